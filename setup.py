@@ -26,9 +26,9 @@ CODEC = (
     *("fields", "write", "messages", "decode", "encode"),
     *("request", "response", "splice", "identity"),
 )
-SYNTAX = ("lexer", "literals", "nodes", "parser")
-OPERATIONS = ("frame", "expressions", "calls", "statements", "gaps")
-COMPILER = ("values", "constants", "missing_values", "context", "pipelines", "templates")
+SYNTAX = ("lexer", "nodes", "parser")
+OPERATIONS = ("frame", "expressions", "calls", "statements")
+COMPILER = ("values", "missing_values", "pipelines", "templates")
 # No module with dataclasses or NamedTuples whose fields have types that are only imported for
 # type checkers: compiled, those look for the types when they are defined.
 MODULES = (
@@ -46,7 +46,7 @@ MODULES = (
     Path("engines", "leftovers"),
     Path("engines", "starlark", "analysis", "paths"),
     Path("engines", "jinja", "output"),
-    *(Path("engines", "gotemplate", name) for name in ("sites", "run")),
+    Path("engines", "gotemplate", "run"),
     *(Path("engines", "gotemplate", "syntax", name) for name in SYNTAX),
     *(Path("engines", "gotemplate", "compiler", name) for name in COMPILER),
     *(Path("engines", "gotemplate", "operations", name) for name in OPERATIONS),

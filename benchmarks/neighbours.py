@@ -19,6 +19,7 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -275,15 +276,28 @@ def _overload(where: overload.Surroundings, options: argparse.Namespace) -> list
             heavy=lambda name: request(name, heavy),
             small=lambda name: request(name, script(1)),
         )
+        transport = overload.measure_transport(target, options.seconds / 4)
+        target = replace(target, transport_seconds=transport)
         stack.enter_context(loops(where.spinning, overload.CPUS))
-        alone = overload.call_alone(target, options.seconds / 2)
-        print(overload.describe(f"{where.name}, one at a time", alone), flush=True)
+        # The speed of a virtual CPU moves within minutes: a row is compared with what came before
+        # and after it.
+        before = _call_alone(where, target, options.seconds / 2)
         for factor in options.factors:
             name = f"{where.name}, {factor:g} times the load"
-            row = overload.offer(target, alone.rate * factor, options.seconds)
+            row = overload.offer(target, before.rate * factor, options.seconds)
             print(overload.describe(name, row), flush=True)
-            findings += overload.judge(name, where, alone, row)
+            after = _call_alone(where, target, options.seconds / 2)
+            findings += overload.judge(name, where, (before, after), row)
+            before = after
     return findings
+
+
+def _call_alone(
+    where: overload.Surroundings, target: overload.Target, seconds: float
+) -> overload.Row:
+    row = overload.call_alone(target, seconds)
+    print(overload.describe(f"{where.name}, one at a time", row), flush=True)
+    return row
 
 
 def _turns(server: Server, channel: grpc.Channel, seconds: float) -> int:
@@ -291,9 +305,13 @@ def _turns(server: Server, channel: grpc.Channel, seconds: float) -> int:
     count = len(os.sched_getaffinity(0))
     data = request("calibration", script(_CALIBRATION_TURNS))
     with ThreadPoolExecutor(count) as threads:
-        before = cpu_seconds(server.pid)
-        list(threads.map(lambda _: Tally().call(channel, data, "calibration"), range(4 * count)))
-        cpu = (cpu_seconds(server.pid) - before) / (4 * count)
+        # The first round starts workers.
+        for _ in range(2):
+            before = cpu_seconds(server.pid)
+            list(
+                threads.map(lambda _: Tally().call(channel, data, "calibration"), range(4 * count))
+            )
+            cpu = (cpu_seconds(server.pid) - before) / (4 * count)
     return int(_CALIBRATION_TURNS * seconds / cpu)
 
 

@@ -23,15 +23,16 @@ _HEAD: Final = (
 )
 _COMMENT: Final = re.compile(r"\A(#.*\n)+")
 _LINE: Final = re.compile(r"^( *)<<(\w+)>>\n", re.MULTILINE)
+_MAIN: Final = re.compile(r"^( *)main:\n(?:\1  .*\n)+", re.MULTILINE)
 _WORD: Final = re.compile(r"<<(\w+)>>")
 
 
-def texts() -> dict[str, str]:
+def texts(kinds: str = _KINDS.read_text()) -> dict[str, str]:
     """Return the YAML of each CRD by its file name, in the order of the reference page."""
     common = _COMMENT.sub("", _COMMON.read_text())
     return {
         f"script.fn.crossplane.io_{manifests.text_at(kind, 'plural')}.yaml": _fill(common, kind)
-        for kind in _read(_KINDS.name, _KINDS.read_text())
+        for kind in _read(_KINDS.name, kinds)
     }
 
 
@@ -45,7 +46,7 @@ def _fill(common: str, kind: Object) -> str:
         text = manifests.text_at(kind, match[2])
         return "".join(f"{match[1]}{line}\n" for line in text.splitlines())
 
-    text = _LINE.sub(lines, common)
+    text = _LINE.sub(lines, common if "main" in kind else _MAIN.sub("", common))
     return _HEAD + _WORD.sub(lambda match: manifests.text_at(kind, match[1]), text)
 
 

@@ -23,6 +23,7 @@ class _Flags(TypedDict):
     output: Literal["text", "json", "sarif"]
     xrd: Path | None
     crds: tuple[Path, ...]
+    fetch: bool
     ignore: tuple[str, ...]
     strict: bool
     salted: bool
@@ -52,6 +53,7 @@ Examples:
     params=[
         options.program_root("programs/ beside each file"),
         options.allow_outside(),
+        options.fetch(),
         options.ignore(),
         options.output("text", "json", "sarif"),
         options.watch("Check"),
@@ -74,7 +76,8 @@ Examples:
     type=options.PATH,
     multiple=True,
     metavar="PATH",
-    help="CRDs of composed resources: a file, a directory or a package. May be repeated.",
+    help="CRDs of composed resources: a file, a directory or a package. A Provider object, and the "
+    "metadata of a package, name packages. May be repeated.",
 )
 @options.flag(
     "--salted",
@@ -86,10 +89,11 @@ Examples:
     "--variants",
     group="Runs",
     type=click.IntRange(min=0),
-    default=0,
+    default=8,
+    show_default=True,
     metavar="N",
-    help="Run each Composition with the XRs beside it, and with at most N that its XRD allows. By "
-    "default nothing runs.",
+    help="Run each Composition with the XRs at hand, and with at most N that its XRD allows. 0: "
+    "nothing runs.",
 )
 @options.flag(
     "--variant",
@@ -108,8 +112,8 @@ Examples:
 def check(**flags: Unpack[_Flags]) -> int:
     """Find mistakes in the steps of Compositions and Operations.
 
-    With --variants, Compositions run in the sandbox with the XRs beside them, and with others that
-    their XRDs allow. Otherwise nothing runs.
+    Compositions without one run in the sandbox, with the XRs at hand and with others that their
+    XRDs allow.
 
     COMPOSITION is a file, a directory, which is searched to any depth, or - for stdin; a file may
     also hold an input or an XR alone. By default it is the current directory. Steps of other
@@ -119,7 +123,7 @@ def check(**flags: Unpack[_Flags]) -> int:
     """
     options.check_forms(flags["output"], flags["diagnostics"])
     if not flags["variants"] and (flags["variant"] is not None or flags["run_functions"]):
-        raise click.UsageError("--variant and --run-functions are for --variants")
+        raise click.UsageError("--variants 0 runs nothing: --variant and --run-functions need runs")
     arguments = flags["compositions"] or (".",)
     if flags["watch"]:
         _watch(arguments, flags)
@@ -144,7 +148,7 @@ def _report(arguments: Sequence[str], flags: _Flags, pool: Pool | None) -> tuple
 
     named = (flags["xrd"], flags["program_root"], *flags["crds"])
     project = tool.find_project(arguments, named, flags["allow_outside"])
-    schemas = tool.load(flags["xrd"], flags["crds"], project)
+    schemas = tool.load(flags["xrd"], flags["crds"], project, fetches=flags["fetch"])
     run_options = None
     if pool is not None:
         from function_script.tools.check import runs  # noqa: PLC0415 - slow to import

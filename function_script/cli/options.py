@@ -385,6 +385,17 @@ def functions() -> click.Option:
     )
 
 
+def fetch() -> click.Option:
+    """Return the flag that lets schemas be fetched."""
+    return Flag(
+        ["--fetch"],
+        group="Input",
+        is_flag=True,
+        help="Fetch packages with schemas that the cache lacks, which Provider objects and the "
+        "metadata of packages name.",
+    )
+
+
 def offline() -> click.Option:
     """Return the flag that keeps a command from registries; `read_packages` parses it."""
     return Flag(

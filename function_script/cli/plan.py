@@ -18,6 +18,7 @@ class _Flags(options.RenderingFlags):
     cluster: Path
     before: str | None
     output: Literal["text", "json", "markdown"]
+    until_ready: bool
     names: bool
     fail_on: tuple[Literal["change", "destroy", "invalid", "unknown"], ...]
     diagnostics: Form
@@ -58,6 +59,12 @@ Examples:
     help="Compositions before the change: a file or a directory, or a revision of git, of which "
     "PATH is read; default: those of the dump.",
 )
+@options.flag(
+    "--until-ready",
+    group="Input",
+    is_flag=True,
+    help="Plan the reconciles after the next one, too, with all ready that is composed.",
+)
 @options.flag("--names", group="Output", is_flag=True, help="List every XR and object.")
 @options.flag(
     "--fail-on",
@@ -90,21 +97,29 @@ def plan(**flags: Unpack[_Flags]) -> int:
         named = [after, *([] if before is None else [before])]
         project = Project.of(named, allowed=flags["allow_outside"])
         rendering = options.read_rendering(flags)
-        with rendering.servers:
+        # Into a file or a pipe nothing is printed.
+        is_quiet = not sys.stderr.isatty()
+        with rendering.servers, terminal.show_progress(is_quiet=is_quiet) as progress:
+            progress.line("planning")
             plans = planning.plan(
                 dump.load(flags["cluster"]),
                 after,
                 project,
-                planning.Options(rendering=rendering, before=before),
+                planning.Options(
+                    rendering=rendering,
+                    before=before,
+                    until_ready=flags["until_ready"],
+                    report=progress.share,
+                ),
                 pool,
             )
-            if flags["output"] == "json":
-                text = report.to_json(plans)
-            elif flags["output"] == "markdown":
-                text = report.to_markdown(plans, has_names=flags["names"])
-            else:
-                columns = console.columns_of(sys.stdout)
-                text = report.to_text(plans, has_names=flags["names"], columns=columns)
+        if flags["output"] == "json":
+            text = report.to_json(plans)
+        elif flags["output"] == "markdown":
+            text = report.to_markdown(plans, has_names=flags["names"])
+        else:
+            columns = console.columns_of(sys.stdout)
+            text = report.to_text(plans, has_names=flags["names"], columns=columns)
     terminal.echo(text if other is None else other.rename(text))
     changes = [change for each in plans for change in each.changes]
     fails = {

@@ -33,6 +33,7 @@ class _Flags(render_options.Flags, ReportFlags, TypedDict):
     watch: bool
     validate: bool
     crds: tuple[str, ...]
+    fetch: bool
     quiet: bool
     blame: bool
     explain: str | None
@@ -57,6 +58,7 @@ Examples:
         *render_options.shared("COMPOSITION"),
         render_options.required_schemas("-s"),
         *report_flags(),
+        options.fetch(),
         options.skip_xr_validation(),
         options.skip_validation(),
         options.watch("Render or validate"),
@@ -120,8 +122,8 @@ Examples:
     group="Validation",
     multiple=True,
     metavar="SOURCE",
-    help="Schemas of composed resources: files, directories or, for --validate, packages, joined "
-    "by commas. The XRD and crds/ beside the Composition are always among them. May be repeated.",
+    help="Schemas of composed resources: files, directories or packages, joined by commas. The XRD "
+    "and crds/ beside the Composition are always among them. May be repeated.",
 )
 def render(**flags: Unpack[_Flags]) -> int:
     """Show what a Composition makes of an XR, without a cluster.
@@ -219,8 +221,10 @@ def _validate(flags: _Flags, run_options: Options, pool: Pool) -> Report:
 
     paths = _paths(flags)
     extensions = _extensions(paths)
-    cache, image = flags["cache_dir"], flags["crossplane_image"]
-    catalog, notes = validate.load_catalog(extensions, cache, image, paths.project)
+    packages = validate.PackageSchemas(cache=flags["cache_dir"], fetches=flags["fetch"])
+    catalog, notes = validate.load_catalog(
+        extensions, packages, flags["crossplane_image"], paths.project
+    )
     if not extensions:
         notes.append("there are no schemas: --xrd and --crds name them")
     full = replace(run_options, output=output.OutputOptions(full_xr=True), skips_validation=True)
@@ -271,6 +275,7 @@ def _paths(flags: _Flags) -> RenderPaths:
         credentials=flags["function_credentials"] or base.credentials,
         xrd=base.xrd if flags["xrd"] is None else named,
         crds=[*base.crds, *sources.split(flags["crds"])],
+        fetches=flags["fetch"],
         context=[*base.context, *render_options.context_files(flags)],
         context_values=render_options.context_values(flags),
         programs=flags["program_root"],

@@ -67,25 +67,24 @@ Examples:
     "--dry-run",
     group="Output",
     is_flag=True,
-    help="Print the first commands and run none. Those for XRs and what they compose depend on "
-    "the cluster.",
+    help="Print the first commands and run none. Those for XRs, what they compose and Secrets "
+    "depend on the cluster.",
 )
 def snapshot(**flags: Unpack[_Flags]) -> int:
     """Write the XRs of a cluster and what they compose to a new file, for plan.
 
     kubectl get reads XRDs, Compositions and their revisions, Functions, all XRs, the kinds that
-    they refer to, and the CRDs of these. Nothing is changed, and no Secret is read. Only you can
-    read the file. The exit code is 1 when a kind could not be read.
+    they refer to, the CRDs of these, and the Secrets that these objects name, whose values are
+    masked in the file. Nothing is changed. Only you can read the file. The exit code is 1 when
+    something could not be read.
     """
     from function_script.tools.plan import snapshot as tool  # noqa: PLC0415 - slow to import
 
-    arguments = [*(["--context", flags["context"]] if flags["context"] else [])]
-    arguments += ["--namespace", flags["namespace"]] if flags["namespace"] else []
     tool_options = tool.Options(
         kubectl=flags["kubectl"],
-        arguments=arguments,
+        context=flags["context"],
+        namespace=flags["namespace"],
         others=flags["also"],
-        is_namespaced=bool(flags["namespace"]),
     )
     if flags["dry_run"]:
         for command in tool.commands(tool_options):
@@ -112,5 +111,10 @@ def _write(path: Path, text: str) -> None:
     except OSError as error:
         cause = (error.strerror or str(error)).lower()
         raise InputError.of(f'cannot write "{path}": {cause}') from error
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+    except BaseException:
+        # Half a file would be a dump that lacks objects.
+        path.unlink()
+        raise

@@ -97,6 +97,7 @@ class _Flags(ReportFlags, TypedDict):
     extensions: str
     resources: str
     allow_outside: tuple[Path, ...]
+    fetch: bool
     quiet: bool
     debug: bool
 
@@ -108,6 +109,7 @@ class _Flags(ReportFlags, TypedDict):
     params=[
         *report_flags("-o"),
         options.allow_outside(),
+        options.fetch(),
         options.quiet("notes"),
         *options.reporting(),
     ],
@@ -127,7 +129,7 @@ def validate(**flags: Unpack[_Flags]) -> int:
     report = tool.validate(
         [flags["extensions"]],
         [flags["resources"]],
-        cache_directory=flags["cache_dir"],
+        packages=tool.PackageSchemas(cache=flags["cache_dir"], fetches=flags["fetch"]),
         crossplane_image=flags["crossplane_image"],
         allowed=flags["allow_outside"],
     )

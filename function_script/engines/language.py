@@ -8,12 +8,12 @@ runs programs, ``lint.py`` reads them for `check`, ``manual.py`` lists their nam
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 from typing import ClassVar, Final, Literal, Protocol, cast
 
 from function_script.engines.lint import Lint
-from function_script.engines.manual import Entry
 from function_script.request.limits import Limits
 from function_script.request.program import Program, Scope, ScriptResult, TemplateResult
 from function_script.request.reader import ObjectReader
@@ -26,6 +26,31 @@ _JSON_NAMES: Final = {
     "required_resources": "requiredResources",
     "required_schemas": "requiredSchemas",
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A name with its meaning.
+
+    ``section`` is the kind of name, such as filters. ``usage`` shows how it is written, if that is
+    more than the name. ``details`` are further lines.
+    """
+
+    name: str
+    section: str
+    summary: str
+    usage: str = ""
+    details: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Return the usage, or else the name."""
+        return self.usage or self.name
+
+    @property
+    def short_name(self) -> str:
+        """Return the name without the object that it belongs to, such as rsp."""
+        return self.name.rpartition(".")[2]
 
 
 class Engine(Protocol):
@@ -73,8 +98,13 @@ class Language:
 
     text_field: str
     """The field of the input with the text of a program."""
+    has_named_texts = False
+    """A program is several texts: the field is an object of texts by name, all of them modules.
+
+    ``Program.main`` has them as JSON then: engines read the names there, and the texts of modules.
+    """
     default_file: str
-    """The file that a program in files begins with."""
+    """The file that a program in files begins with; "" if a program is several texts."""
     fields: tuple[str, ...] = ()
     """Fields of the input that only this kind has."""
     options: tuple[str, ...] = ()
@@ -90,8 +120,8 @@ class Language:
     """The folder has a module ``plain``."""
     clock_functions: tuple[str, ...] = ()
     """Functions that read the clock."""
-    warmup: str
-    """A program for a worker's first run: it composes one resource."""
+    warmup: str | Mapping[str, str]
+    """The text field for a worker's first run: it composes one resource."""
 
     extensions: tuple[str, ...] = ()
     """The ends of names of files with programs."""
@@ -141,3 +171,15 @@ class Language:
     def request_field(self, name: str) -> str:
         """Return the name that programs use for a field of the request."""
         return _JSON_NAMES.get(name, name) if self.has_json_names else name
+
+
+def read_table(package: str) -> Iterator[Entry]:
+    """Read the entries in a language's ``manual.yaml``."""
+    from importlib import resources  # noqa: PLC0415 - slow, and no run needs it
+
+    from function_script import documents  # noqa: PLC0415 - slow, and `docs` alone reads tables
+
+    sections = documents.read_value((resources.files(package) / "manual.yaml").read_text("utf-8"))
+    for section, names in sections.items() if isinstance(sections, dict) else ():
+        for name, summary in names.items() if isinstance(names, dict) else ():
+            yield Entry(name=name, section=section, summary=str(summary))

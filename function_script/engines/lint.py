@@ -5,17 +5,28 @@ module ``lint``. An analysis that is unsure finds nothing.
 """
 
 import re
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Collection, Iterable
+from typing import Final, NamedTuple
 
 from function_script.engines import secret_fields
-from function_script.engines.reads import FieldAccess, FieldComparison
+from function_script.request.objects import Path
 from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Source, Span, span_at
 
 _API_VERSION = re.compile(r"(?m)^apiVersion: +[\"']?(?P<value>[a-z0-9./-]+)[\"']?[ \t]*$")
 _KIND = re.compile(r"(?m)^kind: +[\"']?(?P<value>[A-Za-z0-9]+)[\"']?[ \t]*$")
+
+
+# In a path: an index, or a key that only a run knows.
+ANY: Final = 0
+# The types of constants, in JSON Schema.
+CONSTANT_TYPES: Final[dict[type, str]] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+}
 
 
 class Mention(NamedTuple):
@@ -31,6 +42,46 @@ class ResourceKind(NamedTuple):
 
     api_version: str
     kind: str
+
+
+class FieldAccess(NamedTuple):
+    """A lookup of the last part of ``path``, which begins at the request.
+
+    ``is_guarded``: the program goes on when that part does not exist.
+    """
+
+    path: Path
+    source: Source
+    span: Span
+    is_guarded: bool = False
+
+
+class FieldComparison(NamedTuple):
+    """A test of the field at ``path`` for equality with a constant: the type is JSON Schema's.
+
+    ``is_default``: no test, but the constant true in place of a value that is empty.
+    """
+
+    path: Path
+    type: str
+    source: Source
+    span: Span
+    is_default: bool = False
+
+
+def unchanged(reads: Iterable[FieldAccess], changed: Iterable[Path]) -> list[FieldAccess]:
+    """Return the reads outside of paths that the program changes: those may be its own values."""
+    prefixes = set(changed)
+    return [
+        read
+        for read in dict.fromkeys(reads)
+        if not any(read.path[: len(prefix)] == prefix for prefix in prefixes)
+    ]
+
+
+def guarded(reads: Iterable[FieldAccess], tested: Collection[Path]) -> list[FieldAccess]:
+    """Return the reads, those marked as guarded whose path the program tests anywhere."""
+    return [read._replace(is_guarded=read.is_guarded or read.path in tested) for read in reads]
 
 
 class Lint:

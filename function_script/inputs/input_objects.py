@@ -13,7 +13,7 @@ from function_script.inputs import external_sources, kinds, program_source
 from function_script.inputs.step import InputReference
 from function_script.request import objects
 from function_script.request.reader import ObjectReader
-from function_script.request.values import Object
+from function_script.request.values import Object, Value
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.texts.problems import Problem, ProblemList
@@ -107,6 +107,7 @@ def complete_own_fields(reference: InputReference, language: Language) -> Object
     if own_fields.get("source") is None:
         sections = program_source.SECTIONS.items()
         source = next((name for name, key in sections if own_fields.get(key) is not None), None)
-        stand_ins |= {language.text_field: "-"} if source is None else {"source": source}
+        text: Value = {"-": "-"} if language.has_named_texts else "-"
+        stand_ins |= {language.text_field: text} if source is None else {"source": source}
     missing = {key: part for key, part in stand_ins.items() if own_fields.get(key) is None}
     return {**own_fields, **missing}

@@ -4,6 +4,7 @@ An input has exactly one source, so that a reader of a Composition knows which t
 may come from further sources.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -68,7 +69,7 @@ def read_program(fields: ObjectReader, language: Language, sources: ProgramSourc
             program, texts = NO_PROGRAM, {}
         for name in sorted(texts.keys() & modules.keys()):
             item.problems.add(item.path, f'duplicate module "{name}"')
-        modules |= texts
+        modules.update(texts)
     return replace(program, modules=modules)
 
 
@@ -130,25 +131,54 @@ def _read_inline(fields: ObjectReader, language: Language) -> Program:
     elsewhere = find_text_elsewhere(fields, language)
     if elsewhere is not None:
         problem = f"is no field of {language.kind}, which has its text in `{key}`"
-        fields.problems.add(fields.at(elsewhere), problem, hint=f"write `{key}: |`")
+        form = f"{key}: {{NAME: TEXT}}" if language.has_named_texts else f"{key}: |"
+        fields.problems.add(fields.at(elsewhere), problem, hint=f"write `{form}`")
         return NO_PROGRAM
+    if language.has_named_texts:
+        return _read_inline_texts(fields, key)
     if isinstance(fields.value.get(key), (dict, list)):
         problem = f"must be a string, not {type_phrase(fields.value[key])}"
         fields.problems.add(fields.at(key), problem, hint=f"write the program below `{key}: |`")
         return NO_PROGRAM
     main = Source(name=key, text=text(fields, key, beside=INLINE))
-    modules = fields.texts("modules") or {}
-    if len(modules) > MAX_MODULES:
-        fields.problems.add(fields.at("modules"), f"must be at most {MAX_MODULES}")
-    for name in modules:
+    return Program(main=main, modules=_read_named_texts(fields, "modules"))
+
+
+def _read_inline_texts(fields: ObjectReader, key: str) -> Program:
+    """Return a program of several texts, of which none may be empty."""
+    texts = _read_named_texts(fields, key)
+    if fields.value.get(key) is None:
+        fields.problems.add(fields.at(key), f"is required when source is {INLINE}")
+    elif fields.value[key] == {}:
+        fields.problems.add(fields.at(key), "must not be empty")
+    for name, source in texts.items():
+        if not source.text.strip(_BLANKS):
+            fields.problems.add(f'{fields.at(key)}["{name}"]', "must not be empty")
+    modules = _read_named_texts(fields, "modules")
+    for name in sorted(texts.keys() & modules.keys()):
+        fields.problems.add(fields.at("modules"), f'duplicate module "{name}"')
+    program = _join(key, texts)
+    return replace(program, modules={**modules, **program.modules})
+
+
+def _join(key: str, texts: Mapping[str, Source]) -> Program:
+    """Return the program of several texts."""
+    main = json.dumps({name: source.text for name, source in texts.items()})
+    return Program(main=Source(name=key, text=main), modules=texts)
+
+
+def _read_named_texts(fields: ObjectReader, key: str) -> dict[str, Source]:
+    """Return the texts of an object by name, in the order of their names."""
+    texts = fields.texts(key) or {}
+    if len(texts) > MAX_MODULES:
+        fields.problems.add(fields.at(key), f"must be at most {MAX_MODULES}")
+    noun, example = ("module", "lib/net.star") if key == "modules" else ("text", "main/network")
+    for name in texts:
         if not MODULE_NAME.fullmatch(name):
-            path = f'{fields.at("modules")}["{name}"]'
-            hint = 'write a relative path such as "lib/net.star"'
-            fields.problems.add(path, "must not be the name of a module", hint=hint)
-    sources_by_name = {
-        name: Source(name=f"modules[{name}]", text=modules[name]) for name in sorted(modules)
-    }
-    return Program(main=main, modules=sources_by_name)
+            path = f'{fields.at(key)}["{name}"]'
+            hint = f'write a relative path such as "{example}"'
+            fields.problems.add(path, f"must not be the name of a {noun}", hint=hint)
+    return {name: Source(name=f"{key}[{name}]", text=texts[name]) for name in sorted(texts)}
 
 
 def _read_from_source(
@@ -157,6 +187,9 @@ def _read_from_source(
     holder = section(fields, SECTIONS[source], beside=source)
     if holder is None:
         return NO_PROGRAM
+    if language.has_named_texts:
+        several = _read_several(holder, sources, source, "program", holder.path)
+        return _join(language.text_field, several) if several else NO_PROGRAM
     has_main = holder.value.get("main") is not None
     main = holder.text("main", required=True) if has_main else language.default_file
     texts = _read_texts(holder, sources, source, "program", "main")
@@ -202,7 +235,7 @@ def _select_main(texts: Mapping[str, Source], main: str, holder: ObjectReader) -
 
 def _read_modules(
     item: ObjectReader, sources: ProgramSources, name: str
-) -> dict[str, Source] | None:
+) -> Mapping[str, Source] | None:
     """Return the texts of one entry; None if they were not read, or after a problem."""
     item.refuse_unknown(*SECTIONS.values())
     used_sources = [source for source, key in SECTIONS.items() if item.value.get(key) is not None]
@@ -212,10 +245,17 @@ def _read_modules(
         return None
     (source,) = used_sources
     holder = _open(item, SECTIONS[source])
-    texts = None if holder is None else _read_texts(holder, sources, source, name)
+    return None if holder is None else _read_several(holder, sources, source, name, item.path)
+
+
+def _read_several(
+    holder: ObjectReader, sources: ProgramSources, source: str, name: str, path: str
+) -> Mapping[str, Source] | None:
+    """Return the texts of a place, which must have several; the problem of one is at ``path``."""
+    texts = _read_texts(holder, sources, source, name)
     if isinstance(texts, Source):
         if source == external_sources.REMOTE:
             return {texts.name.rpartition("/")[2]: texts}
-        item.problems.add(item.path, f"must be an object of texts, but {texts.name} is a text")
+        holder.problems.add(path, f"must be an object of texts, but {texts.name} is a text")
         return None
     return texts

@@ -78,10 +78,11 @@ class InputReference(NamedTuple):
         main = program.main
         if main.name == language.text_field:
             main = rename(main, (language.text_field,))
-        modules = {
-            name: rename(source, ("modules", name)) if source.name == f"modules[{name}]" else source
-            for name, source in program.modules.items()
-        }
+        modules = {}
+        for name, source in program.modules.items():
+            key, bracket, _ = source.name.partition("[")
+            is_inline = bracket and key in {"modules", language.text_field}
+            modules[name] = rename(source, (key, name)) if is_inline else source
         return replace(program, main=main, modules=modules)
 
 

@@ -19,9 +19,9 @@ from function_script.texts import diagnostics
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Source
 from function_script.tools import sources, watcher
-from function_script.tools.cases import command, fake_cluster, outcome, parser, runner
-from function_script.tools.cases.discovery import FOLDER_FILE, CaseFile
+from function_script.tools.cases import command, comparison, fake_cluster, parser, runner
 from function_script.tools.cases.loader import FileCache
+from function_script.tools.cases.model import FOLDER_FILE, CaseFile
 from function_script.tools.project import Project
 from function_script.tools.render.runtimes.servers import Servers
 
@@ -101,7 +101,7 @@ def render(
         options,
         lambda problem, severity: options.print(diagnostics.to_frame(problem, severity)),
     )
-    return outcome.to_object(rendering)
+    return comparison.to_outcome(rendering)
 
 
 def _texts(value: Value) -> list[str]:

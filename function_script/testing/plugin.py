@@ -15,7 +15,7 @@ import pytest
 from function_script import testing
 from function_script.texts.errors import FatalError
 from function_script.tools import console
-from function_script.tools.cases import discovery, parser, runner, verdicts
+from function_script.tools.cases import model, parser, runner, verdicts
 from function_script.tools.cases.loader import FileCache
 from function_script.tools.project import Project
 
@@ -30,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseModule | None:
     """Collect the files with the name of a case."""
-    if not discovery.is_case(file_path):
+    if not model.is_case(file_path):
         return None
     module: CaseModule = CaseModule.from_parent(parent, path=file_path)
     return module
@@ -57,7 +57,7 @@ class CaseItem(pytest.Item):
         project = Project([self.config.rootpath])
         files = self.config.stash.setdefault(_files, FileCache(project))
         try:
-            case = parser.parse(discovery.CaseFile(path=self.path), files)
+            case = parser.parse(model.CaseFile(path=self.path), files)
         except FatalError as error:
             return console.to_text(error.diagnostics)
         try:
@@ -70,4 +70,4 @@ class CaseItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Return the case's file and name for reports."""
-        return self.path, None, discovery.CaseFile(path=self.path).name
+        return self.path, None, model.CaseFile(path=self.path).name

@@ -20,7 +20,9 @@ from function_script.tools import manifests
 from function_script.tools.step_inputs import StepInput
 
 _TEXT_FIELDS: Final = sorted({language.text_field for language in LANGUAGES.values()})
-_MODULE: Final = re.compile(r'modules\["?(?P<name>[^"\]]+)"?\]')
+_NAMED_TEXT: Final = re.compile(
+    rf'(?P<field>modules|{"|".join(_TEXT_FIELDS)})\["?(?P<name>[^"\]]+)"?\]'
+)
 
 
 def map_to_source(problem: Diagnostic, step_input: StepInput, programs: Path | None) -> Diagnostic:
@@ -143,8 +145,8 @@ def to_span(problem: Diagnostic, span: Span | None, document: Document) -> Diagn
 
 def _path(name: str) -> objects.Path | None:
     """Return the path below the input of the text that engines call ``name``; None for a file."""
-    if module := _MODULE.fullmatch(name):
-        return ("modules", module["name"])
+    if text := _NAMED_TEXT.fullmatch(name):
+        return (text["field"], text["name"])
     try:
         path = objects.parse_path(name)
     except ValueError:

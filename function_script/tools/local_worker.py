@@ -1,7 +1,8 @@
 """The handler of the sandbox workers of the author's tools.
 
-It answers as the function does, and a request that ends in `MARK` with the positions of all values.
-A server has another handler, and so no request asks it for them.
+It answers as the function does, and a request that ends in `MARK` with the positions of all values,
+in `TEXT_MARK` with the text that a template renders to, before it is read as YAML. A server has
+another handler, and so no request asks it for them.
 """
 
 import json
@@ -13,8 +14,8 @@ from function_script.request.limits import EffectiveLimits, Limits
 from function_script.request.program import Scope, ScriptResult, TemplateResult
 from function_script.step import function, moves, requirements
 from function_script.step.function import HandlerResult, MissingContentError
-from function_script.texts.errors import FatalError, InputError
-from function_script.tools.local_pool import MARK
+from function_script.texts.errors import FatalError, InputError, LimitError
+from function_script.tools.local_pool import MARK, TEXT_MARK
 
 
 def handle(
@@ -23,15 +24,21 @@ def handle(
     """Answer a request; see `function.handle`.
 
     Positions are JSON: the name of each resource, null for the XR, with pairs of a path and a span,
-    which may be null. No bytes: the program cannot run.
+    which may be null. A text is UTF-8. No bytes: the program cannot run.
     """
-    if not data.endswith(MARK):
-        return function.handle(data, limits, on_limits, seed)
     effective = EffectiveLimits(limits, on_limits)
     try:
-        return HandlerResult(response=_locate(data.removesuffix(MARK), limits, effective, seed))
+        if data.endswith(MARK):
+            response = _locate(data.removesuffix(MARK), limits, effective, seed)
+        elif data.endswith(TEXT_MARK):
+            response = _render(data.removesuffix(TEXT_MARK), limits, effective, seed)
+        else:
+            return function.handle(data, limits, on_limits, seed)
+        return HandlerResult(response=response)
     except MissingContentError as error:
         return HandlerResult(response=b"", missing=error.missing)
+    except LimitError as error:
+        return HandlerResult(response=b"", diagnostics=effective.attribute(error).diagnostics)
     except FatalError as error:
         return HandlerResult(response=b"", diagnostics=error.diagnostics)
 
@@ -72,3 +79,20 @@ def _evaluate(
     result = step.language.engine.evaluate(step.program, scope, step.limits)
     output = contribution.read(result, scope, step.limits, step.dialect, step.doubts)
     return result, scope, output
+
+
+def _render(data: bytes, ceilings: Limits, effective: EffectiveLimits, seed: bytes) -> bytes:
+    request = function.index_request(data)
+    step = inputs.parse_cached(request.input or b"", ceilings, function.external_sources(request))
+    effective.narrow(step.limits)
+    scope = function.scope_of(request, step, seed)
+    missing = requirements.unresolved(requirements.resolve(step, scope, request), request)
+    if missing:
+        raise InputError.of(
+            f'cannot render: "{missing[0]}" is required, and not in the data',
+            hint="put what would be fetched under required_resources; no items: nothing was found",
+        )
+    result = step.language.engine.evaluate(step.program, scope, step.limits)
+    if not isinstance(result, TemplateResult):
+        raise InputError.of(f"cannot show the text of a {step.kind}: it renders none")
+    return result.text.encode()

@@ -14,8 +14,8 @@ from typing import Final
 
 from function_script.contribution import manual as documents_manual
 from function_script.engines import habits
+from function_script.engines.language import Entry, read_table
 from function_script.engines.library import manual as library_manual
-from function_script.engines.manual import Entry, read_table
 from function_script.engines.registry import LANGUAGES
 from function_script.request.capture import ANNOTATION as CAPTURE
 from function_script.request.values import Object, Value

@@ -23,7 +23,7 @@ from function_script.texts.source import Source
 from function_script.tools import bounded, local_pool, manifests
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import write_named
-from function_script.tools.results import fatal_messages
+from function_script.tools.render.messages import fatal_messages
 
 _EXPLICIT: Final = "=process"
 # For one answer of a function of somebody else.

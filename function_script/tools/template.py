@@ -26,7 +26,6 @@ from function_script.texts.source import Source
 from function_script.tools import author_positions, bounded, local_pool, sources, step_inputs
 from function_script.tools.render import messages
 
-_WORKER: Final = "function_script.tools.template_worker"
 _TEMPLATES: Final = tuple(each.kind for each in LANGUAGES.values() if each.is_template)
 _WITH_PLAIN_DATA: Final = tuple(each.kind for each in LANGUAGES.values() if each.has_plain_data)
 _NAMES: Final = {field.json_name: field.name for field in fnv1.RunFunctionRequest.DESCRIPTOR.fields}
@@ -141,12 +140,12 @@ def _render(message: fnv1.RunFunctionRequest, options: Options) -> str:
     pool = PoolOptions(
         limits=options.limits,
         derive_seed=options.derive_seed,
-        module=_WORKER,
+        module=local_pool.WORKER,
         workers=1,
         min_idle=0,
     )
     with Pool(pool) as sandbox:
-        reply = sandbox.run(message.SerializeToString())
+        reply = sandbox.run(message.SerializeToString() + local_pool.TEXT_MARK)
     if reply.log:
         options.print(reply.log)
     if not isinstance(reply, Answered):

@@ -15,8 +15,6 @@ from function_script.request.reader import format_path
 from function_script.request.values import Object, Value
 from function_script.tools import manifests, structural_schema, xr_validation, xrds
 
-MAX: Final = 20
-"""The number of variants that nobody needs to exceed."""
 _MAX_DEPTH: Final = 10
 # The items of a long list where the schema allows more.
 _LONG: Final = 3

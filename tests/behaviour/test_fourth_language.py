@@ -1,6 +1,7 @@
 """A fourth language is one folder, its name in the registry and a CRD: every part works with it.
 
-The package is copied, and the copy has the toy language of ``support`` besides.
+The package is copied, and the copy has the toy language of ``support`` besides. A program of that
+language is several texts: the resources' names with an expression each.
 """
 
 import http.client
@@ -9,24 +10,27 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from e2e.serving import Server, call
+from generate import input_crds
 from support import builders, one_step
 from support.paths import ROOT
 from support.timing import PATIENCE_SECONDS
 
 import function_script
 from function_script.inputs.kinds import API_VERSION
-from function_script.request.values import Object
+from function_script.request.values import Object, Value
 
 PACKAGE = Path(function_script.__file__).parent
 TOY = ROOT / "tests" / "support" / "toy_language"
-REGISTRY_LINE = '    "starlark",\n'
-PROGRAM = "name: $observed.composite.resource.metadata.name\nsize: Small\n"
+PROGRAM: dict[str, Value] = {
+    "config": "name=$observed.composite.resource.metadata.name size=Small",
+    "other": "size=Large",
+}
 
 
 @pytest.fixture(scope="module")
@@ -39,20 +43,11 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # What mypyc compiles shares a module beside the package.
     for shared in PACKAGE.parent.glob("*__mypyc*"):
         shutil.copy(shared, root)
-    shutil.copytree(TOY, package / "engines" / "toy")
+    shutil.copytree(TOY, package / "engines" / "toy", ignore=shutil.ignore_patterns("crd.yaml"))
     registry = package / "engines" / "__init__.py"
-    text = registry.read_text()
-    assert text.count(REGISTRY_LINE) == 1
-    registry.write_text(text.replace(REGISTRY_LINE, f'{REGISTRY_LINE}    "toy",\n'))
-    # The schemas of our kinds differ in little: this one begins as Starlark's.
-    crds = package / "input_crds"
-    crd = (crds / "script.fn.crossplane.io_starlarkscripts.yaml").read_text()
-    for old, new in (("StarlarkScript", "ToyText"), ("starlarkscript", "toytext")):
-        crd = crd.replace(old, new)
-    crd = crd.replace("            script:\n", "            inline:\n").replace(
-        "self.script", "self.inline"
-    )
-    (crds / "script.fn.crossplane.io_toytexts.yaml").write_text(crd)
+    registry.write_text(registry.read_text().replace('    "starlark",', '    "starlark", "toy",'))
+    for name, text in input_crds.texts((TOY / "crd.yaml").read_text()).items():
+        (package / "input_crds" / name).write_text(text)
     return root
 
 
@@ -64,17 +59,18 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def write(project: Path, program: str) -> None:
-    """Write the Composition with a program."""
-    (project / "composition.yaml").write_text(one_step.composition("ToyText", program))
+def write(project: Path, program: Mapping[str, Value]) -> None:
+    """Write the Composition with an expression for each resource, on lines 12, 13 and so on."""
+    lines = [f"{name}: {expression}\n" for name, expression in program.items()]
+    text = one_step.composition("ToySheet", "".join(lines), field="resources")
+    (project / "composition.yaml").write_text(text.replace("resources: |", "resources:"))
 
 
-def command(root: Path, *arguments: object, code: int = 0, stdin: str = "") -> str:
+def command(root: Path, *arguments: object, code: int = 0) -> str:
     """Run a command of the copy; return what it prints."""
     done = subprocess.run(
         [sys.executable, "-P", "-m", "function_script", *map(str, arguments)],
         env=os.environ | {"PYTHONPATH": str(root)},
-        input=stdin,
         capture_output=True,
         text=True,
         check=False,
@@ -86,7 +82,7 @@ def command(root: Path, *arguments: object, code: int = 0, stdin: str = "") -> s
 
 def step_input(**fields: object) -> Object:
     """Return an input with the program."""
-    return {"apiVersion": API_VERSION, "kind": "ToyText", "inline": PROGRAM, **fields}  # type: ignore[dict-item] # plain values
+    return {"apiVersion": API_VERSION, "kind": "ToySheet", "resources": PROGRAM, **fields}  # type: ignore[dict-item] # plain values
 
 
 def test_fourth_language_is_served(root: Path) -> None:
@@ -99,16 +95,21 @@ def test_fourth_language_is_served(root: Path) -> None:
     config = builders.to_dict(response)["desired"]["resources"]["config"]["resource"]
     assert config["data"] == {"name": "DEMO", "size": "SMALL"}
     (line,) = server.lines("answered")
-    assert (line["input"], line["language"]) == ("ToyText", "toy")
+    assert (line["input"], line["language"]) == ("ToySheet", "toy")
 
 
 def test_mistakes_are_errors(root: Path, tmp_path: Path) -> None:
     """Inputs and programs are judged as those of the other languages."""
     mistakes: list[tuple[dict[str, object], str]] = [
-        ({"inline": "name\n"}, "cannot read the line: it needs a key"),
+        ({"resources": {"config": "name"}}, "cannot read name: it is no KEY=VALUE"),
+        ({"resources": {"config": " "}}, 'input.resources["config"]: must not be empty'),
+        ({"resources": {"a b": "a=b"}}, 'input.resources["a b"]: must not be the name of a text'),
+        ({"resources": {}}, "input.resources: must not be empty"),
+        ({"resources": None}, "input.resources: is required when source is Inline"),
+        ({"resources": None, "inline": "a=b"}, "write `resources: {NAME: TEXT}`"),
+        ({"modules": {"config": "a=b"}}, 'input.modules: duplicate module "config"'),
         ({"options": {"case": "None"}}, "input.options.case: "),
-        ({"script": "a"}, "input.script: unknown field"),
-        ({"kind": "ToyTexts"}, 'did you mean "ToyText"?'),
+        ({"kind": "ToySheets"}, 'did you mean "ToySheet"?'),
     ]
     file = tmp_path / "inputs.yaml"
     file.write_text("---\n".join(json.dumps(step_input(**fields)) + "\n" for fields, _ in mistakes))
@@ -119,9 +120,20 @@ def test_mistakes_are_errors(root: Path, tmp_path: Path) -> None:
 def test_fourth_language_is_rendered(root: Path, project: Path) -> None:
     """`render` and `template` show what a program gives."""
     assert "name: demo\n" in command(root, "render", project)
-    assert "  size: " in command(
+    assert '  size: "Large"' in command(
         root, "template", project / "composition.yaml", "--data", project / "xr.yaml"
     )
+
+
+def test_program_is_in_files_or_in_an_object(root: Path, project: Path) -> None:
+    """All texts of a place are a program's, and a step's own texts win over the object's."""
+    (project / "b.toy").write_text("size=1 name\n")
+    file = project / "input.yaml"
+    in_files = step_input(source="FileSystem", fileSystem={"dirPath": "."}, resources=None)
+    file.write_text(json.dumps(in_files))
+    assert "b.toy:1:8" in command(root, "check", file, "--program-root", project, code=1)
+    file.write_text(json.dumps(step_input(inputRef={"name": "a", "namespace": "b"})))
+    command(root, "check", "--strict", file)
 
 
 def test_fourth_language_is_tested(root: Path, project: Path) -> None:
@@ -137,10 +149,14 @@ def test_fourth_language_is_tested(root: Path, project: Path) -> None:
 def test_fourth_language_is_checked(root: Path, project: Path) -> None:
     """`check` has positions in the author's file, of the compiler's problems and of the rules'."""
     command(root, "check", "--strict", project)
-    write(project, "name\n")
-    assert "composition.yaml:14:9\n" in command(root, "check", project, code=1)
-    write(project, "name: $observed.composit\n")
-    assert "observed.composit does not exist" in command(root, "check", project, code=1)
+    write(project, {"config": "size=1", "other": "name"})
+    assert "composition.yaml:15" in command(root, "check", project, code=1)
+    write(project, {"config": "size=1", "other": "|\n  size=1\n  name"})
+    assert "composition.yaml:17:11\n" in command(root, "check", project, code=1)
+    write(project, {"config": "size=1", "other": "name=$observed.composit"})
+    output = command(root, "check", project, code=1)
+    assert "observed.composit does not exist" in output
+    assert "composition.yaml:15" in output
 
 
 def test_project_is_begun(root: Path, tmp_path: Path) -> None:
@@ -161,7 +177,7 @@ def test_editors_know_it(root: Path, tmp_path: Path) -> None:
     assert "step-toy" in {snippet["prefix"] for snippet in snippets.values()}
     settings = json.loads((folder / "settings.json").read_text())
     assert settings["files.associations"]["*.toy"] == "properties"
-    assert '"const": "ToyText"' in (folder / "function-script.schema.json").read_text()
+    assert '"const": "ToySheet"' in (folder / "function-script.schema.json").read_text()
 
 
 @pytest.fixture

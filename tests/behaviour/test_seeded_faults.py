@@ -23,7 +23,8 @@ from function_script.texts.source import Source
 from function_script.tools import check, local_pool, structural_schema
 from function_script.tools.check import runs
 from function_script.tools.render import RenderInputs, command, loading, renderer, validation
-from function_script.tools.render.renderer import Origin, Renderer, Rendering
+from function_script.tools.render.positions import Origin
+from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.validate import builtin
 from function_script.tools.validate.catalog import Catalog
 

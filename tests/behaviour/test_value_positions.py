@@ -19,7 +19,8 @@ from function_script.sandbox import Pool
 from function_script.texts.source import Source, Span
 from function_script.tools import local_pool, local_worker
 from function_script.tools.render import command, loading, renderer
-from function_script.tools.render.renderer import Origin, Renderer
+from function_script.tools.render.positions import Origin
+from function_script.tools.render.renderer import Renderer
 
 EXAMPLES = sorted(
     path.parent

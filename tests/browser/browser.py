@@ -142,6 +142,12 @@ class Browser:
         """Move the pointer."""
         self._ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
+    def click(self, x: float, y: float) -> None:
+        """Move the pointer, press and release its button."""
+        self.move(x, y)
+        for kind in ("mousePressed", "mouseReleased"):
+            self._ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
     def permit(self, *permissions: str) -> None:
         """Grant permissions for which a user would be asked."""
         self._ask("Browser.grantPermissions", permissions=[*permissions])

@@ -337,3 +337,69 @@ def test_playground_that_has_ended_is_told(window: Browser, root: Path) -> None:
                 "has ended" in str(page.evaluate('document.querySelector("#state").textContent'))
             )
         )
+
+
+def click(page: Browser, expression: str) -> None:
+    """Click with the pointer in the middle of an element's first characters."""
+    x, y = page.evaluate(
+        f"""(() => {{ const element = {expression}; element.scrollIntoView({{ block: "center" }});
+        const {{ x, y, height }} = element.getBoundingClientRect(); return [x + 30, y + height / 2];
+        }})()"""
+    )  # type: ignore[misc] # two numbers
+    page.click(x, y)
+
+
+def row(text: str) -> str:
+    """Return the script of the line of a document that begins with a text."""
+    return (
+        '[...document.querySelectorAll("details pre span[data-line]")]'
+        f".find((row) => row.textContent.trim().startsWith({json.dumps(text)}))"
+    )
+
+
+WRITER = 'document.querySelector("#writer").textContent'
+MARKED = '[...document.querySelectorAll("#pane .written")].map((row) => row.textContent.trim())'
+
+
+@at_each_size
+def test_clicked_value_marks_the_line_that_wrote_it(page: Browser) -> None:
+    pane(page, "documents")
+    open_file(page, "xr.yaml")
+    click(page, row("replicas:"))
+    said = str(page.wait_for(WRITER))
+    number = 1 + next(
+        at for at, line in enumerate(read_text(page).splitlines()) if '"replicas"' in line
+    )
+    assert said == f'Written by step "app" at composition.yaml:{number}.'
+    assert page.evaluate(MARKED) == ["replicas: 2"]
+    top = page.evaluate('document.querySelector(".marks .line").style.top')
+    assert top == f"calc(1em * var(--line) * {number - 1})" or str(number - 1) in str(top)
+    replace(page, '"replicas": 2', '"replicas": 3')
+    assert page.evaluate(MARKED) == []
+    page.wait_for(GOOD)
+    assert page.evaluate(WRITER) == ""
+
+
+def test_clicked_line_marks_its_values(page: Browser) -> None:
+    pane(page, "documents")
+    start = read_text(page).index('"replicas"')
+    page.evaluate(f"""(() => {{ const area = document.querySelector("textarea");
+        area.setSelectionRange({start}, {start}); area.click(); }})()""")
+    page.wait_for(f"{WRITER}.includes('wrote what is marked')")
+    assert page.evaluate(MARKED) == ["replicas: 2"]
+    page.evaluate("""(() => { const area = document.querySelector("textarea");
+        area.setSelectionRange(0, 0); area.click(); })()""")
+    assert str(page.wait_for(f"{WRITER}.startsWith('No value is known') && {WRITER}")).endswith(
+        "composition.yaml:1 wrote."
+    )
+    assert page.evaluate(MARKED) == []
+
+
+def test_value_without_a_line_says_so(page: Browser) -> None:
+    pane(page, "documents")
+    click(page, row("crossplane.io/composite:"))
+    assert page.wait_for(WRITER) == "Written by Crossplane, or by no step."
+    put_text(page, "kind: [")
+    page.wait_for(BAD)
+    click(page, row("replicas:"))
+    assert str(page.wait_for(WRITER)).startswith("Not known")

@@ -23,8 +23,8 @@ from function_script.engines.registry import LANGUAGES
 from function_script.request.values import Object
 from function_script.tools import editor, input_schema, starters, structural_schema
 from function_script.tools.cases import parser
-from function_script.tools.cases.discovery import CaseFile
 from function_script.tools.cases.loader import FileCache
+from function_script.tools.cases.model import CaseFile
 from function_script.tools.project import Project
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*/*.md"))]

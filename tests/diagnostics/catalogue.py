@@ -36,8 +36,8 @@ from function_script.texts.errors import FatalError
 from function_script.tools import check
 from function_script.tools.check.report import Finding
 from function_script.tools.render import command, loading
+from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.output import OutputOptions
-from function_script.tools.results import fatal_messages
 
 HERE = Path(__file__).parent
 COMPOSITION = "composition.yaml"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from function_script.tools.cases import command, discovery
+from function_script.tools.cases import command, model
 from function_script.tools.cases.runner import RunOptions
 from function_script.tools.cases.verdicts import CaseVerdict
 
@@ -107,7 +107,7 @@ def folder(path: Path, **files: str) -> Path:
 
 def run(path: Path, terms: RunOptions | None = None, jobs: int = 2) -> dict[str, CaseVerdict]:
     """The verdicts of all cases below ``path``, by the last part of their names."""
-    verdicts = command.run_all(discovery.find([path]), terms or RunOptions(), jobs)
+    verdicts = command.run_all(model.find_cases([path]), terms or RunOptions(), jobs)
     return {verdict.name.rpartition("/")[2]: verdict for verdict in verdicts}
 
 

@@ -65,9 +65,8 @@ def found(path: Path, text: str, *, crds: bool = False) -> list[tuple[str, str |
     file = path / "composition.yaml"
     file.write_text(composition(text).replace(PIPELINE, REFERENCE))
     (path / "xrd.yaml").write_text(XRD)
-    (path / "crds").mkdir(exist_ok=True)
-    (path / "crds" / "network.yaml").write_text(CRD)
-    known = check.load(None, [path / "crds"] if crds else [])
+    (path / "network.yaml").write_text(CRD)
+    known = check.load(None, [path / "network.yaml"] if crds else [])
     report = check.check([str(file)], None, known)
     # A line that only reads a field sets a name that nothing else reads, and composes nothing.
     others = ("doubtful", "unknown-resource")

@@ -14,7 +14,8 @@ from function_script.request.values import Readable, Scalar
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Source, Span
 from function_script.tools.render import RenderInputs, messages
-from function_script.tools.render.renderer import Origin, Renderer, Rendering
+from function_script.tools.render.positions import Origin
+from function_script.tools.render.renderer import Renderer, Rendering
 
 # A value in a rendering: of a resource, or of the XR.
 Leaf = tuple[str | None, Path]

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from function_script.tools.validate import Report, validate
+from function_script.tools.validate import PackageSchemas, Report, validate
 
 CRD = """\
 apiVersion: apiextensions.k8s.io/v1
@@ -56,4 +56,4 @@ def check(directory: Path, *texts: str, extensions: str = CRD) -> Report:
     resources = write(
         directory / "resources", **{f"r{number}": text for number, text in enumerate(texts)}
     )
-    return validate(schemas, resources, cache_directory=directory / "cache")
+    return validate(schemas, resources, packages=PackageSchemas(cache=directory / "cache"))

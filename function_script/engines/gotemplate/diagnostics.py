@@ -3,24 +3,130 @@
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
-from function_script.engines.gotemplate import errors, hints, parse_errors, registry
-from function_script.engines.gotemplate.corrections import actions, order
-from function_script.engines.gotemplate.errors import Code
-from function_script.engines.gotemplate.parse_errors import Mistake
+from function_script.engines.gotemplate import arguments, corrections, errors, hints, registry
+from function_script.engines.gotemplate.corrections import Correction, correct, find_unclosed
+from function_script.engines.gotemplate.errors import Code, LimitExceededError, ParseError
 from function_script.engines.gotemplate.positions import SourcePart, SourceSpan, find_span
 from function_script.engines.gotemplate.programs import LoadedProgram, ProgramFailure, to_output
 from function_script.engines.gotemplate.run import MAIN, Run
-from function_script.engines.gotemplate.sites import Site
-from function_script.engines.gotemplate.syntax import nodes
-from function_script.engines.gotemplate.syntax.parser import Grammar
+from function_script.engines.gotemplate.syntax import nodes, parser
+from function_script.engines.gotemplate.syntax.nodes import Site
+from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
 from function_script.request.program import MissingValue
 from function_script.texts import field_names
 from function_script.texts.diagnostics import Diagnostic, Note
 from function_script.texts.errors import FatalError, LimitError, ProgramError
 from function_script.texts.problems import suggest
 from function_script.texts.source import Source
+
+_MAX_ERRORS: Final = 20
+# Characters that may be parsed again to find the next mistakes: some tens of milliseconds.
+_MAX_PARSED: Final = 200_000
+_OUTSIDE_BLOCKS: Final = frozenset({Code.ELSE_MISPLACED, Code.END_MISPLACED})
+
+
+class Mistake(NamedTuple):
+    """An error, its position in the source as its author wrote it, and its correction."""
+
+    error: ParseError
+    position: int
+    correction: Correction | None
+
+
+def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mistake]:
+    """Return the mistakes of a source with these errors, in the order of the text."""
+    mistakes: list[Mistake] = []
+    text = _CorrectedText(source)
+    room = _MAX_PARSED
+    while errors and len(mistakes) < _MAX_ERRORS:
+        positions = {mistake.position for mistake in mistakes}
+        correction = None
+        for error in errors:
+            position = _position(error)
+            if text.to_source(position) in positions or text.is_corrected(position):
+                continue
+            unclosed = find_unclosed(text.text, position, grammar.delims)
+            if unclosed is not None:
+                # The parser reads what follows as one action: nothing that it says is certain.
+                problem = ParseError("unclosed action", unclosed, code=Code.ACTION_RUNS_ON)
+                mistakes.append(Mistake(problem, text.to_source(unclosed), None))
+                return sorted(mistakes, key=lambda mistake: mistake.position)
+            if room > 0 and error.cause is None:
+                # The correction is parsed, and then the text with it.
+                room -= 2 * len(text.text)
+                correction = correct(text.text, position, grammar)
+            mistakes.append(Mistake(error, text.to_source(position), correction))
+            if correction is not None:
+                text.apply(correction)
+                break
+        if correction is None:
+            break
+        errors = _parse(text.text, grammar)
+    mistakes.sort(key=lambda mistake: mistake.position)
+    return [*_without_followers(mistakes, source, grammar.delims[0])][:_MAX_ERRORS]
+
+
+def _without_followers(mistakes: Sequence[Mistake], source: str, left: str) -> Iterator[Mistake]:
+    """Yield mistakes without those that only follow from one that has no correction."""
+    foreign: set[int] = set()
+    is_sound = True
+    for mistake in mistakes:
+        action = source.rfind(left, 0, mistake.position + 1)
+        # The action that is not understood may be what begins the block.
+        is_follower = not is_sound and mistake.error.code in _OUTSIDE_BLOCKS
+        if action in foreign or is_follower:
+            continue
+        if mistake.correction is None:
+            is_sound = False
+            if hints.is_foreign(mistake.error):
+                # Text behind a keyword of another language means nothing here.
+                foreign.add(action)
+        yield mistake
+
+
+def _position(error: ParseError) -> int:
+    return (error.position or 0) if error.cause is None else error.cause
+
+
+def _parse(text: str, grammar: Grammar) -> Sequence[ParseError]:
+    try:
+        parser.parse("", text, grammar)
+    except ParseFailure as failure:
+        return failure.errors
+    except LimitExceededError:
+        return ()
+    return ()
+
+
+class _CorrectedText:
+    """A source with some actions corrected."""
+
+    def __init__(self, source: str) -> None:
+        self.text = source
+        # The corrections: where each begins, how long it is, and by how much it is longer.
+        self._edits: list[tuple[int, int, int]] = []
+
+    def apply(self, correction: Correction) -> None:
+        """Correct one more action."""
+        self.text = correction.apply(self.text)
+        start, length = correction.start, len(correction.text)
+        growth = length - (correction.end - start)
+        later = [
+            (each + growth if each > start else each, size, more)
+            for each, size, more in self._edits
+        ]
+        self._edits = [*later, (start, length, growth)]
+
+    def is_corrected(self, position: int) -> bool:
+        """Report whether a position of the text is in a correction."""
+        return any(start <= position < start + length for start, length, _ in self._edits)
+
+    def to_source(self, position: int) -> int:
+        """Return the position in the source."""
+        return position - sum(growth for start, _, growth in self._edits if start < position)
+
 
 _MAX_EXPRESSION: Final = 80
 _MAX_NOTES: Final = 3
@@ -63,7 +169,7 @@ def parse_problems(
     for bad in failure.sources:
         source = bad.source
         source_parts = parts if bad.name == MAIN else ()
-        for mistake in parse_errors.find(source.text, bad.errors, grammar):
+        for mistake in find(source.text, bad.errors, grammar):
             word = _WORD.match(source.text, mistake.position)
             width = len(word[0]) if word is not None else 1
             location = find_span(source, mistake.position, width, source_parts)
@@ -166,7 +272,7 @@ def _undefined_variable(error: Exception | None) -> str:
 def _order_hint(site: Site, loaded: LoadedProgram) -> str | None:
     """Return the hint for a call whose arguments are in the order of another language."""
     source = loaded.origins[site.template].text
-    text = order.reorder(source, site.node.position, loaded.settings.grammar())
+    text = arguments.reorder(source, site.node.position, loaded.settings.grammar())
     return None if text is None else f"write {text}"
 
 
@@ -305,7 +411,7 @@ def _correction(error: Exception, site: Site, loaded: LoadedProgram) -> str | No
     is_misread = isinstance(error, errors.GoError) and error.code in _MISREAD
     if not is_piped and not is_misread:
         return None
-    correction = actions.correct(source, position, loaded.settings.grammar())
+    correction = corrections.correct(source, position, loaded.settings.grammar())
     return correction.hint if correction is not None else None
 
 

@@ -8,8 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final, TypeAlias
 
-from function_script.engines.gotemplate import arguments, programs
-from function_script.engines.gotemplate.corrections import actions, order
+from function_script.engines.gotemplate import corrections, programs
+from function_script.engines.gotemplate.arguments import (
+    argument_source,
+    find_wrong_calls,
+    type_of,
+)
 from function_script.engines.gotemplate.positions import Finding, read_source_parts
 from function_script.engines.gotemplate.programs import Settings
 from function_script.engines.gotemplate.run import MAIN
@@ -85,7 +89,7 @@ def _find_in_nodes(trees: parser.Trees, source: Source, settings: Settings) -> I
                 _function(last) in _OF_TEXT
             ):
                 name = _function(last)
-                correction = actions.correct(source.text, last.position, settings.grammar())
+                correction = corrections.correct(source.text, last.position, settings.grammar())
                 if correction is not None:
                     message = (
                         f"{name} changes what the template is given, not the text that it writes"
@@ -133,8 +137,8 @@ def _find_constant_subjects(commands: Sequence[nodes.Command]) -> Iterator[Findi
         is_useless = not is_empty if name == "default" else isinstance(value, nodes.String)
         if _is_constant(arguments[0]) or not is_useless:
             continue
-        text = " ".join(map(order.argument_source, (*arguments[1:], arguments[0])))
-        last = order.argument_source(value)
+        text = " ".join(map(argument_source, (*arguments[1:], arguments[0])))
+        last = argument_source(value)
         message = f"{name} works on the constant {last}"
         if name == "default":
             message = f"default gives {last} every time, for this is never empty"
@@ -156,7 +160,7 @@ def _find_odd_counts(command: nodes.Command, count: int) -> Iterator[Finding]:
             message = f"printf has {len(verbs)} verbs and {count - 1} values"
             yield Finding(
                 format_.position,
-                len(order.argument_source(format_)),
+                len(argument_source(format_)),
                 message,
                 "each verb takes one value",
             )
@@ -312,7 +316,7 @@ def find_failures(program: Program) -> Iterator[Diagnostic]:
     for name, source, trees in programs.parse_texts(program):
         roots = [*chain.from_iterable(trees.values())]
         parts = own_parts if name == MAIN else ()
-        for wrong in arguments.find(roots, source.text, grammar):
+        for wrong in find_wrong_calls(roots, source.text, grammar):
             yield wrong.to_diagnostic(source, parts)
         for wrong in _find_comparisons(roots, grammar):
             yield wrong.to_diagnostic(source, parts)
@@ -326,7 +330,7 @@ def _find_comparisons(
             case nodes.Command(words=(nodes.Identifier(name=function), *words)) if (
                 function in _COMPARISONS
             ):
-                types = [_TYPES.get(order.type_of(word, grammar), "") for word in words]
+                types = [_TYPES.get(type_of(word, grammar), "") for word in words]
             case _:
                 continue
         first = types[0] if types else ""

@@ -10,13 +10,7 @@ from typing import Final, NamedTuple
 
 from function_script.engines import foreign_syntax, leftovers
 from function_script.engines.allowance import Allowance
-from function_script.engines.gotemplate import (
-    diagnostics,
-    doubts,
-    positions,
-    programs,
-    source_map,
-)
+from function_script.engines.gotemplate import diagnostics, doubts, positions, programs
 from function_script.engines.gotemplate.data import LazyDict, template_data
 from function_script.engines.gotemplate.errors import Code, GoError, LimitExceededError
 from function_script.engines.gotemplate.run import Run
@@ -86,15 +80,15 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         if traces:
             return traces[0]
         seconds = allowance.left_seconds()
-        if run_seconds * source_map.STRETCH > seconds:
+        if run_seconds * positions.STRETCH > seconds:
             return ()
         remaining = replace(limits, timeout_seconds=seconds)
         rerun = Run(loaded.program, remaining, scope.seed, is_salted=scope.is_salted)
-        traces.append(source_map.trace(rerun, _data(program, scope, loaded), loaded, parts))
+        traces.append(positions.trace(rerun, _data(program, scope, loaded), loaded, parts))
         return traces[0]
 
     def locate(line: int) -> Span | None:
-        return source_map.find_origin(line, trace())
+        return positions.find_origin(line, trace())
 
     def explain(line: int) -> tuple[Span, str] | None:
         lines = text.split("\n")

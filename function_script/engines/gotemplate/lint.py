@@ -7,7 +7,7 @@ from typing import Final
 from function_script.engines import foreign_syntax
 from function_script.engines.gotemplate import doubts, programs, request_reads
 from function_script.engines.gotemplate.syntax import nodes
-from function_script.engines.reads import FieldAccess, FieldComparison
+from function_script.engines.lint import FieldAccess, FieldComparison
 from function_script.engines.template_lint import QUOTED, TemplateLint
 from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from function_script.engines import manual
+from function_script.engines import language
 from function_script.engines.gotemplate import registry, sprig
-from function_script.engines.manual import Entry
+from function_script.engines.language import Entry
 
 
 def entries() -> Iterator[Entry]:
     """Yield actions, variables and functions, and the functions of sprig that are unavailable."""
-    yield from manual.read_table(__package__)
+    yield from language.read_table(__package__)
     own = registry.OWN_FUNCTIONS
     functions = {**registry.FUNCTIONS, **own}
     for name, function in functions.items():

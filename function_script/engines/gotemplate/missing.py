@@ -10,7 +10,7 @@ from typing import Final, NoReturn
 
 from function_script.engines.gotemplate import errors
 from function_script.engines.gotemplate.run import Run
-from function_script.engines.gotemplate.sites import Site
+from function_script.engines.gotemplate.syntax.nodes import Site
 from function_script.engines.gotemplate.values import MISSING
 
 # Suggestions are searched among at most this many names of at most this length.

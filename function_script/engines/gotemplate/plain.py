@@ -9,8 +9,8 @@ from function_script.engines.gotemplate.errors import GoError, LimitExceededErro
 from function_script.engines.gotemplate.language import DELIMS
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.engines.gotemplate.runtime import MissingKey
-from function_script.engines.gotemplate.sites import Site
 from function_script.engines.gotemplate.syntax import nodes
+from function_script.engines.gotemplate.syntax.nodes import Site
 from function_script.request.limits import Limits
 from function_script.request.program import Program
 from function_script.request.values import Object

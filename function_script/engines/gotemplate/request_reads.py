@@ -11,7 +11,7 @@ from typing import Final
 from function_script.engines.gotemplate import programs
 from function_script.engines.gotemplate.positions import SourcePart, find_span, read_source_parts
 from function_script.engines.gotemplate.syntax import nodes
-from function_script.engines.reads import ANY, FieldAccess, FieldComparison, guarded, unchanged
+from function_script.engines.lint import ANY, FieldAccess, FieldComparison, guarded, unchanged
 from function_script.request.objects import Path
 from function_script.request.program import Program
 from function_script.texts.source import Source

@@ -21,7 +21,7 @@ from function_script.engines.gotemplate.errors import (
     LimitExceededError,
 )
 from function_script.engines.gotemplate.function import NextRandom
-from function_script.engines.gotemplate.sites import Site
+from function_script.engines.gotemplate.syntax.nodes import Site
 from function_script.engines.gotemplate.values import MISSING, Int
 from function_script.request.limits import Limits
 

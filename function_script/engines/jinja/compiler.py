@@ -7,8 +7,9 @@ charges the budget when it runs. The functions that generated code calls are in 
 from __future__ import annotations
 
 import io
+from bisect import bisect_right
 from collections.abc import Callable
-from typing import cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from jinja2 import nodes
 from jinja2.compiler import CodeGenerator as JinjaCodeGenerator
@@ -16,6 +17,10 @@ from jinja2.compiler import Frame
 
 from function_script.engines.jinja import runtime
 from function_script.engines.jinja.policy import count_nodes
+from function_script.engines.jinja.tokens import line_at, normalize
+
+if TYPE_CHECKING:
+    from function_script.engines.jinja.environment import Environment
 
 # A body of so many nodes of the syntax tree costs one step each time it runs.
 _NODES_PER_STEP = 32
@@ -50,18 +55,38 @@ def _binary(function: str, operator: str) -> Callable[[CodeGenerator, nodes.BinE
     return visit
 
 
+class Operation(NamedTuple):
+    """An operation, by offsets: its node's own, and its first and last word without a bracket.
+
+    ``operator`` stands before the node, or is CALL, or "" where the operation is on a value alone.
+    """
+
+    own: int
+    first: int
+    last: int
+    operator: str
+
+
 class CodeGenerator(JinjaCodeGenerator):
-    """Writes calls of checked functions where Jinja writes operators."""
+    """Writes calls of checked functions where Jinja writes operators.
+
+    Lines of the template are offsets in its text.
+    """
+
+    environment: Environment
 
     # The cost of one iteration, by the identity of the loop's iterable.
     _iteration_costs: dict[int, int] = {}  # noqa: RUF012 - replaced before it is written to
-    # The offset in the code at which the call of each operation begins; its node and operator.
-    operations: list[tuple[int, nodes.Node, str]]
+    # The operations, by the offset in the code at which the call of each begins.
+    _operations: dict[int, Operation]
+    # The offsets of the first and last word of each expression, by its identity.
+    _bounds: dict[int, tuple[int, int]]
 
     def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
         """Write the whole module; bodies that are called, not iterated, begin with a charge."""
-        self._iteration_costs = {}
-        self.operations = []
+        self._iteration_costs, self._operations, self._bounds = {}, {}, {}
+        # No offset: a statement at the beginning of the text has one of 0.
+        self._last_line = -1
         self.writeline(f"from {runtime.__name__} import {', '.join(runtime.__all__)}")
         for callee in node.find_all((nodes.Macro, nodes.CallBlock, nodes.Block)):
             cast("nodes.Macro", callee).body.insert(0, _charge(callee))
@@ -70,13 +95,35 @@ class CodeGenerator(JinjaCodeGenerator):
                 loop.body.insert(0, _charge(loop))
         node.body.insert(0, _charge(node))
         super().visit_Template(node, frame)
+        code = cast("io.StringIO", self.stream).getvalue()
+        lines = [0, *(at + 1 for at, character in enumerate(code) if character == "\n")]
+        noted: dict[tuple[int, int], Operation] = {}
+        for begin, operation in self._operations.items():
+            line = bisect_right(lines, begin)
+            # Python counts the columns of its source in bytes.
+            noted[line, len(code[lines[line - 1] : begin].encode())] = operation
+        self.environment.operations[str(self.name)] = noted
+
+    def bounds(self, node: nodes.Node) -> tuple[int, int]:
+        """Return the offsets of the first and the last word of an expression."""
+        if (bounds := self._bounds.get(id(node))) is None:
+            own = [(node.lineno, node.lineno)] if node.lineno else []
+            below = [*own, *map(self.bounds, node.iter_child_nodes())]
+            bounds = min(each for each, _ in below), max(each for _, each in below)
+            self._bounds[id(node)] = bounds
+        return bounds
+
+    def position(self, node: nodes.Node) -> str:
+        """Return the line of a node, for messages of Jinja."""
+        text = normalize(self.environment.sources[str(self.name)].text)
+        return f"line {line_at(text, node.lineno)} in {self.name!r}"
 
     def begin(self, node: nodes.Node, operator: str = "") -> None:
         """Note that the call of an operation begins here, for the place of a failure."""
-        offset = cast("io.StringIO", self.stream).tell()
-        if self._new_lines:
-            offset += self._new_lines + 4 * self._indentation
-        self.operations.append((offset, node, operator))
+        if isinstance(node, nodes.Expr):
+            self.write("")
+            operation = Operation(node.lineno, *self.bounds(node), operator)
+            self._operations.setdefault(cast("io.StringIO", self.stream).tell(), operation)
 
     def write_commons(self) -> None:
         """Write the beginning of every function: short names for what it calls most."""

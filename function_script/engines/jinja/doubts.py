@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 
 from jinja2 import nodes
 
-from function_script.engines.jinja import scope, tokens
+from function_script.engines.jinja import run, tokens
 from function_script.engines.jinja.arguments import Types
-from function_script.engines.jinja.environment import Environment
+from function_script.engines.jinja.parser import parse_program
 from function_script.engines.tables import Rules
 from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic
@@ -28,7 +28,7 @@ _WORDS: Final = {
 }
 # A value in single braces: YAML reads a map with one key.
 _SINGLE_BRACES: Final = re.compile(
-    rf"(?::|-)[ ]+(?P<value>\{{[ ]*(?:{'|'.join(('spec', 'xr', *scope.REQUEST_PARTS))})"
+    rf"(?::|-)[ ]+(?P<value>\{{[ ]*(?:{'|'.join(('spec', 'xr', *run.REQUEST_PARTS))})"
     r"(?:\.\w+)+[ ]*\})[ ]*$",
     re.MULTILINE,
 )
@@ -50,7 +50,7 @@ _RULES: Final = Rules[Callable[[nodes.Template], Iterator[_Doubt]]]()
 
 def find(program: Program) -> Iterator[Diagnostic]:
     """Yield the doubtful parts of all templates of a program, which must compile."""
-    sources, trees = tokens.parse_program(Environment(), program)
+    sources, trees = parse_program(program)
     reads = {
         name.name
         for tree in trees.values()
@@ -124,7 +124,7 @@ def _is_bound_outside(name: str, loop: nodes.For, tree: nodes.Template) -> bool:
     names = [*tree.find_all(nodes.Name)]
     count = sum(each.name == name and each.ctx != "load" for each in names)
     inside = sum(each.name == name and each.ctx != "load" for each in loop.find_all(nodes.Name))
-    return count > inside or name in scope.NAMES or any(tree.find_all(_IMPORTING))
+    return count > inside or name in run.NAMES or any(tree.find_all(_IMPORTING))
 
 
 def _count_reads(name: str, node: nodes.Node) -> int:

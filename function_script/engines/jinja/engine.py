@@ -4,19 +4,30 @@ Its functions raise FatalError only.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from types import GeneratorType
+
+from jinja2 import TemplateError
 
 from function_script.engines import foreign_syntax
 from function_script.engines.allowance import Allowance
-from function_script.engines.jinja import deferral, diagnostics, positions, programs
+from function_script.engines.jinja import deferral, exceptions, paths, positions, programs
 from function_script.engines.jinja.output import join_chunks
-from function_script.engines.jinja.run import Run
+from function_script.engines.jinja.run import Run, find_roots
 from function_script.engines.jinja.source_map import Costs, LineLocator
 from function_script.request.limits import Limits
 from function_script.request.program import MissingValue, Program, Scope, TemplateResult
+from function_script.texts.errors import FatalError, LimitError, ProgramError
+from function_script.texts.source import Span
 
 # Describing a missing value means searching the data for it, so only the first are described.
 _MAX_DESCRIBED = 50
+
+
+_RENDER = "cannot render template: "
+# Generated code unpacks the items of a loop itself; these are Python's words.
+_UNPACKING = "unpack"
+_PAIRS = "of an object, write `for key, value in object.items()`; of a list, loop.index counts"
 
 
 def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
@@ -54,7 +65,7 @@ def _render(
         return text, tuple(_describe(gaps, run)), run.budget.outdents
     except Exception as error:
         frame = chunks.gi_frame if isinstance(chunks, GeneratorType) else None
-        raise diagnostics.to_error(error, run, positions.current_position(frame)) from error
+        raise to_error(error, run, positions.current_position(frame)) from error
     finally:
         run.close()
 
@@ -63,7 +74,7 @@ def _describe(gaps: deferral.Gaps, run: Run) -> Iterator[MissingValue]:
     """Describe the missing value of each gap; this needs the data, so the run must be open."""
     for number, (offset, error) in enumerate(gaps):
         if number < _MAX_DESCRIBED:
-            path, span = diagnostics.describe_missing(error, run)
+            path, span = describe_missing(error, run)
             yield MissingValue(offset=offset, missing=path, span=span)
         else:
             yield MissingValue(offset=offset, missing="a value that does not exist", span=None)
@@ -79,3 +90,59 @@ def unused_modules(program: Program, limits: Limits) -> tuple[str, ...]:
     """Return the modules that no used template refers to; the program must pass `check`."""
     used = programs.load(program, limits).environment.templates
     return tuple(name for name in program.modules if name not in used)
+
+
+def to_error(error: Exception, run: Run, last: positions.Position | None) -> FatalError:
+    """Convert an exception to the user's error; raises ``error`` itself if it is a bug of ours.
+
+    ``last`` is the current position of the main template, for errors raised outside of templates.
+    """
+    stack = positions.find_positions(error.__traceback__) or ([last] if last else [])
+    position = stack[-1] if stack else None
+    message, hint, name = _explain(error, run, position)
+    diagnostic = positions.to_diagnostic(position, message, name=name, hint=hint)
+    is_refusal = isinstance(error, exceptions.AuthorError)
+    notes = positions.caller_notes(stack)
+    problem = replace(diagnostic, notes=notes, kind="refusal" if is_refusal else "mistake")
+    if isinstance(error, exceptions.BudgetError):
+        return LimitError(problem, limit=error.limit)
+    return LimitError(problem) if isinstance(error, RecursionError) else ProgramError(problem)
+
+
+def describe_missing(error: exceptions.MissingError, run: Run) -> tuple[str, Span | None]:
+    """Return what is missing, and the place that reads it."""
+    stack = positions.find_positions(error.__traceback__)
+    path = _describe_path(error, run, stack[-1] if stack else None)
+    return path.message, stack[-1].span(path.name) if stack else None
+
+
+def _describe_path(
+    error: exceptions.MissingError, run: Run, position: positions.Position | None
+) -> paths.MissingPath:
+    statement = position.statement() if position else ""
+    template = position.source.text if position else ""
+    return paths.describe(error.undefined, find_roots(run), statement, template)
+
+
+def _explain(
+    error: Exception, run: Run, position: positions.Position | None
+) -> tuple[str, str | None, str | None]:
+    """Return the message, the hint, and the word to underline."""
+    if isinstance(error, exceptions.MissingError):
+        path = _describe_path(error, run, position)
+        return _RENDER + path.message, path.hint, path.name
+    if isinstance(error, exceptions.AuthorError):
+        return error.message, error.hint, error.name
+    if isinstance(error, exceptions.RenderError):
+        return _RENDER + error.message, error.hint, error.name
+    if isinstance(error, RecursionError):
+        return _RENDER + "calls are nested too deeply", None, None
+    if isinstance(error, TemplateError):
+        return _RENDER + exceptions.reword(error.message or "the template failed"), None, None
+    if isinstance(error, (TypeError, ValueError, ArithmeticError)):
+        text = str(error)
+        hint = _PAIRS if _UNPACKING in text else None
+        if isinstance(error, ZeroDivisionError):
+            hint = "test that the divisor is not 0 first"
+        return _RENDER + exceptions.reword(text), hint, None
+    raise error

@@ -9,28 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from typing import Never, cast
 
-from jinja2 import Template, TemplateNotFound, TemplateSyntaxError, Undefined
+from jinja2 import Template, TemplateNotFound, Undefined
 from jinja2.compiler import CodeGenerator
 from jinja2.environment import TemplateModule
-from jinja2.lexer import Token, TokenStream
 from jinja2.runtime import BlockReference, LoopContext, Macro
 from jinja2.runtime import Context as JinjaContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from function_script.engines.jinja import exceptions, lookups, policy
+from function_script.engines.jinja import exceptions, lookups
 from function_script.engines.jinja.calls import Builtin, Call, argument_error, format_usage
+from function_script.engines.jinja.compiler import Operation
+from function_script.engines.jinja.exceptions import Lenient, Strict
 from function_script.engines.jinja.lookups import Method
-from function_script.engines.jinja.methods import invoke
 from function_script.engines.jinja.run import Run
-from function_script.engines.jinja.runtime import iterate
-from function_script.engines.jinja.undefined import Lenient, Strict
+from function_script.engines.jinja.runtime import invoke, iterate
 from function_script.request.program import Lazy
 from function_script.texts.source import Source
 
 # The variable that carries a run through Jinja's contexts; no template can name it.
 RUN = "(run)"
-# More than templates of the greatest allowed size have; see `policy`.
-_MAX_TOKENS = 4 * policy.MAX_NODES
 
 
 class Context(JinjaContext):
@@ -98,22 +95,9 @@ class Environment(ImmutableSandboxedEnvironment):
         vars(self)["tests"] = dict(tests or {})
         self.globals = {}
         self.sources: Mapping[str, Source] = {}
+        # The operations of each compiled template by their line and column in its code.
+        self.operations: dict[str, Mapping[tuple[int, int], Operation]] = {}
         self.templates: Mapping[str, Template] = {}
-
-    def _tokenize(
-        self, source: str, name: str | None, filename: str | None = None, state: str | None = None
-    ) -> TokenStream:
-        """Return the lexer's tokens, as many as a template may have: parsing each takes time."""
-        tokens = super()._tokenize(source, name, filename, state)
-
-        def limit_tokens() -> Iterator[Token]:
-            for number, token in enumerate(tokens):
-                if number >= _MAX_TOKENS:
-                    message = f"more than {_MAX_TOKENS} words, the limit of a template"
-                    raise TemplateSyntaxError(message, token.lineno)
-                yield token
-
-        return TokenStream(limit_tokens(), name, filename)
 
     def getattr(self, obj: object, attribute: str) -> object:
         """Return ``obj.attribute``; the key of an object comes first."""

@@ -1,11 +1,30 @@
-"""Exceptions of a running template; they have no positions, which `diagnostics` adds."""
+"""Exceptions of a running template, which have no positions: `engine` adds them.
+
+Undefined values chain and take a default; any other use of one is an error with a path. A failed
+lookup only records its parent and its key.
+"""
 
 import re
+from collections.abc import Iterator
+from typing import NoReturn, cast
 
 from jinja2 import Undefined
 
 from function_script.request.values import type_name, with_article
 from function_script.texts.errors import LimitName
+
+_QUOTED = re.compile(r"(?<!\w)'([^']*)'")
+_NAMES = {
+    "BlockReference": "block",
+    "Builtin": "function",
+    "LoopContext": "loop",
+    "Macro": "macro",
+    "Method": "method",
+    "Namespace": "namespace",
+    "TemplateModule": "module",
+    "range": "list",
+    "type": "function",
+}
 
 
 class RenderError(Exception):
@@ -39,7 +58,7 @@ class BudgetError(RenderError):
 
 
 class MissingError(Exception):
-    """A value that does not exist was used; `diagnostics` looks up its path.
+    """A value that does not exist was used; `engine` looks up its path.
 
     ``decides_documents``: the value decides which documents exist, so they cannot be listed.
     """
@@ -60,15 +79,63 @@ def type_of(value: object) -> str:
     return with_article(_NAMES.get(type(value).__name__) or type_name(value))
 
 
-_QUOTED = re.compile(r"(?<!\w)'([^']*)'")
-_NAMES = {
-    "BlockReference": "block",
-    "Builtin": "function",
-    "LoopContext": "loop",
-    "Macro": "macro",
-    "Method": "method",
-    "Namespace": "namespace",
-    "TemplateModule": "module",
-    "range": "list",
-    "type": "function",
-}
+class Lenient(Undefined):
+    """False in conditions and equal to undefined values only; every other use is an error."""
+
+    __slots__ = ()
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise MissingError(self)
+
+    def __getattr__(self, name: str) -> object:
+        raise AttributeError(name)
+
+    def __iter__(self) -> Iterator[object]:
+        raise MissingError(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Undefined)
+
+    def __ne__(self, other: object) -> bool:
+        return not isinstance(other, Undefined)
+
+    def __str__(self) -> str:
+        raise MissingError(self)
+
+    def __len__(self) -> int:
+        raise MissingError(self)
+
+    def __hash__(self) -> int:
+        raise MissingError(self)
+
+    __call__ = __getitem__ = __contains__ = _refuse
+    __int__ = __float__ = __index__ = _refuse
+
+
+class Strict(Lenient):
+    """Refuses even conditions and comparisons; `default` and `is defined` still take it."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        raise MissingError(self)
+
+    def __eq__(self, other: object) -> bool:
+        raise MissingError(self)
+
+    def __ne__(self, other: object) -> bool:
+        raise MissingError(self)
+
+    def __hash__(self) -> int:
+        raise MissingError(self)
+
+
+class Absent(Lenient):
+    """The value of an inline `if` without `else` that is false: it prints as nothing."""
+
+    __slots__ = ()
+
+
+def make_undefined(kind: type[Undefined], parent: object, key: object) -> Undefined:
+    """Return the undefined value of ``parent.key`` or ``parent[key]``."""
+    return kind(obj=parent, name=cast("str", key))

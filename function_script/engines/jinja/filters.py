@@ -13,12 +13,14 @@ from typing import TypeAlias, TypeVar, cast
 
 from jinja2 import Undefined
 
-from function_script.engines.jinja import exceptions, methods
+from function_script.engines.jinja import exceptions, runtime
+from function_script.engines.jinja.budget import Budget
 from function_script.engines.jinja.calls import Call, CallContext, build_table
 from function_script.engines.jinja.library_adapter import LIBRARY, LIBRARY_FILTERS, LibraryFunction
 from function_script.engines.jinja.lookups import Group
 from function_script.engines.jinja.output import to_flow_yaml, to_text
 from function_script.engines.jinja.runtime import add, is_number
+from function_script.engines.tables import Table
 from function_script.texts.problems import suggest
 
 _MAX_INDENT = 200
@@ -36,6 +38,9 @@ Check: TypeAlias = Callable[[object], bool]
 
 
 # Text, and values that may be missing
+
+
+_ITERABLE = (list, tuple, range, str, Mapping)
 
 
 def string(run: CallContext, value: object) -> str:
@@ -71,14 +76,14 @@ def title(run: CallContext, value: object) -> str:
 
 def trim(run: CallContext, value: object, chars: object = None) -> object:
     """The text without white space, or without these characters, at both ends."""
-    return methods.call_string_method(run.budget, to_text(run.budget, value), "strip", (chars,))
+    return runtime.call_string_method(run.budget, to_text(run.budget, value), "strip", (chars,))
 
 
 def split(
     run: CallContext, value: object, separator: object = None, maxsplit: object = -1
 ) -> object:
     """The parts of a text between separators; without one, its words."""
-    return methods.call_string_method(
+    return runtime.call_string_method(
         run.budget, to_text(run.budget, value), "split", (separator, maxsplit)
     )
 
@@ -87,7 +92,7 @@ def replace(run: CallContext, value: object, old: object, new: object, count: ob
     """The text with every ``old`` replaced, or the first ``count`` of them."""
     budget = run.budget
     whole = to_text(budget, value)
-    return methods.replace(budget, whole, to_text(budget, old), to_text(budget, new), count)
+    return runtime.replace(budget, whole, to_text(budget, old), to_text(budget, new), count)
 
 
 def indent(
@@ -235,7 +240,7 @@ def join(run: CallContext, value: object, separator: object = "", attribute: obj
     """The items as text, with the separator between them."""
     pick = _picker(run, attribute)
     items = [pick(item) for item in items_of(run, value)]
-    return methods.join(run.budget, items, to_text(run.budget, separator))
+    return runtime.join(run.budget, items, to_text(run.budget, separator))
 
 
 def first(run: CallContext, value: object) -> object:
@@ -513,3 +518,73 @@ _FILTERS: dict[str, object] = {
     "upper": upper,
 }
 FILTERS = build_table(_FILTERS)
+
+
+def _integer(value: object) -> int:
+    if isinstance(value, Undefined):
+        raise exceptions.MissingError(value)
+    if isinstance(value, int):
+        return value
+    raise exceptions.RenderError(f"{exceptions.type_of(value)} is not an integer")
+
+
+def _compared(
+    operator: Callable[[Budget, object, object], bool],
+) -> Callable[[CallContext, object, object], bool]:
+    return lambda run, value, other: operator(run.budget, value, other)
+
+
+_EQUAL = _compared(runtime.equal)
+_UNEQUAL = _compared(runtime.unequal)
+_LESS = _compared(runtime.less)
+_LESS_OR_EQUAL = _compared(runtime.less_or_equal)
+_GREATER = _compared(runtime.greater)
+_GREATER_OR_EQUAL = _compared(runtime.greater_or_equal)
+
+_TESTS = Table[str, object](
+    {
+        "defined": lambda _, value: not isinstance(value, Undefined),
+        "undefined": lambda _, value: isinstance(value, Undefined),
+        "none": lambda _, value: value is None,
+        "string": lambda _, value: isinstance(value, str),
+        "number": lambda _, value: isinstance(value, (int, float)) and not isinstance(value, bool),
+        "integer": lambda _, value: isinstance(value, int) and not isinstance(value, bool),
+        "float": lambda _, value: isinstance(value, float),
+        "boolean": lambda _, value: isinstance(value, bool),
+        "true": lambda _, value: value is True,
+        "false": lambda _, value: value is False,
+        "mapping": lambda _, value: isinstance(value, Mapping),
+        "sequence": lambda _, value: isinstance(value, _ITERABLE),
+        "iterable": lambda _, value: isinstance(value, _ITERABLE),
+        "in": _compared(runtime.contains),
+        "odd": lambda _, value: _integer(value) % 2 == 1,
+        "even": lambda _, value: _integer(value) % 2 == 0,
+        "sameas": lambda _, value, other: value is other,
+        "eq": _EQUAL,
+        "==": _EQUAL,
+        "equalto": _EQUAL,
+        "ne": _UNEQUAL,
+        "!=": _UNEQUAL,
+        "lt": _LESS,
+        "<": _LESS,
+        "lessthan": _LESS,
+        "le": _LESS_OR_EQUAL,
+        "<=": _LESS_OR_EQUAL,
+        "gt": _GREATER,
+        ">": _GREATER,
+        "greaterthan": _GREATER,
+        "ge": _GREATER_OR_EQUAL,
+        ">=": _GREATER_OR_EQUAL,
+    }
+)
+
+
+@_TESTS.add("divisibleby")
+def _divisible(_run: CallContext, value: object, divisor: object) -> bool:
+    if divisor == 0:
+        hint = "test that the divisor is not 0 first"
+        raise exceptions.RenderError("division by zero", name="divisibleby", hint=hint)
+    return _integer(value) % _integer(divisor) == 0
+
+
+TESTS = build_table(_TESTS)

@@ -148,7 +148,6 @@ class Site:
         token = token or self.token
         text = text or token.text.strip()
         return Violation(
-            line=line_at(self.text, token.offset),
             message=f"unexpected {text}" if text[:1] in "\"'" else f'unexpected "{text}"',
             hint=hint,
             offset=token.offset,
@@ -162,12 +161,15 @@ _RULES: Final = Rules[Callable[[Site], Violation | None]]()
 def of_lexer(tokens: TokenList) -> Violation | None:
     """Return the violation where the lexer fails; None when it is told better by its message."""
     for offset, message, hint in (
-        (tokens.comment, "the comment that begins here does not end", "close it with #}"),
-        (tokens.raw, '"raw" is not closed', "it ends with {% endraw %}"),
+        (
+            tokens.unclosed("comment_begin"),
+            "the comment that begins here does not end",
+            "close it with #}",
+        ),
+        (tokens.unclosed("raw_begin"), '"raw" is not closed', "it ends with {% endraw %}"),
     ):
         if offset is not None:
-            line = line_at(tokens.text, offset)
-            return Violation(line=line, message=message, hint=hint, offset=offset, width=2)
+            return Violation(message=message, hint=hint, offset=offset, width=2)
     rest = tokens.text[tokens.end :]
     if not rest.strip():
         return None
@@ -203,12 +205,8 @@ def _open_text(site: Site) -> Violation:
         # A text such as 'it's' ends at its apostrophe.
         other = "'" if quote == '"' else '"'
         hint = f"write a text that has {quote} in it between {other} and {other}"
-    return Violation(
-        line=line_at(site.text, site.token.offset),
-        message="a text is not closed",
-        hint=hint,
-        offset=site.token.offset,
-    )
+    offset = site.token.offset
+    return Violation(message="a text is not closed", hint=hint, offset=offset, width=1)
 
 
 def _bracket(site: Site) -> Violation:
@@ -220,12 +218,7 @@ def _bracket(site: Site) -> Violation:
         message = f'bracket "{opening.text}" is not closed'
         if site.begin.text.endswith("{{") and site.tokens[0].text == "{" == opening.text:
             return site.violation("a value is written with two braces: {{ value }}", token=opening)
-        return Violation(
-            line=line_at(site.text, opening.offset),
-            message=message,
-            hint=hint,
-            offset=opening.offset,
-        )
+        return Violation(message=message, hint=hint, offset=opening.offset, width=1)
     if close != "}":
         return site.violation(f'there is no "{_OPENING[close]}" that it closes')
     if site.is_statement:
@@ -258,7 +251,6 @@ def _unclosed_tag(site: Site) -> Violation | None:
         return None
     close = "%}" if site.is_statement else "}}"
     return Violation(
-        line=line,
         message="the tag that begins here does not end",
         hint=f"close it with {close}",
         offset=site.begin.offset,

@@ -1,7 +1,7 @@
 """The analyses that `check` makes of Jinja templates."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from jinja2 import nodes
@@ -14,21 +14,24 @@ from function_script.engines.jinja import (
     policy,
     positions,
     request_reads,
-    special_names,
     tokens,
 )
 from function_script.engines.jinja.environment import Environment
-from function_script.engines.jinja.filters import FILTERS
-from function_script.engines.jinja.parser import parse
-from function_script.engines.jinja.scope import NAMES
-from function_script.engines.jinja.tests import TESTS
-from function_script.engines.reads import FieldAccess, FieldComparison
+from function_script.engines.jinja.filters import FILTERS, TESTS
+from function_script.engines.jinja.parser import parse, parse_program
+from function_script.engines.jinja.run import NAMES
+from function_script.engines.lint import FieldAccess, FieldComparison
 from function_script.engines.template_lint import QUOTED, TemplateLint
 from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import suggest
 from function_script.texts.source import Source, excerpt
 
+# The names that Jinja sets for the body of one kind of tag: elsewhere they have no value.
+_IN_LOOP: Final = frozenset({"loop"})
+_IN_MACRO: Final = frozenset({"caller", "kwargs", "varargs"})
+_OF_BODIES: Final = _IN_LOOP | _IN_MACRO | {"super"}
+_REFERENCES: Final = (nodes.Include, nodes.Extends, nodes.Import, nodes.FromImport)
 # A name that is used with one of these may be missing.
 _GUARDS: Final = ("default", "d", "defined", "undefined")
 # Filters that call another filter or a test: the place of its name among their arguments.
@@ -55,11 +58,12 @@ class JinjaLint(TemplateLint):
 
     def static_text(self, program: Program) -> Iterator[tuple[int, str]]:
         """Yield the text outside of tags, in no condition, loop or macro."""
-        for node in parse(Environment(), program.main.text).body:
+        whole = tokens.normalize(program.main.text)
+        for node in parse(Environment(), whole).body:
             if isinstance(node, nodes.Output):
                 for part in node.nodes:
                     text = part.data if isinstance(part, nodes.TemplateData) else "{{ }}"
-                    yield part.lineno, text
+                    yield tokens.line_at(whole, part.lineno), text
 
     def find_reads(self, program: Program) -> list[FieldAccess]:
         """Find the fields of the request that a program certainly reads."""
@@ -70,7 +74,7 @@ class JinjaLint(TemplateLint):
 
         A name counts as set if any template sets it anywhere, so every report is a certain mistake.
         """
-        sources, trees = tokens.parse_program(Environment(), program)
+        sources, trees = parse_program(program)
         facts = [policy.inspect(tree, FILTERS, TESTS) for tree in trees.values()]
         values = {*NAMES}.union(*(each.defined for each in facts))
         for tree in trees.values():
@@ -85,7 +89,7 @@ class JinjaLint(TemplateLint):
         for name, tree in trees.items():
             text = sources[name].text
             for variable in _names_in(tree) if name in used else ():
-                if variable.name in {*values, *special_names.NAMES}:
+                if variable.name in {*values, *_OF_BODIES}:
                     continue
                 begin = text.rfind("\n", 0, variable.lineno) + 1
                 line = text[begin:].partition("\n")[0]
@@ -100,7 +104,7 @@ class JinjaLint(TemplateLint):
                     or suggest(variable.name, tuple(values)),
                 )
                 problems[problem] = None
-        for name, variable in special_names.find_misplaced(trees):
+        for name, variable in _find_misplaced(trees):
             word = variable.name
             if word not in values:
                 message, hint = f'"{word}" has no value here', hints.name_hint(word)
@@ -109,7 +113,7 @@ class JinjaLint(TemplateLint):
 
     def find_failures(self, program: Program) -> Iterator[Diagnostic]:
         """Find wrong calls, and `map`, `select` and their like with a filter that is not there."""
-        sources, trees = tokens.parse_program(Environment(), program)
+        sources, trees = parse_program(program)
         types = arguments.Types(trees)
         for name, tree in trees.items():
             for wrong in arguments.find(tree, types):
@@ -149,8 +153,51 @@ def _names_in(tree: nodes.Template) -> Iterator[nodes.Name | nodes.NSRef]:
 def _problem(source: Source, begin: int, word: str, message: str, hint: str | None) -> Diagnostic:
     """Return a diagnostic at a word, at or behind an offset."""
     offset = tokens.normalize(source.text).find(word, begin)
-    violation = policy.Violation(line=1, offset=offset, width=len(word), message=message, hint=hint)
+    violation = policy.Violation(offset=offset, width=len(word), message=message, hint=hint)
     return positions.violation_to_diagnostic(source, violation)
+
+
+def _find_misplaced(trees: Mapping[str, nodes.Template]) -> Iterator[tuple[str, nodes.Name]]:
+    """Yield the uses that are certainly outside of a body that has the name, by their templates.
+
+    The main template is the one with the name "".
+    """
+    # A template that is included, extended or imported with context has the names of its place.
+    open_modules = {
+        reference.template.value  # type: ignore[attr-defined] # as below
+        for tree in trees.values()
+        for reference in tree.find_all(_REFERENCES)
+        if isinstance(reference.template, nodes.Const)  # type: ignore[attr-defined] # all have it
+        and getattr(reference, "with_context", True)
+    }
+    for module, tree in trees.items():
+        if module not in open_modules:
+            yield from ((module, name) for name in _find_misplaced_in(tree))
+
+
+def _find_misplaced_in(tree: nodes.Template) -> Iterator[nodes.Name]:
+    """Yield the misplaced uses in one template, with the names of each body passed down."""
+    pending: list[tuple[nodes.Node, frozenset[str]]] = [(tree, frozenset())]
+    while pending:
+        node, names = pending.pop()
+        match node:
+            case nodes.Block():
+                # A block is written at the places of all templates that extend this one.
+                continue
+            case nodes.Name(name=name, ctx="load"):
+                if name in _OF_BODIES - names:
+                    yield node
+                continue
+            case nodes.For():
+                own = names | _IN_LOOP
+            case nodes.Macro() | nodes.CallBlock():
+                own = names | _IN_MACRO
+            case _:
+                own = names
+        body = {id(child) for child in getattr(node, "body", ())} if own != names else set()
+        pending.extend(
+            (child, own if id(child) in body else names) for child in node.iter_child_nodes()
+        )
 
 
 LINT: Final = JinjaLint()

@@ -15,7 +15,7 @@ from jinja2.utils import Namespace
 from function_script.engines import habits
 from function_script.engines.jinja import exceptions
 from function_script.engines.jinja.calls import Builtin
-from function_script.engines.jinja.undefined import make_undefined
+from function_script.engines.jinja.exceptions import make_undefined
 from function_script.engines.tables import Table
 
 MAPPING_METHODS = ("get", "items", "keys", "values")

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 
-from function_script.engines import manual
+from function_script.engines import language
 from function_script.engines.jinja.calls import Call, format_usage
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.functions import FUNCTIONS
 from function_script.engines.jinja.library_adapter import LibraryFunction
-from function_script.engines.manual import Entry
+from function_script.engines.language import Entry
 
 
 def entries() -> Iterator[Entry]:
     """Yield statements, variables, functions, filters, tests and methods."""
-    yield from manual.read_table(__package__)
+    yield from language.read_table(__package__)
     for name, builtin in FUNCTIONS.items():
         yield from _describe(name, builtin.call, "functions", 1)
     for name, call in FILTERS.items():

@@ -1,20 +1,28 @@
-"""Parsing of templates, with Jinja's error messages in our own words.
+"""Parsing of templates into trees with offsets, with Jinja's error messages in our own words.
 
-A message states the problem, its hint states the remedy. An unclosed tag is reported with the line
-that opens it.
+The ``lineno`` of a node is an offset: see `tokens`. A message states the problem, its hint states
+the remedy. An unclosed tag is reported with the line that opens it.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Self
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
+from jinja2.lexer import Token, TokenStream
 from jinja2.parser import Parser as JinjaParser
 
 from function_script.engines import habits
 from function_script.engines.jinja import exceptions, hints, policy
 from function_script.engines.jinja import tokens as token_lists
+from function_script.engines.jinja.environment import Environment as JinjaEnvironment
+from function_script.request.program import Program
 from function_script.texts import spelling
+from function_script.texts.source import Source
+
+# More than templates of the greatest allowed size have; see `policy`.
+_MAX_TOKENS: Final = 4 * policy.MAX_NODES
 
 _STATEMENTS = (
     *("block", "call", "extends", "filter", "for", "from", "if", "import", "include", "macro"),
@@ -40,7 +48,7 @@ class UnparsableError(Exception):
 
 
 class _Parser(JinjaParser):
-    """Records the open tags and their lines."""
+    """Records the open tags and their offsets."""
 
     open_tags: list[tuple[str, int]]
 
@@ -55,24 +63,41 @@ class _Parser(JinjaParser):
 
 def parse(environment: Environment, text: str) -> nodes.Template:
     """Return the syntax tree of a template; raises UnparsableError."""
-    parser = None
-    open_tags: list[tuple[str, int]] = []
+    tokens = token_lists.read(environment, text)
+    parser = _Parser(environment, "")
+    parser.open_tags = []
     try:
-        parser = _Parser(environment, text)
-        parser.open_tags = open_tags
-        return parser.parse()
+        parser.stream = TokenStream(_limit(tokens, environment), None, None)
+        tree = parser.parse()
     except TemplateSyntaxError as error:
-        place = _Place.of(environment, text, parser, error)
-        raise UnparsableError(_to_violation(error, open_tags, place)) from error
-    except RecursionError as error:
-        line = parser.stream.current.lineno if parser is not None else 1
-        raise UnparsableError(policy.Violation(line=line, message="nested too deeply")) from error
-    except ValueError as error:
+        place = _Place.of(tokens, parser, error)
+        raise UnparsableError(_to_violation(error, parser.open_tags, place)) from error
+    except (RecursionError, ValueError) as error:
         # Python refuses to read numbers of more than 4,300 digits.
-        line = parser.stream.current.lineno if parser is not None else 1
-        raise UnparsableError(
-            policy.Violation(line=line, message="a number with too many digits")
-        ) from error
+        is_deep = isinstance(error, RecursionError)
+        message = "nested too deeply" if is_deep else "a number with too many digits"
+        violation = policy.Violation(offset=parser.stream.current.lineno, message=message)
+        raise UnparsableError(violation) from error
+    tree.lineno = 0
+    return tree
+
+
+def parse_program(program: Program) -> tuple[dict[str, Source], dict[str, nodes.Template]]:
+    """Return the sources of a program and their trees, both by module; ``""`` is the main one."""
+    environment = JinjaEnvironment()
+    sources = {"": program.main, **program.modules}
+    return sources, {name: parse(environment, each.text) for name, each in sources.items()}
+
+
+def _limit(tokens: token_lists.TokenList, environment: Environment) -> Iterator[Token]:
+    """Yield the tokens, as many as a template may have: parsing each takes time."""
+    # A stream reads one token ahead: a mistake of the lexer comes before one of the parser.
+    stream = TokenStream(environment.lexer.wrap(tokens.read_on()), None, None)
+    for number, token in enumerate(stream):
+        if number >= _MAX_TOKENS:
+            message = f"more than {_MAX_TOKENS} words, the limit of a template"
+            raise TemplateSyntaxError(message, token.lineno)
+        yield token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,16 +111,9 @@ class _Place:
     index: int | None
 
     @classmethod
-    def of(
-        cls, environment: Environment, text: str, parser: _Parser | None, error: TemplateSyntaxError
-    ) -> Self:
+    def of(cls, tokens: token_lists.TokenList, parser: _Parser, error: TemplateSyntaxError) -> Self:
         """Return the place of an error, which leaves the parser's stream where it is raised."""
-        tokens = token_lists.read(environment, text)
-        is_lexer = tokens.error is not None and (tokens.error.message, tokens.error.lineno) == (
-            error.message,
-            error.lineno,
-        )
-        if parser is None or is_lexer:
+        if error is tokens.error:
             return cls(tokens=tokens, index=None)
         index = len(tokens.tokens)
         try:
@@ -124,9 +142,9 @@ def _to_violation(
 ) -> policy.Violation:
     message = error.message or "the text is no template"
     if message.startswith("Unexpected end of template") and open_tags:
-        tag, line = open_tags[-1]
-        hint = f"it ends with {_closing_tags(message)}"
-        return policy.Violation(line=line, message=f'"{tag}" is not closed', name=tag, hint=hint)
+        tag, offset = open_tags[-1]
+        hint, text = f"it ends with {_closing_tags(message)}", f'"{tag}" is not closed'
+        return policy.Violation(offset=offset, message=text, name=tag, hint=hint)
     if message.startswith("Encountered unknown tag"):
         return _unknown_tag(error, message, open_tags, place)
     if place.index is None:
@@ -143,7 +161,7 @@ def _unexpected(error: TemplateSyntaxError, message: str, place: _Place) -> poli
     if token is None:
         quoted = _QUOTED.search(message)
         name = quoted[1] if quoted else None
-        return policy.Violation(line=error.lineno, message=first_sentence, name=name)
+        return policy.Violation(offset=error.lineno, message=first_sentence, name=name)
     text = token.text.strip()
     if expected := _EXPECTED.match(message):
         quoted_text = text if text[:1] in "\"'" else f'"{text}"'
@@ -152,7 +170,6 @@ def _unexpected(error: TemplateSyntaxError, message: str, place: _Place) -> poli
     elif message.startswith("unexpected '"):
         first_sentence = f'unexpected "{text}"'
     return policy.Violation(
-        line=error.lineno,
         message=first_sentence,
         offset=token.offset,
         width=max(1, len(text.partition("\n")[0])),
@@ -202,11 +219,10 @@ def _unknown_tag(
         hint = f"there are {', '.join(_STATEMENTS)}"
     token = place.token()
     return policy.Violation(
-        line=error.lineno,
         message=f'there is no tag "{tag}" here',
         name=tag,
         hint=hint,
         open_tag=open_tag,
-        offset=token.offset if token is not None else None,
-        width=max(1, len(tag)),
+        offset=token.offset if token is not None else error.lineno,
+        width=max(1, len(tag)) if token is not None else None,
     )

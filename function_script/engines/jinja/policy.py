@@ -43,25 +43,24 @@ _ALLOWED = (
 class Violation:
     """A part of a template that is not allowed.
 
-    ``name`` is the word to underline in the line; ``open_tag`` a tag that is still open, and its
-    line. ``offset`` counts characters from the beginning of the text; a line break counts as one.
-    ``width`` is what to underline there.
+    ``offset`` counts characters from the beginning of the text; a line break counts as one.
+    ``width`` is what to underline there; None: the word ``name`` in that line, else its tags.
+    ``open_tag`` is a tag that is still open, and its offset.
     """
 
-    line: int
+    offset: int
     message: str
     name: str | None = None
     hint: str | None = None
     open_tag: tuple[str, int] | None = None
-    offset: int | None = None
-    width: int = 1
+    width: int | None = None
 
 
 class Reference(NamedTuple):
     """A module that a template refers to, and the names that it imports from it."""
 
     module: str
-    line: int
+    offset: int
     names: tuple[str, ...]
     is_optional: bool
 
@@ -93,7 +92,7 @@ def inspect(
         if message:
             return TemplateFacts(violations=[_violation(node, message)])
         _visit(node, facts, callables)
-    facts.violations.sort(key=lambda violation: violation.line)
+    facts.violations.sort(key=lambda violation: violation.offset)
     return facts
 
 
@@ -153,7 +152,7 @@ def _visit(
 def _violation(
     node: nodes.Node, message: str, *, name: str | None = None, hint: str | None = None
 ) -> Violation:
-    return Violation(line=node.lineno or 1, message=message, name=name, hint=hint)
+    return Violation(offset=node.lineno or 0, message=message, name=name, hint=hint)
 
 
 def _visit_call(
@@ -221,19 +220,19 @@ def check_references(
     available = f"there are {names}" if module_names else "there are no modules"
     for template_name, template in templates.items():
         for reference in template.references:
-            module, line = reference.module, reference.line
+            module, offset = reference.module, reference.offset
             if module not in module_names:
                 if not reference.is_optional:
                     message = f'there is no module "{module}"'
                     hint: str | None = suggest(module, tuple(module_names), available)
-                    violation = Violation(line=line, message=message, name=module, hint=hint)
+                    violation = Violation(offset=offset, message=message, name=module, hint=hint)
                     violations[template_name].append(violation)
                 continue
             for name in reference.names:
                 if module in templates and name not in templates[module].defined:
                     message = f'module "{module}" defines no "{name}"'
                     hint = suggest(name, tuple(templates[module].defined))
-                    violation = Violation(line=line, message=message, name=name, hint=hint)
+                    violation = Violation(offset=offset, message=message, name=name, hint=hint)
                     violations[template_name].append(violation)
     if not any(violations.values()):
         _DepthCheck(templates, violations).depth("", ())
@@ -275,5 +274,5 @@ class _DepthCheck:
         return longest
 
     def _add(self, name: str, reference: Reference, message: str) -> None:
-        violation = Violation(line=reference.line, message=message, name=reference.module)
+        violation = Violation(offset=reference.offset, message=message, name=reference.module)
         self.violations[name].append(violation)

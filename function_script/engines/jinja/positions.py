@@ -1,17 +1,20 @@
 """Positions in templates: from violations and tracebacks to diagnostics with spans.
 
 A line is that of compiled code. A column is that of the word that the problem is about, else that
-of the operation that failed.
+of the operation that failed: the code generator has noted where each is written.
 """
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from types import FrameType, TracebackType
 
 from jinja2 import Template
 
-from function_script.engines.jinja import operations, policy, tokens
+from function_script.engines.jinja import policy, tokens
+from function_script.engines.jinja.compiler import CALL, Operation
 from function_script.engines.jinja.environment import Environment
 from function_script.texts.diagnostics import Diagnostic, Note
 from function_script.texts.source import Source, Span, excerpt
@@ -31,7 +34,7 @@ class Position:
 
     source: Source
     line: int
-    instruction: operations.Instruction | None = None
+    operation: Operation | None = None
 
     def statement(self) -> str:
         """Return the text from here to the end of the tag that begins or continues in this line."""
@@ -46,17 +49,16 @@ class Position:
         words = _find_words(name, self.statement()) if name else []
         if len(words) == 1:
             return self._span_of_word(words[0].start(), words[0].end())
-        operation = None
-        if self.instruction is not None:
-            operation = operations.find(self.source.text, self.instruction)
-        if operation is not None:
+        if self.operation is not None:
+            place, operands = _find_ranges(
+                self.operation, tokens.read(Environment(), self.source.text)
+            )
             # Of several words, the last one that the operation has read.
             begin = sum(len(line) + 1 for line in _split(self.source.text)[: self.line - 1])
-            read = [word for word in words if begin + word.start() in operation.operands]
+            read = [word for word in words if begin + word.start() in operands]
             if read:
                 return self._span_of_word(read[-1].start(), read[-1].end())
             if not words:
-                place = operation.place
                 return tokens.span(self.source, place.start, max(1, len(place)))
         tags = list(_TAG.finditer(_line(self.source, self.line)))
         if not tags:
@@ -69,6 +71,25 @@ class Position:
         before = self.statement()[:start]
         line, column = self.line + before.count("\n"), start - before.rfind("\n")
         return Span(name=self.source.name, line=line, column=column, width=end - start)
+
+
+def _find_ranges(operation: Operation, words: tokens.TokenList) -> tuple[range, range]:
+    """Return the place of an operation, and the range of its operands."""
+    starts = [token.offset for token in words.tokens]
+    # The last operand ends with the lookup or the word that begins there.
+    index = bisect_right(starts, operation.last) - 1
+    closing = {".": 1, "[": 2}.get(words.tokens[index].text, 0)
+    end = words.tokens[min(index + closing, len(words.tokens) - 1)].end
+    operands = range(operation.first, end)
+    if not operation.operator:
+        return operands, operands
+    if operation.operator == CALL:
+        return range(operation.first, operation.own), operands
+    # The operator stands before its operand.
+    index = bisect_right(starts, operation.first) - 1
+    while index > 0 and words.tokens[index].text != operation.operator:
+        index -= 1
+    return range(words.tokens[index].offset, words.tokens[index].end), operands
 
 
 def span_of_line(source: Source, line: int) -> Span:
@@ -124,15 +145,17 @@ def to_diagnostic(
 
 def violation_to_diagnostic(source: Source, violation: policy.Violation) -> Diagnostic:
     """Return the diagnostic for a part of a template that does not compile."""
-    position = Position(source=source, line=violation.line)
+    text = tokens.normalize(source.text)
+    position = Position(source=source, line=tokens.line_at(text, violation.offset))
     message = f"cannot compile template: {violation.message}"
     diagnostic = to_diagnostic(position, message, name=violation.name, hint=violation.hint)
-    if violation.offset is not None:
+    if violation.width is not None:
         span = tokens.span(source, violation.offset, violation.width)
         diagnostic = replace(diagnostic, span=span, excerpt=excerpt(source, span))
     if violation.open_tag is None:
         return diagnostic
-    tag, line = violation.open_tag
+    tag, offset = violation.open_tag
+    line = tokens.line_at(text, offset)
     note = Note(f'"{tag}" begins at', Span(name=source.name, line=line))
     return replace(diagnostic, notes=(note,))
 
@@ -158,9 +181,14 @@ def _position(frame: FrameType, line: int, offset: int) -> Position | None:
     if not isinstance(template, Template) or not isinstance(template.environment, Environment):
         return None
     source = template.environment.sources[str(template.name)]
-    instruction = operations.Instruction(code=frame.f_code, offset=offset, template=template)
+    text = tokens.normalize(source.text)
+    # Two bytes of code are one unit.
+    code_line, _, column, _ = next(islice(frame.f_code.co_positions(), offset // 2, None))
+    noted = template.environment.operations[str(template.name)]
     return Position(
-        source=source, line=template.get_corresponding_lineno(line), instruction=instruction
+        source=source,
+        line=tokens.line_at(text, template.get_corresponding_lineno(line)),
+        operation=noted.get((code_line or 0, column or 0)),
     )
 
 

@@ -16,10 +16,8 @@ from function_script.engines.jinja import compiler, deferral, parser, policy, po
 from function_script.engines.jinja.calls import Call
 from function_script.engines.jinja.environment import RUN, Environment
 from function_script.engines.jinja.exceptions import reword
-from function_script.engines.jinja.filters import FILTERS
-from function_script.engines.jinja.run import Run
-from function_script.engines.jinja.scope import build_variables
-from function_script.engines.jinja.tests import TESTS
+from function_script.engines.jinja.filters import FILTERS, TESTS
+from function_script.engines.jinja.run import Run, build_variables
 from function_script.request.cache import ByteLruCache, IdentityCache
 from function_script.request.limits import Limits
 from function_script.request.program import Program
@@ -176,12 +174,9 @@ def _parse_all(
             parsed[name] = _Parsed(source=source, facts=facts)
             continue
         facts = policy.inspect(tree, FILTERS, TESTS)
-        if facts.violations:
-            # The violations once more, each at its word.
-            text = tokens.normalize(source.text)
-            placed = policy.inspect(tokens.parse(environment, source.text), FILTERS, TESTS)
-            violations = [tokens.at_word(text, violation) for violation in placed.violations]
-            facts = replace(facts, violations=violations)
+        text = tokens.normalize(source.text)
+        violations = [tokens.at_word(text, violation) for violation in facts.violations]
+        facts = replace(facts, violations=violations)
         template = _Parsed(source=source, facts=facts, tree=tree)
         parsed[name] = template
         pending += [reference.module for reference in template.facts.references]
@@ -222,15 +217,16 @@ def _compile(environment: Environment, parsed: _Parsed, number: str) -> Template
         compiled = compile(code, f"<jinja {number}>", "exec")
     except TemplateSyntaxError as error:
         message = reword(error.message or "invalid template")
-        violation = policy.Violation(line=error.lineno, message=message)
+        violation = policy.Violation(offset=error.lineno, message=message)
     except SyntaxError as error:
-        # The last line of the code has the template's lines by those of the code.
+        # The last line of the code has the template's offsets by the lines of the code.
         pairs = _DEBUG_LINE.findall(code.rpartition("\n")[2])
-        lines = [int(ours) for ours, generated in pairs if int(generated) <= (error.lineno or 1)]
-        line = lines[-1] if lines else 1
-        violation = policy.Violation(line=line, message=reword(_MANGLED.sub("", error.msg)))
+        offsets = [int(ours) for ours, generated in pairs if int(generated) <= (error.lineno or 1)]
+        violation = policy.Violation(
+            offset=offsets[-1] if offsets else 0, message=reword(_MANGLED.sub("", error.msg))
+        )
     except (RecursionError, MemoryError):
-        violation = policy.Violation(line=1, message="nested too deeply")
+        violation = policy.Violation(offset=0, message="nested too deeply")
     else:
         return environment.template_class.from_code(environment, compiled, {}, None)
     raise ProgramError(positions.violation_to_diagnostic(parsed.source, violation))

@@ -10,9 +10,9 @@ from typing import Final
 from jinja2 import nodes
 
 from function_script.engines.jinja import tokens
-from function_script.engines.jinja.environment import Environment
-from function_script.engines.jinja.scope import REQUEST_PARTS
-from function_script.engines.reads import ANY, CONSTANT_TYPES, FieldAccess, FieldComparison, guarded
+from function_script.engines.jinja.parser import parse_program
+from function_script.engines.jinja.run import REQUEST_PARTS
+from function_script.engines.lint import ANY, CONSTANT_TYPES, FieldAccess, FieldComparison, guarded
 from function_script.request import objects
 from function_script.request.program import Program
 from function_script.texts.source import Source
@@ -37,7 +37,7 @@ _MAX_HOPS: Final = 20
 
 def find(program: Program) -> list[FieldAccess]:
     """Return the lookups in all templates of a program, which must compile."""
-    sources, by_module = tokens.parse_program(Environment(), program)
+    sources, by_module = parse_program(program)
     trees = [*by_module.values()]
     names = _Names(trees)
     reads: dict[FieldAccess, None] = {}
@@ -63,7 +63,7 @@ def find(program: Program) -> list[FieldAccess]:
 
 def find_comparisons(program: Program) -> Iterator[FieldComparison]:
     """Yield comparisons of fields with constants, and defaults, in all templates of a program."""
-    sources, by_module = tokens.parse_program(Environment(), program)
+    sources, by_module = parse_program(program)
     trees = [*by_module.values()]
     names = _Names(trees)
     for source, tree in zip(sources.values(), trees, strict=True):

@@ -7,7 +7,7 @@ piece of text then carries its origins through macros, blocks and filters that k
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from jinja2 import nodes
 from jinja2.compiler import Frame
@@ -126,35 +126,25 @@ def _trace_filter(apply: Call) -> Call:
 class _TracingCodeGenerator(CodeGenerator):
     def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
         self.writeline(f"from {__name__} import trace_dynamic, trace_static")
-        environment = cast("Environment", self.environment)
-        text = environment.sources[str(self.name)].text
-        placed = _list_written(tokens.parse(Environment(), text))
-        self._offsets = {
-            # The text at the beginning of a template has the offset 0, which is none of a word.
-            id(own): other.lineno
-            if isinstance(other, nodes.TemplateData)
-            else tokens.first_offset(other)
-            for own, other in zip(_list_written(node), placed, strict=True)
-        }
+        self._text = tokens.normalize(self.environment.sources[str(self.name)].text)
         super().visit_Template(node, frame)
 
     def write_data(self, node: nodes.TemplateData) -> None:
         self.write("trace_static(")
         super().write_data(node)
-        self.write(f", {self.name!r}, {node.lineno}, {self._offsets.get(id(node), -1)})")
+        self.write(f", {self._place(node, node.lineno)})")
 
     def start_value(self, frame: Frame, node: nodes.Node) -> None:
         self.start_write(frame, node)
         self.write("trace_dynamic(to_text(budget, ")
 
     def end_value(self, frame: Frame, node: nodes.Node) -> None:
-        self.write(f"), {self.name!r}, {node.lineno}, {self._offsets.get(id(node), -1)}")
+        offset = self.bounds(node)[0] if isinstance(node, nodes.Expr) else -1
+        self.write(f"), {self._place(node, offset)}")
         super().end_value(frame, node)
 
-
-def _list_written(tree: nodes.Template) -> list[nodes.Node]:
-    """Return all that the tree's statements write."""
-    return [node for output in tree.find_all(nodes.Output) for node in output.nodes]
+    def _place(self, node: nodes.Node, offset: int) -> str:
+        return f"{self.name!r}, {tokens.line_at(self._text, node.lineno)}, {offset}"
 
 
 class _DeferringTracingCodeGenerator(deferral.DeferringCodeGenerator, _TracingCodeGenerator):

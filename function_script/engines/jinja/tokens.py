@@ -1,20 +1,16 @@
-"""Tokens and syntax trees of templates with offsets, where Jinja itself has lines only.
+"""Tokens of templates with offsets, where Jinja itself has lines only.
 
-For errors and analyses, not for the way of a request: the text is read once more. Offsets count
-characters from the beginning of the text; a line break counts as one.
+Offsets count characters from the beginning of the text; a line break counts as one.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
-from jinja2.lexer import TokenStream
-from jinja2.parser import Parser
 
 from function_script.engines.jinja.policy import Violation
-from function_script.request.program import Program
 from function_script.texts.source import Source, Span, span_at
 
 _NEWLINE: Final = re.compile(r"\r\n|\r|\n")
@@ -43,15 +39,25 @@ class Token(NamedTuple):
 class TokenList:
     """The tokens of a text up to ``end``; ``error`` is the lexer's, which then is there.
 
-    ``comment`` and ``raw`` are the offsets of a comment and of a raw block that does not end.
+    ``tokens`` are those in tags, ``all_tokens`` the others, too: the offset, kind and text of each.
     """
 
     text: str
     tokens: Sequence[Token]
+    all_tokens: Sequence[tuple[int, str, str]]
     end: int
     error: TemplateSyntaxError | None = None
-    comment: int | None = None
-    raw: int | None = None
+
+    def read_on(self) -> Iterator[tuple[int, str, str]]:
+        """Yield all tokens, and raise the lexer's error behind the last one."""
+        yield from self.all_tokens
+        if self.error is not None:
+            raise self.error
+
+    def unclosed(self, kind: str) -> int | None:
+        """Return the offset of a mark of this kind if what it begins does not end; else None."""
+        offset, last, _ = self.all_tokens[-1] if self.error and self.all_tokens else (0, "", "")
+        return offset if last == kind else None
 
     def tag(self, index: int) -> tuple[int, int]:
         """Return the indexes of the tag's first token, and behind its last, around a token."""
@@ -80,47 +86,11 @@ def line_at(text: str, offset: int) -> int:
 
 def at_word(text: str, violation: Violation) -> Violation:
     """Return a violation in a tree with offsets at its word, or at the node that it is about."""
-    offset, name = violation.line, violation.name
+    offset, name = violation.offset, violation.name
     position = -1 if name is None else text.find(name, offset, offset + len(name) + _MAX_DISTANCE)
-    if position >= 0:
-        offset = position
-    width = len(name) if name is not None and position >= 0 else 1
-    line = line_at(text, offset)
-    return replace(violation, line=line, name=None, offset=offset, width=width)
-
-
-def read(environment: Environment, source: str) -> TokenList:
-    """Return the tokens of a template, up to the place where the lexer fails if it does."""
-    text = normalize(source)
-    placed, end, error = _place(environment, text)
-    # The mark at which the lexer has begun what does not end.
-    last = placed[-1] if error is not None and placed else (0, "", "")
-    return TokenList(
-        text=text,
-        tokens=[
-            Token(kind, value, offset) for offset, kind, value in placed if kind not in _NO_TOKENS
-        ],
-        end=end,
-        error=error,
-        comment=last[0] if last[1] == "comment_begin" else None,
-        raw=last[0] if last[1] == "raw_begin" else None,
-    )
-
-
-def parse(environment: Environment, source: str) -> nodes.Template:
-    """Return the syntax tree of a template that parses; ``lineno`` of its nodes are offsets."""
-    placed, _, _ = _place(environment, normalize(source))
-    parser = Parser(environment, "")
-    parser.stream = TokenStream(environment.lexer.wrap(placed), None, None)
-    return parser.parse()
-
-
-def parse_program(
-    environment: Environment, program: Program
-) -> tuple[dict[str, Source], dict[str, nodes.Template]]:
-    """Return the sources of a program and their trees, both by module; ``""`` is the main one."""
-    sources = {"": program.main, **program.modules}
-    return sources, {name: parse(environment, each.text) for name, each in sources.items()}
+    if name is None or position < 0:
+        return replace(violation, name=None, width=1)
+    return replace(violation, name=None, offset=position, width=len(name))
 
 
 def first_offset(node: nodes.Node) -> int:
@@ -129,12 +99,11 @@ def first_offset(node: nodes.Node) -> int:
     return min(each.lineno for each in (node, *below) if each.lineno)
 
 
-def _place(
-    environment: Environment, text: str
-) -> tuple[list[tuple[int, str, str]], int, TemplateSyntaxError | None]:
-    """Return all tokens with their offsets, the offset behind the last, and the lexer's error."""
+def read(environment: Environment, source: str) -> TokenList:
+    """Return the tokens of a template, up to the place where the lexer fails if it does."""
+    text = normalize(source)
     placed: list[tuple[int, str, str]] = []
-    end = 0
+    end, failure = 0, None
     try:
         for _, kind, value in environment.lexer.tokeniter(text, None):
             # The lexer leaves out white space only, so the token is the next such text.
@@ -142,5 +111,7 @@ def _place(
             placed.append((offset, kind, value))
             end = offset + len(value)
     except TemplateSyntaxError as error:
-        return placed, end, error
-    return placed, end, None
+        error.lineno = end
+        failure = error
+    tokens = [Token(kind, value, at) for at, kind, value in placed if kind not in _NO_TOKENS]
+    return TokenList(text=text, tokens=tokens, all_tokens=placed, end=end, error=failure)

@@ -5,11 +5,7 @@ decides how it exposes a function, and changes neither its name nor its behaviou
 """
 
 from function_script.engines.library import (
-    connection,
-    dicts,
     encoding,
-    formats,
-    hashing,
     naming,
     networking,
     regex,
@@ -25,21 +21,13 @@ from function_script.engines.library.function import (
     Parameter,
 )
 
-_MODULES = (
-    dicts,
-    resources,
-    connection,
-    naming,
-    text,
-    formats,
-    encoding,
-    hashing,
-    regex,
-    networking,
-    units,
+_GROUPS = (
+    *(resources.OBJECTS, resources.RESOURCES, resources.CONNECTION, naming.GROUP, text.GROUP),
+    *(encoding.FORMATS, encoding.ENCODING, encoding.HASHING, regex.GROUP, networking.GROUP),
+    units.GROUP,
 )
 FUNCTIONS: tuple[Function, ...] = tuple(
-    function for module in _MODULES for function in module.GROUP.functions
+    function for group in _GROUPS for function in group.functions
 )
 
 __all__ = ["FUNCTIONS", "ArgumentError", "Call", "Function", "Group", "Parameter"]

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterator
 
+from function_script.engines.language import Entry
 from function_script.engines.library import FUNCTIONS
-from function_script.engines.manual import Entry
 
 
 def entries() -> Iterator[Entry]:

@@ -1,19 +1,22 @@
-"""Kubernetes and Crossplane objects: conditions, readiness, names, labels.
+"""Kubernetes and Crossplane objects: conditions, readiness, names, labels; objects as data.
 
-Every function takes an object or its wrapper ``{"resource": {...}}``, and treats null and missing
-ones alike: in the first reconcile nothing is observed yet.
+Every function of a resource takes an object or its wrapper ``{"resource": {...}}``, and treats null
+and missing ones alike: in the first reconcile nothing is observed yet.
 """
 
-from collections.abc import Mapping
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from function_script.engines.library.bounds import Resource
 from function_script.engines.library.function import Group
 from function_script.request import objects
-from function_script.request.values import Object, Readable
+from function_script.request.objects import RESOURCE_NAME
+from function_script.request.values import Object, Readable, Value, type_phrase
 from function_script.step.readiness import judge
 
-GROUP: Final = Group(
+RESOURCES: Final = Group(
     name="resources",
     summary="Kubernetes and Crossplane objects. Each function takes an object, or its wrapper "
     '`{"resource": {...}}`, or null: nothing is observed yet while a composite resource is '
@@ -24,7 +27,20 @@ GROUP: Final = Group(
 _CONDITION_FIELDS = ("type", "status", "reason", "message", "lastTransitionTime")
 
 
-@GROUP.filter(
+OBJECTS: Final = Group(
+    name="objects",
+    summary="Objects as data. Arguments are never changed. A path is `spec.rules[0].host`, with "
+    "keys that hold dots in brackets and quotes, or a list of keys and indices.",
+)
+CONNECTION: Final = Group(
+    name="connection details",
+    summary="Legacy composite resources have connection details of their own. For all others a "
+    "Secret is composed, as one resource among others.",
+)
+TYPE = "connection.crossplane.io/v1alpha1"
+
+
+@RESOURCES.filter(
     example='get_condition({}, "Synced")',
     result={
         "type": "Synced",
@@ -40,7 +56,7 @@ def get_condition(resource: Resource, type: str) -> Object:  # noqa: A002 - the 
     return {field: objects.deep_copy(condition.get(field, "")) for field in _CONDITION_FIELDS}
 
 
-@GROUP.filter(
+@RESOURCES.filter(
     example='is_ready({"status": {"conditions": [{"type": "Ready", "status": "True"}]}})',
     result=True,
 )
@@ -50,7 +66,7 @@ def is_ready(resource: Resource, type: str = "Ready") -> bool:  # noqa: A002 - t
     return condition is not None and condition.get("status") == "True"
 
 
-@GROUP.filter(
+@RESOURCES.filter(
     example='unready_reason({"kind": "Bucket", "status": {"conditions": [{"type": "Ready", '
     '"status": "False", "reason": "Creating"}]}})',
     result="has Ready=False: Creating",
@@ -62,7 +78,7 @@ def unready_reason(resource: Resource) -> str:
     return judge(observed if isinstance(observed, Mapping) and observed else None).why
 
 
-@GROUP.filter(
+@RESOURCES.filter(
     example='is_deleting({"metadata": {"deletionTimestamp": "2024-01-01T00:00:00Z"}})',
     result=True,
     go_name="isDeleting",
@@ -72,13 +88,13 @@ def is_deleting(resource: Resource) -> bool:
     return _metadata(resource, "deletionTimestamp") is not None
 
 
-@GROUP.filter(example='get_external_name({"metadata": {}}, "not yet")', result="not yet")
+@RESOURCES.filter(example='get_external_name({"metadata": {}}, "not yet")', result="not yet")
 def get_external_name(resource: Resource, default: Readable = None) -> Readable:
     """The name of the external resource, from the annotation crossplane.io/external-name."""
     return get_annotation(resource, objects.EXTERNAL_NAME, default)
 
 
-@GROUP.filter(
+@RESOURCES.filter(
     example='with_external_name({"kind": "Bucket"}, "b-1")',
     result={"kind": "Bucket", "metadata": {"annotations": {objects.EXTERNAL_NAME: "b-1"}}},
 )
@@ -88,7 +104,7 @@ def with_external_name(resource: Object, name: str) -> Object:
     return resource
 
 
-@GROUP.filter(
+@RESOURCES.filter(
     example='get_annotation({"metadata": {"annotations": {"a.b/c": "x"}}}, "a.b/c")', result="x"
 )
 def get_annotation(resource: Resource, key: str, default: Readable = None) -> Readable:
@@ -97,7 +113,7 @@ def get_annotation(resource: Resource, key: str, default: Readable = None) -> Re
     return default if value is None else value
 
 
-@GROUP.filter(
+@RESOURCES.filter(
     example='get_label({"metadata": {"labels": {"app": "web"}}}, "tier", "none")', result="none"
 )
 def get_label(resource: Resource, key: str, default: Readable = None) -> Readable:
@@ -108,3 +124,81 @@ def get_label(resource: Resource, key: str, default: Readable = None) -> Readabl
 
 def _metadata(resource: Resource, *path: str) -> Readable:
     return objects.find_path(objects.unwrap_resource(resource), ("metadata", *path))
+
+
+@OBJECTS.filter(example='get({"a": {"b": [7]}}, "a.b[0]", 1)', result=7)
+def get(value: Readable, path: str | Sequence[str | int], default: Readable = None) -> Readable:
+    """The field at a path, or the default if a part of the path is missing or null."""
+    item = objects.find_path(value, path)
+    return default if item is None else item
+
+
+@OBJECTS.filter(example='merge({"a": {"b": 1}}, {"a": {"c": 2}})', result={"a": {"b": 1, "c": 2}})
+def merge(target: Object, source: Object) -> Object:
+    """Both objects in one: maps merge at any depth, lists and scalars of ``source`` replace."""
+    objects.merge(target, source)
+    return target
+
+
+@OBJECTS.filter(example='pick({"a": 1, "b": 2}, ["a"])', result={"a": 1})
+def pick(value: Object, keys: list[str]) -> Object:
+    """The object with only these keys."""
+    picked = set(keys)
+    return {key: item for key, item in value.items() if key in picked}
+
+
+@OBJECTS.filter(example='omit({"a": 1, "b": 2}, ["a"])', result={"b": 2})
+def omit(value: Object, keys: list[str]) -> Object:
+    """The object without these keys."""
+    omitted = set(keys)
+    return {key: item for key, item in value.items() if key not in omitted}
+
+
+@OBJECTS.filter(example='compact(from_json("{\\"a\\": {\\"b\\": null}}"))', result={"a": {}})
+def compact(value: Value) -> Value:
+    """The value without null fields at any depth; empty objects and lists stay."""
+    return objects.without_nulls(value)
+
+
+@CONNECTION.function(
+    example='connection_secret({"user": "admin"}, "db-1")',
+    result={
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": TYPE,
+        "metadata": {"name": "db-1"},
+        "data": {"user": "YWRtaW4="},
+    },
+)
+def connection_secret(
+    data: Object, name: str = "", namespace: str = "", *, resource_name: str = ""
+) -> Object:
+    """A Secret with connection details; templates give it its ``resource_name`` here, too."""
+    metadata: Object = {}
+    if resource_name:
+        metadata["annotations"] = {RESOURCE_NAME: resource_name}
+    if name:
+        metadata["name"] = name
+    if namespace:
+        metadata["namespace"] = namespace
+    encoded: Object = {}
+    for key, item in data.items():
+        match item:
+            case str():
+                encoded[key] = base64.b64encode(item.encode()).decode()
+            # The form in which programs write bytes.
+            case {"base64": str(text), **others} if not others:
+                encoded[key] = checked_base64(key, text)
+            case _:
+                raise ValueError(f'data: "{key}" must be a string, not {type_phrase(item)}')
+    secret: Object = {"apiVersion": "v1", "kind": "Secret", "type": TYPE, "data": encoded}
+    return {**secret, "metadata": metadata} if metadata else secret
+
+
+def checked_base64(key: str, text: str) -> str:
+    """Return ``text``; raises ValueError when it is not base64."""
+    try:
+        base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise ValueError(f'data: "{key}" must be base64') from error
+    return text

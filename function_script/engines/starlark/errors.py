@@ -8,7 +8,7 @@ from typing import Final, ParamSpec, TypeAlias, TypeVar
 
 from function_script.engines.library import ArgumentError
 from function_script.engines.starlark import error_positions, interpreter, mistakes, syntax_hints
-from function_script.engines.starlark.analysis import keys, missing
+from function_script.engines.starlark.analysis import missing
 from function_script.engines.starlark.dialect import MAX_CALLS
 from function_script.engines.starlark.interpreter import Failure, Frame
 from function_script.request import objects
@@ -210,7 +210,9 @@ def missing_key(
         return None
     start = (span.column or 1) - 1
     expression = _line(sources[span.name], span)[start : start + span.width]
-    return missing.find(expression, [source.text for source in sources.values()], request)
+    return missing.find_missing_key(
+        expression, [source.text for source in sources.values()], request
+    )
 
 
 def _diagnostic(
@@ -304,7 +306,11 @@ def _limit(verb: str, failure: Failure, sources: Sources, limits: Limits) -> Lim
 
 def _bad_result(refusal: RefusalError, main: Source, sources: Sources) -> FatalError:
     # Where the script writes the field.
-    span = keys.find(objects.parse_path(refusal.path), sources.values()) if refusal.path else None
+    span = (
+        missing.find_written_key(objects.parse_path(refusal.path), sources.values())
+        if refusal.path
+        else None
+    )
     span = span or main_span(main)
     frame = excerpt(sources[span.name], span) if span else None
     text = f"cannot read the result of main: {refusal}"

@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from function_script.engines.lint import Lint, Mention, ResourceKind
-from function_script.engines.reads import FieldAccess, FieldComparison
+from function_script.engines.lint import FieldAccess, FieldComparison, Lint, Mention, ResourceKind
 from function_script.engines.starlark import mistakes
 from function_script.engines.starlark.analysis import request_reads, syntax
 from function_script.request.program import Program

@@ -4,8 +4,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from function_script.engines import manual
-from function_script.engines.manual import Entry
+from function_script.engines import language
+from function_script.engines.language import Entry
 from function_script.engines.starlark import predeclared
 from function_script.engines.starlark.analysis import syntax
 
@@ -16,7 +16,7 @@ RESPONSE = "rsp."
 
 def entries() -> Iterator[Entry]:
     """Yield the language's own names, and the functions of the prelude and of a response."""
-    yield from manual.read_table(__package__)
+    yield from language.read_table(__package__)
     for file in ("request", "response"):
         for function in find_functions(file):
             yield _entry(function, f"functions of the {file}")

@@ -14,9 +14,9 @@ from function_script.sandbox import Pool, PoolOptions
 from function_script.texts.diagnostics import Form
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import local_pool
-from function_script.tools.cases import discovery, parser, runner, verdicts
+from function_script.tools.cases import parser, runner, verdicts
 from function_script.tools.cases.loader import FileCache
-from function_script.tools.cases.model import Case
+from function_script.tools.cases.model import Case, CaseFile, find_cases
 from function_script.tools.cases.verdicts import CaseVerdict, Problem, Status
 from function_script.tools.project import Project, write_named
 
@@ -49,7 +49,7 @@ def run(paths: Sequence[Path], options: Options, files: FileCache) -> bool:
     Raises InputError if there is no case, or if the report cannot be written.
     """
     started = time.monotonic()
-    cases = discovery.find(paths, options.pattern)
+    cases = find_cases(paths, options.pattern)
     prints_text = options.output == "text" or options.file is not None
     results: list[CaseVerdict] = []
     with closing(run_all(cases, options.run_options, options.jobs, files)) as stream:
@@ -96,7 +96,7 @@ class ParsedCase:
 
 
 def run_all(
-    cases: Sequence[discovery.CaseFile],
+    cases: Sequence[CaseFile],
     options: runner.RunOptions,
     jobs: int,
     files: FileCache | None = None,
@@ -119,7 +119,7 @@ def run_all(
             sandbox = replace(
                 pool_options(root, jobs, options.limits),
                 preload=local_pool.engines_in(
-                    {parsed.case.setup.program.document.text for parsed in group}
+                    {parsed.case.setup.program.origin.document.text for parsed in group}
                 ),
                 derive_seed=options.derive_seed,
             )
@@ -127,7 +127,7 @@ def run_all(
                 yield from _run_group(group, pool, options, jobs)
 
 
-def _parse(file: discovery.CaseFile, files: FileCache) -> ParsedCase | CaseVerdict:
+def _parse(file: CaseFile, files: FileCache) -> ParsedCase | CaseVerdict:
     started = time.monotonic()
     try:
         return ParsedCase(case=parser.parse(file, files), path=file.path)

@@ -19,7 +19,8 @@ from function_script.texts.problems import suggest
 from function_script.tools import manifests
 from function_script.tools.cases.loader import ObjectLoader
 from function_script.tools.cases.model import Located, Setup, Step, XrPart
-from function_script.tools.render import RenderResult, conditions, names_and_uids, xrds
+from function_script.tools.render import RenderResult, conditions
+from function_script.tools.render import xr as xrs
 
 # Crossplane does not own these fields of a composed resource, or of its metadata.
 _UNOWNED: Final = ("apiVersion", "kind", "status")
@@ -61,13 +62,13 @@ def read(
     if not isinstance(value, dict) or "apiVersion" in value:
         return loader.all(fields, "observed", default)
     by_name = fields.object("observed")
-    uid = manifests.text_at(xr, "metadata", "uid") or names_and_uids.xr_uid(
+    uid = manifests.text_at(xr, "metadata", "uid") or xrs.xr_uid(
         *objects.api_version_and_kind(xr), manifests.namespace(xr), manifests.name(xr)
     )
     located = []
     for name, item in () if by_name is None else by_name.members():
         if item is not None:
-            child_name = names_and_uids.child_name(manifests.name(xr), uid, name)
+            child_name = xrs.child_name(manifests.name(xr), uid, name)
             identity: Object = {"metadata": {"name": child_name}}
             manifests.set_text(identity, manifests.namespace(xr), "metadata", "namespace")
             whole = _merged(identity, item.value)
@@ -121,7 +122,7 @@ def after_step(cluster: FakeCluster, setup: Setup, result: RenderResult) -> Fake
         foreign[name] = cluster.foreign.get(name, cluster.foreign.get(old_name, {}))
     # Crossplane set references, status and selection of the XR.
     applied = _merged(result.composition.xr, {})
-    machinery = ("spec",) if xrds.is_legacy(setup.xrd) else ("spec", "crossplane")
+    machinery = ("spec",) if xrs.is_legacy(setup.xrd) else ("spec", "crossplane")
     composition = manifests.name(setup.program.composition)
     manifests.set_text(applied, composition, *machinery, "compositionRef", "name")
     label = {manifests.COMPOSITE: manifests.name(result.xr)}

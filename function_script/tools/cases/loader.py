@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypedDict, TypeVar
+from typing import Final, TypeVar
 
 from function_script.documents import Document
 from function_script.request import objects
@@ -18,10 +18,10 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.problems import ProblemList
 from function_script.tools import local_pool
-from function_script.tools.cases import discovery
-from function_script.tools.cases.model import Located, Program, locate
+from function_script.tools.cases.model import Located, Program, is_case_input, locate
 from function_script.tools.project import Project
-from function_script.tools.render import error_positions, loading
+from function_script.tools.render import loading, positions
+from function_script.tools.render.positions import Origin
 from function_script.tools.render.runtimes.local import compose_input
 from function_script.tools.render.steps import Step
 
@@ -31,11 +31,6 @@ _MAX_PROBLEMS: Final = 100
 _FILE: Final = "composition.yaml"
 # The root of a repository; directories above it are not searched.
 _BOUNDARY: Final = ".git"
-
-
-class _Programs(TypedDict):
-    programs: Path | None
-    root: Path | None
 
 
 def find_above(directory: Path) -> Path | None:
@@ -80,7 +75,7 @@ class FileCache:
     def is_input(self, path: Path) -> bool:
         """Report whether a case reads a file, or would read it if it were there."""
         places = (path, *path.absolute().parents)
-        return discovery.is_input(path) or any(_identify(each) & self._inputs for each in places)
+        return is_case_input(path) or any(_identify(each) & self._inputs for each in places)
 
     def load_schemas(self, path: Path, project: Project) -> list[Object]:
         """Load the OpenAPI documents of a directory in ``project``. Raises FatalError."""
@@ -200,20 +195,22 @@ class ObjectLoader:
                 text = f"is required, as there is no {_FILE} in this directory or above"
                 fields.problems.add("composition", text)
             return None
-        if isinstance(item, Document):
-            return self._program(item.value, item, ())
-        return self._program(item, self.document, ("composition",))
+        is_file = isinstance(item, Document)
+        document = item if isinstance(item, Document) else self.document
+        composition = item.value if isinstance(item, Document) else item
+
+        def find_input(step: Step) -> objects.Path:
+            path = positions.composition_input_path(step)
+            return path if is_file else ("composition", *path)
+
+        return self._program(composition, document, find_input)
 
     def read_request_program(self, fields: ObjectReader, step_input: Value) -> Program | None:
         """Build a Composition around the input of a request, or around ``input`` instead."""
         if fields.value.get("input") is not None:
             return self._read_input(fields, {})
-        return Program(
-            composition=compose_input(step_input if isinstance(step_input, dict) else {}, {}),
-            document=self.document,
-            find_input=lambda _: ("request", "input"),
-            **self._programs(self.document),
-        )
+        composition = compose_input(step_input if isinstance(step_input, dict) else {}, {})
+        return self._program(composition, self.document, lambda _: ("request", "input"))
 
     def has_problems(self) -> bool:
         """Report whether there is a problem so far."""
@@ -251,37 +248,25 @@ class ObjectLoader:
         is_file = isinstance(item, Document)
         document = item if isinstance(item, Document) else self.document
         value = item.value if isinstance(item, Document) else item
-        return Program(
-            composition=compose_input(value, xr),
-            document=document,
-            find_input=lambda _: () if is_file else ("input",),
-            **self._programs(document),
-        )
+        composition = compose_input(value, xr)
+        return self._program(composition, document, lambda _: () if is_file else ("input",))
 
-    def _program(self, composition: Object, document: Document, at: objects.Path) -> Program:
-        def find_input(step: Step) -> objects.Path:
-            return (*at, *error_positions.composition_input_path(step))
-
-        return Program(
-            composition=composition,
-            document=document,
-            find_input=find_input,
-            **self._programs(document),
-        )
-
-    def _programs(self, document: Document) -> _Programs:
-        """Return the directory of programs in files, beside the file that names them."""
+    def _program(
+        self, composition: Object, document: Document, find_input: Callable[[Step], objects.Path]
+    ) -> Program:
+        """Return a Composition with the programs in files, beside the file that names them."""
         source = document.origin.source
         path = None if source is None else local_pool.programs_beside(Path(source.name))
-        if path is None:
-            return {"programs": None, "root": None}
+        root = None
         try:
-            root = self.project.resolve(path)
+            root = path and self.project.resolve(path)
         except InputError as error:
             self.failures.extend((None, problem) for problem in error.diagnostics)
-            return {"programs": None, "root": None}
-        self.files.add_input(path)
-        return {"programs": path, "root": root}
+        if root is not None and path is not None:
+            self.files.add_input(path)
+        programs = None if root is None else path
+        origin = Origin(document=document, programs=programs, find_input=find_input)
+        return Program(composition=composition, origin=origin, root=root)
 
     def attempt(self, at: str, load: Callable[[], list[_T]]) -> list[_T]:
         """Call ``load`` and collect its problems; those without a position are at ``at``."""

@@ -17,15 +17,22 @@ from function_script.request.reader import ObjectReader
 from function_script.request.values import Object, type_phrase
 from function_script.texts.errors import InputError
 from function_script.texts.problems import ProblemList, suggest
-from function_script.tools import sources
-from function_script.tools import xrds as definitions
+from function_script.tools import sources, xrds
 from function_script.tools.cases import fake_cluster
-from function_script.tools.cases.discovery import CaseFile
+from function_script.tools.cases.comparison import PARTS
 from function_script.tools.cases.loader import FileCache, ObjectLoader, find_above
-from function_script.tools.cases.model import Case, Check, Expectation, Setup, Step, XrPart
-from function_script.tools.cases.outcome import PARTS
+from function_script.tools.cases.model import (
+    Case,
+    CaseFile,
+    Check,
+    Expectation,
+    Setup,
+    Step,
+    XrPart,
+)
 from function_script.tools.project import Project
-from function_script.tools.render import functions, xrds
+from function_script.tools.render import functions
+from function_script.tools.render.xr import resolve_claim
 
 CASE_FIELDS: Final = (
     "description",
@@ -131,7 +138,7 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
     item = loader.one(fields, "xr", find("xr.yaml"))
     xr = item.value if isinstance(item, Document) else item
     xrd = _read_xrd(loader, fields, find("xrd.yaml"), directory, xr)
-    program = loader.read_program(fields, directory, xr and xrds.resolve_claim(xr, xrd))
+    program = loader.read_program(fields, directory, xr and resolve_claim(xr, xrd))
     manifests = loader.values(fields, "functions", find("functions.yaml"))
     manifests = loader.attempt("functions", lambda: _check_functions(manifests))
     credentials = loader.values(fields, "credentials", find("credentials.yaml"))
@@ -154,7 +161,7 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
         objects.merge(xr, patch.value)
     return Setup(
         program=program,
-        xr=xrds.resolve_claim(xr, xrd),
+        xr=resolve_claim(xr, xrd),
         functions=manifests or None,
         credentials=credentials,
         schemas=schemas,
@@ -211,7 +218,7 @@ def _read_xrd(
         return None
     project = loader.project
     if path is None and directory is not None and xr is not None and project.allows(directory):
-        path = definitions.find_file(directory, xr, project)
+        path = xrds.find_file(directory, xr, project)
     return loader.value(fields, "xrd", path)
 
 

@@ -21,16 +21,15 @@ from function_script.sandbox import Pool
 from function_script.sandbox.identity import no_seed
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
-from function_script.tools.cases import comparison, fake_cluster, model, outcome
+from function_script.tools.cases import comparison, fake_cluster, model
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
 from function_script.tools.cases.verdicts import CaseVerdict, Problem, VerdictBuilder
 from function_script.tools.render import RenderInputs, renderer, steps, validation
-from function_script.tools.render.error_positions import LocateXr
+from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.pipeline import PipelineError
-from function_script.tools.render.renderer import Origin, Renderer, Rendering
+from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.runtimes.local import Local
 from function_script.tools.render.runtimes.model import ListedFunctions
-from function_script.tools.results import fatal_messages
 from function_script.tools.validate.catalog import Catalog
 
 # Of the values in which documents differ, those whose lines are named.
@@ -101,17 +100,8 @@ def render_in(
         spans={index: item.span for index, item in enumerate(observed) if item.span is not None},
         report=report_xr if validates else None,
     )
-    origin = _origin(setup.program, locate_xr)
+    origin = replace(setup.program.origin, locate_xr=locate_xr)
     return Renderer(pool, options.index(setup.functions), options).render(inputs, origin)
-
-
-def _origin(program: model.Program, locate_xr: LocateXr | None = None) -> Origin:
-    return Origin(
-        document=program.document,
-        programs=program.programs,
-        find_input=program.find_input,
-        locate_xr=locate_xr,
-    )
 
 
 class _CaseRun:
@@ -166,7 +156,7 @@ class _CaseRun:
         try:
             (pipeline_step,) = steps.parse(program.composition)
             functions = ListedFunctions(runtimes={pipeline_step.function: Local()})
-            with _origin(program).map_errors():
+            with program.origin.map_errors():
                 reply = Renderer(self._pool, functions, self._options).call(pipeline_step, request)
                 if messages := fatal_messages(reply.response):
                     problems = reply.diagnostics or [Diagnostic(message=text) for text in messages]
@@ -194,7 +184,7 @@ class _CaseRun:
         return True
 
     def _compare(self, step: Step, expected: Expectation, rendered: Rendering) -> None:
-        actual = outcome.to_object(rendered)
+        actual = comparison.to_outcome(rendered)
         mismatches = comparison.compare(actual, expected)
         self._add_mismatches(step, expected, mismatches, rendered)
         if expected.snapshot is not None:
@@ -204,7 +194,7 @@ class _CaseRun:
                 self._add_error(step, error)
 
     def _compare_snapshot(self, step: Step, path: Path, rendered: Rendering) -> None:
-        documents = outcome.documents(rendered.result)
+        documents = comparison.list_documents(rendered.result)
         difference: str | None = ""
         expected: list[Object] = []
         message = f'documents: there is no "{path}" to compare with'
@@ -222,8 +212,10 @@ class _CaseRun:
             snapshots.append(path)
             return
         hint: str | None = f"{verb} with `function-script test --update`, and review it"
-        places = comparison.find_different(outcome.to_object(rendered), expected)
-        writers = (outcome.find_writer(rendered, place) for place in islice(places, _MAX_WRITERS))
+        places = comparison.find_different(comparison.to_outcome(rendered), expected)
+        writers = (
+            comparison.find_writer(rendered, place) for place in islice(places, _MAX_WRITERS)
+        )
         notes = tuple(dict.fromkeys(each for each in writers if each is not None))
         hint = None if self._case.is_input(path) else hint
         diagnostic = Diagnostic(message=message, hint=hint, notes=notes)
@@ -242,7 +234,7 @@ class _CaseRun:
             writer = None
             if rendered is not None:
                 path = mismatch.at if mismatch.place is None else mismatch.place
-                writer = outcome.find_writer(rendered, path)
+                writer = comparison.find_writer(rendered, path)
             notes = (*([] if writer is None else [writer]), *([note] if count else []))
             diagnostic = Diagnostic(message=mismatch.message, hint=mismatch.hint, notes=notes)
             at = (*expected.at, *mismatch.at)

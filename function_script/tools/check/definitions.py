@@ -6,7 +6,7 @@ XRDs define the XR, neither is taken. XRs are those in a file, and xr.yaml besid
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +25,7 @@ from function_script.tools import (
 )
 from function_script.tools.check import rules
 from function_script.tools.project import Project
-from function_script.tools.validate.catalog import Catalog
+from function_script.tools.validate.packages import PackageSchemas
 
 # Where `render` and `test` look for an XR.
 _XR_FILES: Final = ("xr.yaml", "xr.yml")
@@ -33,24 +33,15 @@ _XR_FILES: Final = ("xr.yaml", "xr.yml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definitions:
-    """XRDs, and CRDs by the kinds they define; ``manifests`` are those CRDs.
+    """XRDs, and ``manifests`` with CRDs; ``notes`` say which packages have no schemas.
 
     Files beside a Composition are those of ``project``; None: of a usual one.
     """
 
     xrds: Sequence[Object] = ()
-    crds: Catalog = field(default_factory=Catalog)
     manifests: Sequence[Object] = ()
+    notes: Sequence[str] = ()
     project: Project | None = None
-
-    def find_xr(self, composition: Document, others: Iterable[Document] = ()) -> Object | None:
-        """Return the schema of a Composition's XR; None when it is not certain.
-
-        ``others`` are the documents of the same file, such as a package's.
-        """
-        xrd = self.find_xrd_of(composition, others)
-        reference = manifests.object_at(composition.value, "spec", "compositeTypeRef")
-        return None if xrd is None else _find_schema(xrd, reference)
 
     def find_xrd(self, xr: Document, others: Iterable[Document] = ()) -> Object | None:
         """Return the XRD of an XR; None when there is none with its version, or not a single one.
@@ -100,10 +91,21 @@ class Definitions:
         yield [value for value in values if xrds.is_xrd(value)]
 
 
-def load(xrd: Path | None, crds: Sequence[Path], project: Project | None = None) -> Definitions:
-    """Load the definitions in a file and in directories; raises InputError or DocumentError."""
+def load(
+    xrd: Path | None,
+    crds: Sequence[Path],
+    project: Project | None = None,
+    *,
+    fetches: bool = False,
+) -> Definitions:
+    """Load the definitions in a file and in directories, and in packages that these name.
+
+    It ``fetches`` packages that the cache lacks. Raises InputError or DocumentError.
+    """
     files = project or Project(named=[xrd, *crds] if xrd else crds)
-    values = _values(crds, files)
+    loaded = sources.load(map(str, crds), files)
+    packages = PackageSchemas(fetches=fetches)
+    values = [each.value for each in (*packages.load(loaded), *loaded)]
     crd_manifests = [value for value in values if not xrds.is_xrd(value)]
     return Definitions(
         xrds=[
@@ -111,8 +113,8 @@ def load(xrd: Path | None, crds: Sequence[Path], project: Project | None = None)
             for value in (*_values([xrd] if xrd else [], files), *values)
             if xrds.is_xrd(value)
         ],
-        crds=Catalog(crd_manifests),
         manifests=crd_manifests,
+        notes=packages.notes,
         project=project,
     )
 
@@ -126,8 +128,12 @@ def files_beside(file: Path) -> list[Path]:
     return [*xrds.find_files(file.parent), *map(file.with_name, _XR_FILES)]
 
 
-def _find_schema(xrd: Object, reference: Object) -> Object | None:
-    """Return the schema of the XR that ``reference`` names, with the fields of any Crossplane."""
+def find_schema(xrd: Object, composition: Document) -> Object | None:
+    """Return the schema of a Composition's XR, with the fields of any Crossplane.
+
+    None for an XRD that has no fields yet.
+    """
+    reference = manifests.object_at(composition.value, "spec", "compositeTypeRef")
     schema = xrds.find_schema(xrd, *objects.api_version_and_kind(reference)) or {}
     fields = dict(structural_schema.properties(schema))
     own = xrds.crossplane_fields(xrds.scope_of(xrd))

@@ -1,7 +1,7 @@
 """The report of a check: findings; as text for people, JSON, or SARIF for tools of code review."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -40,20 +40,6 @@ class Skipped:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Uncompared:
-    """The parts that no schema was there for, or that nothing could evaluate.
-
-    ``compositions`` counts those whose XR has no XRD, ``kinds`` are composed kinds without a CRD
-    although CRDs were given, ``rules`` are those of XRDs.
-    """
-
-    compositions: int = 0
-    kinds: tuple[ResourceKind, ...] = ()
-    rules: tuple[diagnostics.Diagnostic, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """All findings, in the order of files and steps, and the number of checked files and steps.
 
@@ -61,17 +47,25 @@ class Report:
     ``others`` are steps of other functions, ``unchecked`` those of ours whose program comes with a
     request. ``unreached`` are errors of runs that are no findings: the program refuses on purpose,
     or needs what is not at hand. ``variants`` are the XRs that runs were made of, by number.
+
+    No schema was there for the XRs of ``untyped`` Compositions, nor, although CRDs were given, for
+    the composed ``kinds``. ``rules`` of XRDs could not be evaluated. ``packages`` are sentences
+    about those whose schemas are not here.
     """
 
-    findings: tuple[Finding, ...]
-    files: int
-    steps: int
-    others: tuple[step_inputs.OtherStep, ...] = ()
-    unchecked: tuple[step_inputs.StepInput, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
-    unreached: tuple[Finding, ...] = ()
-    variants: tuple[Object, ...] = ()
-    uncompared: Uncompared = Uncompared()
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+        self.files = 0
+        self.steps = 0
+        self.others: list[step_inputs.OtherStep] = []
+        self.unchecked: list[step_inputs.StepInput] = []
+        self.skipped: list[Skipped] = []
+        self.unreached: list[Finding] = []
+        self.variants: list[Object] = []
+        self.untyped = 0
+        self.kinds: set[ResourceKind] = set()
+        self.rules: list[diagnostics.Diagnostic] = []
+        self.packages: Sequence[str] = ()
 
     def count(self, severity: Severity) -> int:
         """Return the number of findings of this severity."""
@@ -139,15 +133,16 @@ def _gaps(report: Report) -> Iterator[str]:
         f"{each.diagnostic.span or each.step or 'runs'}: {each.diagnostic.message}"
         for each in report.unreached
     )
-    gaps = report.uncompared
     counts = [
-        (gaps.compositions, "Composition without its XRD", "Compositions without their XRDs"),
-        (len(gaps.kinds), "composed kind without its CRD", "composed kinds without their CRDs"),
-        (len(gaps.rules), "rule of an XRD", "rules of XRDs"),
+        (report.untyped, "Composition without its XRD", "Compositions without their XRDs"),
+        (len(report.kinds), "composed kind without its CRD", "composed kinds without their CRDs"),
+        (len(report.rules), "rule of an XRD", "rules of XRDs"),
+        (len(report.packages), "package", "packages"),
     ]
     texts = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
     if texts:
         yield f"Not compared: {', '.join(texts)}"
+    yield from _indented(report.packages)
 
 
 def _indented(lines: Iterable[str]) -> Iterator[str]:
@@ -183,9 +178,9 @@ def to_object(report: Report) -> Object:
                 "files": len(report.skipped),
             },
             "notCompared": {
-                "compositions": report.uncompared.compositions,
-                "kinds": len(report.uncompared.kinds),
-                "rules": len(report.uncompared.rules),
+                "compositions": report.untyped,
+                "kinds": len(report.kinds),
+                "rules": len(report.rules),
             },
         },
         "findings": [_finding(finding) for finding in report.findings],
@@ -215,10 +210,10 @@ def to_object(report: Report) -> Object:
         ),
         "notCompared": {
             "kinds": [
-                {"apiVersion": kind.api_version, "kind": kind.kind}
-                for kind in report.uncompared.kinds
+                {"apiVersion": kind.api_version, "kind": kind.kind} for kind in sorted(report.kinds)
             ],
-            "rules": [rule.message for rule in report.uncompared.rules],
+            "rules": [rule.message for rule in report.rules],
+            **({"packages": [*report.packages]} if report.packages else {}),
         },
     }
 

@@ -30,15 +30,16 @@ from function_script.tools import (
     variants,
     xr_validation,
 )
-from function_script.tools.cases import discovery, fake_cluster, loader, parser
+from function_script.tools.cases import fake_cluster, loader, model, parser
 from function_script.tools.check import rules
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, command, loading, renderer, validation
-from function_script.tools.render import xrds as render_xrds
 from function_script.tools.render.functions import FunctionIndex
-from function_script.tools.render.renderer import Origin, Renderer, Rendering
+from function_script.tools.render.positions import Origin
+from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.runtimes.servers import Servers
+from function_script.tools.render.xr import resolve_claim
 from function_script.tools.validate.catalog import Catalog
 
 _XR: Final = ("observed", "composite", "resource", "spec")
@@ -66,7 +67,7 @@ class Options:
     """
 
     pool: Pool
-    variants: int = variants.MAX
+    variants: int
     runs_others: bool = False
 
 
@@ -155,7 +156,12 @@ def find(subject: Subject, options: Options) -> Outcome:
         timeout_seconds=_TIMEOUT_SECONDS, is_quiet=True, servers=Servers(packages)
     )
     places: set[object] = set()
-    root = None if subject.programs is None else subject.project.resolve(subject.programs)
+    root = None
+    # A pool takes a third of a second to start, and few folders of programs are read.
+    if subject.programs is not None and any(
+        "fileSystem" in each.value for each, _ in subject.inputs
+    ):
+        root = subject.project.resolve(subject.programs)
     with (
         rendering.servers,
         nullcontext(options.pool) if root is None else local_pool.open_pool(root) as pool,
@@ -218,7 +224,7 @@ def plan(subject: Subject, choices: Sequence[variants.Variant]) -> Iterator[Run]
         inputs = command.load_inputs(
             paths if is_own else replace(paths, observed=None), subject.document, document
         )
-        xr = render_xrds.resolve_claim(inputs.xr, subject.xrd)
+        xr = resolve_claim(inputs.xr, subject.xrd)
         if subject.xrd is not None and xr_validation.validate(xr, subject.xrd).errors:
             continue
         label = f'the XR in "{source.name}"' if source is not None else "the XR at hand"
@@ -243,13 +249,13 @@ def _plan_cases(subject: Subject) -> Iterator[Run]:
         file
         for folder in folders
         for file in subject.project.find_files(folder, sources.SUFFIXES)
-        if discovery.is_case(file)
+        if model.is_case(file)
     ]
     cache = loader.FileCache(subject.project)
     for file in files[: subject.max_examples]:
         # `test` reports a case that cannot be read.
         with suppress(FatalError):
-            case = parser.parse(discovery.CaseFile(path=file), cache)
+            case = parser.parse(model.CaseFile(path=file), cache)
             setup, step = case.setup, case.steps[0]
             cluster = fake_cluster.before_step(fake_cluster.first(setup), step)
             xr = cluster.whole_xr()

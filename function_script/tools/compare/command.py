@@ -24,7 +24,7 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import excerpt
 from function_script.tools import console, local_pool, manifests, step_inputs, xrds
-from function_script.tools.cases import discovery, loader, parser
+from function_script.tools.cases import loader, model, parser
 from function_script.tools.check import runs, searching
 from function_script.tools.check.definitions import Definitions
 from function_script.tools.check.report import Skipped
@@ -40,10 +40,12 @@ from function_script.tools.compare.sides import (
 from function_script.tools.plan.dump import Dump, UnknownError, key_of, text_at_machinery
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, loading, messages, renderer
-from function_script.tools.render.renderer import Origin
+from function_script.tools.render.positions import Origin
 from function_script.tools.revisions import Version
 
-Verdict = Literal["equal", "different", "not compared", "nothing to compare"]
+Verdict = Literal[
+    "equal", "different", "errors on both sides", "not compared", "nothing to compare"
+]
 
 _FUNCTION: Final = ("pkg.crossplane.io", "Function")
 _REFERENCE: Final = ("compositionRef", "name")
@@ -65,7 +67,7 @@ class Options:
     version: Version | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Change:
     """A difference at one place of a Composition; ``requests`` counts those that show it."""
 
@@ -75,22 +77,25 @@ class Change:
     requests: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Row:
     """A Composition; ``compared`` counts its XRs whose requests both sides answered.
 
     ``captured`` counts captured requests that were compared, and ``masked`` those that cannot be,
-    for they have masked values. ``uncompared`` are the reasons for which others were not, with the
-    number of each; ``named`` counts XRs and requests with differences that are no change.
+    for they have masked values. ``refused`` are the errors here of XRs and requests that both sides
+    refuse, and ``uncompared`` the reasons for which others were not compared, with the number of
+    each. ``named`` counts XRs and requests with differences that are no change. ``changes`` are by
+    their places.
     """
 
     file: str
-    name: str
+    name: str = ""
     has_steps: bool = True
     compared: int = 0
     captured: int = 0
     masked: int = 0
-    changes: list[Change] = field(default_factory=list)
+    changes: dict[object, Change] = field(default_factory=dict)
+    refused: Counter[str] = field(default_factory=Counter)
     uncompared: Counter[Diagnostic] = field(default_factory=Counter)
     named: Counter[Named] = field(default_factory=Counter)
 
@@ -101,18 +106,34 @@ class Row:
             return "nothing to compare"
         if self.changes:
             return "different"
-        is_compared = self.compared or self.captured
-        return "equal" if is_compared and not self.uncompared else "not compared"
+        if self.uncompared:
+            return "not compared"
+        if self.compared or self.captured:
+            return "equal"
+        return "errors on both sides" if self.refused else "not compared"
 
 
 def run(arguments: Sequence[str], project: Project, options: Options, pool: Pool) -> list[Row]:
     """Compare the Compositions in files and directories. Raises InputError for an argument."""
     files = [*searching.find(arguments, project, options.ignored)]
-    captured = _Captures(files, project, options)
-    others = _Others(options, project)
+    version = options.version
+    # Of a directory beside single files, no more is in question than those.
+    is_partial = (
+        version is not None
+        and any(path.is_dir() for path in version.paths)
+        and not any(Path(each).is_dir() for each in arguments)
+    )
+    rows: list[Row] = []
+    others: list[Document] = []
+    for file in searching.find(
+        map(str, version.paths if version else ()), project, options.ignored
+    ):
+        if isinstance(file, searching.File):
+            rows += [_fail(file.name, file.error)] if file.error and not is_partial else []
+            others += _find_compositions(file)
+    captured = [*_find_captured(files, project, options, rows)]
     definitions = Definitions(project=project)
     live = Definitions(xrds=[each for each in options.dump or () if xrds.is_xrd(each)])
-    rows = [*others.broken, *captured.broken]
     for file in files:
         if isinstance(file, Skipped):
             rows.append(_fail(file.file, InputError.of(f"cannot read it: {file.reason}")))
@@ -122,21 +143,21 @@ def run(arguments: Sequence[str], project: Project, options: Options, pool: Pool
         for document in _find_compositions(file):
             xrd = definitions.find_xrd_of(document, file.documents) or live.find_xrd_of(document)
             subject = _Subject(document, xrd, project, options)
-            row = Row(file=file.name, name=manifests.name(document.value))
+            rows.append(subject.row)
             try:
                 with ExitStack() as stack:
-                    sides = subject.open_sides(others.take(document), pool, stack)
-                    row = subject.compare(row, sides, captured)
+                    subject.compare(_take(others, document), captured, pool, stack)
             except FatalError as error:
-                row.uncompared.update(error.diagnostics)
-            rows.append(row)
-    return [*rows, *others.list_rest(), *captured.list_rest()]
+                subject.row.uncompared.update(error.diagnostics)
+    unmatched = InputError.of("there is no such Composition here")
+    for document in () if is_partial else others:
+        rows.append(_fail(str(_path(document)), unmatched, manifests.name(document.value)))
+    untaken = InputError.of("no step at hand has the request's input")
+    return [*rows, *(_fail(each.file, untaken) for each in captured)]
 
 
-def _fail(file: str, error: FatalError) -> Row:
-    row = Row(file=file, name="")
-    row.uncompared.update(error.diagnostics)
-    return row
+def _fail(file: str, error: FatalError, name: str = "") -> Row:
+    return Row(file=file, name=name, uncompared=Counter(error.diagnostics))
 
 
 def _find_compositions(file: searching.File) -> Iterator[Document]:
@@ -155,80 +176,38 @@ class _Captured(NamedTuple):
     type: tuple[str, str]
 
 
-class _Captures:
-    """The captured requests that no step has taken; ``broken`` are rows of files that are none."""
-
-    def __init__(
-        self, files: Sequence[searching.File | Skipped], project: Project, options: Options
-    ) -> None:
-        self._requests: list[_Captured] = []
-        self.broken: list[Row] = []
-        cache = loader.FileCache(project)
-        for file in files:
-            if isinstance(file, Skipped) or not discovery.is_case(Path(file.name)):
-                continue
-            if not any("request" in document.value for document in file.documents):
-                continue
-            try:
-                setup = parser.parse(discovery.CaseFile(path=Path(file.name)), cache).setup
-            except FatalError as error:
-                self.broken.append(_fail(file.name, error))
-                continue
-            request = setup.request or fnv1.RunFunctionRequest()
-            value = messages.read_struct(request.input)
-            xr = messages.read_struct(request.observed.composite.resource)
-            type_ = objects.api_version_and_kind(xr)
-            if options.version is not None or is_go_template(value):
-                is_masked = setup.redacted > 0
-                self._requests.append(_Captured(file.name, request, is_masked, value, type_))
-
-    def take(self, type_: tuple[str, str], sides: Sides) -> Iterator[tuple[_Captured, str]]:
-        """Yield the requests of a Composition's steps, each with the step."""
-        for each in [*self._requests]:
-            if each.type == type_ and (step := sides.find_step(each.input)):
-                self._requests.remove(each)
-                yield each, step
-
-    def list_rest(self) -> Iterator[Row]:
-        """Yield rows of the requests that no Composition has a step for."""
-        for each in self._requests:
-            yield _fail(each.file, InputError.of("no step at hand has the request's input"))
+def _find_captured(
+    files: Sequence[searching.File | Skipped], project: Project, options: Options, rows: list[Row]
+) -> Iterator[_Captured]:
+    """Yield captured requests; add a row for each file with one that cannot be read."""
+    cache = loader.FileCache(project)
+    for file in files:
+        if isinstance(file, Skipped) or not model.is_case(Path(file.name)):
+            continue
+        if not any("request" in document.value for document in file.documents):
+            continue
+        try:
+            setup = parser.parse(model.CaseFile(path=Path(file.name)), cache).setup
+        except FatalError as error:
+            rows.append(_fail(file.name, error))
+            continue
+        request = setup.request or fnv1.RunFunctionRequest()
+        value = messages.read_struct(request.input)
+        xr = messages.read_struct(request.observed.composite.resource)
+        type_ = objects.api_version_and_kind(xr)
+        if options.version is not None or is_go_template(value):
+            yield _Captured(file.name, request, setup.redacted > 0, value, type_)
 
 
-class _Others:
-    """The Compositions of the other version, of which each has one here at most."""
-
-    def __init__(self, options: Options, project: Project) -> None:
-        self.broken: list[Row] = []
-        self.documents: list[Document] = []
-        paths = [] if options.version is None else [*map(str, options.version.paths)]
-        for file in searching.find(paths, project, options.ignored):
-            if isinstance(file, Skipped):
-                continue
-            if file.error is not None:
-                self.broken.append(_fail(file.name, file.error))
-            self.documents += _find_compositions(file)
-
-    def take(self, document: Document) -> Document | None:
-        """Return the one of a Composition's name, and of several that in the most similar path."""
-        name = manifests.name(document.value)
-        same = [each for each in self.documents if manifests.name(each.value) == name]
-        if not same:
-            return None
-        other = max(same, key=lambda each: _count_common(_path(each), _path(document)))
-        self.documents.remove(other)
-        return other
-
-    def list_rest(self) -> Iterator[Row]:
-        """Yield rows of those that are not here."""
-        for document in self.documents:
-            row = _fail(str(_path(document)), InputError.of("there is no such Composition here"))
-            yield replace(row, name=manifests.name(document.value))
-
-
-def _path(document: Document) -> Path:
-    source = document.origin.source
-    return Path("." if source is None else source.name)
+def _take(others: list[Document], document: Document) -> Document | None:
+    """Take the Composition of the same name, and of several that in the most similar path."""
+    name = manifests.name(document.value)
+    same = [each for each in others if manifests.name(each.value) == name]
+    if not same:
+        return None
+    other = max(same, key=lambda each: _count_common(_path(each), _path(document)))
+    others.remove(other)
+    return other
 
 
 def _count_common(path: Path, other: Path) -> int:
@@ -237,21 +216,62 @@ def _count_common(path: Path, other: Path) -> int:
     return len([*takewhile(lambda pair: pair[0] == pair[1], pairs)])
 
 
+def _path(document: Document) -> Path:
+    source = document.origin.source
+    return Path("." if source is None else source.name)
+
+
 class _Subject:
-    """A Composition, and where its XRs and functions are."""
+    """A Composition, where its XRs and functions are, and the row with its result."""
 
     def __init__(
         self, document: Document, xrd: Object | None, project: Project, options: Options
     ) -> None:
+        self.row = Row(file=str(_path(document)), name=manifests.name(document.value))
         self._document = document
+        self._programs = local_pool.programs_beside(_path(document))
         self._project = project
         self._options = options
-        reference = manifests.object_at(document.value, "spec", "compositeTypeRef")
-        self._type = objects.api_version_and_kind(reference)
         self._xrd = xrd
 
-    def open_sides(self, other: Document | None, pool: Pool, stack: ExitStack) -> Sides:
-        """Return what is compared; ``stack`` closes it. Raises FatalError."""
+    def compare(
+        self, other: Document | None, captured: list[_Captured], pool: Pool, stack: ExitStack
+    ) -> None:
+        """Compare the requests of all XRs, and those of ``captured``, which are taken.
+
+        ``stack`` closes what is opened. Raises FatalError.
+        """
+        row = self.row
+        sides = self._open_sides(other, pool, stack)
+        if not sides.has_steps:
+            row.has_steps = False
+            return
+        for each in self._plan():
+            row.compared += self._attempt(each.label, partial(sides.run, each.inputs))
+        reference = manifests.object_at(self._document.value, "spec", "compositeTypeRef")
+        type_ = objects.api_version_and_kind(reference)
+        names = {"", row.name}
+        for xr in self._options.dump or ():
+            # One without a Composition may get this one.
+            is_own = text_at_machinery(xr, *_REFERENCE) in names
+            if is_own and key_of(xr)[:2] == (manifests.group(type_[0]), type_[1]):
+                label = f"{manifests.describe(xr)} of the dump"
+                row.compared += self._attempt(label, partial(self._run_live, sides, xr))
+        for request in [*captured]:
+            step = sides.find_step(request.input) if request.type == type_ else None
+            if step is None:
+                continue
+            captured.remove(request)
+            if request.is_masked:
+                row.masked += 1
+                continue
+            label = f'the request in "{request.file}"'
+            row.captured += self._attempt(label, partial(sides.ask, step, request.request))
+        if not (row.compared or row.captured or row.refused or row.uncompared):
+            hint = "put an xr.yaml beside the Composition, or its XRD"
+            row.uncompared[Diagnostic(message="no XR is at hand", hint=hint)] += 1
+
+    def _open_sides(self, other: Document | None, pool: Pool, stack: ExitStack) -> Sides:
         rendering, version = self._options.rendering, self._options.version
         ours = self._open_source(self._document, pool, stack)
         if version is None:
@@ -273,37 +293,8 @@ class _Subject:
         index = self._options.rendering.index(functions or None)
         return Source(Origin(document=document, programs=programs), index, pool)
 
-    def compare(self, row: Row, sides: Sides, captured: _Captures) -> Row:
-        """Compare the requests of all XRs; return the row with the result. Raises FatalError."""
-        if not sides.has_steps:
-            return replace(row, has_steps=False)
-        changes = _Changes(self._document, row)
-        xrs = asked = masked = 0
-        for each in self._plan():
-            xrs += changes.attempt(each.label, partial(sides.run, each.inputs))
-        for xr in self._find_live():
-            label = f"{manifests.describe(xr)} of the dump"
-            xrs += changes.attempt(label, partial(self._run_live, sides, xr))
-        for each_request, step in captured.take(self._type, sides):
-            if each_request.is_masked:
-                masked += 1
-                continue
-            label = f'the request in "{each_request.file}"'
-            asked += changes.attempt(label, partial(sides.ask, step, each_request.request))
-        if not (xrs or asked or row.uncompared):
-            hint = "put an xr.yaml beside the Composition, or its XRD"
-            row.uncompared[Diagnostic(message="no XR is at hand", hint=hint)] += 1
-        return replace(
-            row,
-            compared=xrs,
-            captured=asked,
-            masked=masked,
-            changes=[*changes.by_place.values()],
-        )
-
     def _plan(self) -> Iterator[runs.Run]:
-        programs = local_pool.programs_beside(_path(self._document))
-        limits = Limits().with_root(programs and programs.resolve())
+        limits = Limits().with_root(self._programs and self._programs.resolve())
         inputs = []
         for each in step_inputs.find_ours(self._document):
             # The comparison reports an input that cannot be parsed.
@@ -313,20 +304,11 @@ class _Subject:
             document=self._document,
             inputs=inputs,
             xrd=self._xrd,
-            programs=programs,
+            programs=self._programs,
             project=self._project,
             max_examples=None,
         )
         return runs.plan(subject, runs.make_variants(subject, self._options.variants))
-
-    def _find_live(self) -> Iterator[Object]:
-        """Yield the XRs of the dump that have this Composition, or none yet."""
-        api_version, kind = self._type
-        type_ = (manifests.group(api_version), kind)
-        names = {"", manifests.name(self._document.value)}
-        for xr in self._options.dump or ():
-            if key_of(xr)[:2] == type_ and text_at_machinery(xr, *_REFERENCE) in names:
-                yield xr
 
     def _run_live(self, sides: Sides, xr: Object, comparisons: list[Comparison]) -> None:
         """Compare the requests of an XR of the dump. Raises FatalError or UnknownError."""
@@ -345,18 +327,11 @@ class _Subject:
         )
         for requirements in sides.run(inputs, comparisons):
             dump.check(self._document.value, observed, requirements)
+            dump.check_masks(self._document.value, [xr, *observed.values()], requirements)
 
-
-class _Changes:
-    """The differences of a Composition, each once for all requests that show it."""
-
-    def __init__(self, document: Document, row: Row) -> None:
-        self._document = document
-        self._row = row
-        self.by_place: dict[object, Change] = {}
-
-    def attempt(self, label: str, run_: Callable[[list[Comparison]], object]) -> bool:
-        """Collect what a run compares; report whether both sides answered all that is asked."""
+    def _attempt(self, label: str, run_: Callable[[list[Comparison]], object]) -> bool:
+        """Add to the row what a run compares; report whether both sides answered all of it."""
+        row = self.row
         comparisons: list[Comparison] = []
         reason: Diagnostic | None = None
         try:
@@ -369,33 +344,39 @@ class _Changes:
             # Crossplane runs nothing for it.
             reason = Diagnostic(message="the XR is paused or is being deleted: no step runs")
         if reason is not None:
-            self._row.uncompared[reason] += 1
-        self._row.named.update({kind for one in comparisons for kind in one.named})
-        places = set()
+            row.uncompared[reason] += 1
+        row.named.update({kind for one in comparisons for kind in one.named})
+        is_different = self._add_changes(comparisons, label)
+        if reason is not None or is_different or comparisons[-1].refusal is None:
+            return reason is None
+        row.refused[comparisons[-1].refusal] += 1
+        return False
+
+    def _add_changes(self, comparisons: Sequence[Comparison], label: str) -> bool:
+        """Add the differences of one XR or request, each once; report whether there are any."""
+        changes: dict[object, Change] = {}
         for comparison in comparisons:
             for difference in comparison.differences:
                 change = self._locate(comparison, difference)
                 span = change.problem.span
-                key = (change.step, *difference.place[1:], span and (span.name, span.line))
-                if key in places:
-                    continue
-                places.add(key)
-                if known := self.by_place.get(key):
-                    change = replace(known, requests=known.requests + 1)
-                else:
-                    notes = (*change.problem.notes, f"for {label}")
-                    change = replace(change, problem=replace(change.problem, notes=notes))
-                self.by_place[key] = change
-        return reason is None
+                place = (change.step, difference.path, span and (span.name, span.line))
+                changes.setdefault(place, change)
+        for key, change in changes.items():
+            if key in self.row.changes:
+                self.row.changes[key].requests += 1
+            else:
+                notes = (*change.problem.notes, f"for {label}")
+                change.problem = replace(change.problem, notes=notes)
+                self.row.changes[key] = change
+        return bool(changes)
 
     def _locate(self, comparison: Comparison, difference: Difference) -> Change:
         """Return a difference at the line that writes the value, else at the step."""
         path = difference.path[1:] if difference.path[:1] == ("xr",) else difference.path
         is_object = difference.resource is not None or path != difference.path
         both = comparison.positions if is_object else ()
-        position = next(
-            (each for one in both if (each := one.nearest(difference.resource, path))), None
-        )
+        positions = filter(None, (each.nearest(difference.resource, path) for each in both))
+        position = next(positions, None)
         step = comparison.step
         span = position.span if position is not None else None
         if span is None:
@@ -408,7 +389,7 @@ class _Changes:
             step=position.step if position is not None else name,
             difference=difference,
             problem=Diagnostic(
-                message=describe(difference, comparison.other),
+                message=_describe(difference, comparison.other),
                 span=span,
                 excerpt=excerpt(source, span) if source and span and is_here else None,
                 notes=() if comparison.problem is None else (comparison.problem.message,),
@@ -416,7 +397,7 @@ class _Changes:
         )
 
 
-def describe(difference: Difference, other: str) -> str:
+def _describe(difference: Difference, other: str) -> str:
     """Return a sentence with both values; ``other`` is the other side, as in `Comparison`."""
     place = "the response" if difference.resource is None else f'resource "{difference.resource}"'
     if difference.path:

@@ -5,7 +5,7 @@ Texts of messages, the TTL, and what this function adds on purpose are named, an
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from google.protobuf import json_format
 
@@ -17,9 +17,7 @@ from function_script.request.values import Object, Readable
 from function_script.step import warning_condition
 from function_script.tools.render import messages
 
-Named: TypeAlias = Literal[
-    "errors on both sides", "messages", "TTL", "warnings of this function", "changes in every run"
-]
+Named: TypeAlias = Literal["messages", "TTL", "warnings of this function", "changes in every run"]
 """A kind of difference that is no change."""
 
 _SECRET: Final = ("v1", "Secret")
@@ -27,11 +25,10 @@ _SECRET: Final = ("v1", "Secret")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A part of the response that differs; None is a value that is not there.
+    """A part of the response that differs; None is a value that is not there, or is secret.
 
     ``resource`` is the resource name if it is a part of a composed resource, and ``path`` its
     place there; else ``path`` begins with the part of the response: ``xr``, ``context`` and so on.
-    ``is_secret``: the values must not be shown.
     """
 
     resource: str | None
@@ -50,105 +47,99 @@ def find(
     ours: fnv1.RunFunctionResponse, theirs: fnv1.RunFunctionResponse
 ) -> tuple[list[Difference], set[Named]]:
     """Return the differences, and the kinds of those that are no change."""
-    named: set[Named] = set()
-    if ours.meta.ttl != theirs.meta.ttl:
-        named.add("TTL")
-    our, their = _Answer(ours, theirs), _Answer(theirs, ours)
-    if our.warnings != their.warnings:
-        named.add("warnings of this function")
-    if our.texts != their.texts:
-        named.add("messages")
     # This side fills the deprecated field for a caller that may know no other one.
     is_modern = not ours.requirements.extra_resources
-    our_requirements, their_requirements = (
-        _read_requirements(each.requirements, is_modern=is_modern) for each in (ours, theirs)
-    )
+    our = _read_answer(ours, theirs, is_modern=is_modern)
+    their = _read_answer(theirs, ours, is_modern=is_modern)
+    pairs: Mapping[Named, tuple[object, object]] = {
+        "TTL": (ours.meta.ttl, theirs.meta.ttl),
+        "warnings of this function": (our.warnings, their.warnings),
+        "messages": (our.texts, their.texts),
+    }
     differences = [*_compare_states(ours.desired, theirs.desired)]
-    parts: Sequence[tuple[str, Readable, Readable]] = (
-        ("context", our.context, their.context),
-        ("requirements", our_requirements, their_requirements),
-        ("results", [*map(_classify, our.results)], [*map(_classify, their.results)]),
-        ("conditions", _by_type(our.conditions), _by_type(their.conditions)),
+    for path, their_item, our_item in compare_values(their.parts, our.parts, ()):
+        differences.append(Difference(resource=None, path=path, theirs=their_item, ours=our_item))
+    return differences, {kind for kind, (one, other) in pairs.items() if one != other}
+
+
+class _Answer(NamedTuple):
+    """What a response has besides desired state: the parts that Crossplane acts on, and texts.
+
+    ``warnings`` are those that this function alone adds, which are in no part.
+    """
+
+    parts: Object
+    texts: object
+    warnings: object
+
+
+def _read_answer(
+    response: fnv1.RunFunctionResponse, other: fnv1.RunFunctionResponse, *, is_modern: bool
+) -> _Answer:
+    # A program may warn with a reason of ours; then both have the warning.
+    reasons = lint.REASONS - {result.reason for result in other.results}
+    results = [
+        result
+        for result in response.results
+        if result.severity != fnv1.SEVERITY_WARNING or result.reason not in reasons
+    ]
+    conditions = [each for each in response.conditions if each.type != warning_condition.CONDITION]
+    context = messages.read_struct(response.context)
+    condition = context.pop(warning_condition.CONTEXT_KEY, None)
+    return _Answer(
+        parts={
+            "context": context,
+            "requirements": _read_requirements(response.requirements, is_modern=is_modern),
+            "results": [*map(_classify, results)],
+            "conditions": _by_type(conditions),
+        },
+        texts=[[each.message for each in part] for part in (results, conditions)],
+        warnings=(
+            len(response.results) - len(results),
+            len(response.conditions) - len(conditions),
+            condition,
+        ),
     )
-    for part, our_value, their_value in parts:
-        for path, their_item, our_item in compare_values(their_value, our_value, (part,)):
-            differences.append(
-                Difference(resource=None, path=path, theirs=their_item, ours=our_item)
-            )
-    return differences, named
-
-
-class _Answer:
-    """A response without the warnings that this function alone adds, which ``other`` lacks."""
-
-    def __init__(self, response: fnv1.RunFunctionResponse, other: fnv1.RunFunctionResponse) -> None:
-        # A program may warn with a reason of ours; then both have the warning.
-        reasons = lint.REASONS - {result.reason for result in other.results}
-        self.results = [
-            result
-            for result in response.results
-            if result.severity != fnv1.SEVERITY_WARNING or result.reason not in reasons
-        ]
-        self.conditions = [
-            each for each in response.conditions if each.type != warning_condition.CONDITION
-        ]
-        self.texts = [[each.message for each in part] for part in (self.results, self.conditions)]
-        self.context = messages.read_struct(response.context)
-        condition = self.context.pop(warning_condition.CONTEXT_KEY, None)
-        count = len(response.results) - len(self.results)
-        self.warnings = (count, len(response.conditions) - len(self.conditions), condition)
 
 
 def _compare_states(ours: fnv1.State, theirs: fnv1.State) -> Iterator[Difference]:
     yield from _compare_resources(None, ours.composite, theirs.composite)
     for name in sorted({*ours.resources, *theirs.resources}):
-        if name not in ours.resources or name not in theirs.resources:
-            kind = _describe(
-                ours.resources[name] if name in ours.resources else theirs.resources[name]
-            )
-            is_here = name in ours.resources
-            yield Difference(
-                resource=name,
-                path=(),
-                theirs=None if is_here else kind,
-                ours=kind if is_here else None,
-            )
+        if name in ours.resources and name in theirs.resources:
+            yield from _compare_resources(name, ours.resources[name], theirs.resources[name])
             continue
-        yield from _compare_resources(name, ours.resources[name], theirs.resources[name])
-
-
-def _describe(resource: fnv1.Resource) -> str:
-    return objects.api_version_and_kind(messages.read_struct(resource.resource))[1]
+        our_kind, their_kind = (
+            objects.api_version_and_kind(messages.read_struct(each.resources[name].resource))[1]
+            if name in each.resources
+            else None
+            for each in (ours, theirs)
+        )
+        yield Difference(resource=name, path=(), theirs=their_kind, ours=our_kind)
 
 
 def _compare_resources(
     name: str | None, ours: fnv1.Resource, theirs: fnv1.Resource
 ) -> Iterator[Difference]:
-    prefix: Path = () if name is not None else ("xr",)
-    our_object = messages.read_struct(ours.resource)
-    their_object = messages.read_struct(theirs.resource)
-    for path, their_value, our_value in compare_values(their_object, our_object, prefix):
-        yield Difference(
-            resource=name,
-            path=path,
-            theirs=their_value,
-            ours=our_value,
-            is_secret=is_secret(their_object, path),
-        )
-    details = (dict(theirs.connection_details), dict(ours.connection_details))
-    for key in sorted({*details[0], *details[1]}):
-        values = [None if key not in each else "text" for each in details]
-        if details[0].get(key) != details[1].get(key):
-            path = (*prefix, "connectionDetails", key)
+    objects_ = [messages.read_struct(each.resource) for each in (theirs, ours)]
+    # Beside the object, which may have fields of these names.
+    additions: list[Object] = [
+        {
+            "connectionDetails": {key: data.hex() for key, data in each.connection_details.items()},
+            "ready": fnv1.Ready.Name(each.ready).removeprefix("READY_").lower(),
+        }
+        for each in (theirs, ours)
+    ]
+    for parts in (objects_, additions):
+        for path, their_value, our_value in compare_values(parts[0], parts[1], ()):
+            is_detail = parts is additions and path[0] == "connectionDetails"
+            is_hidden = is_detail or any(is_secret(each, path) for each in objects_)
             yield Difference(
-                resource=name, path=path, theirs=values[0], ours=values[1], is_secret=True
+                resource=name,
+                path=path if name is not None else ("xr", *path),
+                theirs=None if is_hidden else their_value,
+                ours=None if is_hidden else our_value,
+                is_secret=is_hidden,
             )
-    if ours.ready != theirs.ready:
-        their_ready, our_ready = (
-            fnv1.Ready.Name(each).removeprefix("READY_").lower()
-            for each in (theirs.ready, ours.ready)
-        )
-        yield Difference(resource=name, path=(*prefix, "ready"), theirs=their_ready, ours=our_ready)
 
 
 def is_secret(manifest: Object, path: Path) -> bool:

@@ -22,7 +22,7 @@ def to_text(rows: Sequence[Row], *, shows_all: bool, columns: int | None = None)
     ]
     parts = ["\n".join(lines)] if lines else []
     for row in rows:
-        for change in row.changes:
+        for change in row.changes.values():
             problem = change.problem
             frame = diagnostics.to_frame(problem, "difference", columns)
             parts.append(
@@ -32,8 +32,13 @@ def to_text(rows: Sequence[Row], *, shows_all: bool, columns: int | None = None)
             frame = diagnostics.to_frame(problem, f"not compared: {_title(row)}", columns)
             parts.append(frame + (f"\n  = for {count} of its requests" if count > 1 else ""))
     if shows_all:
-        named = [f"{_title(row)}: {_list_named(row.named)}" for row in rows if row.named]
-        parts += ["\n".join(named)] if named else []
+        lines = [f"{_title(row)}: {_list_named(row.named)}" for row in rows if row.named]
+        lines += [
+            f"{_title(row)}: errors on both sides ({count}): {console.one_line(message)}"
+            for row in rows
+            for message, count in row.refused.items()
+        ]
+        parts += ["\n".join(lines)] if lines else []
     parts.append("\n".join(_totals(rows)))
     return "\n\n".join(parts)
 
@@ -56,13 +61,15 @@ def to_json(rows: Sequence[Row]) -> str:
                             "step": change.step,
                             "resource": change.difference.resource,
                             "path": [*change.difference.path],
-                            "theirs": None
-                            if change.difference.is_secret
-                            else change.difference.theirs,
-                            "ours": None if change.difference.is_secret else change.difference.ours,
+                            "theirs": change.difference.theirs,
+                            "ours": change.difference.ours,
                             "requests": change.requests,
                         }
-                        for change in row.changes
+                        for change in row.changes.values()
+                    ],
+                    "errorsOnBothSides": [
+                        {"message": message, "count": count}
+                        for message, count in row.refused.items()
                     ],
                     "notCompared": [
                         {**diagnostics.to_object(problem, "not compared"), "count": count}
@@ -86,7 +93,7 @@ def to_markdown(rows: Sequence[Row]) -> str:
     items = [
         f"- {_code(str(change.problem.span or _title(row)))}: {_code(change.problem.message)}"
         for row in rows
-        for change in row.changes
+        for change in row.changes.values()
     ]
     items += [
         f"- not compared, {_code(_title(row))}: {_code(problem.message)}"
@@ -108,7 +115,9 @@ def _title(row: Row) -> str:
 
 def _count(row: Row) -> str:
     requests = f", {console.count(row.captured, 'request')}" if row.captured else ""
-    return console.count(row.compared, "XR") + requests
+    refused = row.refused.total()
+    errors = f", {refused} with errors on both sides" if refused else ""
+    return console.count(row.compared, "XR") + requests + errors
 
 
 def _totals(rows: Sequence[Row]) -> Iterator[str]:
@@ -118,6 +127,8 @@ def _totals(rows: Sequence[Row]) -> Iterator[str]:
     yield f"{equal} of {console.count(len(judged), 'Composition')} {verb} nothing."
     if uncompared := sum(bool(row.uncompared) for row in judged):
         yield f"Not compared, or not with all XRs: {console.count(uncompared, 'Composition')}."
+    if refused := sum(row.refused.total() for row in judged):
+        yield f"Errors on both sides, neither equal nor different: {refused} by XRs and requests."
     if masked := sum(row.masked for row in judged):
         count = console.count(masked, "captured request")
         yield f"Not comparable, for values in them are masked: {count}."

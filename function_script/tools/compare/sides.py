@@ -1,8 +1,8 @@
 """The sides of a comparison: two functions in one pipeline, or two versions of a pipeline."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 
 from function_script import inputs
@@ -11,19 +11,19 @@ from function_script.request.values import Object, Value
 from function_script.sandbox import Pool
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import DocumentError, FatalError, InputError
-from function_script.tools import manifests
+from function_script.tools import manifests, render
 from function_script.tools.compare import differences
 from function_script.tools.compare.differences import Difference, Named
 from function_script.tools.render import RenderInputs, messages, renderer, steps
 from function_script.tools.render.functions import FunctionIndex, find_other_runtime
+from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.pipeline import PipelineError
-from function_script.tools.render.positions import Call, Files, Positions
-from function_script.tools.render.renderer import Origin, Renderer, Rendering
-from function_script.tools.render.requirements import RequirementSource, StepResponse
+from function_script.tools.render.positions import Origin, Positions
+from function_script.tools.render.renderer import Renderer, Rendering
+from function_script.tools.render.requirements import RequirementSource, Runner, StepResponse
 from function_script.tools.render.runtimes.local import Local
-from function_script.tools.render.runtimes.model import FunctionCaller, Runtime
+from function_script.tools.render.runtimes.model import FunctionCaller, ListedFunctions, Runtime
 from function_script.tools.render.steps import Step
-from function_script.tools.results import fatal_messages
 
 # A random choice between two values is the same as often once in 256 times.
 _REPEATS: Final = 8
@@ -31,26 +31,20 @@ _REPEATS: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The first answers of both sides, and their differences that last.
+    """The differences between the first answers of both sides that last.
 
-    ``other`` is the other side, such as "with function-a". ``positions`` locate values, those of
-    this side first. ``step`` is None for a whole pipeline.
+    ``other`` is the other side, such as "with function-a". ``problem`` is the reason for which this
+    side alone refuses, and ``refusal`` that of this side if both do. ``positions`` locate values,
+    those of this side first. ``step`` is None for a whole pipeline.
     """
 
     step: Step | None
     other: str
-    ours: StepResponse
-    theirs: StepResponse
     differences: Sequence[Difference]
     named: set[Named]
+    problem: Diagnostic | None
+    refusal: str | None
     positions: Sequence[Positions] = ()
-
-    @property
-    def problem(self) -> Diagnostic | None:
-        """The reason for which this side alone refuses."""
-        if _refusal(self.ours) is None or _refusal(self.theirs) is not None:
-            return None
-        return next(iter(self.ours.diagnostics), None)
 
 
 class Source(NamedTuple):
@@ -74,8 +68,7 @@ class Functions:
     """
 
     def __init__(self, source: Source, options: renderer.Options) -> None:
-        pipeline = steps.parse(source.composition)
-        self._steps = [step for step in pipeline if _is_compared(step)]
+        self._steps = [step for step in steps.parse(source.composition) if _is_compared(step)]
         self._source = source
         self._options = options
         self.has_steps = bool(self._steps)
@@ -92,44 +85,86 @@ class Functions:
         pipeline = manifests.objects_at(value, "spec", "pipeline")
         first: list[Value] = [*pipeline[: self._steps[-1].index + 1]]
         inputs_ = replace(xr, composition={**value, "spec": {**spec, "pipeline": first}})
-        functions = _Pairs(source=self._source, comparisons=comparisons)
-        render = Renderer(self._source.pool, functions, self._options)
+        # The steps whose last call both sides answered.
+        answered: set[int] = set()
+
+        def call(step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
+            if not _is_compared(step):
+                return theirs(step, request)
+            answered.discard(step.index)
+            response = self._compare(step, request, theirs, comparisons)
+            answered.add(step.index)
+            return response
+
         try:
             with self._source.origin.map_errors():
-                rendering = render.reconcile(inputs_, self._source.origin)
-                failure = rendering.result.failure
+                theirs = self._start(steps.parse(inputs_.composition))
+                result = render.reconcile(inputs_, call)
                 # The other side's refusal ends a pipeline. It was compared.
-                if failure is not None and failure.step.index not in functions.answered:
-                    raise failure
+                if result.failure is not None and result.failure.step.index not in answered:
+                    raise result.failure
         except (InputError, DocumentError):
             # An error after both have answered all steps is no difference of the functions.
-            if xr.cluster is not None or functions.answered != {each.index for each in self._steps}:
+            if xr.cluster is not None or answered != {each.index for each in self._steps}:
                 raise
             return []
-        return [rendering.result.requirements]
+        return [result.requirements]
 
-    def find_step(self, step_input: Object) -> str:
-        """Return the name of the step with an input; empty if none has it."""
-        return next((step.name for step in self._steps if step.input == step_input), "")
+    def _start(self, pipeline: Sequence[Step]) -> Runner:
+        return Renderer(self._source.pool, self, self._options).start(pipeline)
+
+    def find_runtimes(self, pipeline: Sequence[Step], caller: FunctionCaller) -> Sequence[Runtime]:
+        """Return the runtime of every step. Raises InputError with all that have none."""
+        index = self._source.functions
+        others = [step for step in pipeline if not _is_compared(step)]
+        pairs = zip(others, index.find_runtimes(others, caller), strict=True)
+        runtimes = {step.index: runtime for step, runtime in pairs}
+        return [runtimes.get(each.index) or find_other_runtime(each, index) for each in pipeline]
+
+    def find_step(self, step_input: Object) -> Step | None:
+        """Return the step with an input."""
+        return next((step for step in self._steps if step.input == step_input), None)
 
     def ask(
-        self, step: str, request: fnv1.RunFunctionRequest, comparisons: list[Comparison]
+        self, step: Step, request: fnv1.RunFunctionRequest, comparisons: list[Comparison]
     ) -> None:
         """Compare a request of a step. Raises FatalError."""
-        functions = _Pairs(source=self._source, comparisons=comparisons)
-        render = Renderer(self._source.pool, functions, self._options)
-        render.call(next(each for each in self._steps if each.name == step), request)
+        self._compare(step, request, self._start([step]), comparisons)
+
+    def _compare(
+        self,
+        step: Step,
+        request: fnv1.RunFunctionRequest,
+        theirs: Runner,
+        comparisons: list[Comparison],
+    ) -> StepResponse:
+        """Call both functions; return the other one's response. Raises FatalError without it."""
+        # The requirements of the next call are added to the request.
+        first_request = fnv1.RunFunctionRequest()
+        first_request.CopyFrom(request)
+        local = ListedFunctions(runtimes={step.function: Local()})
+        ours = Renderer(self._source.pool, local, self._options).start([step])
+        comparison, response = _compare_answers(
+            partial(theirs, step, first_request),
+            partial(_answer, ours, step, first_request),
+            step,
+            f"with {step.function}",
+        )
+        positions = Positions([*ours.calls.values()], self._source.origin)
+        comparisons.append(replace(comparison, positions=[positions]))
+        return response
 
 
 class Versions:
     """Two versions of a Composition, whose whole pipelines run; ``name`` is that of the other."""
+
+    has_steps = True
 
     def __init__(self, ours: Source, theirs: Source, name: str, options: renderer.Options) -> None:
         self._ours = ours
         self._theirs = theirs
         self._other = f"in {name}"
         self._options = options
-        self.has_steps = True
 
     def run(
         self, xr: RenderInputs, comparisons: list[Comparison]
@@ -138,10 +173,10 @@ class Versions:
         renderings: dict[str, Rendering] = {}
 
         def ask(side: str, source: Source) -> StepResponse:
-            render = Renderer(source.pool, source.functions, self._options)
+            render_ = Renderer(source.pool, source.functions, self._options)
             with source.origin.map_errors():
                 inputs_ = replace(xr, composition=source.composition)
-                rendering = renderings[side] = render.reconcile(inputs_, source.origin)
+                rendering = renderings[side] = render_.reconcile(inputs_, source.origin)
             if rendering.skipped:
                 raise InputError.of(f'step "{rendering.skipped[0]}" is left out')
             failure = rendering.result.failure
@@ -149,42 +184,41 @@ class Versions:
             return StepResponse(response=_join(rendering), diagnostics=problems)
 
         asks = (partial(ask, "theirs", self._theirs), partial(ask, "ours", self._ours))
-        comparison = _compare_answers(*asks, None, self._other)
+        comparison, _ = _compare_answers(*asks, None, self._other)
         both = [renderings["ours"], renderings["theirs"]]
         if all(each.responses for each in both):
             positions = [each.positions for each in both]
             comparisons.append(replace(comparison, positions=positions))
         return [each.result.requirements for each in both]
 
-    def find_step(self, step_input: Object) -> str:
-        """Return the name of the step that has an input on one side, and is on both; or empty."""
-        pipelines = self._pipelines
-        same = (name for each in pipelines for name in each if each[name].input == step_input)
-        return next((name for name in same if all(name in each for each in pipelines)), "")
-
-    @cached_property
-    def _pipelines(self) -> Sequence[dict[str, Step]]:
-        """Return the steps of both sides by name, ours first."""
-        sources = (self._ours, self._theirs)
-        return [{step.name: step for step in steps.parse(source.composition)} for source in sources]
+    def find_step(self, step_input: Object) -> Step | None:
+        """Return the step that has an input on one side, and is on both."""
+        others = {step.name: step for step in steps.parse(self._theirs.composition)}
+        for step in steps.parse(self._ours.composition):
+            other = others.get(step.name)
+            if other is not None and step_input in (step.input, other.input):
+                return step
+        return None
 
     def ask(
-        self, step: str, request: fnv1.RunFunctionRequest, comparisons: list[Comparison]
+        self, step: Step, request: fnv1.RunFunctionRequest, comparisons: list[Comparison]
     ) -> None:
         """Compare a request of a step, which each side gets with its own input."""
-        ours, theirs = (pipeline[step] for pipeline in self._pipelines)
 
-        def ask_version(source: Source, its_step: Step) -> StepResponse:
+        def ask_version(source: Source) -> StepResponse:
+            pipeline = steps.parse(source.composition)
+            own_step = next(each for each in pipeline if each.name == step.name)
             own = fnv1.RunFunctionRequest()
             own.CopyFrom(request)
-            messages.write_struct(own.input, its_step.input or {})
+            messages.write_struct(own.input, own_step.input or {})
+            render_ = Renderer(source.pool, source.functions, self._options)
             try:
-                return Renderer(source.pool, source.functions, self._options).call(its_step, own)
+                return render_.call(own_step, own)
             except PipelineError as error:
                 return _refuse(error)
 
-        asks = (partial(ask_version, self._theirs, theirs), partial(ask_version, self._ours, ours))
-        comparisons.append(_compare_answers(*asks, ours, self._other))
+        asks = (partial(ask_version, self._theirs), partial(ask_version, self._ours))
+        comparisons.append(_compare_answers(*asks, step, self._other)[0])
 
 
 Sides: TypeAlias = Functions | Versions
@@ -206,29 +240,6 @@ def _join(rendering: Rendering) -> fnv1.RunFunctionResponse:
     return joined
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Pairs:
-    """The functions of a pipeline, of which those for Go templates run on both sides.
-
-    ``answered`` are the steps whose last call both sides answered.
-    """
-
-    source: Source
-    comparisons: list[Comparison]
-    answered: set[int] = field(default_factory=set)
-
-    def find_runtimes(self, pipeline: Sequence[Step], caller: FunctionCaller) -> Sequence[Runtime]:
-        """Return the runtime of every step. Raises InputError with all that have none."""
-        index = self.source.functions
-        others = [step for step in pipeline if not _is_compared(step)]
-        pairs = zip(others, index.find_runtimes(others, caller), strict=True)
-        runtimes: dict[int, Runtime] = {step.index: runtime for step, runtime in pairs}
-        for step in pipeline:
-            if step.index not in runtimes:
-                runtimes[step.index] = _Pair(find_other_runtime(step, index), self)
-        return [runtimes[step.index] for step in pipeline]
-
-
 def _is_compared(step: Step) -> bool:
     return step.input is not None and is_go_template(step.input)
 
@@ -238,68 +249,15 @@ def is_go_template(value: Object) -> bool:
     return inputs.find_kind(value) == inputs.PEERS
 
 
-class _Pair(Runtime):
-    """The other function, whose response goes on, and this one beside it."""
-
-    def __init__(self, theirs: Runtime, pairs: _Pairs) -> None:
-        self._theirs = theirs
-        self._pairs = pairs
-
-    def describe(self) -> str:
-        """Return the words after "runs"."""
-        return f"{self._theirs.describe()}, and here"
-
-    def start(self, caller: FunctionCaller) -> None:
-        """Begin to start the other function."""
-        self._theirs.start(caller)
-
-    def wait(self, caller: FunctionCaller) -> None:
-        """Wait for the other function."""
-        self._theirs.wait(caller)
-
-    def call(
-        self,
-        step: Step,
-        request: fnv1.RunFunctionRequest,
-        caller: FunctionCaller,
-        timeout_seconds: float,
-    ) -> StepResponse:
-        """Call both, compare, and return the other one's response. Raises FatalError without it."""
-        # The requirements of the next call are added to the request.
-        first_request = fnv1.RunFunctionRequest()
-        first_request.CopyFrom(request)
-        self._pairs.answered.discard(step.index)
-
-        def ask(runtime: Runtime) -> StepResponse:
-            return runtime.call(step, first_request, caller, timeout_seconds)
-
-        def ask_here() -> StepResponse:
-            try:
-                return ask(Local())
-            except FatalError as error:
-                return _refuse(error)
-
-        other = f"with {step.function}"
-        comparison = _compare_answers(partial(ask, self._theirs), ask_here, step, other)
-        locate = partial(Local().locate, first_request, caller)
-        call = Call(step, first_request, comparison.ours.response, locate)
-        origin = self._pairs.source.origin
-        files = Files(origin.document, origin.programs, origin.find_input)
-        positions = Positions([call], files)
-        self._pairs.comparisons.append(replace(comparison, positions=[positions]))
-        self._pairs.answered.add(step.index)
-        return comparison.theirs
-
-
 def _compare_answers(
     ask_there: Callable[[], StepResponse],
     ask_here: Callable[[], StepResponse],
     step: Step | None,
     other: str,
-) -> Comparison:
+) -> tuple[Comparison, StepResponse]:
     """Ask both sides, and again if they differ: a clock or a random text differs from itself.
 
-    Raises FatalError if a side does not answer.
+    Return the other side's response, too. Raises FatalError if a side does not answer.
     """
     theirs, ours = ask_there(), ask_here()
     lasting, named = _compare(ours, theirs)
@@ -309,9 +267,23 @@ def _compare_answers(
             if {each.place for each in lasting} & changed:
                 named.add("changes in every run")
                 lasting = [each for each in lasting if each.place not in changed]
-    return Comparison(
-        step=step, other=other, ours=ours, theirs=theirs, differences=lasting, named=named
+    is_refused = _find_refusal(theirs) is not None
+    comparison = Comparison(
+        step=step,
+        other=other,
+        differences=lasting,
+        named=named,
+        problem=None if is_refused else next(iter(ours.diagnostics), None),
+        refusal=_find_refusal(ours) if is_refused else None,
     )
+    return comparison, theirs
+
+
+def _answer(runner: Runner, step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
+    try:
+        return runner(step, request)
+    except FatalError as error:
+        return _refuse(error)
 
 
 def _refuse(error: FatalError) -> StepResponse:
@@ -321,16 +293,16 @@ def _refuse(error: FatalError) -> StepResponse:
 
 def _compare(ours: StepResponse, theirs: StepResponse) -> tuple[list[Difference], set[Named]]:
     """Compare two responses; after a refusal, Crossplane reads nothing else."""
-    refusals = (_refusal(theirs), _refusal(ours))
+    refusals = (_find_refusal(theirs), _find_refusal(ours))
     if refusals == (None, None):
         return differences.find(ours.response, theirs.response)
     if None not in refusals:
-        return [], {"errors on both sides"}
+        return [], set()
     texts = ["no error" if text is None else f"error: {text}" for text in refusals]
     return [Difference(resource=None, path=(), theirs=texts[0], ours=texts[1])], set()
 
 
-def _refusal(response: StepResponse) -> str | None:
+def _find_refusal(response: StepResponse) -> str | None:
     """Return the first line of the reason for a refusal; None if there is none."""
     texts = [problem.message for problem in response.diagnostics]
     texts += fatal_messages(response.response)

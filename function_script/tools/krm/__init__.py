@@ -21,10 +21,10 @@ from function_script.tools.krm import items, program, resource_list
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, RenderResult, renderer, steps, validation
 from function_script.tools.render.compose import unready_event
-from function_script.tools.render.error_positions import composition_input_path
 from function_script.tools.render.loading import SharedInputs
 from function_script.tools.render.pipeline import PipelineError
-from function_script.tools.render.renderer import Origin, Renderer, Rendering
+from function_script.tools.render.positions import Origin, composition_input_path
+from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.xr import XrError
 from function_script.tools.step_inputs import StepInput
 from function_script.tools.validate.catalog import Catalog, is_crd

@@ -16,12 +16,22 @@ from function_script.tools.plan.dump import UnknownError
 from function_script.tools.plan.effects import FieldChange
 from function_script.tools.render.positions import Positions
 from function_script.tools.render.renderer import Rendering
+from function_script.tools.render.xr import child_name
 from function_script.tools.validate.catalog import Catalog
 
 Verb: TypeAlias = Literal["destroy", "rename", "add", "change"]
 
 # Crossplane writes them, and no program.
 _OWN: Final[tuple[Path, ...]] = (("metadata", "ownerReferences"), ("metadata", "resourceVersion"))
+_HIDDEN: Final = "(hidden)"
+_PARTS: Final[tuple[Path, ...]] = (
+    ("spec",),
+    ("status",),
+    ("data",),
+    ("stringData",),
+    ("metadata",),
+)
+_MOVED: Final[Path] = ("metadata", "annotations", objects.MOVED_TO)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,91 +41,146 @@ class Change:
     ``resource`` is the resource name, and None is the XR, of which the status changes. ``type`` is
     the group and kind of the object. ``step`` and
     ``span`` are the place that writes the value after the change; of what is destroyed it is the
-    place before it. ``is_certain`` is False for a value that the API server decides.
+    place before it. ``is_certain`` is False for a value that the API server decides. ``is_later``:
+    it follows in a later reconcile, when what was composed is ready.
     """
 
     verb: Verb
     resource: str | None
     object: str
     type: tuple[str, str]
-    step: str
-    span: Span | None
+    step: str = ""
+    span: Span | None = None
     excerpt: Excerpt | None = None
     path: Path = ()
     before: Readable = None
     after: Readable = None
     is_certain: bool = True
+    is_later: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The changes of one XR, and why the API server refuses to change some of its objects.
+
+    ``manifests`` are the objects afterwards that stay, by resource name.
+    """
+
+    changes: list[Change]
+    refusals: list[str]
+    manifests: Mapping[str, Object]
 
 
 def find(
     observed: Mapping[str, Object], before: Rendering, after: Rendering, catalog: Catalog
-) -> Iterator[Change]:
-    """Yield the changes of one XR; ``observed`` are its composed resources by resource name.
+) -> Outcome:
+    """Return the changes of one XR; ``observed`` are its composed resources by resource name.
 
-    Raises UnknownError if what becomes of an object is not known.
+    Raises UnknownError if what becomes of an object is not known, or a rule cannot be evaluated.
     """
     old, new = before.result.composition.resources, after.result.composition.resources
     added = {name: new[name] for name in new if name not in old and name not in observed}
-    for name, manifest in observed.items():
+    changes: list[Change] = []
+    for name, live in observed.items():
         # What neither of both desires goes without this change.
-        if name not in old or (name in new and _is_same(manifest, new[name])):
+        if name not in old or (name in new and _is_same(live, new[name])):
             continue
-        same = (other for other, each in added.items() if _is_same(manifest, each))
-        if name not in new and (other := next(same, None)) is not None:
-            del added[other]
-            yield _at(after.positions, "rename", other, manifest, (), name, other)
-            continue
-        yield _at(before.positions, "destroy", name, manifest)
+        changes.append(_place(before.positions, of_object("destroy", name, live)))
         if name in new:
             added[name] = new[name]
     for name, manifest in added.items():
-        yield _at(after.positions, "add", name, manifest)
-    for name, manifest in new.items():
-        if name in old and name not in added:
-            schema = catalog.find(*objects.api_version_and_kind(manifest))
-            effect = effects.apply(observed.get(name), old[name], manifest, schema)
-            yield from _locate(after.positions, name, manifest, effect.changes)
+        changes.append(_place(after.positions, of_object("add", name, manifest)))
+    refusals: list[str] = []
+    remaining: dict[str, Object] = {}
+    for name in (each for each in new if each in old and each not in added):
+        manifest, current = new[name], observed.get(name)
+        schema = catalog.find(*objects.api_version_and_kind(manifest))
+        effect = effects.apply(current, old[name], manifest, schema)
+        remaining[name] = effect.manifest
+        changes += _locate(after.positions, name, manifest, effect.changes)
+        if current is not None and schema is not None and effect.changes:
+            refusals += _find_refusals(current, effect.manifest, schema)
     status = _status(after)
     effect = effects.apply(None, _status(before), status, None)
-    yield from _locate(after.positions, None, status, effect.changes)
+    changes += _locate(after.positions, None, status, effect.changes)
+    return Outcome(changes=changes, refusals=refusals, manifests=remaining)
 
 
-def hide(change: Change) -> Change:
-    """Return a change without the values of its field."""
-    if change.verb != "change":
-        return change
-    before, after = (
-        None if value is None else "(hidden)" for value in (change.before, change.after)
+def add_later(first: Outcome, settled: Outcome) -> Outcome:
+    """Return the changes of the next reconcile, and those that follow until all is ready."""
+    seen = {(each.verb, each.resource, each.path, str(each.after)) for each in first.changes}
+    later = (
+        replace(each, is_later=True)
+        for each in settled.changes
+        if (each.verb, each.resource, each.path, str(each.after)) not in seen
     )
-    return replace(change, before=before, after=after)
+    return Outcome(
+        changes=[*first.changes, *later],
+        refusals=[*dict.fromkeys((*first.refusals, *settled.refusals))],
+        manifests=settled.manifests,
+    )
 
 
-def find_refusals(
-    observed: Mapping[str, Object], before: Rendering, after: Rendering, catalog: Catalog
+def of_object(verb: Verb, resource: str, manifest: Object) -> Change:
+    """Return the change of a whole object; a name that is not generated yet is ``?``."""
+    api_version, kind = objects.api_version_and_kind(manifest)
+    prefix = manifests.text_at(manifest, "metadata", "generateName")
+    uid = str((manifests.controller(manifest) or {}).get("uid"))
+    is_generated = verb == "add" and manifests.name(manifest) == child_name(prefix, uid, resource)
+    return Change(
+        verb=verb,
+        resource=resource,
+        object=f"{kind} ?" if is_generated else manifests.describe(manifest),
+        type=(manifests.group(api_version), kind),
+    )
+
+
+def hide(changes: Iterable[Change], xr: Object, observed: Mapping[str, Object]) -> list[Change]:
+    """Return changes without what a program may have made of a value: names that are new, too."""
+    hidden = []
+    for number, change in enumerate(changes):
+        live = xr if change.resource is None else observed.get(change.resource)
+        if live is None:
+            name = f"{change.type[1]} {_HIDDEN}"
+            new = replace(change, resource=f"{_HIDDEN} {number}", object=name)
+        else:
+            new = replace(change, path=hide_path(change.path, live))
+        values = (None if each is None else _HIDDEN for each in (change.before, change.after))
+        before, after = values
+        hidden.append(replace(new, before=before, after=after))
+    return hidden
+
+
+def hide_path(path: Path, live: Object) -> Path:
+    """Return the part of a path that an object has, or that all objects may have."""
+    ends = (end for end in range(len(path), 0, -1) if objects.find_path(live, path[:end]))
+    if end := next(ends, int(path[:1] in _PARTS)):
+        return path[:end]
+    return (_HIDDEN,) if path else ()
+
+
+def _find_refusals(live: Object, manifest: Object, schema: Object) -> Iterator[str]:
+    """Yield why the API server refuses that an object becomes another, by the rules at hand."""
+    refusals, skipped = xr_validation.find_refusals(manifest, live, schema)
+    if skipped:
+        raise UnknownError(f"a rule of {live['kind']} was not evaluated: {skipped[0]}")
+    yield from (f"{live['kind']}: {refusal}" for refusal in refusals)
+
+
+def find_drift(
+    observed: Mapping[str, Object], before: Rendering, catalog: Catalog, *, is_hidden: bool
 ) -> Iterator[str]:
-    """Yield why the API server refuses to change an object, by the rules of the schemas at hand.
+    """Yield the fields that are not as before the change they should be, with their kinds.
 
-    Raises UnknownError if a rule cannot be evaluated.
+    ``is_hidden``: of those that the objects do not have, the names may be data of a Secret.
     """
-    old, new = before.result.composition.resources, after.result.composition.resources
-    for name, live in observed.items():
-        if name in old and name in new and _is_same(live, new[name]) and old[name] != new[name]:
-            schema = catalog.find(*objects.api_version_and_kind(new[name]))
-            if schema is None:
-                continue
-            effect = effects.apply(live, old[name], new[name], schema)
-            refusals, skipped = xr_validation.find_refusals(effect.manifest, live, schema)
-            if skipped:
-                raise UnknownError(f"a rule of {live['kind']} was not evaluated: {skipped[0]}")
-            yield from (f"{live['kind']}: {refusal}" for refusal in refusals)
-
-
-def find_drift(observed: Mapping[str, Object], before: Rendering) -> Iterator[str]:
-    """Yield the fields that are not as before the change they should be, with their kinds."""
     desired = before.result.composition.resources
-    for name in observed.keys() & desired.keys():
-        for path in effects.find_drift(observed[name], desired[name]):
-            yield f"{format_path(path)} of {observed[name]['kind']}"
+    for name in (each for each in observed if each in desired):
+        live = observed[name]
+        schema = catalog.find(*objects.api_version_and_kind(desired[name]))
+        for path in effects.find_drift(live, desired[name], schema):
+            shown = hide_path(path, live) if is_hidden else path
+            yield f"{format_path(shown)} of {live['kind']}"
 
 
 def _status(rendering: Rendering) -> Object:
@@ -134,36 +199,34 @@ def _is_same(manifest: Object, other: Object) -> bool:
 def _locate(
     positions: Positions, name: str | None, manifest: Object, fields: Iterable[FieldChange]
 ) -> Iterator[Change]:
+    """Yield the changes of an object's fields; without a resource name, of the XR's status."""
     for path, before, after, is_certain in fields:
         if path[:2] not in _OWN:
             values: list[Readable] = [before, after]
             if is_secret(manifest, path):
                 values = [None if each is None else "(a secret)" for each in values]
-            change = _at(positions, "change", name, manifest, path, values[0], values[1])
-            yield replace(change, is_certain=is_certain)
+            whole = of_object("change", name or "", manifest)
+            change = replace(
+                whole,
+                resource=name,
+                object="the status" if name is None else whole.object,
+                path=path,
+                before=values[0],
+                after=values[1],
+                is_certain=is_certain,
+            )
+            if path == _MOVED:
+                change = replace(change, verb="rename", before=before or name)
+            yield _place(positions, change)
 
 
-def _at(  # noqa: PLR0913, PLR0917 - the parts of a change
-    positions: Positions,
-    verb: Verb,
-    name: str | None,
-    manifest: Object,
-    path: Path = (),
-    before: Readable = None,
-    after: Readable = None,
-) -> Change:
-    position = positions.nearest(name, path)
-    span = None if position is None else position.span
-    api_version, kind = objects.api_version_and_kind(manifest)
-    return Change(
-        type=(manifests.group(api_version), kind),
-        verb=verb,
-        resource=name,
-        object=manifests.describe(manifest) if name is not None else "the status",
-        step="" if position is None else position.step,
-        span=span,
-        excerpt=None if span is None else positions.excerpt(span),
-        path=path,
-        before=before,
-        after=after,
-    )
+def _place(positions: Positions, change: Change) -> Change:
+    """Return a change with its step and position."""
+    # Another item may have the index of one that goes.
+    path = change.path if change.after is not None else change.path[:-1]
+    position = positions.nearest(change.resource, path)
+    if position is None:
+        return change
+    span = position.span
+    excerpt = None if span is None else positions.excerpt(span)
+    return replace(change, step=position.step, span=span, excerpt=excerpt)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -18,6 +19,11 @@ Key: TypeAlias = tuple[str, str, str, str]
 MACHINERY: Final = (("spec", "crossplane"), ("spec",))
 """The places of Crossplane's fields in an XR; the second is that of legacy XRs."""
 
+MASKED: Final = "script.fn.crossplane.io/masked"
+"""The annotation of Secrets whose values `snapshot` has masked."""
+
+# Values in base64 in place of masks: without a text, and a long one.
+_PROBES: Final = ("", "eHh4" * 27)
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
 # The words by which programs read connection details, or have them read by what is in no input.
 _DETAILS: Final = re.compile(
@@ -51,6 +57,11 @@ class Dump:
         if not self._objects:
             raise InputError.of("cannot plan: the dump has no objects")
         self.kinds = {key[:2] for key in self._objects}
+        self._secrets = {
+            key: each
+            for key, each in self._objects.items()
+            if is_secret(*objects.api_version_and_kind(each))
+        }
         self.store = Store(self._objects.values())
 
     def __iter__(self) -> Iterator[Object]:
@@ -73,7 +84,8 @@ class Dump:
             manifest = self.find((group, kind, place, name))
             if manifest is None:
                 raise UnknownError(f'the dump lacks {kind} "{name}", which it composes')
-            if resource := manifests.resource_name(manifest):
+            # A moved resource has the former name in Crossplane.
+            if resource := manifests.annotation(manifest, manifests.RESOURCE_NAME):
                 observed[resource] = manifest
             else:
                 raise UnknownError(f'{kind} "{name}" has no annotation "{manifests.RESOURCE_NAME}"')
@@ -98,20 +110,73 @@ class Dump:
             if self.find(key) is None and _DETAILS.search(str(composition.get("spec"))):
                 raise UnknownError(f'the dump lacks Secret "{key[-1]}" with connection details')
 
-    def gives_secrets(
+    def check_credentials(self, composition: Object) -> None:
+        """Raise UnknownError if a step has credentials that are masked: they would be refused."""
+        for key in _credentials_keys(composition):
+            if is_masked(self.find(key) or {}):
+                raise UnknownError(f'Secret "{key[-1]}" with credentials is masked in the dump')
+
+    def check_masks(
         self,
         composition: Object,
         manifests_: Iterable[Object],
         requirements: RequirementSource | None,
-    ) -> bool:
-        """Report whether a pipeline got data of Secrets, for any of these objects or its steps."""
-        steps = manifests.objects_at(composition, "spec", "pipeline")
+    ) -> None:
+        """Raise UnknownError if a pipeline got a Secret that is masked."""
+        if any(map(is_masked, self.find_secrets(composition, manifests_, requirements))):
+            raise UnknownError("a step gets a Secret, which the dump has masked")
+
+    def find_secrets(
+        self,
+        composition: Object,
+        manifests_: Iterable[Object],
+        requirements: RequirementSource | None,
+    ) -> Iterator[Object]:
+        """Yield the Secrets that a pipeline got: some of ``manifests_``, theirs and its steps'.
+
+        Without ``requirements``, which objects the steps require is not known: then all.
+        """
         selectors = requirements.requested if requirements else ()
-        return (
-            any(step.get("credentials") for step in steps)
-            or any((each.api_version, each.kind) == ("v1", "Secret") for each in selectors)
-            or any(self.find(key) for each in manifests_ for key in _details_keys(each))
-        )
+        names = {each.match_name for each in selectors if is_secret(each.api_version, each.kind)}
+        if requirements is None or None in names:
+            yield from self._secrets.values()
+            return
+        keys = {*_credentials_keys(composition)}
+        for each in manifests_:
+            keys.update((key_of(each), *_details_keys(each)))
+        if names:
+            keys.update(key for key in self._secrets if key[-1] in names)
+        yield from (self._secrets[key] for key in keys & self._secrets.keys())
+
+    @cached_property
+    def probes(self) -> list[dict[Key, Object]]:
+        """The Secrets that are masked, twice with other values: programs may read them."""
+        masked = {key: each for key, each in self._secrets.items() if is_masked(each)}
+        return [
+            {
+                key: {**each, "data": dict.fromkeys(manifests.object_at(each, "data"), value)}
+                for key, each in masked.items()
+            }
+            for value in _PROBES
+        ]
+
+
+def is_secret(api_version: str, kind: str) -> bool:
+    """Report whether a type is that of Secrets."""
+    return (api_version, kind) == ("v1", "Secret")
+
+
+def is_masked(secret: Object) -> bool:
+    """Report whether `snapshot` has masked the values of a Secret."""
+    return manifests.annotation(secret, MASKED) == "true"
+
+
+def _credentials_keys(composition: Object) -> Iterator[Key]:
+    for step in manifests.objects_at(composition, "spec", "pipeline"):
+        for each in manifests.objects_at(step, "credentials"):
+            reference = manifests.object_at(each, "secretRef")
+            place, name = (manifests.text_at(reference, key) for key in ("namespace", "name"))
+            yield ("", "Secret", place, name)
 
 
 def _details_keys(manifest: Object) -> Iterator[Key]:

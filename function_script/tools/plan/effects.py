@@ -6,7 +6,7 @@ other manager has it, and then its default comes back.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from function_script.request import objects
 from function_script.request.objects import Path
@@ -16,6 +16,7 @@ from function_script.step.sequencing import managed_fields
 from function_script.tools import manifests, structural_schema
 from function_script.tools.compare.differences import compare_values
 from function_script.tools.plan.dump import UnknownError
+from function_script.tools.plan.lists import Lists
 
 
 class FieldChange(NamedTuple):
@@ -49,23 +50,35 @@ def apply(live: Object | None, before: Object, after: Object, schema: Object | N
         return Effect(manifest=after, changes=[FieldChange(*each) for each in differences])
     if not differences:
         return Effect(manifest=live, changes=[])
-    manifest: Object = {key: objects.deep_copy(value) for key, value in live.items()}
+    lists = Lists(live, schema)
+    current, former, desired = map(lists.to_maps, (live, before, after))
+    differences = [*compare_values(former, desired, ())]
+    mapped = cast("Object", objects.deep_copy(current))
     for path, _, new in differences:
         if new is None:
-            _remove(manifest, path, live)
-    objects.merge(manifest, after)
+            _remove(mapped, path, current)
+    objects.merge(mapped, desired)
+    manifest = cast("Object", lists.to_lists(mapped))
     if schema is not None:
         structural_schema.add_defaults(manifest, schema)
+        mapped = lists.to_maps(manifest)
     changes = []
     for path, old, new in differences:
-        # The items of a list may be those of several managers, in another order.
-        if any(isinstance(key, int) for key in path):
-            changes.append(FieldChange(path, old, new))
-            continue
-        value = objects.find_path(manifest, path)
-        is_certain = value is not None or schema is not None or path[0] == "metadata"
-        if value != objects.find_path(live, path) or not is_certain:
-            changes.append(FieldChange(path, old, value, is_certain))
+        # Who has the items of such a list is not known.
+        is_listed = any(isinstance(key, int) for key in path)
+        value = new if is_listed else objects.find_path(mapped, path)
+        has_no_default = schema is not None or path[0] == "metadata" or lists.is_item(path)
+        is_certain = value is not None or has_no_default or is_listed
+        is_changed = [*compare_values(objects.find_path(current, path), value, ())]
+        if is_listed or is_changed or not is_certain:
+            changes.append(
+                FieldChange(
+                    lists.to_indexes(path, desired, former),
+                    lists.to_lists(old, path),
+                    lists.to_lists(value, path),
+                    is_certain,
+                )
+            )
     return Effect(manifest=manifest, changes=changes)
 
 
@@ -89,10 +102,12 @@ def _remove(manifest: Object, path: Path, live: Object) -> None:
             objects.merge(parent, {name: fields[name]})
 
 
-def find_drift(live: Object, before: Object) -> Iterator[Path]:
+def find_drift(live: Object, before: Object, schema: Object | None) -> Iterator[Path]:
     """Yield the fields of an object that are not what ``before`` desires; none if nobody knows."""
-    applied = managed_fields.applied_configuration(live)
+    lists = Lists(live, schema)
+    applied = managed_fields.applied_configuration(lists.to_maps(live))
     if applied is not None:
-        desired: Object = {key: objects.deep_copy(value) for key, value in before.items()}
+        desired = lists.to_maps(before)
         managed_fields.remove_crossplane_metadata(desired)
-        yield from (path for path, _, _ in compare_values(applied, desired, ()))
+        for path, _, _ in compare_values(applied, desired, ()):
+            yield lists.to_indexes(path, desired, applied)

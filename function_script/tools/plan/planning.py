@@ -3,50 +3,57 @@
 An XR is never without changes where this cannot know: then it is unknown, with the reason.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from function_script.documents import Document
-from function_script.request import objects
 from function_script.request.values import Object
 from function_script.sandbox import Pool
 from function_script.texts.errors import FatalError, InputError
-from function_script.tools import local_pool, manifests, xr_validation, xrds
-from function_script.tools.check import searching
-from function_script.tools.check.report import Skipped
-from function_script.tools.plan import changes, effects
-from function_script.tools.plan.changes import Change
+from function_script.tools import manifests, xr_validation
+from function_script.tools.plan import changes, sides
+from function_script.tools.plan.changes import Change, Outcome
 from function_script.tools.plan.dump import (
     MACHINERY,
     Dump,
     Key,
     UnknownError,
+    is_masked,
     key_of,
     text_at_machinery,
 )
+from function_script.tools.plan.sides import Renderings, Side, Source, Subject
 from function_script.tools.project import Project
-from function_script.tools.render import RenderInputs, functions, loading, renderer
-from function_script.tools.render.functions import FunctionIndex
-from function_script.tools.render.renderer import Answers, Origin, Renderer, Rendering
+from function_script.tools.render import renderer
+from function_script.tools.render.renderer import Answers, Rendering
 from function_script.tools.validate.catalog import Catalog
 
 Verdict: TypeAlias = Literal["planned", "unchanged", "unknown", "stays", "fails", "invalid"]
 
-_FUNCTION: Final = ("pkg.crossplane.io", "Function")
 _REVISION: Final = ("apiextensions.crossplane.io", "CompositionRevision")
 _XRD: Final = ("apiextensions.crossplane.io", "CompositeResourceDefinition")
 _MAX_DEPTH: Final = 20
+_HIDDEN: Final = "the reason is hidden: a step got data of a Secret"
+
+
+def _report_nothing(_: float) -> None:
+    """Receive the progress that nobody shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """``before`` is a directory of Compositions; None: those of the dump."""
+    """``before`` is a directory of Compositions; None: those of the dump.
+
+    ``until_ready``: what later reconciles do, too, when all is ready that is composed. ``report``
+    gets the part of the XRs that are planned, from 0 to 1.
+    """
 
     rendering: renderer.Options
     before: Path | None = None
+    until_ready: bool = False
+    report: Callable[[float], None] = _report_nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,95 +71,52 @@ class XrPlan:
     drift: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Source:
-    """A Composition; ``document`` is None for one of the dump, which is in no file."""
-
-    value: Object
-    document: Document | None = None
-    programs: Path | None = None
-
-    def origin(self) -> Origin | None:
-        if self.document is None:
-            return None
-        return Origin(document=self.document, programs=self.programs)
-
-
 def plan(dump: Dump, after: Path, project: Project, options: Options, pool: Pool) -> list[XrPlan]:
     """Plan for all XRs of a dump whose Compositions are below ``after``. Raises FatalError."""
-    new, new_xrds = _load(after, project)
-    if not new:
+    new = sides.load(after, project)
+    if not new.compositions:
         raise InputError.of(f'cannot plan: there is no Composition in "{after}"')
-    old = None if options.before is None else _load(options.before, project)[0]
+    old = None if options.before is None else sides.load(options.before, project)
     with ExitStack() as stack:
-        return [*_Planner(dump, new, new_xrds, old, options, project, pool, stack).plan()]
-
-
-def _load(directory: Path, project: Project) -> tuple[dict[str, _Source], list[Object]]:
-    """Load the Compositions below a path by their names, and the XRDs. Raises FatalError."""
-    sources: dict[str, _Source] = {}
-    definitions: list[Object] = []
-    for file in searching.find([str(directory)], project, ()):
-        if isinstance(file, Skipped):
-            continue
-        if file.error is not None:
-            raise file.error
-        for document in file.documents:
-            if xrds.is_xrd(document.value):
-                definitions.append(document.value)
-            if objects.api_version_and_kind(document.value) == manifests.COMPOSITION:
-                name = manifests.name(document.value)
-                if name in sources:
-                    raise InputError.of(
-                        f'cannot plan: two Compositions are called "{name}"', span=document.span()
-                    )
-                programs = local_pool.programs_beside(Path(file.name))
-                sources[name] = _Source(value=document.value, document=document, programs=programs)
-    return sources, definitions
+        renderings = Renderings(dump, project, options.rendering, pool, stack)
+        return [*_Planner(dump, old, new, renderings, options).plan()]
 
 
 class _Planner:
     """Plans the XRs of a dump, those first that compose others."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what a plan is made of
-        self,
-        dump: Dump,
-        new: Mapping[str, _Source],
-        new_xrds: Sequence[Object],
-        old: Mapping[str, _Source] | None,
-        options: Options,
-        project: Project,
-        pool: Pool,
-        stack: ExitStack,
+    def __init__(
+        self, dump: Dump, old: Side | None, new: Side, renderings: Renderings, options: Options
     ) -> None:
         self._dump = dump
-        self._new = new
         self._old = old
+        self._new = new.compositions
+        self._renderings = renderings
         self._options = options
-        self._project = project
-        # Programs in files have a sandbox that sees their directory; ``stack`` closes it.
-        self._pools: dict[Path | None, Pool] = {None: pool}
-        self._stack = stack
         # An XRD beside a new Composition takes the place of the dump's.
+        definitions = (each for each in dump if key_of(each)[:2] == _XRD)
         self._xrds = {
-            manifests.defined_type(each): each
-            for each in (*(each for each in dump if key_of(each)[:2] == _XRD), *new_xrds)
+            manifests.defined_type(each): each for each in (*definitions, *new.definitions)
         }
         # Schemas of what is composed.
-        self._catalog = Catalog([*dump, *new_xrds])
-        self._packages = [each for each in dump if key_of(each)[:2] == _FUNCTION]
-        self._indexes: dict[str, FunctionIndex] = {}
+        self._catalog = Catalog([*dump, *new.definitions])
+        types = {each.type for each in self._new.values()} | self._xrds.keys()
+        self._xrs = {key_of(each): each for each in dump if key_of(each)[:2] in types}
+        self._uids = {
+            manifests.text_at(each, "metadata", "uid"): each for each in self._xrs.values()
+        }
         # What a parent writes into the spec of an XR that it composes; None: it destroys the XR.
         self._rewrites: dict[Key, Object | None] = {}
+        # The XRs of which no step got data of a Secret.
+        self._public: set[Key] = set()
 
     def plan(self) -> Iterator[XrPlan]:
         """Yield the plan of each XR."""
-        types = {self._type(each.value) for each in self._new.values()} | self._xrds.keys()
-        xrs = {key_of(each): each for each in self._dump if key_of(each)[:2] in types}
-        uids = {manifests.text_at(each, "metadata", "uid"): each for each in xrs.values()}
-        depths = {key: _depth(xr, uids) for key, xr in xrs.items()}
-        for key in sorted(xrs, key=lambda each: (depths[each], each)):
-            if plan := self._plan_xr(key, xrs):
+        depths = {key: _depth(xr, self._uids) for key, xr in self._xrs.items()}
+        types = {key[:2] for key in self._xrs} | self._xrds.keys()
+        for number, key in enumerate(sorted(self._xrs, key=lambda each: (depths[each], each))):
+            self._options.report(number / len(self._xrs))
+            if plan := self._plan_xr(key):
                 yield plan
                 for change in plan.changes:
                     if change.verb == "add" and change.type in types:
@@ -163,14 +127,9 @@ class _Planner:
                             reason="it is a new XR: what it composes is not planned",
                         )
 
-    def _type(self, composition: Object) -> tuple[str, str]:
-        reference = manifests.object_at(composition, "spec", "compositeTypeRef")
-        api_version, kind = objects.api_version_and_kind(reference)
-        return manifests.group(api_version), kind
-
-    def _plan_xr(self, key: Key, xrs: Mapping[Key, Object]) -> XrPlan | None:
+    def _plan_xr(self, key: Key) -> XrPlan | None:
         """Plan one XR; None for one that the change does not concern."""
-        xr = xrs[key]
+        xr = self._xrs[key]
         label = "/".join(part for part in (key[1], *key[2:]) if part)
         name = text_at_machinery(xr, "compositionRef", "name")
         plan = XrPlan(xr=label, composition=name, verdict="unknown")
@@ -178,9 +137,9 @@ class _Planner:
         try:
             observed = self._dump.find_observed(xr)
             if is_rewritten and self._rewrites[key] is None:
-                return self._destroy(plan, observed, xrs)
+                return self._destroy(plan, observed)
             if not name:
-                is_of_change = any(self._type(each.value) == key[:2] for each in self._new.values())
+                is_of_change = any(each.type == key[:2] for each in self._new.values())
                 reason = "it has no compositionRef: Crossplane has not selected one yet"
                 return replace(plan, reason=reason) if is_of_change else None
             if name not in self._new and not is_rewritten:
@@ -189,22 +148,22 @@ class _Planner:
             new = self._new.get(name, old)
             if not is_rewritten and (reason := self._find_hold(xr, new)):
                 return replace(plan, verdict="stays", reason=reason)
-            return self._compare(plan, xr, (old, new), observed, xrs)
+            return self._compare(plan, xr, old, new, observed)
         except UnknownError as error:
             return replace(plan, reason=str(error))
 
-    def _find_old(self, xr: Object, name: str) -> _Source:
+    def _find_old(self, xr: Object, name: str) -> Source:
         """Return the Composition before the change."""
         if self._old is not None:
-            if name not in self._old:
+            if name not in self._old.compositions:
                 raise UnknownError(f'there is no Composition "{name}" before the change')
-            return self._old[name]
+            return self._old.compositions[name]
         revision = text_at_machinery(xr, "compositionRevisionRef", "name")
         value = self._dump.find((*_REVISION, "", revision)) if revision else None
         if value is not None:
             api_version, kind = manifests.COMPOSITION
             metadata: Object = {**manifests.object_at(value, "metadata"), "name": name}
-            return _Source(
+            return Source(
                 value={**value, "apiVersion": api_version, "kind": kind, "metadata": metadata}
             )
         if revision:
@@ -213,9 +172,9 @@ class _Planner:
         value = self._dump.find((group, kind, "", name))
         if value is None:
             raise UnknownError(f'the dump lacks Composition "{name}"')
-        return _Source(value=value)
+        return Source(value=value)
 
-    def _find_hold(self, xr: Object, new: _Source) -> str:
+    def _find_hold(self, xr: Object, new: Source) -> str:
         """Return the reason for which an XR does not follow its Composition; empty if it does."""
         if manifests.annotation(xr, "crossplane.io/paused") == "true":
             return "it is paused"
@@ -230,36 +189,21 @@ class _Planner:
                 return "its compositionRevisionSelector does not select the new Composition"
         return ""
 
-    def _destroy(
-        self, plan: XrPlan, observed: Mapping[str, Object], xrs: Mapping[Key, Object]
-    ) -> XrPlan:
+    def _destroy(self, plan: XrPlan, observed: Mapping[str, Object]) -> XrPlan:
         """Plan an XR that the XR above it destroys: so is all that it composes."""
-        destroyed = []
-        for name, manifest in observed.items():
-            if key_of(manifest) in xrs:
-                self._rewrites[key_of(manifest)] = None
-            destroyed.append(
-                Change(
-                    verb="destroy",
-                    resource=name,
-                    object=manifests.describe(manifest),
-                    type=key_of(manifest)[:2],
-                    step="",
-                    span=None,
-                )
-            )
-        reason = "the XR above it no longer composes it"
-        return replace(plan, verdict="planned", reason=reason, changes=destroyed)
+        for key in map(key_of, observed.values()):
+            if key in self._xrs:
+                self._rewrites[key] = None
+        return replace(
+            plan,
+            verdict="planned",
+            reason="the XR above it no longer composes it",
+            changes=[changes.of_object("destroy", *each) for each in observed.items()],
+        )
 
     def _compare(
-        self,
-        plan: XrPlan,
-        xr: Object,
-        sources: tuple[_Source, _Source],
-        observed: Mapping[str, Object],
-        xrs: Mapping[Key, Object],
+        self, plan: XrPlan, xr: Object, old: Source, new: Source, observed: Mapping[str, Object]
     ) -> XrPlan:
-        old, new = sources
         key = key_of(xr)
         xrd = self._xrds.get(key[:2])
         if xrd is None:
@@ -269,104 +213,98 @@ class _Planner:
             raise UnknownError(
                 f"the dump has it as {xr['apiVersion']}, and its Composition is for {api_version}"
             )
-        new_xr = self._rewrites.get(key) or xr
-        if problems := xr_validation.validate(new_xr, xrd).errors:
-            return replace(plan, verdict="invalid", reason=problems[0].message)
+        old_subject = Subject(xr=xr, xrd=xrd, observed=observed)
+        new_subject = replace(old_subject, xr=self._rewrites.get(key) or xr)
+        if problems := xr_validation.validate(new_subject.xr, xrd).errors:
+            reason = self._explain(problems[0].message, new, new_subject)
+            return replace(plan, verdict="invalid", reason=reason)
         # A function that reads the clock or a random number would differ from itself.
         answers: Answers = {}
-        before = self._render(old, xr, xrd, observed, answers, "before")
-        if failure := before.result.failure:
-            raise UnknownError(f"before the change it fails: {failure.diagnostics[0].message}")
-        after = self._render(new, new_xr, xrd, observed, answers, "after")
-        if failure := after.result.failure:
-            return replace(plan, verdict="fails", reason=failure.diagnostics[0].message)
-        differences = [*changes.find(observed, before, after, self._catalog)]
-        # A program may have written them anywhere, in any form.
-        if any(
-            self._dump.gives_secrets(
-                source.value, [xr, *observed.values()], rendering.result.requirements
-            )
-            for source, rendering in ((old, before), (new, after))
-        ):
-            differences = [*map(changes.hide, differences)]
-        # Crossplane applies and deletes the other objects all the same.
-        refusals = [*changes.find_refusals(observed, before, after, self._catalog)]
-        self._hand_down(before, after, xrs, [*observed.values()])
-        verdict: Verdict = "planned" if differences else "unchanged"
+        before = self._run("before", old, old_subject, new, answers)
+        if failure := before[-1].result.failure:
+            message = f"before the change it fails: {failure.diagnostics[0].message}"
+            raise UnknownError(self._explain(message, old, old_subject, before[-1]))
+        after = self._run("after", new, new_subject, new, answers)
+        if failure := after[-1].result.failure:
+            reason = self._explain(failure.diagnostics[0].message, new, new_subject, after[-1])
+            return replace(plan, verdict="fails", reason=reason)
+        outcome = changes.find(observed, before[0], after[0], self._catalog)
+        if self._options.until_ready:
+            settled = changes.find(observed, before[-1], after[-1], self._catalog)
+            outcome = changes.add_later(outcome, settled)
+        self._hand_down(before[-1], after[-1], outcome, [*observed.values()])
+        refusals = ", ".join(outcome.refusals)
+        differences = outcome.changes
+        # A program may have written data of Secrets anywhere, in any form.
+        is_hidden = self._has_secrets(old, old_subject, before[-1]) or self._has_secrets(
+            new, new_subject, after[-1]
+        )
+        if is_hidden:
+            differences = changes.hide(differences, xr, observed)
+            refusals = refusals and _HIDDEN
+        else:
+            self._public.add(key)
         return replace(
             plan,
-            verdict="invalid" if refusals else verdict,
-            reason=", ".join(refusals),
+            # Crossplane applies and deletes the other objects all the same.
+            verdict="invalid" if refusals else "planned" if differences else "unchanged",
+            reason=refusals,
             changes=differences,
-            drift=[*changes.find_drift(observed, before)],
+            drift=[*changes.find_drift(observed, before[0], self._catalog, is_hidden=is_hidden)],
         )
 
-    def _render(  # noqa: PLR0913, PLR0917 - what a rendering is made of
-        self,
-        source: _Source,
-        xr: Object,
-        xrd: Object,
-        observed: Mapping[str, Object],
-        answers: Answers,
-        when: str,
-    ) -> Rendering:
-        options = self._options.rendering
-        index = self._indexes.get(name := manifests.name(source.value))
-        if index is None:
-            index = self._indexes[name] = self._load_functions(name)
-        if source.programs not in self._pools:
-            root = source.programs and self._project.resolve(source.programs)
-            pool = self._stack.enter_context(local_pool.open_pool(root))
-            self._pools[source.programs] = pool
-        render = Renderer(self._pools[source.programs], index, options, answers)
-        inputs = RenderInputs(
-            xr=xr,
-            composition=source.value,
-            observed=[*observed.values()],
-            xrd=xrd,
-            cluster=self._dump.store,
-        )
+    def _run(
+        self, when: str, source: Source, subject: Subject, functions_: Source, answers: Answers
+    ) -> list[Rendering]:
+        """Return the rendering of the next reconcile, and that of the last one if asked for."""
         try:
-            rendering = render.reconcile(inputs, source.origin())
+            first = self._renderings.render(source, subject, functions_, answers)
+            if not self._options.until_ready:
+                return [first]
+            return [first, self._renderings.settle(source, subject, first, functions_)]
         except FatalError as error:
-            reason = error.diagnostics[0].message
-            raise UnknownError(f"{when} the change it cannot be rendered: {reason}") from error
-        if rendering.skipped:
-            raise UnknownError(f'step "{rendering.skipped[0]}" was left out')
-        self._dump.check(source.value, observed, rendering.result.requirements)
-        return rendering
+            message = error.diagnostics[0].message
+            message = f"{when} the change it cannot be rendered: {message}"
+            raise UnknownError(self._explain(message, source, subject)) from error
 
-    def _load_functions(self, composition: str) -> FunctionIndex:
-        """Load the Functions beside a Composition, else those of the dump. Raises FatalError."""
-        values: Sequence[Object] | None = None
-        document = self._new[composition].document if composition in self._new else None
-        if document is not None and document.origin.source is not None:
-            directory = Path(document.origin.source.name).parent
-            paths = loading.find_render_paths(directory, self._project)
-            values = functions.load(paths.functions, self._project)
-        return self._options.rendering.index(
-            values if values is not None else self._packages or None
+    def _explain(
+        self, reason: str, source: Source, subject: Subject, rendering: Rendering | None = None
+    ) -> str:
+        """Return a reason, which may quote values, if none of them is from a Secret."""
+        return _HIDDEN if self._has_secrets(source, subject, rendering) else reason
+
+    def _has_secrets(self, source: Source, subject: Subject, rendering: Rendering | None) -> bool:
+        """Report whether values of an XR may be those of a Secret that is not masked.
+
+        Without a rendering, it is not known which Secrets the steps require.
+        """
+        owner = manifests.controller(subject.xr)
+        above = None if owner is None else self._uids.get(str(owner.get("uid")))
+        secrets = self._dump.find_secrets(
+            source.value,
+            subject.objects,
+            # The XR above may have written them into this one.
+            None
+            if rendering is None or (above is not None and key_of(above) not in self._public)
+            else rendering.result.requirements,
         )
+        return not all(map(is_masked, secrets))
 
     def _hand_down(
-        self,
-        before: Rendering,
-        after: Rendering,
-        xrs: Mapping[Key, Object],
-        observed: Sequence[Object],
+        self, before: Rendering, after: Rendering, outcome: Outcome, observed: Sequence[Object]
     ) -> None:
         """Note what the change writes into the XRs that an XR composes."""
         old = {key_of(each): each for each in before.result.composition.resources.values()}
-        new = {key_of(each): each for each in after.result.composition.resources.values()}
+        new = {
+            key_of(each): (name, each) for name, each in after.result.composition.resources.items()
+        }
         for key in map(key_of, observed):
-            if key in xrs and key in old and key not in new:
+            if key in self._xrs and key in old and key not in new:
                 self._rewrites[key] = None
-        for key, manifest in new.items():
-            if key in xrs and key in old and old[key].get("spec") != manifest.get("spec"):
-                before_spec, after_spec = ({"spec": each[key].get("spec")} for each in (old, new))
-                schema = self._catalog.find(*objects.api_version_and_kind(manifest))
-                effect = effects.apply(xrs[key], before_spec, after_spec, schema)
-                self._rewrites[key] = effect.manifest
+        for key, (name, manifest) in new.items():
+            if key in self._xrs and key in old and old[key].get("spec") != manifest.get("spec"):
+                spec = outcome.manifests[name].get("spec", {})
+                self._rewrites[key] = {**self._xrs[key], "spec": spec}
 
 
 def _depth(xr: Object, uids: Mapping[str, Object]) -> int:

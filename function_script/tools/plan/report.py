@@ -45,10 +45,12 @@ class _Entry(NamedTuple):
                 console.to_short(value, _MAX_VALUE) for value in (change.before, change.after)
             )
             after = after if change.is_certain else "?"
-            return f"{subject}: {format_path(change.path)}: {before} becomes {after}"
-        if change.verb == "rename":
-            return f'{subject}: "{change.before}" becomes "{change.after}", the object stays'
-        return f"{subject}: {change.object}"
+            text = f"{format_path(change.path)}: {before} becomes {after}"
+        elif change.verb == "rename":
+            text = f'"{change.before}" becomes "{change.after}", the object stays'
+        else:
+            text = change.object
+        return f"{subject}{', later' if change.is_later else ''}: {text}"
 
     def names(self, *, has_all: bool) -> list[str]:
         names = [f"{each.object} of {xr}" for xr, each in self.changes]
@@ -112,6 +114,7 @@ def to_json(plans: Sequence[XrPlan]) -> str:
                         "before": change.before,
                         "after": change.after,
                         "certain": change.is_certain,
+                        "later": change.is_later,
                     }
                     for change in plan.changes
                 ],
@@ -153,7 +156,8 @@ def _group(plans: Sequence[XrPlan]) -> list[_Entry]:
             is_field = change.verb == "change"
             parts = (change.before, change.after, change.is_certain) if is_field else ()
             values = tuple(map(str, parts))
-            key = (change.verb, plan.composition, change.step, place, field, values)
+            cause = (change.step, place, field, values)
+            key = (change.verb, change.is_later, plan.composition, cause)
             entries.setdefault(key, _Entry(change.verb, [])).changes.append((plan.xr, change))
     order = sorted(entries.values(), key=lambda entry: -len(entry.changes))
     return sorted(order, key=lambda entry: _VERBS.index(entry.verb))

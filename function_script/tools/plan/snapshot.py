@@ -1,20 +1,23 @@
 """Write a dump of a cluster for `plan`, with the kubectl of the user and the user's rights.
 
-Only reads are made, and no Secret is read: XRDs, Compositions and their revisions, Functions, all
-XRs, what they refer to, and the CRDs of these kinds.
+Only reads are made: of XRDs, Compositions and their revisions, Functions, all XRs, what they refer
+to, the CRDs of these kinds, and the Secrets that one of these objects names, whose values are
+masked.
 """
 
 import json
+import re
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from function_script.request import objects
-from function_script.request.values import Object
+from function_script.request.capture.masking import SecretMasker
+from function_script.request.values import Object, Value
 from function_script.texts.errors import InputError
 from function_script.tools import bounded, manifests
-from function_script.tools.plan.dump import key_of, references_of
+from function_script.tools.plan.dump import MASKED, is_secret, key_of, references_of
 
 _CROSSPLANE: Final = (
     "compositeresourcedefinitions.apiextensions.crossplane.io",
@@ -23,20 +26,22 @@ _CROSSPLANE: Final = (
     "functions.pkg.crossplane.io",
 )
 _CRDS: Final = "customresourcedefinitions.apiextensions.k8s.io"
-_SECRETS: Final = ("v1", "Secret")
+_NAMES_PER_COMMAND: Final = 200
+# In lower case.
+_REFERENCE: Final = re.compile(r".*secret(key)?refs?|writeconnectionsecrettoref")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """``kubectl`` is the program; ``arguments`` select the cluster, and may select a namespace.
+    """``kubectl`` is the program; ``context`` selects the cluster, ``namespace`` what is read.
 
     ``others`` are more kinds to read, as kubectl names them: those that steps require.
     """
 
     kubectl: str = "kubectl"
-    arguments: Sequence[str] = ()
+    context: str | None = None
+    namespace: str | None = None
     others: Sequence[str] = ()
-    is_namespaced: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +54,8 @@ class Snapshot:
     def to_text(self) -> str:
         """Return a list in JSON with one object on each line."""
         lines = ",\n".join(json.dumps(each, ensure_ascii=False) for each in self.objects)
-        return f'{{"apiVersion":"v1","kind":"List","items":[\n{lines}\n]}}\n'
+        unread = json.dumps(self.unread, ensure_ascii=False)
+        return f'{{"apiVersion":"v1","kind":"List","unread":{unread},"items":[\n{lines}\n]}}\n'
 
 
 def commands(options: Options) -> Iterator[list[str]]:
@@ -66,18 +72,22 @@ def take(options: Options, report: Callable[[str], None]) -> Snapshot:
     snapshot = Snapshot()
     read: set[str] = set()
 
+    def run(label: str, command: Sequence[str]) -> list[Object]:
+        report(label)
+        try:
+            return _run(command)
+        except InputError as error:
+            snapshot.unread[label] = error.diagnostics[0].message
+            return []
+
     def get(name: str, is_needed: Callable[[Object], bool] = bool) -> list[Object]:
         if name in read:
             return []
         read.add(name)
-        report(name)
-        try:
-            items = [*filter(is_needed, _get(options, name))]
-        except InputError as error:
-            snapshot.unread[name] = error.diagnostics[0].message
-            return []
-        snapshot.objects.extend(items)
-        return items
+        items = run(name, _command(options, name))
+        needed = [each for each in items if is_needed(each) and not _is_secret(each)]
+        snapshot.objects.extend(needed)
+        return needed
 
     first, *others = _CROSSPLANE
     definitions = get(first)
@@ -92,7 +102,58 @@ def take(options: Options, report: Callable[[str], None]) -> Snapshot:
     types = {key_of(each)[:2] for each in snapshot.objects}
     # Those of all providers have many megabytes.
     get(_CRDS, lambda crd: manifests.defined_type(crd) in types)
+    secrets: list[Object] = []
+    for place, names in _group_secrets(snapshot.objects, options):
+        command = _command(options, "secrets", place, names)
+        secrets += run(f"Secrets of {place}", command)
+    _mask(secrets)
+    snapshot.objects.extend(secrets)
     return snapshot
+
+
+def _group_secrets(
+    manifests_: Iterable[Object], options: Options
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield the namespaces of the Secrets that objects name, each with names for one command."""
+    places: dict[str, set[str]] = {}
+    for manifest in manifests_:
+        namespace = manifests.namespace(manifest)
+        for reference in _find_references(manifest):
+            place = manifests.text_at(reference, "namespace") or namespace
+            name = manifests.text_at(reference, "name")
+            if place and name and options.namespace in {None, place}:
+                places.setdefault(place, set()).add(name)
+    for place, group in sorted(places.items()):
+        names = sorted(group)
+        for start in range(0, len(names), _NAMES_PER_COMMAND):
+            yield place, names[start : start + _NAMES_PER_COMMAND]
+
+
+def _find_references(value: Value, key: str = "") -> Iterator[Object]:
+    """Yield the references to Secrets in a value, which is that of ``key``."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _find_references(item, key)
+    elif isinstance(value, dict):
+        if _is_secret(value) or _REFERENCE.fullmatch(key.lower()):
+            yield value
+        for name, item in value.items():
+            yield from _find_references(item, name)
+
+
+def _mask(secrets: list[Object]) -> None:
+    """Mask the values of Secrets; equal values have one mask. Raises InputError."""
+    try:
+        SecretMasker().find({"secrets": [*secrets]})
+    except InputError as error:
+        message = "cannot mask the values of the Secrets: they are too many or too large"
+        raise InputError.of(message) from error
+    for secret in secrets:
+        manifests.add_texts(secret, {MASKED: "true"}, "metadata", "annotations")
+
+
+def _is_secret(manifest: Object) -> bool:
+    return is_secret(*objects.api_version_and_kind(manifest))
 
 
 def _plural(xrd: Object) -> str:
@@ -104,35 +165,48 @@ def _kind(reference: Object) -> str:
     """Return the kind of a reference as kubectl reads it; empty for a Secret."""
     api_version, kind = objects.api_version_and_kind(reference)
     group, _, version = api_version.rpartition("/")
-    if not kind or (api_version, kind) == _SECRETS:
+    if not kind or is_secret(api_version, kind):
         return ""
     return ".".join(part for part in (kind, version, group) if part) if group else kind
 
 
-def _command(options: Options, name: str) -> list[str]:
-    scope = [] if options.is_namespaced else ["--all-namespaces"]
-    form = ["--output", "json", "--show-managed-fields"]
-    return [options.kubectl, *options.arguments, "get", name, *scope, *form]
+def _command(
+    options: Options, name: str, namespace: str | None = None, names: Sequence[str] = ()
+) -> list[str]:
+    """Return the command that reads objects of a kind, of ``namespace`` those of ``names``."""
+    place = namespace or options.namespace
+    return [
+        options.kubectl,
+        *(["--context", options.context] if options.context else []),
+        "get",
+        name,
+        *names,
+        *(["--namespace", place] if place else ["--all-namespaces"]),
+        *(["--ignore-not-found"] if names else []),
+        *("--output", "json", "--show-managed-fields"),
+    ]
 
 
-def _get(options: Options, name: str) -> list[Object]:
-    command = _command(options, name)
+def _run(command: Sequence[str]) -> list[Object]:
+    """Return the objects that a command prints. Raises InputError."""
     try:
         result = subprocess.run(  # noqa: S603 - the program that the user names, without a shell
             command, check=False, capture_output=True
         )
     except OSError as error:
         cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot start "{options.kubectl}": {cause}') from error
+        raise InputError.of(f'cannot start "{command[0]}": {cause}') from error
     if result.returncode:
         lines = result.stderr.decode("utf-8", "replace").strip().splitlines()
         raise InputError.of(lines[-1] if lines else f"exit code {result.returncode}")
+    # Of several names none may exist, and then nothing is printed.
+    if not result.stdout.strip():
+        return []
     try:
         value = bounded.read_json(result.stdout)
     except ValueError as error:
         raise InputError.of(f"the output of kubectl cannot be read: {error}") from error
-    items = value.get("items") if isinstance(value, dict) else None
+    items = value.get("items", [value]) if isinstance(value, dict) else None
     if not isinstance(items, list):
         raise InputError.of("the output of kubectl is no list")
-    manifests_ = [each for each in items if isinstance(each, dict)]
-    return [each for each in manifests_ if objects.api_version_and_kind(each) != _SECRETS]
+    return [each for each in items if isinstance(each, dict)]

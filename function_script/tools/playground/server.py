@@ -113,6 +113,7 @@ class Playground:
             "/api/folder": self._load_folder,
             "/api/digests": self._list_digests,
             "/api/render": self._render,
+            "/api/writers": self._find_writers,
             "/api/cancel": self._cancel,
             "/api/case": self._make_case,
             "/api/save": self._save,
@@ -186,6 +187,10 @@ class Playground:
 
     def _render(self, query: Object) -> Object:
         return self._render_session.render(_texts(query), self._find_folder(query))
+
+    def _find_writers(self, query: Object) -> Object | None:
+        number = query.get("run")
+        return self._render_session.find_writers(number) if isinstance(number, int) else None
 
     def _cancel(self, _query: Object) -> Object:
         self._render_session.cancel()

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -10,17 +10,18 @@ from typing import Final, TypeAlias
 from function_script import documents
 from function_script.documents import Document
 from function_script.request import objects
-from function_script.request.values import Object
+from function_script.request.values import Object, Value
 from function_script.sandbox import Pool
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import author_positions, render
-from function_script.tools.cases.outcome import to_object
+from function_script.tools.cases.comparison import to_outcome
 from function_script.tools.playground import cases, graph, problems
 from function_script.tools.playground.folders import Folder
 from function_script.tools.playground.mirror import Mirror
 from function_script.tools.project import Project
 from function_script.tools.render import (
+    blame,
     command,
     functions,
     loading,
@@ -30,7 +31,8 @@ from function_script.tools.render import (
     validation,
 )
 from function_script.tools.render.pipeline import PipelineError
-from function_script.tools.render.renderer import Origin, Renderer, Rendering
+from function_script.tools.render.positions import Origin, Position
+from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.runtimes.address import Remote
 from function_script.tools.render.runtimes.local import Skip
 from function_script.tools.render.runtimes.model import FunctionCaller, Runtime
@@ -60,6 +62,8 @@ class RenderSession:
         self._files = Project([self._mirror.directory])
         self._options = options
         self._lock = threading.Lock()
+        self._runs = 0
+        self._last: Rendering | None = None
 
     def cancel(self) -> None:
         """End the run that is going on, if there is one: its step fails."""
@@ -72,7 +76,7 @@ class RenderSession:
     def render(self, texts: Mapping[str, str], folder: Folder | None) -> Object:
         """Render ``texts``, by file name, over the files of ``folder`` to the page's JSON.
 
-        Never raises for mistakes in the texts: ``problems`` lists them.
+        Never raises for mistakes in the texts: ``problems`` lists them. ``run`` is its number.
         """
         output_texts: list[str] = []
         errors: list[Object] = []
@@ -82,6 +86,8 @@ class RenderSession:
 
         content: Object = {"documents": [], "events": [], "graph": {}, "waiting": []}
         with self._lock:
+            self._runs += 1
+            self._last = None
             self._pool.allow_runs()
             started = time.perf_counter()
             try:
@@ -91,16 +97,46 @@ class RenderSession:
                 for problem, severity in validation.validate(rendering, catalog):
                     report(problem, "note" if severity == "note" else "warning")
                 content = _to_page(rendering, project.inputs)
+                self._last = rendering
             except FatalError as error:
                 errors += problems.to_page(error.diagnostics, self._mirror)
             seconds = time.perf_counter() - started
             findings = problems.find(self._mirror, errors)
+            number = self._runs
         return {
             **content,
+            "run": number,
             "problems": [*errors, *findings],
             "printed": self._mirror.strip("".join(output_texts)),
             "milliseconds": round(seconds * _MILLISECONDS, 1),
         }
+
+    def find_writers(self, number: int) -> Object:
+        """Return who wrote each line of the documents of a run; null if it is not the last one.
+
+        A line has its step, file and line; those that are not known are empty. It is null for what
+        no step wrote.
+        """
+        with self._lock:
+            rendering = self._last
+            if rendering is None or number != self._runs:
+                return {"writers": None}
+            self._pool.allow_runs()
+            writers: list[Value] = [
+                [
+                    self._to_writer(position)
+                    for position in blame.find_writers(rendering, name, text)
+                ]
+                for name, text in _print(rendering)
+            ]
+        return {"writers": writers}
+
+    def _to_writer(self, position: Position | None) -> Value:
+        if position is None:
+            return None
+        span = position.span
+        file = "" if span is None else self._mirror.strip(span.name)
+        return {"step": position.step, "file": file, "line": None if span is None else span.line}
 
     def to_case(self, texts: Mapping[str, str], folder: Folder | None) -> str:
         """Render ``texts`` to a case file. Raises InputError if that is not possible."""
@@ -128,7 +164,7 @@ class RenderSession:
 
         try:
             rendering = self._run(project, report, lambda _: None)
-            expectation = cases.expect_outcome(to_object(rendering))
+            expectation = cases.expect_outcome(to_outcome(rendering))
         except PipelineError as error:
             expectation = cases.expect_error(error)
         if omissions:
@@ -212,17 +248,20 @@ class _CallableFunctions:
 def _to_page(rendering: Rendering, inputs: render.RenderInputs) -> Object:
     result = rendering.result
     waiting = [each for blocked in rendering.blocked.values() for each in blocked]
-    names = ["", *sorted(result.composition.resources)]
-    manifests = output.documents(result, output.OutputOptions(full_xr=True))
     return {
-        "documents": [
-            {"name": name, "yaml": documents.to_yaml(value)}
-            for name, value in zip(names, manifests, strict=True)
-        ],
+        "documents": [{"name": name or "", "yaml": text} for name, text in _print(rendering)],
         "events": [
             {"severity": event.severity, "reason": event.reason, "message": event.message}
             for event in result.events
         ],
-        "graph": graph.build(result, to_object(rendering), inputs.observed, waiting),
+        "graph": graph.build(result, to_outcome(rendering), inputs.observed, waiting),
         "waiting": [{"name": each.subject, "reason": each.reason} for each in waiting],
     }
+
+
+def _print(rendering: Rendering) -> Iterator[tuple[str | None, str]]:
+    """Yield the YAML of the XR, which has no name, and of the composed resources."""
+    names = (None, *sorted(rendering.result.composition.resources))
+    manifests = output.documents(rendering.result, output.OutputOptions(full_xr=True))
+    for name, value in zip(names, manifests, strict=True):
+        yield name, documents.to_yaml(value)

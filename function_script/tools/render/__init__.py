@@ -12,7 +12,7 @@ from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Span
 from function_script.tools import manifests
-from function_script.tools.render import messages, pipeline, steps, xrds
+from function_script.tools.render import messages, pipeline, steps
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.compose import Composition, compose, failed, untouched
 from function_script.tools.render.requirements import PipelineInputs, RequirementSource, Runner
@@ -101,7 +101,7 @@ def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
 
 
 def _identify(inputs: RenderInputs) -> Xr:
-    is_legacy = xrds.is_legacy(inputs.xrd)
+    is_legacy = xrs.is_legacy(inputs.xrd)
     xrs.check_identity(inputs.xr)
     if inputs.xrd is None and (problems := manifests.find_misshapen(inputs.xr)):
         raise XrError(*problems)
@@ -110,9 +110,9 @@ def _identify(inputs: RenderInputs) -> Xr:
         steps.check_selector(inputs.composition, inputs.xr, is_legacy=is_legacy)
     file: Object = {key: objects.deep_copy(value) for key, value in inputs.xr.items()}
     if inputs.xrd is not None:
-        xrds.check_match(inputs.xrd, file)
+        xrs.check_match(inputs.xrd, file)
         if not inputs.is_prepared:
-            xrds.add_defaults(file, inputs.xrd)
+            xrs.add_defaults(file, inputs.xrd)
         if inputs.report is not None:
             _validate(file, inputs.xrd, inputs.report)
     return xrs.identify(file, is_legacy=is_legacy)

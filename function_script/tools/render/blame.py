@@ -83,14 +83,9 @@ class Blame:
     def _rows(self, name: str | None, document: Object) -> Iterator[tuple[str, str]]:
         separator, *lines = documents.to_yaml_stream([document]).splitlines()
         yield "", separator
-        # Of several fields that begin in a line, the innermost one.
-        paths = {each.line: path for path, each in list_positions("\n".join(lines)).items() if path}
-        margin = ""
-        for number, line in enumerate(lines):
-            if number in paths:
-                position = self.rendering.positions.locate(name, paths[number])
-                margin = "" if position is None else _to_margin(position)
-            yield margin, line
+        writers = find_writers(self.rendering, name, "\n".join(lines))
+        for line, position in zip(lines, writers, strict=True):
+            yield "" if position is None else _to_margin(position), line
 
     def _find(self, target: str) -> tuple[str | None, Path, Value]:
         named = {resource or XR: (resource, each) for resource, each in self._named()}
@@ -141,6 +136,20 @@ class Blame:
             reason = "the XR lacks it" if value is None else "a default of the XRD"
             return f"XR: {text} ({reason})"
         return f"{self.xr.span(path)}: {text}"
+
+
+def find_writers(rendering: Rendering, name: str | None, text: str) -> Iterator[Position | None]:
+    """Yield the position of each line of a document that is printed as ``text``; None: Crossplane.
+
+    ``name`` is that of a resource, or None for the XR.
+    """
+    # Of several fields that begin in a line, the innermost one.
+    paths = {each.line: path for path, each in list_positions(text).items() if path}
+    position = None
+    for number, _ in enumerate(text.splitlines()):
+        if number in paths:
+            position = rendering.positions.locate(name, paths[number])
+        yield position
 
 
 def _describe(position: Position) -> str:

@@ -1,33 +1,38 @@
 """The commands ``render`` and ``render operation``: load the files, render, write YAML."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from function_script import documents
 from function_script.documents import Document
+from function_script.engines.registry import LANGUAGES
 from function_script.request import objects
 from function_script.request.values import Object
 from function_script.sandbox import Pool
 from function_script.texts import diagnostics
 from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import InputError
 from function_script.tools import local_pool, manifests, render, sources
 from function_script.tools.render import (
     blame,
-    error_positions,
     functions,
     loading,
-    notes,
     operation,
     output,
+    positions,
     renderer,
     steps,
-    xrds,
 )
 from function_script.tools.render.output import OutputOptions
-from function_script.tools.render.renderer import Origin, Renderer, Rendering
+from function_script.tools.render.positions import Origin
+from function_script.tools.render.renderer import Renderer, Rendering
+from function_script.tools.render.xr import resolve_claim
 
 _TEMPLATE: Final = "operationTemplate"
+_CREATION: Final = ("metadata", "creationTimestamp")
+# In legacy XRs, Crossplane's fields are directly below spec.
+_PLACES: Final = (("spec",), ("spec", "crossplane"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +85,9 @@ def render_blame(paths: loading.RenderPaths, options: Options, pool: Pool) -> bl
             options.show(locate(problem), severity)
 
     if not options.is_quiet:
-        for note in notes.find_clock_reads(composition, xr.value):
+        for note in find_clock_reads(composition, xr.value):
             options.print(f"note: {note}")
-    if revision := notes.find_other_revision(composition.value, xr.value):
+    if revision := find_other_revision(composition.value, xr.value):
         options.print(f"note: {revision}")
     inputs = load_inputs(paths, composition, xr)
     if not options.skips_xr_validation:
@@ -136,7 +141,7 @@ def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool
     prefix = ("spec", _TEMPLATE) if template else ()
 
     def find_input(step: steps.Step) -> objects.Path:
-        return (*prefix, *error_positions.composition_input_path(step))
+        return (*prefix, *positions.composition_input_path(step))
 
     origin = Origin(document=document, programs=programs, find_input=find_input)
     with origin.map_errors():
@@ -155,7 +160,7 @@ def explain_composition(paths: loading.RenderPaths, options: Options) -> functio
     """Explain how the functions of a Composition would run. Raises FatalError."""
     composition = loading.load_one(paths.composition, "a Composition", paths.project)
     programs = paths.programs or local_pool.programs_beside(paths.composition)
-    with error_positions.map_errors(composition, programs):
+    with Origin(document=composition, programs=programs).map_errors():
         return functions.explain(steps.parse(composition.value), _load_index(paths, options))
 
 
@@ -193,8 +198,16 @@ def load_inputs(
         # Crossplane must be able to make a CRD of it.
         catalog.check_definitions([document])
         xrd = document.value
-    definitions = [document.value for document in sources.load(paths.crds, paths.project)]
-    composite = xrds.resolve_claim(xr.value, xrd)
+    crds = sources.load(paths.crds, paths.project)
+    definitions = [document.value for document in crds]
+    if crds:
+        from function_script.tools.validate.packages import (  # noqa: PLC0415 - slow to import
+            PackageSchemas,
+        )
+
+        packages = PackageSchemas(fetches=paths.fetches)
+        definitions = [*(document.value for document in packages.load(crds)), *definitions]
+    composite = resolve_claim(xr.value, xrd)
     observed = [document for document in observed if not _is_output(document.value, composite)]
     spans = {index: document.span() for index, document in enumerate(observed)}
     return render.RenderInputs(
@@ -218,3 +231,53 @@ def _is_output(manifest: Object, xr: Object) -> bool:
         manifests.name(xr),
         manifests.namespace(xr),
     )
+
+
+def find_clock_reads(composition: Document, xr: Object) -> Iterator[str]:
+    """Yield a note if a program reads the clock, and the XR has no creation time to show.
+
+    The clock stands still: `now` is the time at which the XR was made.
+    """
+    if isinstance(objects.find_path(xr, _CREATION), str) or not any(
+        name in composition.text
+        for language in LANGUAGES.values()
+        for name in language.clock_functions
+    ):
+        return
+    from function_script.tools import author_positions, step_inputs  # noqa: PLC0415 - slow
+
+    for step_input in step_inputs.find_ours(composition):
+        try:
+            step = step_inputs.parse(step_input)
+        except InputError:
+            # The run reports it.
+            continue
+        for mention in step.language.lint.find_clock_reads(step.program):
+            span = author_positions.find_outer(mention.span, step_input) or mention.span
+            yield (
+                f"{mention.text} is 1970-01-01T00:00:00Z at {span}: it is the time at which the XR "
+                "was made, and this XR has no metadata.creationTimestamp, as it has in a cluster"
+            )
+            return
+
+
+def find_other_revision(composition: Object, xr: Object) -> str | None:
+    """Return the note for an XR whose selector does not match the labels of a Composition.
+
+    A CompositionRevision has the labels of the Composition that it is a copy of, so that a cluster
+    would not use this one.
+    """
+    for place in _PLACES:
+        # An XR with the policy Manual keeps its revision, whatever it selects.
+        if manifests.text_at(xr, *place, "compositionUpdatePolicy") == "Manual":
+            continue
+        selector = ("compositionRevisionSelector", "matchLabels")
+        labels = manifests.labels(composition)
+        for key, value in sorted(manifests.texts_at(xr, *place, *selector).items()):
+            if labels.get(key) != value:
+                other = f'has "{labels[key]}"' if key in labels else "does not have it"
+                return (
+                    f'{manifests.describe(xr)} selects revisions with label {key}="{value}", '
+                    f"the Composition {other}: in a cluster, another revision composes it"
+                )
+    return None

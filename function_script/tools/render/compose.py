@@ -8,7 +8,7 @@ from function_script.request import objects
 from function_script.request.values import Object, Value
 from function_script.texts.errors import DocumentError
 from function_script.tools import manifests
-from function_script.tools.render import conditions, messages, names_and_uids
+from function_script.tools.render import conditions, messages
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.conditions import Condition
 from function_script.tools.render.pipeline import COMPOSE, Event, PipelineResult
@@ -157,11 +157,11 @@ def _set_name(manifest: Object, name: str, xr: Xr) -> None:
     """Generate the object's name if it has none. Raises DocumentError for an invalid one."""
     if not manifests.name(manifest):
         prefix = manifests.text_at(manifest, "metadata", "generateName")
-        child_name = names_and_uids.child_name(prefix, xr.uid, name)
+        child_name = xrs.child_name(prefix, xr.uid, name)
         manifests.set_text(manifest, child_name, "metadata", "name")
     api_version, kind = objects.api_version_and_kind(manifest)
     object_name = manifests.name(manifest)
-    if not names_and_uids.is_object_name(object_name, manifests.group(api_version), kind):
+    if not xrs.is_object_name(object_name, manifests.group(api_version), kind):
         raise DocumentError.of(
             f'cannot compose resource "{name}": invalid metadata.name "{object_name}"',
             hint="it must be an RFC 1123 subdomain: lower case letters, digits, - and .",

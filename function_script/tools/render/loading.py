@@ -41,7 +41,8 @@ class PipelinePaths:
 class RenderPaths(PipelinePaths):
     """The paths of an XR, its Composition and what exists.
 
-    ``crds`` are the sources of the schemas of composed resources, see `sources.load`.
+    ``crds`` are the sources of the schemas of composed resources, see `sources.load`. Packages that
+    they name are fetched if it ``fetches``.
     """
 
     xr: Path
@@ -49,6 +50,7 @@ class RenderPaths(PipelinePaths):
     observed: Path | None = None
     xrd: Path | None = None
     crds: Sequence[str] = ()
+    fetches: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -113,6 +113,12 @@ def pass_through(request: fnv1.RunFunctionRequest) -> fnv1.RunFunctionResponse:
     return response
 
 
+def fatal_messages(response: fnv1.RunFunctionResponse) -> list[str]:
+    """Return the messages of the fatal results, which end the pipeline."""
+    fatal = fnv1.SEVERITY_FATAL
+    return [result.message for result in response.results if result.severity == fatal]
+
+
 def quoted(text: str) -> str:
     """Quote ``text`` as Crossplane's events and errors do."""
     return json.dumps(text, ensure_ascii=False)

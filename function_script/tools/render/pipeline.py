@@ -13,9 +13,9 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError, ProgramError
 from function_script.tools.render import messages, requirements
 from function_script.tools.render.conditions import Condition
+from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.requirements import RequirementSource, Runner, StepResponse
 from function_script.tools.render.steps import Step
-from function_script.tools.results import fatal_messages
 
 COMPOSE: Final = "ComposeResources"
 

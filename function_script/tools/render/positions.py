@@ -1,10 +1,12 @@
-"""The author's position of every value of a rendering, and the step that wrote it.
+"""The author's positions of errors and of every value of a rendering, and the step that wrote it.
 
 A step's program is evaluated once more when the first of its positions is asked for.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path as File
 from typing import NamedTuple
 
@@ -14,11 +16,14 @@ from function_script.request import objects
 from function_script.request.limits import Limits
 from function_script.request.objects import Path
 from function_script.request.values import Object, Readable
-from function_script.texts.errors import FatalError
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Excerpt, Span, excerpt
 from function_script.tools import author_positions, step_inputs
 from function_script.tools.render import messages
+from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.steps import Step
+from function_script.tools.render.xr import XrError
 from function_script.tools.step_inputs import StepInput
 
 
@@ -41,26 +46,74 @@ class Call(NamedTuple):
     locate: Callable[[], bytes | None]
 
 
-class Files(NamedTuple):
+def composition_input_path(step: Step) -> Path:
+    """Return the path of a step's input in its Composition."""
+    return ("spec", "pipeline", step.index, "input")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
     """The author's files: the document of the pipeline, and the directory of programs in files.
 
-    ``find_input`` returns the path of a step's input in the document.
+    ``find_input`` returns the path of a step's input in the document. ``locate_xr`` gives a problem
+    with a field of the XR its position.
     """
 
     document: Document
     programs: File | None
-    find_input: Callable[[Step], Path]
+    find_input: Callable[[Step], Path] = composition_input_path
+    locate_xr: Callable[[Diagnostic], Diagnostic] | None = None
+
+    @contextmanager
+    def map_errors(self) -> Iterator[None]:
+        """Give the errors of a ``with`` block positions in the files.
+
+        The commands wrap everything that reads or runs a pipeline in it.
+        """
+        try:
+            yield
+        except XrError as error:
+            if self.locate_xr is None:
+                raise
+            raise XrError(*map(self.locate_xr, error.diagnostics)) from error
+        except PipelineError as error:
+            step_input = self.input_of(error.step)
+            problems = [
+                author_positions.map_to_source(problem, step_input, self.programs)
+                for problem in error.diagnostics
+            ]
+            raise PipelineError(error.step, *sorted(problems, key=_order)) from error
+        except InputError as error:
+            problems = [
+                author_positions.to_field(problem, self.document) for problem in error.diagnostics
+            ]
+            raise InputError(*sorted(problems, key=_order)) from error
+
+    def input_of(self, step: Step) -> StepInput:
+        """Return the input of a step with its place in the document."""
+        return StepInput(
+            step=step.name,
+            value=step.input or {},
+            document=self.document,
+            path=self.find_input(step),
+        )
+
+
+def _order(problem: Diagnostic) -> tuple[str, int, int]:
+    """Return a sort key: the position in the file; problems without one come first."""
+    span = problem.span
+    return ("", 0, 0) if span is None else (span.name, span.line, span.column or 0)
 
 
 class Positions:
     """Locates the values of one rendering, while the pool of its renderer is open.
 
-    Without ``files``, positions are those in the texts of the programs.
+    Without ``origin``, positions are those in the texts of the programs.
     """
 
-    def __init__(self, calls: Sequence[Call] = (), files: Files | None = None) -> None:
-        self._files = files
-        self._steps = [_CalledStep(call, files) for call in calls]
+    def __init__(self, calls: Sequence[Call] = (), origin: Origin | None = None) -> None:
+        self._origin = origin
+        self._steps = [_CalledStep(call, origin) for call in calls]
 
     def locate(self, resource: str | None, path: Path) -> Position | None:
         """Return the position of a value, from the root of the object on; None if nobody knows.
@@ -91,7 +144,7 @@ class Positions:
 
     def excerpt(self, span: Span) -> Excerpt | None:
         """Return the lines around a position, if it is in the document of the pipeline."""
-        source = None if self._files is None else self._files.document.origin.source
+        source = None if self._origin is None else self._origin.document.origin.source
         return excerpt(source, span) if source is not None and source.name == span.name else None
 
     def find_reads(self, position: Position) -> list[Path] | None:
@@ -106,9 +159,9 @@ class Positions:
 class _CalledStep:
     """One step of a pipeline: the values before and after it, and the positions of its own."""
 
-    def __init__(self, call: Call, files: Files | None) -> None:
+    def __init__(self, call: Call, origin: Origin | None) -> None:
         self._call = call
-        self._files = files
+        self._origin = origin
         self._spans: Mapping[str | None, Mapping[Path, Span | None]] | None = None
         self._values: dict[tuple[bool, str | None], Object] = {}
 
@@ -120,10 +173,10 @@ class _CalledStep:
     @property
     def span(self) -> Span | None:
         """The position of the step."""
-        if self._files is None:
+        if self._origin is None:
             return None
-        path = self._files.find_input(self._call.step)
-        return self._files.document.span(path[:-1])
+        path = self._origin.find_input(self._call.step)
+        return self._origin.document.span(path[:-1])
 
     def after(self, resource: str | None, path: Path) -> Readable:
         """Return the value after this step; None if there is none."""
@@ -143,10 +196,11 @@ class _CalledStep:
 
     def find_reads(self, span: Span) -> list[Path] | None:
         """Return what a line in the author's file reads; None for a program that is not there."""
-        step_input = self._step_input()
-        if step_input is None or self._files is None or not step_inputs.is_ours(step_input.value):
+        if self._origin is None:
             return None
-        programs = self._files.programs
+        step_input, programs = self._origin.input_of(self._call.step), self._origin.programs
+        if not step_inputs.is_ours(step_input.value):
+            return None
         limits = Limits().with_root(None if programs is None else programs.resolve())
         try:
             step = step_inputs.parse(step_input, limits)
@@ -164,21 +218,11 @@ class _CalledStep:
         inner = {path[:end] for path in paths for end in range(len(path))}
         return sorted(paths - inner, key=str)
 
-    def _step_input(self) -> StepInput | None:
-        step, files = self._call.step, self._files
-        return files and StepInput(
-            step=step.name,
-            value=step.input or {},
-            document=files.document,
-            path=files.find_input(step),
-        )
-
     def _position(self, span: Span | None) -> Position:
-        step_input = self._step_input()
-        if span is None or step_input is None or self._files is None:
-            return Position(self.name, span)
-        programs = self._files.programs
-        return Position(self.name, author_positions.to_author(span, step_input, programs))
+        if span is not None and self._origin is not None:
+            step_input = self._origin.input_of(self._call.step)
+            span = author_positions.to_author(span, step_input, self._origin.programs)
+        return Position(self.name, span)
 
     def _read(self) -> Mapping[str | None, Mapping[Path, Span | None]]:
         if self._spans is None:

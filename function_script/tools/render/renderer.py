@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import TypeAlias
 
-from function_script.documents import Document
 from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
 from function_script.request.values import Object
 from function_script.sandbox import Pool
 from function_script.step.blocked import Blocked
 from function_script.texts.errors import LimitError
 from function_script.tools import render
-from function_script.tools.render import RenderInputs, error_positions, operation, steps
+from function_script.tools.render import RenderInputs, operation, steps
 from function_script.tools.render.functions import FunctionIndex, Selection
 from function_script.tools.render.operation import OperationInputs, OperationResult
-from function_script.tools.render.positions import Call, Files, Positions
+from function_script.tools.render.positions import Call, Origin, Positions
 from function_script.tools.render.requirements import StepResponse
 from function_script.tools.render.runtimes.local import Local, Skip
 from function_script.tools.render.runtimes.model import FunctionCaller, FunctionSource, Runtime
@@ -64,22 +62,6 @@ class Options:
             annotations=self.annotations,
             is_strict=self.is_strict,
             allows_addresses=self.allows_addresses,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
-    """The author's files of a rendering, for the positions of errors: see `map_errors`."""
-
-    document: Document
-    programs: Path | None
-    find_input: error_positions.InputPath = error_positions.composition_input_path
-    locate_xr: error_positions.LocateXr | None = None
-
-    def map_errors(self) -> AbstractContextManager[None]:
-        """Give the errors of a ``with`` block positions in the files."""
-        return error_positions.map_errors(
-            self.document, self.programs, self.find_input, self.locate_xr
         )
 
 
@@ -141,18 +123,13 @@ class Renderer:
 
         ``origin`` maps positions, and not errors.
         """
-        runner = self._start(steps.parse(inputs.composition, is_lenient=inputs.is_prepared))
+        runner = self.start(steps.parse(inputs.composition, is_lenient=inputs.is_prepared))
         return Rendering(
             result=render.reconcile(inputs, runner),
             responses=runner.responses,
             blocked=runner.blocked,
             skipped=runner.skipped,
-            positions=Positions(
-                [*runner.calls.values()],
-                None
-                if origin is None
-                else Files(origin.document, origin.programs, origin.find_input),
-            ),
+            positions=Positions([*runner.calls.values()], origin),
         )
 
     def render_operation(
@@ -160,27 +137,27 @@ class Renderer:
     ) -> OperationResult:
         """Run the pipeline of an Operation; see `operation.render`."""
         with nullcontext() if origin is None else origin.map_errors():
-            return operation.render(inputs, self._start(steps.parse_operation(inputs.operation)))
+            return operation.render(inputs, self.start(steps.parse_operation(inputs.operation)))
 
     def reconcile_operation(self, inputs: OperationInputs) -> OperationResult:
         """`render_operation`, but return a result after a FATAL result, too. Raises InputError."""
         pipeline = steps.parse_operation(inputs.operation, is_lenient=inputs.is_prepared)
-        return operation.reconcile(inputs, self._start(pipeline))
+        return operation.reconcile(inputs, self.start(pipeline))
 
     def call(self, step: Step, request: RunFunctionRequest) -> StepResponse:
         """Call the function of one step with a request as it is. Raises FatalError."""
-        return self._start([step])(step, request)
+        return self.start([step])(step, request)
 
-    def _start(self, pipeline: Sequence[Step]) -> _StepRunner:
+    def start(self, pipeline: Sequence[Step]) -> StepRunner:
         """Choose the runtimes; what has to be started begins to start at once."""
         runtimes = self._functions.find_runtimes(pipeline, self._caller)
         for runtime in runtimes:
             runtime.start(self._caller)
-        return _StepRunner(pipeline, runtimes, self._caller, self._timeout_seconds, self._answers)
+        return StepRunner(pipeline, runtimes, self._caller, self._timeout_seconds, self._answers)
 
 
-class _StepRunner:
-    """Calls the functions of steps in the time of all, and records the last response of each."""
+class StepRunner:
+    """Calls the functions of steps in the time of all, and records the last call of each."""
 
     def __init__(
         self,

@@ -14,8 +14,8 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError, ProgramError
 from function_script.tools import manifests
 from function_script.tools.render import messages
+from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.steps import Step
-from function_script.tools.results import fatal_messages
 
 MAX_CALLS: Final = 6
 _GVKS: Final = "x-kubernetes-group-version-kind"

@@ -1,22 +1,52 @@
-"""Prepare the XR for functions: identity, Crossplane's own fields, observed resources."""
+"""The XR before functions get it: of a claim, its identity and defaults, Crossplane's own fields.
 
+Names and UIDs are those that Crossplane's render engine generates, so that outputs are equal.
+"""
+
+import hashlib
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from function_script.request import objects
+from function_script.request import names, objects
 from function_script.request.values import Object, Value
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.texts.source import Span
-from function_script.tools import manifests
-from function_script.tools.render import conditions, names_and_uids
+from function_script.tools import manifests, structural_schema, xrds
+from function_script.tools.render import conditions
 
 _RESOURCE_VERSION: Final = "999"
 _PAUSED: Final = "crossplane.io/paused"
 _REQUESTED: Final = "crossplane.io/reconcile-requested-at"
 _ARGUMENTS: Final = "the order of arguments is XR COMPOSITION FUNCTIONS"
 _HANDLED: Final = ("status", "lastHandledReconcileAt")
+_V1: Final = "apiextensions.crossplane.io/v1"
+_V2: Final = "apiextensions.crossplane.io/v2"
+# The namespace that kubectl uses if none is set.
+_NAMESPACE: Final = "default"
+_RESERVED: Final = ("kubernetes.io", "k8s.io")
+# Fields of claims and XRs that belong to Crossplane; those that a claim hands on are not here.
+_MACHINERY: Final = {
+    "claimRef",
+    "compositeDeletePolicy",
+    "compositionRevisionRef",
+    "crossplane",
+    "environmentConfigRefs",
+    "publishConnectionDetailsTo",
+    "resourceRef",
+    "resourceRefs",
+    "writeConnectionSecretToRef",
+}
+# Letters and digits of the suffixes that the API server generates.
+_SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+_SUFFIX_LENGTH = 5
+_NIL = uuid.UUID(int=0)
+_MAX_NAME = 63
+_HASH = 12
+_RBAC_GROUP = "rbac.authorization.k8s.io"
+_RBAC_KINDS = {"Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"}
 
 
 class XrError(InputError):
@@ -86,9 +116,7 @@ def identify(file: Object, *, is_legacy: bool) -> Xr:
     manifest: Object = {key: objects.deep_copy(value) for key, value in file.items()}
     metadata = manifests.make_object(manifest, "metadata")
     if not manifests.text_at(manifest, "metadata", "uid"):
-        metadata["uid"] = names_and_uids.xr_uid(
-            api_version, kind, manifests.namespace(file), manifests.name(file)
-        )
+        metadata["uid"] = xr_uid(api_version, kind, manifests.namespace(file), manifests.name(file))
     metadata["resourceVersion"] = _RESOURCE_VERSION
     return Xr(manifest=manifest, file=file, is_legacy=is_legacy)
 
@@ -208,3 +236,140 @@ def _ownership_problems(xr: Xr, manifest: Object) -> list[tuple[str, str]]:
             )
         )
     return problems
+
+
+def check_match(xrd: Object, xr: Object) -> None:
+    """Raise InputError for an object that is no XRD, XrError if it does not define the XR."""
+    version = manifests.text_at(xrd, "apiVersion")
+    if manifests.text_at(xrd, "kind") != "CompositeResourceDefinition" or version not in {_V1, _V2}:
+        raise InputError.of(
+            f"cannot use {manifests.describe(xrd)} as XRD: "
+            f"it must be a CompositeResourceDefinition of {_V1} or {_V2}"
+        )
+    definition = manifests.defined_type(xrd)
+    api_version, kind = objects.api_version_and_kind(xr)
+    if definition != (manifests.group(api_version), kind):
+        raise XrError(
+            Diagnostic(
+                message=f'cannot use XRD "{manifests.name(xrd)}": it defines {definition[1]} of '
+                f"{definition[0]}, the XR is a {kind} of {api_version}",
+                field="apiVersion" if kind == definition[1] else "kind",
+            )
+        )
+
+
+def is_legacy(xrd: Object | None) -> bool:
+    """Report whether XRs are as in Crossplane v1: fields directly below spec."""
+    return xrd is not None and xrds.scope_of(xrd) == xrds.LEGACY
+
+
+def add_defaults(xr: Object, xrd: Object) -> None:
+    """Fill in the schema's defaults for absent fields of ``xr``. Raises XrError.
+
+    Crossplane's own fields have Crossplane's schema, whatever the XRD says of them.
+    """
+    api_version, kind = objects.api_version_and_kind(xr)
+    schema = xrds.find_schema(xrd, api_version, kind)
+    if schema is None:
+        raise XrError(
+            Diagnostic(
+                message=f'cannot apply defaults of XRD "{manifests.name(xrd)}": '
+                f"it has no version {api_version}",
+                field="apiVersion",
+            )
+        )
+    for part in ("spec", "status"):
+        below = xr.get(part)
+        if isinstance(below, dict):
+            whole = manifests.object_at(schema, "properties", part)
+            structural_schema.add_defaults(below, whole)
+            structural_schema.drop_nulls(below, whole)
+
+
+def resolve_claim(manifest: Object, xrd: Object | None) -> Object:
+    """Return the XR of a claim, if ``xrd`` says that ``manifest`` is one; else ``manifest``."""
+    if xrd is None or not is_claim(manifest, xrd):
+        return manifest
+    api_version, kind = objects.api_version_and_kind(manifest)
+    namespace = manifests.namespace(manifest) or _NAMESPACE
+    name = manifests.name(manifest)
+    whole_name = manifests.text_at(manifest, "spec", "resourceRef", "name")
+    whole_name = whole_name or xr_name(namespace, name)
+    spec: Object = {
+        key: objects.deep_copy(value)
+        for key, value in manifests.object_at(manifest, "spec").items()
+        if key not in _MACHINERY
+    }
+    spec["claimRef"] = {
+        "apiVersion": api_version,
+        "kind": kind,
+        "namespace": namespace,
+        "name": name,
+    }
+    xr: Object = {
+        "apiVersion": api_version,
+        "kind": manifests.text_at(xrd, "spec", "names", "kind"),
+        "metadata": {"name": whole_name},
+        "spec": spec,
+    }
+    labels = _without_reserved(manifests.labels(manifest)) | {
+        manifests.CLAIM_NAME: name,
+        manifests.CLAIM_NAMESPACE: namespace,
+    }
+    manifests.add_texts(xr, labels, "metadata", "labels")
+    annotations = _without_reserved(manifests.texts_at(manifest, "metadata", "annotations"))
+    if annotations:
+        manifests.add_texts(xr, annotations, "metadata", "annotations")
+    return xr
+
+
+def is_claim(manifest: Object, xrd: Object) -> bool:
+    """Report whether an XRD defines claims, and the object is one of them."""
+    kind = manifests.text_at(xrd, "spec", "claimNames", "kind")
+    group = manifests.text_at(xrd, "spec", "group")
+    api_version, actual = objects.api_version_and_kind(manifest)
+    return is_legacy(xrd) and bool(kind) and (manifests.group(api_version), actual) == (group, kind)
+
+
+def _without_reserved(texts: dict[str, str]) -> dict[str, str]:
+    """Leave out labels or annotations of Kubernetes, such as kubectl's."""
+    return {
+        key: text for key, text in texts.items() if not key.partition("/")[0].endswith(_RESERVED)
+    }
+
+
+def xr_uid(api_version: str, kind: str, namespace: str, name: str) -> str:
+    """Return the UID for an XR without one; it depends on type, namespace and name only."""
+    group, _, version = api_version.rpartition("/")
+    text = f"{group}/{version}, Kind={kind}\0{namespace}\0{name}"
+    return str(uuid.uuid5(_NIL, text))
+
+
+def xr_name(namespace: str, name: str) -> str:
+    """Return the name of a claim's XR: a prefix and a suffix that is the same every time."""
+    digest = hashlib.sha256(f"{namespace}/{name}".encode()).digest()
+    letters = (_SUFFIX_LETTERS[byte % len(_SUFFIX_LETTERS)] for byte in digest[:_SUFFIX_LENGTH])
+    return f"{name}-"[: _MAX_NAME - _SUFFIX_LENGTH] + "".join(letters)
+
+
+def child_name(generate_name: str, uid: str, resource_name: str) -> str:
+    """Return the object name of a composed resource: a prefix and 12 hex digits, at most 63 long.
+
+    ``uid`` is the XR's; ``resource_name`` is the key in desired state.
+    """
+    suffix = hashlib.sha256((uid + resource_name).encode()).hexdigest()[:_HASH]
+    prefix = (
+        generate_name if generate_name.endswith("-") or not generate_name else f"{generate_name}-"
+    )
+    if len(prefix) + _HASH > _MAX_NAME:
+        prefix = prefix[: _MAX_NAME - _HASH]
+        if not prefix.endswith("-"):
+            prefix = f"{prefix[:-1]}-"
+    return prefix + suffix
+
+
+def is_object_name(name: str, group: str, kind: str) -> bool:
+    """Report whether ``name`` is an RFC 1123 subdomain; names of RBAC kinds may have colons."""
+    if group == _RBAC_GROUP and kind in _RBAC_KINDS:
+        name = name.replace(":", "")
+    return names.is_subdomain(name)

@@ -6,7 +6,6 @@ The result is a report; the reporters format it.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 from function_script import inputs
 from function_script.documents import Document
@@ -20,6 +19,7 @@ from function_script.tools.project import Project
 from function_script.tools.validate import builtin, catalog, openapi, report, rules, steps, wording
 from function_script.tools.validate.catalog import Catalog, find_unknown
 from function_script.tools.validate.evaluator import Evaluator
+from function_script.tools.validate.packages import PackageSchemas
 from function_script.tools.validate.report import (
     Report,
     render_diagnostics,
@@ -28,25 +28,23 @@ from function_script.tools.validate.report import (
     render_yaml,
 )
 
-__all__ = ["Report", "check_documents", "load_catalog"]
+__all__ = ["PackageSchemas", "Report", "check_documents", "load_catalog"]
 __all__ += ["render_diagnostics", "render_json", "render_text", "render_yaml", "validate"]
-
-CACHE: Final = Path("~/.crossplane/cache")
 
 
 def validate(
     extensions: Sequence[str],
     resources: Sequence[str],
     *,
-    cache_directory: Path = CACHE,
+    packages: PackageSchemas | None = None,
     crossplane_image: str = catalog.CROSSPLANE,
     allowed: Sequence[Path] = (),
 ) -> Report:
     """Validate ``resources`` against the schemas in ``extensions`` and our own.
 
     Both are files, directories or "-"; several may be joined with commas. Schemas of packages
-    that ``extensions`` name, and of ``crossplane_image``, are read from ``cache_directory``,
-    the cache of the official command; nothing is downloaded. ``allowed`` are files and directories
+    that ``extensions`` name, and of ``crossplane_image``, are those of ``packages``, by default
+    what the cache of the official command has. ``allowed`` are files and directories
     that links in directories may lead to. A resource that cannot be read counts
     as invalid. Raises InputError or DocumentError for extensions that cannot be read, and for
     files that do not exist.
@@ -56,7 +54,9 @@ def validate(
         raise InputError.of("cannot read both extensions and resources from stdin")
     named = [Path(source) for source in (*schema_sources, *resource_sources)]
     project = Project(named=named, allowed=allowed)
-    catalog, notes = load_catalog(schema_sources, cache_directory, crossplane_image, project)
+    catalog, notes = load_catalog(
+        schema_sources, packages or PackageSchemas(), crossplane_image, project
+    )
     documents = list(sources.load_each(resource_sources, project))
     if not documents:
         notes.append(f"there is no resource in {_quote_names(resource_sources)}")
@@ -64,12 +64,13 @@ def validate(
 
 
 def load_catalog(
-    extensions: Sequence[str], cache_directory: Path, crossplane_image: str, project: Project
+    extensions: Sequence[str], packages: PackageSchemas, crossplane_image: str, project: Project
 ) -> tuple[Catalog, list[str]]:
     """Load the schemas in ``extensions``, in the cache and our own; also return notes on gaps."""
     loaded = sources.load(extensions, project)
     catalog.check_definitions(loaded)
-    cached, notes = catalog.load_cached(loaded, cache_directory, crossplane_image)
+    cached = packages.load(loaded, crossplane_image)
+    notes = packages.notes
     if extensions and not any(map(catalog.defines_schemas, loaded)):
         notes.append(f"there is no XRD, CRD or package in {_quote_names(extensions)}")
     return Catalog(item.value for item in [*catalog.bundled(), *cached, *loaded]), notes

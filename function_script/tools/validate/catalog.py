@@ -1,12 +1,9 @@
 """Schemas by kind, and what they do not allow: of CRDs, XRDs, packages and of Kubernetes itself.
 
-A definition that cannot be read would find no mistakes, so it is an error. Packages are our own,
-and those in the official command's cache: nothing is downloaded.
+A definition that cannot be read would find no mistakes, so it is an error.
 """
 
-import re
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -19,26 +16,16 @@ from function_script.texts.errors import InputError
 from function_script.texts.problems import ProblemList, suggest
 from function_script.texts.source import Source
 from function_script.tools import author_positions, manifests, sources, structural_schema, xrds
-from function_script.tools.project import Project
-from function_script.tools.validate import builtin, openapi
+from function_script.tools.validate import builtin, openapi, packages
 from function_script.tools.validate.report import Problem, SkippedRule
 
-NAME: Final = "function-script"
 # This package contains Crossplane's own kinds.
 CROSSPLANE: Final = "xpkg.crossplane.io/crossplane/crossplane:stable"
 
 _CRD_VERSIONS: Final = ("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1")
 # Only v1: v1beta1 may have its schema in another field.
 _CRD: Final = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-# The characters of registries, repositories, tags and digests; each part becomes a file name.
-_IMAGE: Final = re.compile(r"[\w.:@/-]{1,1024}", re.ASCII)
-_MAX_PART: Final = 255
-# The beginnings of a range of versions.
-_RANGES: Final = ("<", ">", "=", "~", "^", "*", "!")
-_MAX_QUOTED: Final = 100
 _MAX_NAMES: Final = 12
-_PACKAGE_GROUP: Final = "pkg.crossplane.io"
-_PACKAGE_KINDS: Final = ("Provider", "Function", "Configuration")
 
 
 class Comparison(NamedTuple):
@@ -151,16 +138,10 @@ def is_crd(manifest: Object) -> bool:
     return kind == "CustomResourceDefinition" and api_version in _CRD_VERSIONS
 
 
-def is_package(manifest: Object) -> bool:
-    """Report whether an object refers to a package, which may contain schemas."""
-    api_version, kind = objects.api_version_and_kind(manifest)
-    return manifests.group(api_version) == _PACKAGE_GROUP and kind in _PACKAGE_KINDS
-
-
 def defines_schemas(document: Document) -> bool:
     """Report whether an extension is one at all: an XRD, a CRD, or a package."""
     value = document.value
-    return xrds.is_xrd(value) or is_crd(value) or is_package(value)
+    return xrds.is_xrd(value) or is_crd(value) or packages.is_package(value)
 
 
 def check_definitions(documents: Iterable[Document]) -> None:
@@ -205,43 +186,3 @@ def bundled() -> list[Document]:
         if file.name.endswith(".yaml")
         for document in sources.read(Source(name=file.name, text=file.read_text("utf-8")))
     ]
-
-
-def load_cached(
-    extensions: Iterable[Document], cache: Path, crossplane_image: str
-) -> tuple[list[Document], list[str]]:
-    """Load the cached schemas of all packages in ``extensions``, and notes on missing ones."""
-    schemas: list[Document] = []
-    notes: list[str] = []
-    # A user without a home directory has no cache.
-    with suppress(RuntimeError):
-        cache = cache.expanduser()
-    images = [
-        manifests.text_at(extension.value, "spec", "package")
-        for extension in extensions
-        if is_package(extension.value)
-    ]
-    for image in dict.fromkeys([crossplane_image, *filter(None, images)]):
-        version = image.rpartition("/")[2].partition("@")[0].partition(":")[2]
-        if version[:1] in _RANGES:
-            notes.append(
-                f'package "{image}" names a range of versions, which is not resolved, so it has no '
-                "schemas: name a version"
-            )
-            continue
-        parts = image.split("/")
-        is_inside_cache = all(part not in {"", ".", ".."} for part in parts)
-        if not (
-            _IMAGE.fullmatch(image) and is_inside_cache and len(max(parts, key=len)) <= _MAX_PART
-        ):
-            notes.append(f'invalid package reference "{image[:_MAX_QUOTED]}", so it has no schemas')
-            continue
-        path = cache / image.replace(":", "@") / "package.yaml"
-        if path.is_file():
-            schemas += sources.load([str(path)], Project([cache]))
-        elif image != CROSSPLANE and parts[-1].partition(":")[0].partition("@")[0] != NAME:
-            notes.append(
-                f'the schemas of package "{image}" are not in the cache "{cache}": run the '
-                "official command once, or give the package's CRDs as extensions"
-            )
-    return schemas, notes

@@ -5,9 +5,16 @@ A package is a container image whose base layer holds package.yaml. As a file it
 """
 
 from function_script.tools.xpkg.credentials import Trust
-from function_script.tools.xpkg.inspector import Inspected, inspect, read_package, to_json, to_text
+from function_script.tools.xpkg.inspector import (
+    Inspected,
+    fetch_package,
+    inspect,
+    read_package,
+    to_json,
+    to_text,
+)
 from function_script.tools.xpkg.manifest import Contents
-from function_script.tools.xpkg.packages import Built, build, push
+from function_script.tools.xpkg.packages import Built, build, list_tags, push
 from function_script.tools.xpkg.progress import Body, NullProgress, Progress
 from function_script.tools.xpkg.registry import Repository
 
@@ -21,7 +28,9 @@ __all__ = [
     "Repository",
     "Trust",
     "build",
+    "fetch_package",
     "inspect",
+    "list_tags",
     "push",
     "read_package",
     "to_json",

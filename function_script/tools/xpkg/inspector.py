@@ -139,23 +139,35 @@ def _identity(item: Object) -> tuple[str, str, str]:
     return *objects.api_version_and_kind(item), manifests.name(item)
 
 
+def fetch_package(name: str) -> str:
+    """Return the text of package.yaml of a package in a registry. Raises InputError."""
+    return _pull(references.parse(name), None, 1)[2]
+
+
 def _inspect_reference(reference: references.Reference, trust: Trust | None) -> Inspected:
+    data, parts, text = _pull(reference, trust)
+    annotations = manifests.object_at(image_loader.read_object(data), "annotations")
+    return _inspected(str(reference), images.sha256(data), annotations, parts, text)
+
+
+def _pull(
+    reference: references.Reference, trust: Trust | None, most: int | None = None
+) -> tuple[bytes, list[_Part], str]:
+    """Return the manifest, the images of at most so many platforms, and package.yaml's text."""
     repository = Repository(reference, "pull", trust)
     data = repository.pull_manifest(reference.version)
     name = str(reference)
     try:
-        top = image_loader.read_object(data)
-        entries = image_loader.platform_entries(top)
+        entries = image_loader.platform_entries(image_loader.read_object(data))
         texts = [
             repository.pull_manifest(images.read_digest(entry), images.read_size(entry))
-            for entry in entries
+            for entry in entries[:most]
         ] or [data]
         parts = _pull_parts(repository, texts)
         first = _pull_package(repository, parts[0])
     except ValueError as error:
         raise InputError.of(f'cannot read package "{name}": {error}') from error
-    annotations = manifests.object_at(top, "annotations")
-    return _inspected(name, images.sha256(data), annotations, parts, _text(first, name))
+    return data, parts, _text(first, name)
 
 
 def _pull_parts(repository: Repository, texts: list[bytes]) -> list[_Part]:

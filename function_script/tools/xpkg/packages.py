@@ -145,6 +145,11 @@ def push(
     return _put(repository, images.index(package_images), images.INDEX_TYPE, reference.version)
 
 
+def list_tags(name: str) -> list[str]:
+    """Return the tags of a repository in a registry. Raises InputError."""
+    return Repository(references.parse(f"{name}:latest"), "pull").list_tags()
+
+
 def _put(repository: Repository, data: bytes, media_type: str, version: str) -> str:
     repository.push_manifest(data, media_type, version)
     return images.sha256(data)

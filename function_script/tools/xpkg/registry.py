@@ -14,7 +14,7 @@ from urllib import parse as urls
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
 from function_script.tools.xpkg import certificates, credentials, images, transport
-from function_script.tools.xpkg.image_loader import MAX_JSON_BYTES
+from function_script.tools.xpkg.image_loader import MAX_JSON_BYTES, read_object
 from function_script.tools.xpkg.progress import Body, NullProgress, Progress
 from function_script.tools.xpkg.references import Reference
 
@@ -33,6 +33,8 @@ _TLS_EXPECTED: Final = (
     b"HTTP request to an HTTPS server",
     b"HTTP request was sent to HTTPS port",
 )
+_PAGE_TAGS: Final = 1000
+_MAX_PAGES: Final = 100
 _MANIFEST_TYPES: Final = (
     images.MANIFEST_TYPE,
     images.INDEX_TYPE,
@@ -153,6 +155,27 @@ class Repository:
         else:
             self._check_digest(response, images.sha256(response.body))
         return response.body
+
+    def list_tags(self) -> list[str]:
+        """Return all tags."""
+        tags: list[str] = []
+        query = ""
+        for _ in range(_MAX_PAGES):
+            url = f"{self._base}/tags/list?n={_PAGE_TAGS}{query}"
+            request = transport.HttpRequest("GET", url, max_bytes=MAX_JSON_BYTES)
+            response = self._check_status(self._try(request))
+            try:
+                listed = read_object(response.body).get("tags")
+            except ValueError as error:
+                raise self._failure(f"its list of tags: {error}") from error
+            page = (
+                [tag for tag in listed if isinstance(tag, str)] if isinstance(listed, list) else []
+            )
+            tags += page
+            if not page or "Link" not in response.headers:
+                break
+            query = f"&last={urls.quote(page[-1])}"
+        return tags
 
     def pull_blob(
         self, descriptor: Object, max_bytes: int, progress: Progress | None = None

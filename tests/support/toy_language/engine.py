@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from function_script.request.objects import find_path
 from function_script.request.program import TemplateResult, plain
@@ -12,60 +13,65 @@ from function_script.texts.errors import ProgramError
 from function_script.texts.source import excerpt, span_at
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from function_script.request.limits import Limits
     from function_script.request.program import Program, Scope
-    from function_script.texts.source import Span
+    from function_script.texts.source import Source, Span
 
-_HEAD = """apiVersion: v1
+_PAIR: Final = re.compile(r"\S+")
+_HEAD: Final = """---
+apiVersion: v1
 kind: ConfigMap
 metadata:
   annotations:
-    script.fn.crossplane.io/composition-resource-name: config
+    script.fn.crossplane.io/composition-resource-name: {}
 data:
 """
 
 
+def expressions(program: Program) -> Iterator[tuple[str, Source]]:
+    """Yield the name of each resource with its expression."""
+    for name in json.loads(program.main.text):
+        yield name, program.modules[name]
+
+
 def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
-    """Copy the lines; raises ProgramError."""
+    """Write a ConfigMap for each expression; raises ProgramError."""
     check(program, limits)
-    lines, spans = [], []
-    begin = 0
-    for line in program.main.text.split("\n"):
-        key, _, value = line.partition(": ")
-        if value:
+    text = ""
+    spans: dict[int, Span] = {}
+    for name, source in expressions(program):
+        text += _HEAD.format(json.dumps(name))
+        for pair in _PAIR.finditer(source.text):
+            key, _, value = pair[0].partition("=")
             if value.startswith("$"):
                 value = str(find_path(plain(scope.request), tuple(value[1:].split("."))))
             value = value.upper() if program.options["case"] == "upper" else value
-            lines.append(f"  {key}: {json.dumps(value)}\n")
-            spans.append(span_at(program.main, begin, len(line)))
-        begin += len(line) + 1
-
-    def locate(line: int) -> Span | None:
-        number = line - 1 - _HEAD.count("\n")
-        return spans[number] if 0 <= number < len(spans) else None
-
-    return TemplateResult(text=_HEAD + "".join(lines), locate=locate)
+            text += f"  {key}: {json.dumps(value)}\n"
+            spans[text.count("\n")] = span_at(source, pair.start(), len(pair[0]))
+    return TemplateResult(text=text, locate=spans.get)
 
 
 def check(program: Program, _limits: Limits) -> None:
-    """Raise ProgramError with every line that is neither blank nor a key with a value."""
+    """Raise ProgramError with every pair that has no key or no value."""
     problems = []
-    begin = 0
-    for line in program.main.text.split("\n"):
-        if line and not line.partition(": ")[2]:
-            span = span_at(program.main, begin, len(line))
-            problems.append(
-                Diagnostic(
-                    message="cannot read the line: it needs a key, a colon, a space and a value",
-                    span=span,
-                    excerpt=excerpt(program.main, span),
+    for _, source in expressions(program):
+        for pair in _PAIR.finditer(source.text):
+            key, _, value = pair[0].partition("=")
+            if not key or not value:
+                span = span_at(source, pair.start(), len(pair[0]))
+                problems.append(
+                    Diagnostic(
+                        message=f"cannot read {pair[0]}: it is no KEY=VALUE",
+                        span=span,
+                        excerpt=excerpt(source, span),
+                    )
                 )
-            )
-        begin += len(line) + 1
     if problems:
         raise ProgramError(*problems)
 
 
 def unused_modules(program: Program, _limits: Limits) -> tuple[str, ...]:
-    """Return all modules: nothing can load one."""
-    return tuple(program.modules)
+    """Return what is no expression: nothing can load a module."""
+    return tuple(program.modules.keys() - dict(expressions(program)).keys())

@@ -1,4 +1,4 @@
-"""The descriptor of ToyText."""
+"""The descriptor of ToySheet."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ _CASES: Final = {"Upper": "upper", "Lower": "lower"}
 
 
 class ToyLanguage(Language):
-    """Lines with a key and a value."""
+    """An expression for each resource."""
 
     name = "toy"
-    kind = "ToyText"
+    kind = "ToySheet"
     package = __package__
-    text_field = "inline"
-    default_file = "main.toy"
-    warmup = "size: small\n"
+    text_field = "resources"
+    has_named_texts = True
+    default_file = ""
+    warmup: ClassVar = {"config": "size=small"}
     is_template = True
     options = ("case",)
     extensions = (".toy",)

@@ -3,17 +3,24 @@
 import subprocess
 import sys
 from importlib import resources
+from pathlib import Path
 
 import pytest
 import yaml
 from support.paths import ROOT
 
+from function_script import engines
 from function_script.engines.language import Language
 from function_script.engines.lint import Lint
 from function_script.engines.registry import LANGUAGES
 
 EVERY = pytest.mark.parametrize("language", LANGUAGES.values(), ids=LANGUAGES)
 HEAVY = ("jinja2", "starlark", "re2", "yaml", "function_script.engines.gotemplate.run")
+
+
+def test_every_folder_with_a_descriptor_has_its_name_in_the_registry() -> None:
+    folders = {path.parent.name for path in Path(engines.__path__[0]).glob("*/language.py")}
+    assert folders == {*engines.NAMES}, "write the folder's name in function_script/engines"
 
 
 @EVERY
@@ -51,9 +58,11 @@ def test_crd_is_the_kind_s(language: Language) -> None:
     assert crd["spec"]["names"]["kind"] == language.kind
     schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
     assert {language.text_field, *language.fields} <= schema.keys()
+    is_object = schema[language.text_field]["type"] == "object"
+    assert is_object is language.has_named_texts, f"write text_schema of {language.kind} in {kinds}"
     assert set(language.options) <= schema["options"]["properties"].keys()
-    main = schema["fileSystem"]["properties"]["main"]
-    assert main["default"] == language.default_file
+    main = schema["fileSystem"]["properties"].get("main", {"default": ""})
+    assert main["default"] == language.default_file, f"write main of {language.kind} in {kinds}"
 
 
 @EVERY

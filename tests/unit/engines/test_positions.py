@@ -58,7 +58,7 @@ def test_search_that_takes_longer_than_expected_is_ended(
     monkeypatch.setattr("function_script.engines.allowance._SHARE", 0.0)
     monkeypatch.setattr("function_script.engines.jinja.source_map._RUN_STRETCH", 0.0)
     monkeypatch.setattr("function_script.engines.jinja.source_map._COMPILE_STRETCH", 0.0)
-    monkeypatch.setattr("function_script.engines.gotemplate.source_map.STRETCH", 0.0)
+    monkeypatch.setattr("function_script.engines.gotemplate.positions.STRETCH", 0.0)
     loop = {
         "jinja": "{% for i in range(999) %}\n{% endfor %}",
         "go": "{{ range until 999 }}{{ end }}",

@@ -7,8 +7,7 @@ from urllib.parse import quote_plus
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError, Code
 from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
-from function_script.engines.gotemplate.printf import sprintf
-from function_script.engines.gotemplate.printf.verbs import Flags, format_argument
+from function_script.engines.gotemplate.printf import Flags, format_argument, sprintf
 
 FUNCTIONS: Final = FunctionTable()
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from types import NoneType
 from typing import Final
 
-from function_script.engines.gotemplate import values
+from function_script.engines.gotemplate import values, yaml
 from function_script.engines.gotemplate.conditions import Condition
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError, Code
@@ -22,7 +22,6 @@ from function_script.engines.gotemplate.function import (
     NextRandom,
 )
 from function_script.engines.gotemplate.run import Run
-from function_script.engines.gotemplate.yaml import reader, writer
 from function_script.request.objects import EXTRA_RESOURCES
 
 FUNCTIONS: Final = FunctionTable()
@@ -70,7 +69,7 @@ def random_choice(next_random: NextRandom, *choices: str) -> str:
 def to_yaml(allocator: Allocator, value: object) -> str:
     """The value as YAML."""
     allocator.check_tree(value)
-    return writer.to_yaml(value)
+    return yaml.to_yaml(value)
 
 
 FUNCTIONS.add(
@@ -78,7 +77,7 @@ FUNCTIONS.add(
     parameters="string",
     injects=Injects.ALLOCATOR,
     summary="The value of a YAML text.",
-)(reader.from_yaml)
+)(yaml.from_yaml)
 
 
 @lru_cache(maxsize=1024)
@@ -86,7 +85,7 @@ def name_text(name: str) -> str:
     """Return a resource name as YAML; a name that its author has quoted stays as it is."""
     if not name or (name[0] == name[-1] and name[0] in _QUOTES and len(name) > 1):
         return name
-    return writer.scalar_text(name)
+    return yaml.scalar_text(name)
 
 
 @FUNCTIONS.add("setResourceNameAnnotation", parameters="string", returns="string")

@@ -13,15 +13,14 @@ from typing import Final, Protocol, cast
 
 from function_script import documents
 from function_script.engines import library
-from function_script.engines.gotemplate import values
+from function_script.engines.gotemplate import values, yaml
 from function_script.engines.gotemplate.builtins import core, function_go_templating
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Accepts, Function, FunctionTable, Injects
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig import defaults, dicts
-from function_script.engines.gotemplate.yaml import writer
-from function_script.engines.library import connection
+from function_script.engines.library import resources
 from function_script.request.objects import EXTERNAL_NAME, RESOURCE_NAME, WATCHED
 from function_script.request.values import Object, Readable, type_phrase
 
@@ -116,7 +115,7 @@ def connection_secret(resource_name: str, data: dict[str, object], *names: str) 
     if len(names) > _MAX_NAMES:
         raise CallError("wants a resource name, data, and perhaps a name and a namespace")
     encoded: Object = {key: {"base64": _encode(key, item)} for key, item in data.items()}
-    secret = connection.connection_secret(encoded, *names, resource_name=resource_name)
+    secret = resources.connection_secret(encoded, *names, resource_name=resource_name)
     return documents.to_flow_yaml(json.dumps(secret, sort_keys=True, ensure_ascii=False))
 
 
@@ -124,7 +123,7 @@ def _encode(key: str, item: object) -> str:
     if not isinstance(item, str):
         raise CallError(f'data: "{key}" must be base64, not {type_phrase(item)}')
     try:
-        return connection.checked_base64(key, item)
+        return resources.checked_base64(key, item)
     except ValueError as error:
         raise CallError(f"{error}, write it through b64enc") from error
 
@@ -190,7 +189,7 @@ def _find(value: object, *path: str) -> object:
 @FUNCTIONS.add("setExternalNameAnnotation", parameters="string", returns="string")
 def external_name_annotation(name: str) -> str:
     """The annotation of an external name, as a line of YAML."""
-    return f"{EXTERNAL_NAME}: {writer.scalar_text(name)}"
+    return f"{EXTERNAL_NAME}: {yaml.scalar_text(name)}"
 
 
 # Functions that return a missing value when they find nothing. In Go they return an empty text, a

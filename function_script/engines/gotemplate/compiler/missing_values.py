@@ -2,7 +2,7 @@
 
 A step of function-go-templating ignores them, as Go does. One of our own kind refuses them where
 they are used: a missing value may be tested, take a default and be passed to a template. With
-``missing: Defer``, an action that uses one leaves a gap; see operations/gaps.py.
+``missing: Defer``, an action that uses one leaves a gap; see operations/statements.py.
 """
 
 from enum import Enum
@@ -14,8 +14,8 @@ from function_script.engines.gotemplate.function import Accepts
 from function_script.engines.gotemplate.operations import expressions, statements
 from function_script.engines.gotemplate.operations.calls import Callee
 from function_script.engines.gotemplate.operations.frame import Expression, Statement
-from function_script.engines.gotemplate.sites import Site
 from function_script.engines.gotemplate.syntax import nodes
+from function_script.engines.gotemplate.syntax.nodes import Site
 from function_script.engines.gotemplate.values import MISSING
 
 ACCEPTS_MISSING: Final = (Accepts.MISSING, Accepts.MISSING_AND_RETURNS_IT)

@@ -4,29 +4,53 @@ from collections.abc import Mapping
 from typing import Final
 
 from function_script.engines.gotemplate import printing, values
-from function_script.engines.gotemplate.compiler import constants
-from function_script.engines.gotemplate.compiler.context import Context
-from function_script.engines.gotemplate.compiler.missing_values import MissingValues
+from function_script.engines.gotemplate.compiler.missing_values import MissingValues, Policy
 from function_script.engines.gotemplate.compiler.values import (
+    Constant,
     Origin,
     Scope,
+    UnsuitableError,
     Value,
     certain,
+    constant_value,
     slot_of,
 )
 from function_script.engines.gotemplate.errors import Code, EvalError
-from function_script.engines.gotemplate.function import Accepts
+from function_script.engines.gotemplate.function import Accepts, Function
 from function_script.engines.gotemplate.operations import calls, expressions
 from function_script.engines.gotemplate.operations.calls import Callee
 from function_script.engines.gotemplate.operations.expressions import Slot
-from function_script.engines.gotemplate.operations.frame import (
-    DOT,
-    FIRST_FREE,
-    ROOT,
-    Expression,
-)
-from function_script.engines.gotemplate.sites import Site
+from function_script.engines.gotemplate.operations.frame import DOT, FIRST_FREE, ROOT, Expression
+from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax import nodes
+from function_script.engines.gotemplate.syntax.nodes import Site
+
+
+class Context:
+    """The facts about all templates of a program.
+
+    ``templates`` are their names, ``assigned`` those of variables that some ``=`` changes.
+    ``missing`` is the value of an absent key, ``policy`` says what using it does.
+    """
+
+    def __init__(
+        self,
+        functions: Mapping[str, Function],
+        templates: frozenset[str],
+        assigned: frozenset[str],
+        missing: MissingKey,
+        policy: Policy,
+    ) -> None:
+        self.callees: calls.Callees = calls.Callees(functions)
+        self.templates: frozenset[str] = templates
+        self.assigned: frozenset[str] = assigned
+        self.missing: MissingKey = missing
+        self.policy: Policy = policy
+        # A call that changes data was compiled.
+        self.has_mutation: bool = False
+        # Failures that are certain once their place is reached.
+        self.failures: list[tuple[Site, EvalError]] = []
+
 
 _EXACT: Final[Mapping[str, type[object]]] = {
     "string": str,
@@ -203,11 +227,11 @@ class PipelineCompiler:
             return self.fail(f"undefined variable: {name}", Code.VARIABLE_UNDEFINED, name)
         return variable
 
-    def compile_constant(self, word: constants.Constant, type_name: str = "any") -> Value:
+    def compile_constant(self, word: Constant, type_name: str = "any") -> Value:
         """Compile a constant for a parameter of a type."""
         try:
-            return constants.constant_value(word, type_name)
-        except constants.UnsuitableError as error:
+            return constant_value(word, type_name)
+        except UnsuitableError as error:
             return self.fail(str(error))
 
     # Fields

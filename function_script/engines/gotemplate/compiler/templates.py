@@ -4,8 +4,11 @@ import re
 from typing import Final
 
 from function_script.engines.gotemplate import printing
-from function_script.engines.gotemplate.compiler.context import Context
-from function_script.engines.gotemplate.compiler.pipelines import PipelineCompiler, stage_of
+from function_script.engines.gotemplate.compiler.pipelines import (
+    Context,
+    PipelineCompiler,
+    stage_of,
+)
 from function_script.engines.gotemplate.compiler.values import Scope, Value, slot_of
 from function_script.engines.gotemplate.errors import Code
 from function_script.engines.gotemplate.operations import expressions, statements
@@ -16,7 +19,7 @@ from function_script.engines.gotemplate.operations.frame import (
     Expression,
     Statement,
 )
-from function_script.engines.gotemplate.operations.gaps import DeferringBody, Handler
+from function_script.engines.gotemplate.operations.statements import DeferringBody, Handler
 from function_script.engines.gotemplate.run import MAIN, Template
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.values import MISSING

@@ -8,7 +8,7 @@ from function_script.engines.gotemplate.function import Accepts, Function, Injec
 from function_script.engines.gotemplate.operations.frame import Expression, Frame
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.runtime import MissingKey
-from function_script.engines.gotemplate.sites import Site
+from function_script.engines.gotemplate.syntax.nodes import Site
 
 # The functions of templates have parameters of all kinds.
 AnyCallable: TypeAlias = Callable[..., object]  # type: ignore[explicit-any] # see above

@@ -6,7 +6,7 @@ from function_script.engines.gotemplate import errors, missing, runtime, values
 from function_script.engines.gotemplate.data import PENDING, build_entry
 from function_script.engines.gotemplate.operations.frame import Expression, Frame
 from function_script.engines.gotemplate.runtime import MissingKey
-from function_script.engines.gotemplate.sites import Site
+from function_script.engines.gotemplate.syntax.nodes import Site
 
 _MISSING: Final = values.MISSING
 _POISON: Final = missing.POISON

@@ -8,7 +8,7 @@ from typing import Final
 
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.run import Run, Template
-from function_script.engines.gotemplate.sites import Site
+from function_script.engines.gotemplate.syntax.nodes import Site
 
 # The slots of a template's data: as its first dot, and as its variable ``$``.
 DOT: Final = 0

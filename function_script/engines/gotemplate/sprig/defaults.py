@@ -4,11 +4,242 @@ Go's empty values are the false ones in Python: see values.py. JSON functions wi
 their names give an empty text or nil where the others fail.
 """
 
-from typing import Final
+import base64
+import json
+import math
+import re
+from collections.abc import Collection
+from typing import Final, NoReturn
 
+import orjson
+
+from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
-from function_script.engines.gotemplate.sprig import go_json
+from function_script.request.values import LONE_SURROGATE
+
+# Outside of these bounds a float is written with an exponent.
+_MIN_PLAIN: Final = 1e-6
+_MAX_PLAIN: Final = 1e21
+# Between these bounds repr writes floats without an exponent.
+_MIN_REPR: Final = 1e-4
+_MAX_REPR: Final = 1e16
+
+# The last characters stand for bytes that are not UTF-8.
+_ALWAYS: Final = r'"\\\x00-\x1f\u2028\u2029\ud800-\udfff'
+_RAW: Final = re.compile(f"[{_ALWAYS}]")
+_ESCAPED: Final = re.compile(f"[{_ALWAYS}<>&]")
+_SHORT: Final = {
+    '"': r"\"",
+    "\\": r"\\",
+    "\b": r"\b",
+    "\f": r"\f",
+    "\n": r"\n",
+    "\r": r"\r",
+    "\t": r"\t",
+}
+_INDENT: Final = "  "
+
+
+class NotJsonError(ValueError):
+    """A value that JSON cannot express; the text is Go's."""
+
+
+def marshal(value: object, *, pretty: bool = False, raw: bool = False) -> str:
+    """Return the JSON text; ``pretty``: indented by two; ``raw``: without escapes for HTML.
+
+    Raises NotJsonError for NaN, infinities and maps whose keys are not text.
+    """
+    writer = _Writer(_RAW if raw else _ESCAPED, pretty=pretty)
+    writer.write(value, "\n")
+    return "".join(writer.parts)
+
+
+def marshal_plain(value: object, *, raw: bool = False) -> str:
+    """Return the JSON of a value that check_tree calls plain; orjson writes it as Go does."""
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    except TypeError:
+        # Bytes that are not UTF-8, or an integer of more than 64 bits.
+        return marshal(value, raw=raw)
+    if not text.isascii():
+        text = text.replace("\u2028", r"\u2028").replace("\u2029", r"\u2029")
+    if raw or not ("<" in text or ">" in text or "&" in text):
+        return text
+    return text.translate(_HTML)
+
+
+_HTML: Final = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})
+
+
+class _Writer:
+    """Collects the parts of a text."""
+
+    def __init__(self, special: re.Pattern[str], *, pretty: bool) -> None:
+        self.special = special
+        self.pretty = pretty
+        self.colon = ": " if pretty else ":"
+        self.parts: list[str] = []
+
+    def write(self, value: object, line: str) -> None:
+        """Write a value; ``line`` is the line break in front of its siblings."""
+        if isinstance(value, str):
+            self.parts.append(self.text(value))
+        elif isinstance(value, bool):
+            self.parts.append("true" if value else "false")
+        elif isinstance(value, int):
+            self.parts.append(int.__repr__(value))
+        elif isinstance(value, float):
+            self.parts.append(float_text(value))
+        elif isinstance(value, dict) and not values.is_nil(value):
+            self.write_map(value, line)
+        elif isinstance(value, list) and not values.is_nil(value):
+            self.write_list(value, line)
+        elif isinstance(value, bytes):
+            self.parts.append(f'"{base64.b64encode(value).decode()}"')
+        elif isinstance(value, values.Struct):
+            self.write_struct(value, line)
+        else:
+            self.parts.append("null")
+
+    def text(self, text: str) -> str:
+        """Return a text in quotes."""
+        if self.special.search(text) is None:
+            return f'"{text}"'
+        joined = values.to_string(values.to_bytes(text)) if values.is_broken(text) else text
+        return f'"{self.special.sub(_escape, joined)}"'
+
+    def write_map(self, value: dict[object, object], line: str) -> None:
+        """Write an object, its keys sorted by bytes."""
+        if isinstance(value, values.AnyMap):
+            raise NotJsonError(f"json: unsupported type: {values.go_type(value)}")
+        self.write_object(printing.sorted_items(value), line)
+
+    def write_struct(self, value: values.Struct, line: str) -> None:
+        """Write a struct's own JSON, its fields in Go's order."""
+        data = value.json()
+        if isinstance(data, dict):
+            self.write_object(data.items(), line)
+        else:
+            self.write(data, line)
+
+    def write_object(self, items: Collection[tuple[object, object]], line: str) -> None:
+        """Write an object, its keys in the order of ``items``."""
+        before, between, inner = self.open("{", line)
+        for key, item in items:
+            self.parts.append(f"{before}{self.text(str(key))}{self.colon}")
+            self.write(item, inner)
+            before = between
+        self.close("}", line, empty=not items)
+
+    def write_list(self, value: list[object], line: str) -> None:
+        """Write an array."""
+        before, between, inner = self.open("[", line)
+        for item in value:
+            self.parts.append(before)
+            self.write(item, inner)
+            before = between
+        self.close("]", line, empty=not value)
+
+    def open(self, bracket: str, line: str) -> tuple[str, str, str]:
+        """Write a bracket; return the texts before and between items, and the line break."""
+        self.parts.append(bracket)
+        inner = line + _INDENT
+        return (inner, f",{inner}", inner) if self.pretty else ("", ",", "")
+
+    def close(self, bracket: str, line: str, *, empty: bool) -> None:
+        """Write the closing bracket, below the opening one."""
+        self.parts.append(f"{line}{bracket}" if self.pretty and not empty else bracket)
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
+    if values.is_broken(character):
+        return r"\ufffd"
+    return _SHORT.get(character) or f"\\u{ord(character):04x}"
+
+
+def float_text(number: float) -> str:
+    """Format a float in JSON: ``1``, ``0.5``, ``1e+21``, ``1e-7``; raises NotJsonError."""
+    if not math.isfinite(number):
+        name = "NaN" if math.isnan(number) else f"{number:+}".replace("inf", "Inf")
+        raise NotJsonError(f"json: unsupported value: {name}")
+    size = abs(number)
+    if _MIN_REPR <= size < _MAX_REPR or not number:
+        return repr(number).removesuffix(".0")
+    sign = "-" if number < 0 else ""
+    digits, exponent = printing.shortest_digits(size)
+    if size < _MIN_PLAIN:
+        return sign + printing.exponent_form(digits, exponent).replace("e-0", "e-")
+    if size < 1:
+        return f"{sign}0.{'0' * (-exponent - 1)}{digits}"
+    if size < _MAX_PLAIN:
+        return sign + digits.ljust(exponent + 1, "0")
+    return sign + printing.exponent_form(digits, exponent)
+
+
+# Reading
+
+_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+class BadJsonError(ValueError):
+    """A text that is not JSON; ``value`` is the part that Go has read."""
+
+    def __init__(self, text: str, value: object = None) -> None:
+        super().__init__(text)
+        self.value = value
+
+
+class _Reader:
+    """Reads one text; ``too_large`` is the first number beyond a float, which becomes nil."""
+
+    def __init__(self) -> None:
+        self.too_large = ""
+        self.decoder = json.JSONDecoder(
+            parse_int=self.number, parse_float=self.number, parse_constant=_reject_constant
+        )
+
+    def number(self, text: str) -> float | None:
+        number = float(text)
+        if math.isfinite(number):
+            return number
+        self.too_large = self.too_large or text
+        return None
+
+
+def unmarshal(allocator: Allocator, text: str) -> object:
+    """Return the value of a JSON text; raises BadJsonError."""
+    allocator.check_string(len(text))
+    allocator.check_list(text.count(","))
+    reader = _Reader()
+    characters = values.whole(text)
+    try:
+        value: object = reader.decoder.decode(characters)
+    except ValueError as error:
+        raise BadJsonError(f"it is not JSON: {error}") from error
+    if _SURROGATE_ESCAPE.search(characters) is not None:
+        value = _replace_surrogates(value)
+    if reader.too_large:
+        cause = f"json: cannot unmarshal number {reader.too_large} into Go value of type float64"
+        raise BadJsonError(cause, value)
+    return value
+
+
+def _reject_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
+
+
+def _replace_surrogates(value: object) -> object:
+    """Replace halves of surrogate pairs, which were escaped alone, with U+FFFD."""
+    if isinstance(value, str):
+        return LONE_SURROGATE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return list(map(_replace_surrogates, value))
+    if isinstance(value, dict):
+        return {_replace_surrogates(key): _replace_surrogates(item) for key, item in value.items()}
+    return value
+
 
 FUNCTIONS: Final = FunctionTable()
 
@@ -119,7 +350,7 @@ def must_to_pretty_json(allocator: Allocator, value: object) -> str:
 def _marshal_or_empty(allocator: Allocator, value: object, *, pretty: bool = False) -> str:
     try:
         return _marshal(allocator, value, pretty=pretty)
-    except go_json.NotJsonError:
+    except NotJsonError:
         return ""
 
 
@@ -128,7 +359,7 @@ def _must_marshal(
 ) -> str:
     try:
         return _marshal(allocator, value, pretty=pretty, raw=raw)
-    except go_json.NotJsonError as error:
+    except NotJsonError as error:
         raise CallError(str(error)) from error
 
 
@@ -136,8 +367,8 @@ def _marshal(
     allocator: Allocator, value: object, *, pretty: bool = False, raw: bool = False
 ) -> str:
     if allocator.check_tree(value) and not pretty:
-        return go_json.marshal_plain(value, raw=raw)
-    return go_json.marshal(value, pretty=pretty, raw=raw)
+        return marshal_plain(value, raw=raw)
+    return marshal(value, pretty=pretty, raw=raw)
 
 
 FUNCTIONS.add(
@@ -153,8 +384,8 @@ FUNCTIONS.add(
 def from_json(allocator: Allocator, text: str) -> object:
     """The value of a JSON text."""
     try:
-        return go_json.unmarshal(allocator, text)
-    except go_json.BadJsonError as error:
+        return unmarshal(allocator, text)
+    except BadJsonError as error:
         return error.value
 
 
@@ -162,6 +393,6 @@ def from_json(allocator: Allocator, text: str) -> object:
 def must_from_json(allocator: Allocator, text: str) -> object:
     """Raise CallError where fromJson gives nil."""
     try:
-        return go_json.unmarshal(allocator, text)
-    except go_json.BadJsonError as error:
+        return unmarshal(allocator, text)
+    except BadJsonError as error:
         raise CallError(str(error)) from error

@@ -1,4 +1,4 @@
-"""The syntax nodes of a template. Positions count characters.
+"""The syntax nodes of a template, and places of operations. Positions count characters.
 
 They are plain classes and not tuples: mypyc makes structs of them.
 """
@@ -320,3 +320,23 @@ def _word_source(
 
 def _parenthesise(node: Operand) -> str:
     return f"({to_source(node)})" if isinstance(node, Pipe) else to_source(node)
+
+
+class Site:
+    """The place of an operation: its node, and the template that has the node.
+
+    ``function`` is the function that it calls, if any. ``element``: its value comes straight from a
+    range, which changes the words of an error.
+    """
+
+    def __init__(
+        self,
+        node: Placed,
+        template: str,
+        function: str | None = None,
+        element: bool = False,  # noqa: FBT001, FBT002 - by position, where compiled code is quick
+    ) -> None:
+        self.node: Placed = node
+        self.template: str = template
+        self.function: str | None = function
+        self.element: bool = element

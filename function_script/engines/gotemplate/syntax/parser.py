@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 from function_script.engines.gotemplate.errors import Code, LimitExceededError, ParseError
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.printing import quote
-from function_script.engines.gotemplate.syntax import literals, nodes
+from function_script.engines.gotemplate.syntax import lexer, nodes
 from function_script.engines.gotemplate.syntax.lexer import KEYWORDS, Tokens, tokenize
 
 # The largest template seen in public has 1,600; each takes about 5 kB while it is compiled.
@@ -137,7 +137,7 @@ class _Parser:
         if self.kinds[index] not in _STRINGS:
             raise self.unexpected(context)
         self.index = index + 1
-        return literals.read_string(self.texts[index])
+        return lexer.read_string(self.texts[index])
 
     def unexpected(self, context: str) -> ParseError:
         """Return the error of the next token."""
@@ -467,9 +467,9 @@ class _Parser:
                     self.report(f"function {quote(text)} not defined", index, Code.FUNCTION_UNKNOWN)
                 return nodes.Identifier(position, text)
             case "string" | "raw":
-                return nodes.String(position, text, literals.read_string(text))
+                return nodes.String(position, text, lexer.read_string(text))
             case "number":
-                number = literals.read_number(text)
+                number = lexer.read_number(text)
                 return nodes.Number(position, text, number.integer, number.unsigned, number.real)
             case "lparen":
                 return self.group()
@@ -478,7 +478,7 @@ class _Parser:
             case "bool":
                 return nodes.Bool(position, text == "true")
             case "character":
-                code = literals.read_character(text)
+                code = lexer.read_character(text)
                 return nodes.Number(position, text, code, code, float(code))
             case _:
                 return nodes.Nil(position)

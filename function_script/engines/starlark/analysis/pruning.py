@@ -7,7 +7,7 @@ the script needs the whole request.
 import ast
 from collections.abc import Iterable, Sequence
 
-from function_script.engines.starlark.analysis import getters, syntax
+from function_script.engines.starlark.analysis import names, syntax
 from function_script.engines.starlark.analysis.names import Bindings, Function
 from function_script.engines.starlark.analysis.paths import (
     EVERYTHING,
@@ -322,14 +322,14 @@ class _Analysis:
         key = others[0].value if others and isinstance(others[0], ast.Constant) else None
         if name == "get" and isinstance(key, str):
             return self._get(paths, key)
-        field = getters.read_field(name, others) if paths == {()} else None
+        field = names.read_field(name, others) if paths == {()} else None
         if field is not None:
             keys, path = field
             return self._get(self._enter(paths, keys), path)
         if name in _SEE_NAMES and not others:
             self._members(paths)
         else:
-            self._need(getters.branches(name, key) if paths == {()} else paths)
+            self._need(names.branches(name, key) if paths == {()} else paths)
         return _NOTHING
 
     def _get(self, paths: Paths, text: str) -> Paths:

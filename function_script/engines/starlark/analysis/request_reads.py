@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from function_script.engines.reads import (
+from function_script.engines.lint import (
     ANY,
     CONSTANT_TYPES,
     FieldAccess,
@@ -17,8 +17,7 @@ from function_script.engines.reads import (
     unchanged,
 )
 from function_script.engines.starlark.analysis import syntax
-from function_script.engines.starlark.analysis.getters import OBJECT_GETTERS
-from function_script.engines.starlark.analysis.names import Bindings
+from function_script.engines.starlark.analysis.names import OBJECT_GETTERS, Bindings
 from function_script.request import objects
 from function_script.request.objects import Path
 from function_script.request.program import Program

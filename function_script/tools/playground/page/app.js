@@ -10,6 +10,7 @@ import * as tabs from "./tabs.js";
 const DELAY_MS = 120;
 const BUSY_MS = 150;
 const POLL_MS = 700;
+const OUTDATED = "Not known: the text renders to something else now, or to nothing.";
 const $ = (id) => document.getElementById(id);
 
 // `disk` has the versions of files on disk that the page knows; `files` the texts on the page.
@@ -17,7 +18,7 @@ const $ = (id) => document.getElementById(id);
 const state = {
   folder: "", file: "", files: {}, disk: {}, digests: {}, unfit: {}, addable: [], isWritable: false,
   pane: "documents", problems: [], result: null, baselines: {}, since: "opened", folded: new Set(),
-  opening: 0, writing: 0,
+  opening: 0, writing: 0, edits: 0, marked: [],
 };
 let run = null;
 let timer = 0;
@@ -26,6 +27,7 @@ let drafts;
 const notices = new Notices($("notices"));
 const editor = new Editor($("editor"), $("hover"), {
   changed: (text) => edit(state.file, text),
+  chosen: (line) => showValues(line).catch(report),
   left: () => announce("Tab leaves the text now"),
 });
 
@@ -62,6 +64,8 @@ function keepDraft(name) {
 }
 
 function renderSoon() {
+  state.edits += 1;
+  showWriter("", []);
   say("…", "");
   clearTimeout(timer);
   timer = setTimeout(() => render().catch(report), DELAY_MS);
@@ -79,11 +83,12 @@ async function render() {
     let result;
     while (mine.again) {
       mine.again = false;
+      mine.edits = state.edits;
       result = await ask("/api/render", { folder: state.folder, files: texts() }, mine.abort.signal);
       if (!isCurrent(mine)) return; // another folder is open
     }
     run = null;
-    accept(result);
+    accept({ ...result, edits: mine.edits });
   } catch (error) {
     if (!mine.abort.signal.aborted && (isCurrent(mine) || run === null)) report(error);
   } finally {
@@ -114,6 +119,7 @@ function setBusy(isBusy) {
 
 function accept(result) {
   state.problems = result.problems;
+  showWriter("", []);
   if (result.documents.length) {
     if (state.result && text(result) !== text(state.result)) state.baselines.run = state.result;
     state.result = result;
@@ -128,6 +134,55 @@ function accept(result) {
   const words = [...(state.isStale ? [] : [`rendered in ${result.milliseconds} ms`]), ...some(errors, "problem"), ...some(warnings, "warning")];
   say(words.join(", "), errors ? "bad" : "good");
   draw();
+}
+
+/* Which line wrote what */
+
+/** Who wrote each line of the documents on the page; null where they are not those of the texts. */
+async function findWriters() {
+  const { result } = state;
+  if (state.isStale || result?.edits !== state.edits) return null;
+  result.writers ??= (await ask("/api/writers", { run: result.run })).writers;
+  return result === state.result && result.edits === state.edits ? result.writers : null;
+}
+
+/** Say who wrote what, and mark lines of documents: a set for each. */
+function showWriter(text, marked) {
+  $("writer").textContent = text;
+  state.marked = marked;
+  panes.mark($("pane"), marked);
+}
+
+/** Mark the line of the program that wrote a line of a document. */
+async function showLine(document, line) {
+  const writers = await findWriters();
+  const marked = [];
+  marked[document] = new Set([line]);
+  if (!writers) return showWriter(OUTDATED, marked);
+  const writer = writers[document][line];
+  editor.choose(0);
+  if (!writer) return showWriter("Written by Crossplane, or by no step.", marked);
+  const step = `step "${writer.step}"`;
+  if (!writer.line) return showWriter(`Written by ${step}, whose line is not known.`, marked);
+  if (!(writer.file in state.files)) return showWriter(`Written by ${step} at ${writer.file}:${writer.line}.`, marked);
+  go({ file: writer.file, line: writer.line });
+  editor.choose(writer.line);
+  showWriter(`Written by ${step} at ${writer.file}:${writer.line}.`, marked);
+}
+
+/** Mark the lines of documents that a line of the open file wrote. */
+async function showValues(line) {
+  const { file } = state;
+  const writers = await findWriters();
+  if (file !== state.file) return;
+  if (!writers) return showWriter(OUTDATED, []);
+  const isOfLine = (writer) => writer?.file === file && writer.line === line;
+  const marked = writers.map((lines) => new Set(lines.flatMap((writer, at) => (isOfLine(writer) ? [at] : []))));
+  const isAny = marked.some(({ size }) => size);
+  editor.choose(isAny ? line : 0);
+  const steps = new Set(writers.flat().filter(isOfLine).map(({ step }) => `step "${step}"`));
+  showWriter(isAny ? `${file}:${line}, ${[...steps].join(" and ")}, wrote what is marked.` : `No value is known that ${file}:${line} wrote.`, isAny ? marked : []);
+  $("pane").querySelector(".written")?.scrollIntoView({ block: "nearest" });
 }
 
 /** What is shown is what the files on disk render to: the last save is compared with it. */
@@ -207,7 +262,9 @@ function drawPane() {
   const focus = document.activeElement?.id;
   $("pane").className = state.isStale ? "stale" : "";
   const room = $("pane").clientWidth - 28;
-  $("pane").replaceChildren(...panes.pane(state.pane, { ...state, room, choose }));
+  const follow = (document, line) => showLine(document, line).catch(report);
+  $("pane").replaceChildren(...panes.pane(state.pane, { ...state, room, choose, follow }));
+  panes.mark($("pane"), state.marked);
   if (focus === "since") $("since")?.focus();
 }
 
@@ -250,6 +307,7 @@ async function openFolder(name) {
   sessionStorage.setItem("folder", name);
   sessionStorage.setItem("file", state.file);
   editor.clear();
+  showWriter("", []);
   notices.clear();
   for (const [file, reason] of Object.entries(unfit)) {
     notices.add({ key: `unfit ${file}`, text: `${file} is used as it is, but cannot be edited here: ${reason}.`, choices: { "All right": () => {} } });

@@ -7,8 +7,8 @@ import { indentAfter, indentLines, toNextStop, unindentLines, unitOf } from "./i
 const escape = (text) => text.replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]);
 
 export class Editor {
-  /** `changed` gets the text after each change, `left` is called when Escape lets Tab leave. */
-  constructor(host, hover, { changed, left }) {
+  /** `changed` gets the text after each change, `chosen` the line that is clicked, `left` is called when Escape lets Tab leave. */
+  constructor(host, hover, { changed, chosen, left }) {
     this.host = host;
     this.hover = hover;
     this.changed = changed;
@@ -24,6 +24,7 @@ export class Editor {
     this.area.addEventListener("input", (event) => this.accept(event.inputType));
     this.area.addEventListener("beforeinput", (event) => this.before(event));
     this.area.addEventListener("keydown", (event) => this.key(event));
+    this.area.addEventListener("click", () => chosen(this.line()));
     this.area.addEventListener("blur", () => (this.tabLeaves = false));
     host.addEventListener("mousemove", (event) => this.point(event));
     host.addEventListener("mouseleave", () => (hover.hidden = true));
@@ -41,6 +42,7 @@ export class Editor {
   show(name, text, problems) {
     const isOther = name !== this.name;
     if (isOther && this.name !== undefined) this.carets.set(this.name, { at: this.area.selectionStart, top: this.host.scrollTop });
+    if (isOther) this.chosen = 0;
     this.name = name;
     this.problems = problems;
     this.area.setAttribute("aria-label", `Text of ${name}`);
@@ -68,6 +70,17 @@ export class Editor {
     this.host.scrollTo({ top: Math.max(0, top), left: Math.max(0, right - this.host.clientWidth) });
   }
 
+  /** The line of the caret. */
+  line() {
+    return this.area.value.slice(0, this.area.selectionStart).split("\n").length;
+  }
+
+  /** Mark a line; 0: none. */
+  choose(line) {
+    this.chosen = line;
+    this.draw();
+  }
+
   characterWidth() {
     const ruler = document.createElement("i");
     ruler.style.width = "100ch";
@@ -90,7 +103,15 @@ export class Editor {
     const number = (at) => (worst.has(at) ? `<b class="${escape(worst.get(at))}">${at}</b>` : at);
     this.gutter.innerHTML = lines.map((_, at) => number(at + 1)).join("\n");
     this.marks.replaceChildren(...this.problems.filter((problem) => problem.line).map((problem) => this.mark(problem, lines)));
+    if (this.chosen) this.marks.prepend(this.band(this.chosen));
     this.hover.hidden = true;
+  }
+
+  band(line) {
+    const band = document.createElement("i");
+    band.className = "line";
+    band.style.top = `calc(${line - 1}em * var(--line))`;
+    return band;
   }
 
   mark(problem, lines) {
@@ -123,6 +144,7 @@ export class Editor {
   accept(kind) {
     this.histories.get(this.name)?.record(this.area.value, kind);
     this.problems = [];
+    this.chosen = 0;
     this.draw();
     this.changed(this.area.value);
   }

@@ -14,9 +14,22 @@ const empty = (text) => make("p", { className: "empty" }, text);
 const whole = (result) => result.documents.map((item) => `---\n${item.yaml}`).join("");
 const field = (yaml, pattern) => (pattern.exec(yaml) ?? ["", ""])[1];
 
-function documents({ result, folded }) {
+const rows = (yaml) =>
+  highlight(yaml.trimEnd())
+    .split("\n")
+    .map((html, at) => `<span data-line="${at}">${html || " "}</span>`)
+    .join("");
+
+/** Mark the lines of the documents in `host` whose numbers are in `marked`: a set for each document. */
+export function mark(host, marked) {
+  host.querySelectorAll("details pre").forEach((pre, at) => {
+    for (const row of pre.children) row.classList.toggle("written", Boolean(marked[at]?.has(Number(row.dataset.line))));
+  });
+}
+
+function documents({ result, folded, follow }) {
   const states = new Map(result.graph.nodes.map((node) => [node.id, node.state]));
-  const boxes = result.documents.map(({ name, yaml }) => {
+  const boxes = result.documents.map(({ name, yaml }, document) => {
     const state = states.get(name ? `resource/${name}` : "xr") ?? "";
     const box = make(
       "details",
@@ -28,8 +41,12 @@ function documents({ result, folded }) {
         make("span", {}, field(yaml, /^kind: (.*)$/m)),
         make("em", { className: state }, WORDS[state] ?? ""),
       ),
-      make("pre", { innerHTML: highlight(yaml) }),
+      make("pre", { innerHTML: rows(yaml) }),
     );
+    box.querySelector("pre").addEventListener("click", (event) => {
+      const line = event.target.closest("[data-line]");
+      if (line && getSelection().isCollapsed) follow(document, Number(line.dataset.line));
+    });
     box.addEventListener("toggle", () => (box.open ? folded.delete(name) : folded.add(name)));
     return box;
   });

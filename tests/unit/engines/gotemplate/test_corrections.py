@@ -2,8 +2,7 @@
 
 import pytest
 
-from function_script.engines.gotemplate import programs
-from function_script.engines.gotemplate.corrections import actions
+from function_script.engines.gotemplate import corrections, programs
 from function_script.engines.gotemplate.syntax import parser
 from function_script.engines.gotemplate.syntax.parser import ParseFailure
 
@@ -40,7 +39,6 @@ CORRECTIONS = [
     ("{{ .x.toLowerCase() }}", "{{ lower .x }}"),
     ("{{ .x[0].name }}", "{{ (index .x 0).name }}"),
     ("{{ // comment }}", "{{/* comment */}}"),
-    ("{{ $n := 1 }}{{ $n++ }}", "{{ $n = add $n 1 }}"),
     # Terraform
     ('{{ format("%s-%s", .a, .b) }}', '{{ printf "%s-%s" .a .b }}'),
     ("{{ jsonencode({a = .b}) }}", '{{ toJson (dict "a" .b) }}'),
@@ -61,7 +59,6 @@ CORRECTIONS = [
     ("{{ default 'none' .x }}", '{{ default "none" .x }}'),
     ("{{ default 10Gi .x }}", '{{ default "10Gi" .x }}'),
     ("{{ $n := 1 }}{{ $n + 1 }}", "{{ add $n 1 }}"),
-    ("{{ $n := 1 }}{{ $n += 2 }}", "{{ $n = add $n 2 }}"),
     ("{{ len(.xs) }}", "{{ len .xs }}"),
     ("{{ define 'x' }}a{{ end }}", '{{ define "x" }}'),
     ("{{ define x }}a{{ end }}", '{{ define "x" }}'),
@@ -86,6 +83,8 @@ UNCLEAR = [
     "{{{ .x }}}",
     "{{ .a + .b }}",
     "{{ .a // 2 }}",
+    "{{ $n := 1 }}{{ $n++ }}",
+    "{{ $n := 1 }}{{ $n += 2 }}",
     "{{ if .a, .b }}x{{ end }}",
     "{{ while .x }}",
     "{{ .x.contains(.y) }}",
@@ -109,26 +108,26 @@ def _first_position(text: str) -> int:
 
 @pytest.mark.parametrize(("text", "expected"), CORRECTIONS)
 def test_action_of_another_language_is_corrected(text: str, expected: str) -> None:
-    correction = actions.correct(text, _first_position(text), GRAMMAR)
+    correction = corrections.correct(text, _first_position(text), GRAMMAR)
     assert correction is not None
     assert correction.text == expected
 
 
 @pytest.mark.parametrize("text", UNCLEAR, ids=lambda text: text[:30])
 def test_action_of_unclear_meaning_is_not_corrected(text: str) -> None:
-    assert actions.correct(text, _first_position(text), GRAMMAR) is None
+    assert corrections.correct(text, _first_position(text), GRAMMAR) is None
 
 
 def test_correction_names_what_else_must_change() -> None:
     text = "{{ for x in .xs }}{{ $x }}{{ end }}"
-    correction = actions.correct(text, 3, GRAMMAR)
+    correction = corrections.correct(text, 3, GRAMMAR)
     assert correction is not None
     assert correction.hint == "write {{ range $x := .xs }}, and $x inside"
 
 
 def test_correction_has_the_delimiters_of_the_template() -> None:
     settings = programs.Settings(delims=("[[", "]]"), is_own=True)
-    correction = actions.correct("[[ .a == 1 ]]", 7, settings.grammar())
+    correction = corrections.correct("[[ .a == 1 ]]", 7, settings.grammar())
     assert correction is not None
     assert correction.text == "[[ eq .a 1 ]]"
 
@@ -138,4 +137,4 @@ def test_correction_has_the_delimiters_of_the_template() -> None:
     ["{{ .a }}", '{{ index .a "b" }}', "{{ if and .a (not .b) }}x{{ end }}", "{{ add -1 .a }}"],
 )
 def test_action_in_go_has_no_correction(text: str) -> None:
-    assert actions.correct(text, 3, GRAMMAR) is None
+    assert corrections.correct(text, 3, GRAMMAR) is None

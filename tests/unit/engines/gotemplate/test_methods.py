@@ -7,7 +7,7 @@ import pytest
 from support.paths import ROOT
 
 from function_script.engines.gotemplate import engine as gotemplate
-from function_script.engines.gotemplate.methods import METHODS
+from function_script.engines.gotemplate.runtime import METHODS
 from function_script.request.limits import Limits
 from function_script.request.program import Lazy, Program, Scope
 from function_script.texts.errors import FatalError

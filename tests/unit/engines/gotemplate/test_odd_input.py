@@ -3,8 +3,8 @@
 import pytest
 from support import builders
 
+from function_script.engines.gotemplate import yaml
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.yaml import reader, scalars
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import Limits
 from function_script.step import function
@@ -76,7 +76,7 @@ def test_odd_directory_is_an_error_of_the_template(
 def test_invalid_utf8_is_refused_in_the_words_of_go(data: bytes, words: str) -> None:
     """The words are those of gopkg.in/yaml.v3."""
     with pytest.raises(CallError, match=f"yaml: {words}"):
-        reader.from_yaml(Limits(), data.decode("utf-8", "surrogateescape"))
+        yaml.from_yaml(Limits(), data.decode("utf-8", "surrogateescape"))
 
 
 @pytest.mark.parametrize(
@@ -93,4 +93,4 @@ def test_invalid_utf8_is_refused_in_the_words_of_go(data: bytes, words: str) -> 
 )
 def test_numbers_of_any_length(text: str, value: object) -> None:
     """A number beyond 64 bits is a string, as in Go."""
-    assert scalars.resolve(text) == value
+    assert yaml.resolve(text) == value

@@ -5,8 +5,7 @@ from function_script.engines.gotemplate.plain import render_text
 from function_script.engines.gotemplate.printing import to_text
 from function_script.engines.gotemplate.run import CompiledProgram, Run
 from function_script.engines.gotemplate.values import Int, NilList, NilMap, go_type
-from function_script.engines.gotemplate.yaml.reader import from_yaml
-from function_script.engines.gotemplate.yaml.writer import to_yaml
+from function_script.engines.gotemplate.yaml import from_yaml, to_yaml
 from function_script.request.limits import Limits
 
 ALLOCATOR = Run(CompiledProgram({}, mutates=False, failures=[]), Limits(), "")

@@ -6,10 +6,9 @@ from support.example_counts import examples
 from support.jinja_programs import program, scope
 
 from function_script.engines.jinja import engine as jinja
-from function_script.engines.jinja.filters import FILTERS
+from function_script.engines.jinja.filters import FILTERS, TESTS
 from function_script.engines.jinja.functions import FUNCTIONS
 from function_script.engines.jinja.lookups import STRING_METHODS
-from function_script.engines.jinja.tests import TESTS
 from function_script.request.limits import Limits
 from function_script.texts.errors import FatalError
 

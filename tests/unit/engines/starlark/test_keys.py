@@ -2,7 +2,7 @@
 
 import pytest
 
-from function_script.engines.starlark.analysis import keys
+from function_script.engines.starlark.analysis import missing
 from function_script.texts.source import Source
 
 # A script, the path of the field, and the text at the place: None where there is none.
@@ -26,7 +26,7 @@ def test_place_is_the_innermost_certain_key(
     text: str, path: tuple[str, ...], place: str | None
 ) -> None:
     """A key of another object is not taken for it."""
-    span = keys.find(path, [Source(name="script", text=text)])
+    span = missing.find_written_key(path, [Source(name="script", text=text)])
     if place is None:
         assert span is None
         return

@@ -15,7 +15,7 @@ from function_script.request.values import Object
 from function_script.step import function
 from function_script.texts.errors import InputError
 from function_script.texts.source import Source
-from function_script.tools.cases import command, discovery
+from function_script.tools.cases import command, model
 from function_script.tools.cases.runner import RunOptions
 from function_script.tools.cases.verdicts import CaseVerdict, Status
 
@@ -109,7 +109,7 @@ def replayed(text: str, directory: Path) -> CaseVerdict:
     """Run the case, and return the report of `test`."""
     path = directory / "a.case.yaml"
     path.write_text(text)
-    (verdict,) = command.run_all(discovery.find([path]), RunOptions(), 1)
+    (verdict,) = command.run_all(model.find_cases([path]), RunOptions(), 1)
     return verdict
 
 

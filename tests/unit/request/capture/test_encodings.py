@@ -17,7 +17,7 @@ from function_script.request.limits import Limits
 from function_script.request.values import Object
 from function_script.step import function
 from function_script.texts.source import Source
-from function_script.tools.cases import command, discovery
+from function_script.tools.cases import command, model
 from function_script.tools.cases.runner import RunOptions
 from function_script.tools.cases.verdicts import Status
 
@@ -184,7 +184,7 @@ def test_program_that_encodes_secrets_gives_the_same_again(secret: str, tmp_path
     assert "hunter2" not in text.lower()
     path = tmp_path / "a.case.yaml"
     path.write_text(text)
-    (verdict,) = command.run_all(discovery.find([path]), RunOptions(), 1)
+    (verdict,) = command.run_all(model.find_cases([path]), RunOptions(), 1)
     assert [problem.diagnostic.message for problem in verdict.problems] == []
     assert verdict.status is Status.PASSED
 

@@ -7,9 +7,9 @@ from support.case_projects import folder, project
 from support.paths import ROOT
 
 from function_script.texts.errors import InputError
-from function_script.tools.cases import discovery, parser
-from function_script.tools.cases.discovery import CaseFile
+from function_script.tools.cases import model, parser
 from function_script.tools.cases.loader import FileCache
+from function_script.tools.cases.model import CaseFile
 from function_script.tools.project import Project
 
 MISTAKES = [
@@ -149,7 +149,7 @@ def test_discovery(tmp_path: Path) -> None:
     project(tmp_path, b="", a="")
     for name in ("c", ".hidden", "node_modules"):
         folder(tmp_path / name, case="", other="")
-    files = discovery.find([tmp_path, tmp_path / "a.case.yaml"])
+    files = model.find_cases([tmp_path, tmp_path / "a.case.yaml"])
     assert [case.name for case in files] == [f"{tmp_path}/{name}" for name in ("a", "b", "c")]
 
 
@@ -167,4 +167,4 @@ def test_folder_without_cases_is_an_error(
     """A run that checks nothing must not look like success."""
     project(tmp_path)
     with pytest.raises(InputError, match=message):
-        discovery.find([tmp_path / below], pattern)
+        model.find_cases([tmp_path / below], pattern)

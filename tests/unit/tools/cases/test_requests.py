@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.case_projects import messages
 
-from function_script.tools.cases import command, discovery
+from function_script.tools.cases import command, model
 from function_script.tools.cases.runner import RunOptions
 from function_script.tools.cases.verdicts import CaseVerdict, Status
 
@@ -37,7 +37,7 @@ def run(tmp_path: Path, text: str) -> CaseVerdict:
     """The verdict on a case with the request."""
     path = tmp_path / "a.case.yaml"
     path.write_text(REQUEST + textwrap.dedent(text))
-    (verdict,) = command.run_all(discovery.find([path]), RunOptions(), 1)
+    (verdict,) = command.run_all(model.find_cases([path]), RunOptions(), 1)
     return verdict
 
 
@@ -88,7 +88,7 @@ def test_request_must_be_one(tmp_path: Path) -> None:
     """Its unknown fields are told: nobody else would."""
     path = tmp_path / "a.case.yaml"
     path.write_text("request: {observe: {}}\nexpect: {}\n")
-    (verdict,) = command.run_all(discovery.find([path]), RunOptions(), 1)
+    (verdict,) = command.run_all(model.find_cases([path]), RunOptions(), 1)
     assert 'no field named "observe"' in messages(verdict)[0]
 
 
@@ -96,5 +96,5 @@ def test_redacted_needs_a_request(tmp_path: Path) -> None:
     """It says something about one."""
     path = tmp_path / "a.case.yaml"
     path.write_text("redacted: 1\nexpect: {}\n")
-    (verdict,) = command.run_all(discovery.find([path]), RunOptions(), 1)
+    (verdict,) = command.run_all(model.find_cases([path]), RunOptions(), 1)
     assert "redacted: belongs to a request" in messages(verdict)

@@ -73,7 +73,7 @@ def test_other_files_of_a_directory_are_left_alone(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(text.encode("latin-1"))
     (tmp_path / "composition.yaml").write_text(composition(UNUSED))
     report = check.check([str(tmp_path)])
-    assert (report.files, report.steps, report.skipped) == (1, 1, ())
+    assert (report.files, report.steps, report.skipped) == (1, 1, [])
     assert [finding.rule for finding in report.findings] == ["unused-module"]
     for name in ("list.yaml", "values.yaml", "broken.yaml"):
         (finding,) = check.check([str(tmp_path / name)]).findings
@@ -160,7 +160,7 @@ def test_programs_that_only_a_request_brings_are_named(tmp_path: Path) -> None:
     """Of such steps no more than the input is checked."""
     text = ours("StarlarkScript", "source: Context", "context: {key: a}")
     report = found(tmp_path, text)
-    assert report.findings == ()
+    assert report.findings == []
     assert check.render_text(report) == (
         "Checked 1 step in 1 file: 0 errors, 0 warnings\n"
         "Not looked at: 1 program that only a request brings\n"
@@ -188,7 +188,7 @@ def test_kinds_without_a_crd_are_counted_if_crds_are_given(tmp_path: Path) -> No
         "      return rsp",
     )
     report = found(tmp_path, ours("StarlarkScript", *script))
-    assert report.uncompared.kinds == ()
+    assert report.kinds == set()
     crd = tmp_path / "crd.yaml"
     crd.write_text(
         "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
@@ -199,7 +199,7 @@ def test_kinds_without_a_crd_are_counted_if_crds_are_given(tmp_path: Path) -> No
     )
     definitions = check.load(None, [crd])
     report = check.check([str(tmp_path / "composition.yaml")], None, definitions)
-    assert [*report.uncompared.kinds] == [("s3.example.org/v1", "Bucket")]
+    assert [*report.kinds] == [("s3.example.org/v1", "Bucket")]
     assert check.render_text(report).splitlines()[-1] == (
         "Not compared: 1 Composition without its XRD, 1 composed kind without its CRD"
     )
@@ -346,7 +346,7 @@ def test_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_examples_have_no_findings() -> None:
     """What we show has nothing that `check` would tell."""
-    assert check.check([str(ROOT / "examples")]).findings == ()
+    assert check.check([str(ROOT / "examples")]).findings == []
 
 
 def test_inputs_of_other_apiversions_are_counted_and_told(tmp_path: Path) -> None:

@@ -165,14 +165,14 @@ def test_steps_of_other_functions(tmp_path: Path, function: str, count: int) -> 
 def test_input_alone_is_no_pipeline(tmp_path: Path) -> None:
     """Other steps may compose what it depends on."""
     (tmp_path / "a.yaml").write_text(template(NETWORK, BAD))
-    assert check.check([str(tmp_path)]).findings == ()
+    assert check.check([str(tmp_path)]).findings == []
 
 
 def test_names_of_go_templating_count(tmp_path: Path) -> None:
     """Its inputs compose under the annotation of their own."""
     theirs = document("netwrok").replace("script.fn", "gotemplating.fn")
     text = peer("source: Inline", "inline:", "  template: |", indent(theirs, "    "))
-    assert found(tmp_path, template(NETWORK, BAD), text).findings == ()
+    assert found(tmp_path, template(NETWORK, BAD), text).findings == []
 
 
 MOVED_FROM = "script.fn.crossplane.io/moved-from"

@@ -204,13 +204,13 @@ def test_definition_may_be_given(tmp_path: Path) -> None:
     assert finding.diagnostic.message == (
         f"{XR}.spec.szie does not exist: the XR's schema has no such field"
     )
-    assert check.check([str(file)]).findings == ()
+    assert check.check([str(file)]).findings == []
     (tmp_path / "xrd.yaml").write_text(XRD.replace("kind: Thing", "kind: Other"))
-    assert check.check([str(file)]).findings == ()
+    assert check.check([str(file)]).findings == []
     (tmp_path / "xrd.yaml").write_text(f"{XRD}---\n{XRD}")
-    assert check.check([str(file)]).findings == ()
+    assert check.check([str(file)]).findings == []
     (tmp_path / "xrd.yaml").write_text("a: [")
-    assert check.check([str(file)]).findings == ()
+    assert check.check([str(file)]).findings == []
     file.write_text(f"{file.read_text()}---\n{XRD}")
     (same,) = check.check([str(file)]).findings
     assert same.diagnostic.message == finding.diagnostic.message

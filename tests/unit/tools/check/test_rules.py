@@ -301,7 +301,7 @@ def test_operations_write_whole_names(tmp_path: Path) -> None:
             "Composition", "Operation"
         )
     )
-    assert check.check([str(file)]).findings == ()
+    assert check.check([str(file)]).findings == []
     file.write_text(text)
     assert [each.rule for each in check.check([str(file)]).findings] == ["constant-name"]
 
@@ -339,7 +339,7 @@ def test_metadata_of_a_template_is_told(tmp_path: Path) -> None:
     message = finding.diagnostic.message
     assert message.startswith("spec.operationTemplate.metadata.labels: no cluster keeps this field")
     path.write_text(TEMPLATE.replace("      labels: {team: platform}\n", ""))
-    assert check.check([str(path)]).findings == ()
+    assert check.check([str(path)]).findings == []
 
 
 BUILTIN_INPUTS = [

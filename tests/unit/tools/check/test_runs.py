@@ -330,8 +330,8 @@ def pool() -> Iterator[Pool]:
         yield opened
 
 
-def _check(file: Path, pool: Pool, **options: int) -> Report:
-    return check.check([str(file)], run_options=runs.Options(pool=pool, **options))
+def _check(file: Path, pool: Pool, variants: int = 8) -> Report:
+    return check.check([str(file)], run_options=runs.Options(pool=pool, variants=variants))
 
 
 @pytest.mark.parametrize(
@@ -382,7 +382,7 @@ UNSURE = [
 def test_name_that_is_computed_is_no_finding(
     kind: str, program: str, tmp_path: Path, pool: Pool
 ) -> None:
-    assert _check(_place(tmp_path, kind, program), pool).findings == ()
+    assert _check(_place(tmp_path, kind, program), pool).findings == []
 
 
 _FOR_A_WORD = (

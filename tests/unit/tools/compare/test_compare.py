@@ -100,10 +100,21 @@ class Twin:
 
     def _answer(self, request: bytes, _: grpc.ServicerContext) -> bytes:
         time.sleep(self.seconds)
+        parsed = pb.RunFunctionRequest.FromString(request)
+        if "resources" in parsed.input:
+            return _compose_bases(parsed).SerializeToString()
         result = function.handle(request, Limits(), lambda _: None)
         response = pb.RunFunctionResponse.FromString(result.response)
         self.change(response)
         return response.SerializeToString()
+
+
+def _compose_bases(request: pb.RunFunctionRequest) -> pb.RunFunctionResponse:
+    """Answer as function-patch-and-transform does to resources without patches."""
+    response = pb.RunFunctionResponse(desired=request.desired)
+    for each in request.input["resources"]:
+        response.desired.resources[each["name"]].resource.update(each["base"])
+    return response
 
 
 def _leave(_: pb.RunFunctionResponse) -> None:
@@ -375,8 +386,15 @@ def _write(project: Path, name: str, text: str) -> None:
 
 
 LEGACY = COMPOSITION.replace("mode: Pipeline", "mode: Resources").replace("pipeline:", "resources:")
+PACKAGE = """\
+apiVersion: pkg.crossplane.io/v1
+kind: Function
+metadata: {name: function-go-templating}
+spec: {package: "localhost:1/example/function-go-templating:v0.11.0"}
+"""
 FAULTS = [
     pytest.param("functions.yaml", None, "nothing says how function", id="no function"),
+    pytest.param("functions.yaml", PACKAGE, "cannot", id="package without a network"),
     pytest.param(
         "functions.yaml", FUNCTIONS.format(address="localhost:1"), "cannot run step", id="no server"
     ),
@@ -391,7 +409,6 @@ FAULTS = [
         "function-of-somebody-else",
         id="other function before",
     ),
-    pytest.param("xr.yaml", XR.replace("count: 2", "count: {}"), "", id="XR that both refuse"),
 ]
 
 
@@ -399,15 +416,94 @@ FAULTS = [
 def test_step_that_cannot_run_on_both_sides_is_never_equal(
     project: Path, capsys: pytest.CaptureFixture[str], name: str, text: str | None, reason: str
 ) -> None:
-    """An XR that both refuse is compared, and equal."""
     (project / name).unlink()
     if text is not None:
         _write(project, name, text)
     flags = ("--timeout", "2s", "--fail-on", "not-compared")
-    printed = compare(capsys, *flags, code=exit_codes.REPORTED if reason else 0)
-    verdict = "not compared" if reason else "equal"
-    assert printed.splitlines()[0].endswith(verdict)
+    printed = compare(capsys, *flags, code=exit_codes.REPORTED)
+    assert printed.splitlines()[0].endswith("not compared")
     assert reason in printed
+
+
+def test_errors_on_both_sides_are_neither_equal_nor_different(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are counted apart from the XRs that both sides answer, and have their message."""
+    template = '{{ if lt (int $xr.spec.count) 2 }}{{ fail "too few" }}{{ end }}'
+    head, tail = COMPOSITION.split("          {{ range", 1)
+    named = "          {{ $xr := .observed.composite.resource }}" + template
+    _write(project, "composition.yaml", f"{head}{named}\n          {{{{ range{tail}")
+    assert "1 XR  equal" in compare(capsys, "--fail-on", "not-compared")
+    (project / "examples").mkdir()
+    _write(project, "examples/few.yaml", XR.replace("count: 2", "count: 1"))
+    flags = ("--fail-on", "difference", "--fail-on", "not-compared")
+    lines = compare(capsys, "--all", *flags).splitlines()
+    assert lines[0].endswith("buckets  1 XR, 1 with errors on both sides  equal")
+    assert lines[2].startswith("composition.yaml buckets: errors on both sides (1): ")
+    assert lines[2].endswith("too few")
+    assert "Errors on both sides, neither equal nor different: 1 by XRs and requests." in lines
+    (project / "xr.yaml").unlink()
+    report = json.loads(compare(capsys, "-o", "json", *flags))
+    (row,) = report["compositions"]
+    assert (row["verdict"], row["comparedXRs"]) == ("errors on both sides", 0)
+    assert [each["count"] for each in row["errorsOnBothSides"]] == [1]
+    assert report["summary"][0] == "0 of 1 Composition change nothing."
+
+
+PATCH_AND_TRANSFORM = """\
+  - step: {name}
+    functionRef: {{name: function-patch-and-transform}}
+    input:
+      apiVersion: pt.fn.crossplane.io/v1beta1
+      kind: Resources
+      resources:
+      - name: {name}
+        base: {{apiVersion: s3.example.org/v1, kind: Policy, spec: {{size: 1}}}}
+"""
+
+
+def test_patch_and_transform_runs_before_and_after(
+    project: Path, twin: Twin, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both sides get the desired state of the step before."""
+    head, rest = COMPOSITION.split("  - step: render")
+    body = rest.split("  - step: later")[0]
+    before, after = (PATCH_AND_TRANSFORM.format(name=each) for each in ("before", "after"))
+    _write(project, "composition.yaml", f"{head}{before}  - step: render{body}{after}")
+    patching = FUNCTIONS.replace("function-go-templating", "function-patch-and-transform")
+    with (project / "functions.yaml").open("a") as file:
+        file.write(f"---\n{patching.format(address=twin.address)}")
+    assert "1 XR  equal" in compare(capsys, "--fail-on", "not-compared")
+
+    def drop(response: pb.RunFunctionResponse) -> None:
+        del response.desired.resources["before"]
+
+    twin.change = drop
+    assert f'resource "before" is absent {WITH} "Policy" here' in compare(capsys)
+
+
+def test_data_of_a_secret_on_one_side_alone_is_not_shown(
+    project: Path, twin: Twin, capsys: pytest.CaptureFixture[str]
+) -> None:
+    resource = """\
+          ---
+          apiVersion: v1
+          kind: Secret
+          metadata:
+            annotations: {gotemplating.fn.crossplane.io/composition-resource-name: secret}
+          data: {password: Y2FuYXJ5}
+"""
+    head, tail = COMPOSITION.split("  - step: later")
+    _write(project, "composition.yaml", f"{head}{resource}  - step: later{tail}")
+
+    def change(response: pb.RunFunctionResponse) -> None:
+        value = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"password": "other"}}
+        response.desired.resources["secret"].resource.update(value)
+
+    twin.change = change
+    text = compare(capsys, "-o", "json")
+    assert "data.password is another one with function-go-templating than here" in text
+    assert "Y2FuYXJ5" not in text
 
 
 OTHERS = [
@@ -437,8 +533,8 @@ def test_address_that_a_file_names_needs_a_permission(
 def test_function_that_answers_too_late_is_not_compared(
     twin: Twin, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    twin.seconds = 3.0
-    assert "0 XRs  not compared" in compare(capsys, "--timeout", "1s")
+    twin.seconds = 1.0
+    assert "0 XRs  not compared" in compare(capsys, "--timeout", "300ms")
 
 
 def test_difference_is_reported_once_for_all_xrs(

@@ -184,6 +184,20 @@ def test_compositions_of_one_name_are_compared_by_their_paths(
     assert lines[1].endswith("0 XRs  not compared")
 
 
+def test_single_file_is_compared_with_its_own_composition_of_a_directory(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The directory has another Composition and a broken file, which nobody asked for."""
+    other = COMPOSITION.replace("name: buckets", "name: other")
+    (project / "old/other.yaml").write_text(other)
+    (project / "old/broken.yaml").write_text(COMPOSITION.replace("metadata:", "metadata: ["))
+    assert cli.execute(["compare", "new/composition.yaml", "--with", "old", *FAIL_ON]) == 0
+    assert capsys.readouterr().out.endswith("1 of 1 Composition changes nothing.\n")
+    text = compare(capsys)
+    assert "old/other.yaml other" in text
+    assert "old/broken.yaml" in text
+
+
 @needs_git
 def test_revision_is_compared_with_the_work_tree(
     project: Path, capsys: pytest.CaptureFixture[str]

@@ -2,8 +2,13 @@
 
 import itertools
 import json
+import os
+import signal
 import subprocess
+import sys
+import time
 from concurrent import futures
+from contextlib import suppress
 from pathlib import Path
 from textwrap import dedent
 
@@ -12,160 +17,25 @@ import jsonschema
 import pytest
 from e2e.remote_sources import needs_git
 from support.paths import ROOT
+from support.plans import (
+    COMPOSITION,
+    CROSSPLANE,
+    DETAILS,
+    SIZE,
+    XRD,
+    buckets,
+    change,
+    crd,
+    managed,
+    plan,
+    xr,
+)
 
 from function_script import cli
 from function_script.cli import exit_codes
 from function_script.documents import to_yaml_stream
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.values import Object
-
-COMPOSITION = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata:
-  name: buckets
-spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: XBucket}
-  mode: Pipeline
-  pipeline:
-  - step: render
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: JinjaTemplate
-      inline: |
-        {% for i in range(spec.count) %}
-        ---
-        apiVersion: s3.example.org/v1
-        kind: Bucket
-        metadata:
-          annotations:
-            script.fn.crossplane.io/composition-resource-name: bucket-{{ i }}
-        spec:
-          region: {{ spec.region }}
-          size: 1
-        {% endfor %}
-"""
-XRD: Object = {
-    "apiVersion": "apiextensions.crossplane.io/v2",
-    "kind": "CompositeResourceDefinition",
-    "metadata": {"name": "xbuckets.example.org", "uid": "xrd"},
-    "spec": {
-        "group": "example.org",
-        "scope": "Cluster",
-        "names": {"kind": "XBucket", "plural": "xbuckets"},
-        "versions": [
-            {
-                "name": "v1",
-                "served": True,
-                "referenceable": True,
-                "schema": {
-                    "openAPIV3Schema": {
-                        "type": "object",
-                        "properties": {
-                            "spec": {
-                                "type": "object",
-                                "properties": {
-                                    "count": {"type": "integer"},
-                                    "region": {"type": "string"},
-                                },
-                            }
-                        },
-                    }
-                },
-            }
-        ],
-    },
-}
-
-
-def xr(name: str = "demo", count: int = 2, **crossplane: object) -> Object:
-    """A live XR with references to what it composes."""
-    return {
-        "apiVersion": "example.org/v1",
-        "kind": "XBucket",
-        "metadata": {
-            "name": name,
-            "uid": f"uid-{name}",
-            "labels": {"crossplane.io/composite": name},
-        },
-        "spec": {
-            "count": count,
-            "region": "eu",
-            "crossplane": {
-                "compositionRef": {"name": "buckets"},
-                "resourceRefs": [
-                    {
-                        "apiVersion": "s3.example.org/v1",
-                        "kind": "Bucket",
-                        "name": f"{name}-{number}",
-                    }
-                    for number in range(count)
-                ],
-                **crossplane,
-            },
-        },
-    }
-
-
-def buckets(name: str = "demo", count: int = 2) -> list[Object]:
-    """The composed resources of an XR."""
-    return [
-        {
-            "apiVersion": "s3.example.org/v1",
-            "kind": "Bucket",
-            "metadata": {
-                "name": f"{name}-{number}",
-                "uid": f"uid-{name}-{number}",
-                "annotations": {"crossplane.io/composition-resource-name": f"bucket-{number}"},
-                "ownerReferences": [
-                    {
-                        "apiVersion": "example.org/v1",
-                        "kind": "XBucket",
-                        "name": name,
-                        "uid": f"uid-{name}",
-                        "controller": True,
-                    }
-                ],
-            },
-            "spec": {"region": "eu", "size": 1},
-        }
-        for number in range(count)
-    ]
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the Composition before the change in ``old`` and after it in ``new``."""
-    for name in ("old", "new"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "composition.yaml").write_text(COMPOSITION)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def change(project: Path, *edits: tuple[str, str]) -> None:
-    """Edit the new Composition."""
-    text = COMPOSITION
-    for before, after in edits:
-        assert before in text
-        text = text.replace(before, after)
-    (project / "new" / "composition.yaml").write_text(text)
-
-
-def plan(
-    capsys: pytest.CaptureFixture[str],
-    *manifests: Object,
-    flags: tuple[str, ...] = (),
-    code: int = 0,
-) -> str:
-    """Plan the change for a dump of these objects; return what is printed."""
-    Path("dump.yaml").write_text(to_yaml_stream([XRD, *manifests]))
-    args = ["plan", "new", "--cluster", "dump.yaml", "--before", "old", *flags]
-    printed_code = cli.execute(args)
-    output = capsys.readouterr()
-    assert printed_code == code, output.err
-    return output.out
 
 
 @pytest.mark.usefixtures("project")
@@ -207,7 +77,24 @@ def test_resource_under_a_new_name_is_destroyed_and_added(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     change(project, ("resource-name: bucket-", "resource-name: store-"))
-    assert "Plan: 2 to add, 0 to change, 2 to destroy." in plan(capsys, xr(), *buckets())
+    text = plan(capsys, xr(), *buckets())
+    assert "Plan: 2 to add, 0 to change, 2 to destroy." in text
+    # The API server generates the name.
+    assert "add: 2 objects of 1 XR: Bucket ?\n" in text
+
+
+def test_name_of_the_program_is_the_name_of_a_new_object(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(
+        project,
+        (
+            "metadata:\n          annotations",
+            "metadata:\n          name: b-{{ i }}\n          annotations",
+        ),
+        ("resource-name: bucket-", "resource-name: store-"),
+    )
+    assert 'add: 2 objects of 1 XR: Bucket "b-0"' in plan(capsys, xr(), *buckets())
 
 
 def test_other_kind_under_the_same_name_destroys_the_object(
@@ -220,6 +107,7 @@ def test_other_kind_under_the_same_name_destroys_the_object(
 def test_moved_resource_keeps_its_object(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     change(
         project,
+        ("size: 1", "size: 2"),
         (
             "resource-name: bucket-{{ i }}",
             (
@@ -229,8 +117,9 @@ def test_moved_resource_keeps_its_object(project: Path, capsys: pytest.CaptureFi
         ),
     )
     text = plan(capsys, xr(), *buckets())
-    assert "0 to destroy." in text
-    assert "0 to add" in text
+    assert "Plan: 0 to add, 2 to change, 0 to destroy." in text
+    assert '"bucket-0" becomes "store-0", the object stays' in text
+    assert "spec.size: 1 becomes 2" in text
 
 
 def test_program_that_fails_after_the_change_is_no_change(
@@ -241,47 +130,6 @@ def test_program_that_fails_after_the_change_is_no_change(
     text = plan(capsys, xr(), *buckets(), flags=flags, code=exit_codes.REPORTED)
     assert text.startswith("fails after the change: cannot render template: ")
     assert "  = XBucket/demo" in text
-
-
-CROSSPLANE = "apiextensions.crossplane.io/composed/abc"
-SIZE = {"f:region": {}, "f:size": {}}
-
-
-def managed(*owners: tuple[str, dict[str, object]], **spec: object) -> list[Object]:
-    """The one composed resource, with the fields of its spec that each manager has."""
-    (bucket,) = buckets(count=1)
-    metadata = bucket["metadata"]
-    assert isinstance(metadata, dict)
-    metadata["managedFields"] = [
-        {
-            "manager": manager,
-            "operation": "Apply",
-            "apiVersion": "s3.example.org/v1",
-            "fieldsV1": {"f:spec": fields},
-        }
-        for manager, fields in owners
-    ]
-    bucket["spec"] = {"region": "eu", "size": 1, **spec}
-    return [bucket]
-
-
-def crd(**size: object) -> Object:
-    """The CRD of buckets; ``size`` is more of the schema of that field."""
-    properties = {"region": {"type": "string"}, "size": {"type": "integer", **size}}
-    schema = {
-        "type": "object",
-        "properties": {"spec": {"type": "object", "properties": properties}},
-    }
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "buckets.s3.example.org"},
-        "spec": {
-            "group": "s3.example.org",
-            "names": {"kind": "Bucket", "plural": "buckets"},
-            "versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}],
-        },
-    }
 
 
 OWNERS = [
@@ -421,7 +269,6 @@ REQUIRED = """\
       requiredResources:
       - {requirementName: all, apiVersion: v1, kind: ConfigMap}
 """
-DETAILS = {"writeConnectionSecretToRef": {"name": "password", "namespace": "default"}}
 
 
 def unknown_cases() -> list[object]:
@@ -626,7 +473,7 @@ def test_change_of_an_outer_xr_reaches_the_objects_of_inner_ones(
 
 
 def test_data_of_a_secret_is_not_printed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name, text in (("old", "canary-1"), ("new", "canary-2")):
+    for name, text in (("old", "Y2FuYXJ5LTE="), ("new", "Y2FuYXJ5LTI=")):
         composition = COMPOSITION.replace("s3.example.org/v1", "v1").replace("Bucket\n", "Secret\n")
         composition = composition.replace("  size: 1", f"  size: 1\n        data: {{a: {text}}}")
         composition = composition.replace("kind: XSecret", "kind: XBucket")
@@ -634,10 +481,13 @@ def test_data_of_a_secret_is_not_printed(project: Path, capsys: pytest.CaptureFi
     live = xr()
     text = json.dumps([live, *buckets()]).replace("s3.example.org/v1", "v1")
     objects = json.loads(text.replace('"Bucket"', '"Secret"'))
+    for each in objects[1:]:
+        each["data"] = {"a": "Y2FuYXJ5LTE="}
     for form in ("text", "json", "markdown"):
         printed = plan(capsys, *objects, flags=("-o", form))
         assert "data.a" in printed or '"data"' in printed
-        assert "canary" not in printed.replace("canary-2}", "")
+        # The frame shows the line of the program.
+        assert "Y2FuYXJ5" not in printed.replace("data: {a: Y2FuYXJ5LTI=}", "")
 
 
 @pytest.mark.parametrize("form", ["text", "json", "markdown"])
@@ -737,3 +587,65 @@ def test_broken_dump_is_an_error(
     Path("dump.yaml").write_text(text)
     assert cli.execute(["plan", "new", "--cluster", "dump.yaml"]) == exit_codes.PROBLEM
     assert message in capsys.readouterr().err
+
+
+def test_moved_object_that_is_composed_no_longer_is_destroyed(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Crossplane has it by its former name."""
+    moved = ("resource-name: bucket-{{ i }}", "resource-name: store-{{ i }}")
+    old = COMPOSITION.replace(*moved)
+    (project / "old" / "composition.yaml").write_text(old)
+    change(project, moved, ("range(spec.count)", "range(1)"))
+    live = buckets()
+    for number, each in enumerate(live):
+        metadata = each["metadata"]
+        assert isinstance(metadata, dict)
+        annotations = metadata["annotations"]
+        assert isinstance(annotations, dict)
+        annotations["script.fn.crossplane.io/moved-to"] = f"store-{number}"
+    text = plan(capsys, xr(), *live)
+    assert text.startswith('destroy: 1 object of 1 XR: Bucket "demo-1"\n')
+    assert "Plan: 0 to add, 0 to change, 1 to destroy." in text
+
+
+def test_object_under_another_resource_name_is_destroyed_first(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also if the program gives it the same name."""
+    named = ("          annotations", "          name: demo-{{ i }}\n          annotations")
+    change(project, named, ("resource-name: bucket-", "resource-name: store-"))
+    assert "Plan: 2 to add, 0 to change, 2 to destroy." in plan(capsys, xr(), *buckets())
+
+
+def test_progress_is_on_a_terminal_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, project: Path
+) -> None:
+    Path("dump.yaml").write_text(to_yaml_stream([XRD, xr(), *buckets()]))
+    args = ["plan", str(project / "new"), "--cluster", "dump.yaml", "--before", "old"]
+    assert cli.execute(args) == 0
+    assert not capsys.readouterr().err
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert cli.execute(args) == 0
+    assert "planning   0 %" in capsys.readouterr().err
+
+
+def test_interrupt_leaves_no_process(project: Path) -> None:
+    """While the dump is read, when the sandbox has started."""
+    pipe = project / "dump.json"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "function_script", "plan", "new", "--cluster", str(pipe)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
+    descriptor = None
+    while descriptor is None and process.poll() is None:
+        # There is no reader yet.
+        with suppress(OSError):
+            descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        time.sleep(0.02)
+    assert descriptor is not None
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    os.close(descriptor)
+    assert process.returncode == exit_codes.INTERRUPTED
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)

@@ -1,14 +1,21 @@
 """Snapshots of a cluster, read by a kubectl of the tests."""
 
+import base64
 import json
+import signal
 import stat
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from function_script import cli
 from function_script.cli import exit_codes
+from function_script.request.values import Object
+from function_script.tools.plan import dump
+from function_script.tools.plan.dump import MASKED
 
 KUBECTL = """\
 #!{python}
@@ -16,10 +23,18 @@ import json, sys
 objects = json.load(open({objects!r}))
 open({calls!r}, "a").write(" ".join(sys.argv[1:]) + "\\n")
 name = sys.argv[sys.argv.index("get") + 1]
+if name == "secrets":
+    place = sys.argv[sys.argv.index("--namespace") + 1]
+    items = [each for each in objects[name] if each["metadata"]["namespace"] == place]
+    items = [each for each in items if each["metadata"]["name"] in sys.argv]
+    listed = {{"kind": "List", "items": items}} if len(items) > 1 else (items or [""])[0]
+    print(json.dumps(listed) if items else "")
+    sys.exit()
 if name not in objects:
     sys.exit(f"error: the server does not have a resource type \\"{{name}}\\"")
 print(json.dumps({{"kind": "List", "items": objects[name]}}))
 """
+CANARY = "canary-in-a-mine"
 CROSSPLANE = "apiextensions.crossplane.io"
 XRDS = f"compositeresourcedefinitions.{CROSSPLANE}"
 
@@ -29,26 +44,62 @@ def thing(kind: str, name: str, **fields: object) -> dict[str, object]:
     return {"apiVersion": "example.org/v1", "kind": kind, "metadata": {"name": name}, **fields}
 
 
+def reference(name: str, namespace: str = "here") -> dict[str, object]:
+    """A reference to a Secret."""
+    return {"name": name, "namespace": namespace}
+
+
+def secret(name: str, password: str, namespace: str = "here") -> dict[str, object]:
+    """A Secret, which somebody has applied with kubectl."""
+    data = {"password": base64.b64encode(password.encode()).decode()}
+    last = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps({"data": data})}
+    metadata = {"name": name, "namespace": namespace, "annotations": last}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data}
+
+
 def cluster() -> dict[str, list[dict[str, object]]]:
     """Objects by the names under which kubectl has them."""
     references = [
         {"apiVersion": "s3.example.org/v1", "kind": "Bucket", "name": "b"},
         {"apiVersion": "v1", "kind": "ConfigMap", "name": "c"},
-        {"apiVersion": "v1", "kind": "Secret", "name": "canary"},
+        {"apiVersion": "v1", "kind": "Secret", "name": "composed", "namespace": "here"},
     ]
     return {
         XRDS: [
             thing("XRD", "xs", spec={"group": "example.org", "names": {"plural": "xs"}}),
         ],
-        f"compositions.{CROSSPLANE}": [thing("Composition", "a")],
+        f"compositions.{CROSSPLANE}": [
+            thing(
+                "Composition",
+                "a",
+                spec={"pipeline": [{"credentials": [{"secretRef": reference("login")}]}]},
+            )
+        ],
         f"compositionrevisions.{CROSSPLANE}": [],
         "functions.pkg.crossplane.io": [],
         "xs.example.org": [thing("X", "x", spec={"crossplane": {"resourceRefs": references}})],
-        "Bucket.v1.s3.example.org": [thing("Bucket", "b")],
+        "Bucket.v1.s3.example.org": [
+            thing(
+                "Bucket",
+                "b",
+                spec={
+                    "writeConnectionSecretToRef": reference("details"),
+                    "passwordSecretRef": reference("elsewhere", "there"),
+                    "keys": [{"valueFrom": {"secretKeyRef": reference("absent", "nowhere")}}],
+                },
+            )
+        ],
         "ConfigMap": [thing("ConfigMap", "c")],
         "customresourcedefinitions.apiextensions.k8s.io": [
             thing("CRD", f"crd-{kind}", spec={"group": "example.org", "names": {"kind": kind}})
             for kind in ("Bucket", "Other")
+        ],
+        "secrets": [
+            secret("login", CANARY),
+            secret("details", CANARY),
+            secret("composed", "canary-2"),
+            secret("elsewhere", "canary-3", "there"),
+            secret("unnamed", "canary-4"),
         ],
         "zones": [
             thing("Zone", "z"),
@@ -69,23 +120,26 @@ def kubectl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return program
 
 
+def read_objects() -> list[Object]:
+    """Return the objects of the dump."""
+    items: list[Object] = json.loads(Path("dump.json").read_text())["items"]
+    return items
+
+
 def snapshot(kubectl: Path, *flags: str) -> int:
     """Run the command."""
     return cli.execute(["snapshot", "dump.json", "--kubectl", str(kubectl), *flags])
 
 
 def test_xrs_and_what_they_compose_are_read(kubectl: Path) -> None:
-    """Nobody else can read the file, and no Secret is in it."""
+    """Nobody else can read the file."""
     assert snapshot(kubectl, "--also", "zones", "--context", "prod") == 0
     file = Path("dump.json")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    text = file.read_text()
-    names = [each["metadata"]["name"] for each in json.loads(text)["items"]]
+    names = [each["metadata"]["name"] for each in read_objects() if each["kind"] != "Secret"]
     assert sorted(names) == ["a", "b", "c", "crd-Bucket", "x", "xs", "z"]
-    assert '"Secret", "metadata"' not in text
     calls = Path("calls").read_text().splitlines()
     assert all(call.startswith("--context prod get ") for call in calls)
-    assert not any("ecret" in call for call in calls)
     form = "--all-namespaces --output json --show-managed-fields"
     assert f"--context prod get xs.example.org {form}" in calls
 
@@ -93,8 +147,7 @@ def test_xrs_and_what_they_compose_are_read(kubectl: Path) -> None:
 def test_namespace_takes_the_place_of_all(kubectl: Path) -> None:
     assert snapshot(kubectl, "--namespace", "team") == 0
     calls = Path("calls").read_text()
-    assert calls.startswith("--namespace team get ")
-    assert "--all-namespaces" not in calls
+    assert all(" --namespace team " in call for call in calls.splitlines())
 
 
 def test_kind_that_cannot_be_read_is_named(
@@ -104,7 +157,56 @@ def test_kind_that_cannot_be_read_is_named(
     assert snapshot(kubectl, "--also", "nothing") == exit_codes.PROBLEM
     reason = 'cannot read nothing: error: the server does not have a resource type "nothing"'
     assert reason in capsys.readouterr().err
-    assert len(json.loads(Path("dump.json").read_text())["items"]) == 6
+    assert len([each for each in read_objects() if each["kind"] != "Secret"]) == 6
+    assert "nothing" in json.loads(Path("dump.json").read_text())["unread"]
+
+
+def test_secrets_that_objects_name_are_masked(kubectl: Path) -> None:
+    """Equal values have equal masks, and no other Secret is read."""
+    assert snapshot(kubectl, "--also", "zones") == 0
+    secrets = {
+        each["metadata"]["name"]: each for each in read_objects() if each["kind"] == "Secret"
+    }
+    assert secrets.keys() == {"login", "details", "composed", "elsewhere"}
+    masks = {name: each["data"]["password"] for name, each in secrets.items()}
+    assert masks["login"] == masks["details"]
+    assert len(set(masks.values())) == 3
+    assert base64.b64decode(masks["login"]).startswith(b"redacted")
+    assert {each["metadata"]["annotations"][MASKED] for each in secrets.values()} == {"true"}
+    text = Path("dump.json").read_text()
+    assert "canary" not in text
+    assert base64.b64encode(b"canary").decode()[:8] not in text
+    calls = [call for call in Path("calls").read_text().splitlines() if "secret" in call]
+    assert [call.partition(" --ignore")[0] for call in calls] == [
+        "get secrets composed details login --namespace here",
+        "get secrets absent --namespace nowhere",
+        "get secrets elsewhere --namespace there",
+    ]
+
+
+def test_masked_dump_is_read_by_plan(kubectl: Path) -> None:
+    """The marks and the list of what could not be read are no obstacle."""
+    assert snapshot(kubectl) == 0
+    loaded = dump.load(Path("dump.json"))
+    assert {dump.is_masked(each) for each in loaded if each["kind"] == "Secret"} == {True}
+
+
+def test_interrupt_leaves_no_file_and_no_process(kubectl: Path) -> None:
+    """While kubectl runs."""
+    pid = Path("pid")
+    kubectl.write_text(f"#!/bin/sh\necho $$ > {pid}.part\nmv {pid}.part {pid}\nexec sleep 60\n")
+    command = [sys.executable, "-m", "function_script", "snapshot", "dump.json"]
+    process = subprocess.Popen(
+        [*command, "--kubectl", str(kubectl)], stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    while not pid.exists() and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == exit_codes.INTERRUPTED
+    state = ["ps", "-o", "stat=", "-p", pid.read_text().strip()]
+    # Nobody may have waited for the process yet.
+    assert subprocess.run(state, capture_output=True, check=False).stdout[:1] in {b"", b"Z"}
+    assert not Path("dump.json").exists()
 
 
 def test_dry_run_prints_commands_and_runs_none(

@@ -276,3 +276,21 @@ spec:
         status:
           place: {{ xr.status.unknown.place }}
 """
+
+
+def test_writers_of_a_run_are_the_lines_of_its_files(playground: Playground) -> None:
+    """Of a merged document each line has its own step."""
+    result = render(playground, "pipeline-pass-through")
+    query = {"run": result["run"]}
+    answer: Any = playground.handle("/api/writers", query)
+    lines = (EXAMPLES / "pipeline-pass-through" / "composition.yaml").read_text().splitlines()
+    writers = {
+        text.strip(): writer and (writer["step"], lines[writer["line"] - 1].strip())
+        for document, each in zip(result["documents"], answer["writers"], strict=True)
+        for text, writer in zip(document["yaml"].splitlines(), each, strict=True)
+    }
+    assert writers["allocatedStorage: 20"] == ("database", "allocatedStorage: {{ spec.size }}")
+    assert writers["team: checkout"][0] == "label-everything"
+    assert writers["generateName: orders-"] is None
+    render(playground, "pipeline-pass-through")
+    assert playground.handle("/api/writers", query) == {"writers": None}

@@ -7,7 +7,8 @@ from function_script.request.objects import find_path
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
 from function_script.tools import render
-from function_script.tools.render import steps, xrds
+from function_script.tools.render import steps
+from function_script.tools.render import xr as xrs
 from function_script.tools.render.requirements import Schemas
 
 GVK = "x-kubernetes-group-version-kind"
@@ -44,7 +45,7 @@ UNFIT = [
 @pytest.mark.parametrize(("definition", "is_legacy"), LEGACY)
 def test_legacy(definition: Object | None, is_legacy: bool) -> None:
     """The XRD's scope says whether XRs are as in Crossplane v1."""
-    assert xrds.is_legacy(definition) is is_legacy
+    assert xrs.is_legacy(definition) is is_legacy
 
 
 @pytest.mark.parametrize(("definition", "cause"), UNFIT)
@@ -112,7 +113,7 @@ def test_crossplane_s_own_fields_are_as_crossplane_defines_them(
     """What an author writes of them in an XRD does not count, as in a cluster."""
     schema: Object = {"properties": {"spec": {"properties": fields}}}
     xr: Object = {"apiVersion": "example.org/v1", "kind": "XBucket", "spec": {**before}}
-    xrds.add_defaults(xr, xrd(version, schema, **said))
+    xrs.add_defaults(xr, xrd(version, schema, **said))
     assert xr["spec"] == after
 
 

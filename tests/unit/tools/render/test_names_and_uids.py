@@ -2,7 +2,7 @@
 
 import pytest
 
-from function_script.tools.render import names_and_uids
+from function_script.tools.render import xr
 
 NOP_UID = "60aa46dc-5505-53e4-a362-4d602bb8f73e"
 BUCKET_UID = "b5ff092d-092e-5610-b06a-82969eb40172"
@@ -42,13 +42,13 @@ OBJECT_NAMES = [
 @pytest.mark.parametrize(("api_version", "kind", "namespace", "name", "uid"), UIDS)
 def test_xr_uid(api_version: str, kind: str, namespace: str, name: str, uid: str) -> None:
     """An XR without a UID gets the one that Crossplane makes up for it."""
-    assert uid == names_and_uids.xr_uid(api_version, kind, namespace, name)
+    assert uid == xr.xr_uid(api_version, kind, namespace, name)
 
 
 @pytest.mark.parametrize(("prefix", "uid", "name"), NAMES)
 def test_child_name(prefix: str, uid: str, name: str) -> None:
     """A composed resource's name is its prefix and a hash, within 63 characters."""
-    child = names_and_uids.child_name(prefix, uid, "bucket")
+    child = xr.child_name(prefix, uid, "bucket")
     assert child == name
     assert len(child) <= 63
 
@@ -56,4 +56,4 @@ def test_child_name(prefix: str, uid: str, name: str) -> None:
 @pytest.mark.parametrize(("name", "group", "kind", "is_valid"), OBJECT_NAMES)
 def test_object_name(name: str, group: str, kind: str, is_valid: bool) -> None:
     """Names are RFC 1123 subdomains, and RBAC kinds may have colons."""
-    assert is_valid is names_and_uids.is_object_name(name, group, kind)
+    assert is_valid is xr.is_object_name(name, group, kind)

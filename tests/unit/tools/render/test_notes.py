@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from function_script.tools.render import notes
+from function_script.tools.render import command
 
 if TYPE_CHECKING:
     from function_script.request.values import Object
@@ -26,14 +26,14 @@ def xr(channel: str, *, is_legacy: bool = False, **fields: str) -> Object:
 
 @pytest.mark.parametrize("is_legacy", [True, False])
 def test_revision_that_is_not_selected_is_noted(is_legacy: bool) -> None:
-    note = notes.find_other_revision(COMPOSITION, xr("stable", is_legacy=is_legacy))
+    note = command.find_other_revision(COMPOSITION, xr("stable", is_legacy=is_legacy))
 
     assert note is not None
     assert 'label channel="stable", the Composition has "next"' in note
 
 
 def test_revision_without_the_label_is_noted() -> None:
-    note = notes.find_other_revision({"metadata": {"name": "sites"}}, xr("stable"))
+    note = command.find_other_revision({"metadata": {"name": "sites"}}, xr("stable"))
 
     assert note is not None
     assert "the Composition does not have it" in note
@@ -48,4 +48,4 @@ def test_revision_without_the_label_is_noted() -> None:
     ],
 )
 def test_revision_of_an_xr_is_not_noted(value: Object) -> None:
-    assert notes.find_other_revision(COMPOSITION, value) is None
+    assert command.find_other_revision(COMPOSITION, value) is None

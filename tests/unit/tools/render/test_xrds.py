@@ -3,7 +3,7 @@
 import pytest
 
 from function_script.request.values import Object
-from function_script.tools.render import xrds
+from function_script.tools.render import xr as xrs
 
 XRD: Object = {
     "apiVersion": "apiextensions.crossplane.io/v1",
@@ -34,7 +34,7 @@ CLAIM: Object = {
 
 
 def test_claim_becomes_the_xr_of_the_xrd() -> None:
-    xr = xrds.resolve_claim(CLAIM, XRD)
+    xr = xrs.resolve_claim(CLAIM, XRD)
     name = xr["metadata"]["name"]  # type: ignore[index,call-overload] # an object
     assert name.startswith("photos-")
     assert xr == {
@@ -64,18 +64,18 @@ def test_claim_becomes_the_xr_of_the_xrd() -> None:
 
 def test_name_is_the_same_every_time_and_another_in_another_namespace() -> None:
     other = {**CLAIM, "metadata": {"name": "photos", "namespace": "other"}}
-    names = [xrds.resolve_claim(claim, XRD)["metadata"]["name"] for claim in (CLAIM, CLAIM, other)]  # type: ignore[index,call-overload] # objects
+    names = [xrs.resolve_claim(claim, XRD)["metadata"]["name"] for claim in (CLAIM, CLAIM, other)]  # type: ignore[index,call-overload] # objects
     assert names[0] == names[1] != names[2]
 
 
 def test_bound_claim_keeps_the_name_of_its_xr() -> None:
     claim = {**CLAIM, "spec": {"resourceRef": {"name": "photos-abcde"}}}
-    assert xrds.resolve_claim(claim, XRD)["metadata"]["name"] == "photos-abcde"  # type: ignore[index,call-overload] # an object
+    assert xrs.resolve_claim(claim, XRD)["metadata"]["name"] == "photos-abcde"  # type: ignore[index,call-overload] # an object
 
 
 def test_long_name_leaves_room_for_the_suffix() -> None:
     claim = {**CLAIM, "metadata": {"name": "n" * 63}}
-    assert len(xrds.resolve_claim(claim, XRD)["metadata"]["name"]) == 63  # type: ignore[index,call-overload,arg-type] # a text
+    assert len(xrs.resolve_claim(claim, XRD)["metadata"]["name"]) == 63  # type: ignore[index,call-overload,arg-type] # a text
 
 
 @pytest.mark.parametrize(
@@ -90,4 +90,4 @@ def test_long_name_leaves_room_for_the_suffix() -> None:
     ],
 )
 def test_everything_else_stays_as_it_is(manifest: Object, xrd: Object | None) -> None:
-    assert xrds.resolve_claim(manifest, xrd) is manifest
+    assert xrs.resolve_claim(manifest, xrd) is manifest

@@ -4,7 +4,7 @@ import pytest
 from support.validate_helpers import CRD, GOOD, OTHER, check, write
 
 from function_script.texts.errors import InputError
-from function_script.tools.validate import validate
+from function_script.tools.validate import PackageSchemas, validate
 
 FUNCTIONS = """\
 apiVersion: pkg.crossplane.io/v1
@@ -42,12 +42,20 @@ def test_package_that_is_not_there_is_noted(tmp_path: Path) -> None:
     assert report.notes == (
         (
             'the schemas of package "registry.example.org/provider-things:v1.0.0" '
-            f'are not in the cache "{tmp_path / "cache"}": run the official command once, '
-            "or give the package's CRDs as extensions"
+            f'are not in the cache "{tmp_path / "cache"}": pass --fetch, '
+            "or give the package's CRDs"
         ),
     )
 
 
+META = """\
+apiVersion: meta.pkg.crossplane.io/v1
+kind: Configuration
+metadata: {name: platform}
+spec:
+  dependsOn:
+  - {%s: %s, version: "%s"}
+"""
 OUTSIDE = [
     pytest.param("../../secret:v1", id="above"),
     pytest.param("registry.example.org/../../../secret:v1", id="above in between"),
@@ -71,10 +79,24 @@ def test_package_names_never_lead_out_of_the_cache(tmp_path: Path, image: str) -
     assert "invalid package reference" in "".join(report.notes)
 
 
-def test_range_of_versions_of_a_package_is_noted(tmp_path: Path) -> None:
-    report = check(tmp_path, GOOD, extensions=PROVIDER % "example.org/a:>=v1")
-    (note,) = [each for each in report.notes if "example.org/a" in each]
-    assert "names a range of versions" in note
+RANGES = [
+    pytest.param(">=v1", ["v0.9.0", "v1.0.0"], 1, id="there"),
+    pytest.param(">=v1", ["v0.9.0", "latest"], 0, id="too-old"),
+    pytest.param("~v2", [], 0, id="none"),
+]
+
+
+@pytest.mark.parametrize(("constraint", "versions", "count"), RANGES)
+def test_greatest_version_of_a_range_is_taken(
+    tmp_path: Path, constraint: str, versions: list[str], count: int
+) -> None:
+    for version in versions:
+        crd = CRD if version == "v1.0.0" else "# nothing"
+        write(tmp_path / "cache" / "example.org" / f"a@{version}", package=crd)
+    meta = META % ("provider", "example.org/a", constraint)
+    report = check(tmp_path, GOOD, extensions=meta)
+    assert report.count("valid") == count
+    assert bool(report.notes) is not bool(count)
 
 
 def test_crossplanes_own_kinds_are_of_the_image_that_is_named(tmp_path: Path) -> None:
@@ -84,7 +106,7 @@ def test_crossplanes_own_kinds_are_of_the_image_that_is_named(tmp_path: Path) ->
     report = validate(
         extensions,
         resources,
-        cache_directory=tmp_path / "cache",
+        packages=PackageSchemas(cache=tmp_path / "cache"),
         crossplane_image="example.org/crossplane:v9",
     )
     assert report.count("valid") == 1

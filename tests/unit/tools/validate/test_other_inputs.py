@@ -64,7 +64,7 @@ def test_input_of_patch_and_transform_is_checked(tmp_path: Path) -> None:
     path = tmp_path / "composition.yaml"
     path.write_text(PATCHES)
     report = author_check.check([str(path)])
-    assert (report.findings, report.steps, report.others) == ((), 1, ())
+    assert (report.findings, report.steps, report.others) == ([], 1, [])
     path.write_text(PATCHES.replace("toFieldPath", "toFieldPaht"))
     (finding,) = author_check.check([str(path)]).findings
     message = "input.resources[0].patches[0].toFieldPaht: unknown field"

@@ -7,7 +7,13 @@ from support.validate_helpers import CRD, GOOD, OTHER, check, write
 
 from function_script import documents
 from function_script.texts.errors import DocumentError, InputError
-from function_script.tools.validate import render_json, render_text, render_yaml, validate
+from function_script.tools.validate import (
+    PackageSchemas,
+    render_json,
+    render_text,
+    render_yaml,
+    validate,
+)
 
 BAD = """\
 apiVersion: example.org/v1
@@ -298,7 +304,7 @@ def test_malformed_file_is_one_of_many(tmp_path: Path) -> None:
     (tmp_path / "resources" / "a.yaml").write_bytes(b"a: \xff\n")
     report = check(tmp_path, GOOD)
     assert len(report.results) == 1
-    report = validate([], [str(tmp_path / "resources")], cache_directory=tmp_path)
+    report = validate([], [str(tmp_path / "resources")], packages=PackageSchemas(cache=tmp_path))
     assert [result.status for result in report.results] == ["invalid", "missingSchema"]
     message = json.loads(render_json(report))["resources"][0]["errors"][0]
     assert message["type"] == "unreadable"

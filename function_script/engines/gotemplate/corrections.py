@@ -1,0 +1,695 @@
+"""Corrections of actions that are written as in another language, verified by Go's grammar.
+
+`correct` proposes an action only if the parser accepts it in its template. An expression is read by
+precedence, over the operands of Go, Python, JavaScript and Jinja. Where two meanings are possible,
+there is no correction.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from function_script.engines.gotemplate import errors
+from function_script.engines.gotemplate.syntax import parser
+
+# A hint is read at a glance, and an event has room for a few.
+_MAX_CHARACTERS: Final = 120
+# Nobody writes a longer action in one line.
+_MAX_ACTION: Final = 2_000
+
+
+class Correction(NamedTuple):
+    """The text of an action as it must be written, and the bounds of the text that it replaces.
+
+    ``aside`` is what else must be changed, or "".
+    """
+
+    text: str
+    start: int
+    end: int
+    aside: str = ""
+
+    @property
+    def hint(self) -> str:
+        """The hint."""
+        return f"write {self.text}{self.aside}"
+
+    def apply(self, source: str) -> str:
+        """Return the source with the correction."""
+        return source[: self.start] + self.text + source[self.end :]
+
+
+def correct(source: str, position: int, grammar: parser.Grammar) -> Correction | None:
+    """Return the correction of the action at a position; None if there is none that is certain."""
+    match = _find_action(source, position, grammar.delims)
+    if match is None or match.end() - match.start() > _MAX_ACTION:
+        return None
+    try:
+        text, aside = _Action(match, source[: match.start()], grammar).rewrite()
+    except (_UnreadableError, RecursionError):
+        return None
+    if text == match[0] or len(text) > _MAX_CHARACTERS or "\n" in text:
+        return None
+    correction = Correction(text, match.start(), match.end(), aside)
+    return correction if _parses(correction, source, grammar) else None
+
+
+def _find_action(source: str, position: int, delims: tuple[str, str]) -> re.Match[str] | None:
+    """Return the action at a position; None if its end is not certain."""
+    left, right = map(re.escape, delims)
+    start = source.rfind(delims[0], 0, position + 1)
+    inside = rf"(?:{_QUOTED}|(?!-?{right}|{left})[^\"`'])*?"
+    action = re.compile(rf"(?P<left>{left}-?)(?P<body>{inside})(?P<right>-?{right})", re.DOTALL)
+    match = action.match(source, start) if start >= 0 else None
+    return match if match is not None and position < match.end() else None
+
+
+def _parses(correction: Correction, source: str, grammar: parser.Grammar) -> bool:
+    """Report whether no error is left in the action."""
+    end = correction.start + len(correction.text)
+    try:
+        parser.parse("", correction.apply(source), grammar)
+    except errors.LimitExceededError:
+        return False
+    except parser.ParseFailure as failure:
+        # A block without an end is another mistake.
+        positions = [error.position or 0 for error in failure.errors if error.cause is None]
+        return not any(correction.start <= position < end for position in positions)
+    return True
+
+
+def find_unclosed(source: str, position: int, delims: tuple[str, str]) -> int | None:
+    """Return the start of the action at a position if another one begins before its end."""
+    left, right = delims
+    start = source.rfind(left, 0, position + 1)
+    if start < 0:
+        return None
+    rest = source[start + len(left) :]
+    end = rest.find(right)
+    following = rest.find(left)
+    is_open = 0 <= following < end and "\n" in rest[:following] and '"' not in rest[:following]
+    return start if is_open else None
+
+
+class _UnreadableError(Exception):
+    """The action has no meaning that is certain."""
+
+
+class _Token(NamedTuple):
+    """A token; ``has_gap``: a blank is before it."""
+
+    kind: str
+    text: str
+    has_gap: bool
+
+
+class _Term(NamedTuple):
+    """A Go expression. ``is_call``: it needs parentheses as an argument.
+
+    ``type`` is text, number or boolean, or "" where it is not certain.
+    """
+
+    text: str
+    type: str = ""
+    is_call: bool = False
+
+    @property
+    def argument(self) -> str:
+        """The expression as an argument."""
+        return f"({self.text})" if self.is_call else self.text
+
+    @property
+    def is_literal(self) -> bool:
+        """Report whether it is a constant."""
+        return not self.is_call and self.type in {"text", "number"}
+
+
+class _Choice(NamedTuple):
+    """``condition ? yes : no``, which has another form as a whole action."""
+
+    condition: _Term
+    yes: _Term
+    no: _Term
+
+
+class _Action:
+    """An action, and the names that it can refer to: the variables and blocks before it."""
+
+    def __init__(self, match: re.Match[str], before: str, grammar: parser.Grammar) -> None:
+        self._left, self._body, self._right = match["left"], match["body"].strip(), match["right"]
+        self._grammar = grammar
+        self._variables = frozenset(
+            name for pair in _DECLARED.findall(before) for name in pair if name
+        )
+        left = re.escape(grammar.delims[0])
+        blocks: list[str] = []
+        for keyword in re.findall(rf"{left}-?\s*(range|with|define|block|if|end)\b", before):
+            if keyword != "end":
+                blocks.append(keyword)
+            elif blocks:
+                blocks.pop()
+        # The prefix of the root of the data, which is not certain to be at hand in a definition.
+        is_inside = not {"range", "with"}.isdisjoint(blocks)
+        is_defined = not {"define", "block"}.isdisjoint(blocks)
+        self._root = None if is_defined else "$" if is_inside else ""
+
+    def rewrite(self) -> tuple[str, str]:
+        """Return it in Go's syntax, and what else must be changed; raises _UnreadableError."""
+        body = self._body
+        if _ASSIGNMENTS.fullmatch(body):
+            left, right = self._grammar.delims
+            return "".join(f"{left} {part.strip()} {right}" for part in body.split(";")), ""
+        if match := _TRAILING_COMMENT.fullmatch(body):
+            return self._wrap(match["code"]), ", and a comment as {{/* TEXT */}}"
+        if match := _COMMENT.fullmatch(body):
+            # A comment touches its delimiters, and a mark needs a blank.
+            left = f"{self._left} " if self._left.endswith("-") else self._left
+            right = f" {self._right}" if self._right.startswith("-") else self._right
+            text = next(group for group in match.groups() if group is not None)
+            return f"{left}/* {text.strip()} */{right}", ""
+        if match := _KEYWORD.fullmatch(body):
+            return self._wrap(match["else"] or "end"), ""
+        if match := _CONDITIONAL.match(body):
+            keyword = "if" if match[1].removeprefix("#") == "if" else "else if"
+            condition = self._expression(body[match.end() :].strip().removesuffix(":"))
+            return self._wrap(f"{keyword} {condition}"), ""
+        if match := _LOOP.match(body):
+            return self._loop(body[match.end() :].strip().removesuffix(":"))
+        if match := _NAMED.match(body):
+            return self._wrap(self._named_template(match, body[match.end() :].strip())), ""
+        if match := _ASSIGNMENT.match(body):
+            name = f"${match[2].removeprefix('$')}"
+            is_declaration = name not in self._variables or (match[3] == ":=" and not match[1])
+            aside = "" if match[2].startswith("$") else f", and {name} where it is read"
+            value = self._expression(body[match.end() :])
+            return self._wrap(f"{name} {':=' if is_declaration else '='} {value}"), aside
+        return self._output(), ""
+
+    def _wrap(self, body: str) -> str:
+        return f"{self._left} {body} {self._right}"
+
+    def _expression(self, text: str) -> str:
+        expression = _Expression(text, self._grammar, self._variables, self._root)
+        value = expression.pipeline()
+        expression.finish()
+        return value.text
+
+    def _output(self) -> str:
+        """Return an action that writes; a choice by what may be no boolean becomes an if."""
+        expression = _Expression(self._body, self._grammar, self._variables, self._root)
+        value = expression.choice()
+        is_whole = expression.token.kind == "end"
+        if isinstance(value, _Choice) and is_whole and value.condition.type != "boolean":
+            left, right = self._grammar.delims
+            # A plain text is written as it is.
+            yes, no = (
+                part.text[1:-1]
+                if part.is_literal and _PLAIN_TEXT.fullmatch(part.text)
+                else f"{left} {part.text} {right}"
+                for part in (value.yes, value.no)
+            )
+            condition = f"{left} if {value.condition.text} {right}"
+            return f"{condition}{yes}{left} else {right}{no}{left} end {right}"
+        text = self._expression(self._body)
+        if text == "nil":
+            raise _UnreadableError
+        return self._wrap(text)
+
+    def _loop(self, text: str) -> tuple[str, str]:
+        """Return a range over what a loop of another language goes over."""
+        match = _LOOP_NAMES.match(text)
+        if match is None:
+            return self._wrap(f"range {self._expression(text)}"), ""
+        names = [name for name in match.groups() if name]
+        items = self._expression(text[match.end() :].removesuffix(".items()"))
+        variables = ", ".join(f"${name}" for name in names)
+        bare = [f"${name}" for name in names if not re.search(rf"\${name}\b", text)]
+        aside = f", and {' and '.join(bare)} inside" if bare else ""
+        return self._wrap(f"range {variables} := {items}"), aside
+
+    def _named_template(self, match: re.Match[str], rest: str) -> str:
+        """Return a define, block, template or include whose name is in double quotes."""
+        keyword, name = match[1], match[2] or match[3] or match[4]
+        if keyword == "define":
+            if rest:
+                raise _UnreadableError
+            return f'define "{name}"'
+        if keyword == "template" and "|" in rest:
+            # A pipe would be about the data; `include` returns the text.
+            keyword = "include"
+        rest = rest.removesuffix(")") if "(" in match[0] else rest
+        return f'{keyword} "{name}" {self._expression(rest or ".")}'
+
+
+class _Expression:
+    """An expression of another language, read from its tokens."""
+
+    def __init__(
+        self, text: str, grammar: parser.Grammar, variables: frozenset[str], root: str | None
+    ) -> None:
+        self._functions = grammar.functions
+        self._variables = variables
+        self._root = root
+        self._tokens = _read_tokens(text)
+        self._position = 0
+
+    @property
+    def token(self) -> _Token:
+        """The next token; at the end one of kind ``end``."""
+        return self._tokens[self._position] if self._position < len(self._tokens) else _END_TOKEN
+
+    def finish(self) -> None:
+        """Raise _UnreadableError unless all is read."""
+        if self.token is not _END_TOKEN:
+            raise _UnreadableError
+
+    def _take(self) -> _Token:
+        token = self.token
+        self._position += 1
+        return token
+
+    def _accept(self, *texts: str) -> str:
+        """Consume the next token if it is one of these operators or words, and return it."""
+        token = self.token
+        if token.kind in {"operator", "word"} and token.text in texts:
+            self._position += 1
+            return token.text
+        return ""
+
+    def _expect(self, text: str) -> None:
+        if not self._accept(text):
+            raise _UnreadableError
+
+    def pipeline(self) -> _Term:
+        """Read stages with ``|`` between them, with arguments as in Go, Jinja or Liquid."""
+        value = self.choice()
+        if isinstance(value, _Choice):
+            if value.condition.type != "boolean":
+                raise _UnreadableError
+            value = self._call("ternary", value.yes, value.no, value.condition)
+        while self._accept("|"):
+            name = self._function_name(self._take())
+            arguments: list[_Term] = []
+            if self.token.text == "(" and not self.token.has_gap:
+                arguments = self._arguments()
+            elif self._accept(":", "="):
+                arguments = [self._operation()]
+            else:
+                while self._begins_operand():
+                    arguments.append(self._operand())
+            stage = self._call(name, *arguments, is_piped=True)
+            value = _Term(f"{value.text} | {stage.text}", is_call=True)
+        return value
+
+    def choice(self) -> _Term | _Choice:
+        """Read ``c ? a : b``, ``a if c else b``, or an expression without them."""
+        value = self._operation()
+        if self._accept("?"):
+            yes = self._operation()
+            self._expect(":")
+            return _Choice(value, yes, self._operation())
+        if self._accept("if"):
+            condition = self._operation()
+            self._expect("else")
+            return _Choice(condition, value, self._operation())
+        return value
+
+    def _operation(self, level: int = 0) -> _Term:
+        """Read operands with operators of this precedence and of higher ones."""
+        if level == len(_OPERATORS):
+            return self._application()
+        if level == _NEGATION and self._accept("not"):
+            return self._call("not", self._operation(level))
+        value = self._operation(level + 1)
+        while operator := self._accept(*_OPERATORS[level]):
+            value = self._operate(operator, value, self._operation(level + 1))
+            if level == _NEGATION:
+                # Chained comparisons mean something else in each language.
+                break
+        return value
+
+    def _operate(self, operator: str, left: _Term, right: _Term) -> _Term:
+        function = _OPERATIONS.get(operator, operator)
+        if function == "default":
+            return self._call("default", right, left)
+        if right.text == "nil" and function in {"eq", "ne"}:
+            # A null or missing value is false.
+            return self._call("not", left) if function == "eq" else left
+        if operator == "in":
+            if not right.text.startswith("list "):
+                # A list, a map and a text have a function each.
+                raise _UnreadableError
+            return self._call("has", left, right)
+        types = {left.type, right.type}
+        if operator == "~" or (operator == "+" and "text" in types):
+            if left.is_call and left.text.startswith("print "):
+                return _Term(f"{left.text} {right.argument}", "text", is_call=True)
+            return self._call("print", left, right)
+        if "text" in types and function in _ARITHMETIC:
+            raise _UnreadableError
+        if operator == "+" and "number" not in types:
+            # Two numbers, two texts or two lists.
+            raise _UnreadableError
+        if function in {"and", "or"} and left.is_call and left.text.startswith(f"{function} "):
+            type_ = left.type if left.type == right.type else ""
+            return _Term(f"{left.text} {right.argument}", type_, is_call=True)
+        value = self._call(function, left, right)
+        return value._replace(type="number") if function in _ARITHMETIC else value
+
+    def _application(self, most: int | None = None) -> _Term:
+        """Read ``function argument …``, or a single operand; ``most`` is a number of arguments."""
+        token = self.token
+        if self._accept("!"):
+            return self._call("not", self._application())
+        if not self._is_function(token) or self._is_called():
+            value = self._operand()
+            if self._begins_operand() and self.token.text not in _COMPARISONS:
+                raise _UnreadableError
+            return value
+        name = self._function_name(self._take())
+        arguments: list[_Term] = []
+        while self._begins_operand() and len(arguments) != most:
+            arguments.append(self._argument())
+        if name in {"and", "or", "not"} and self.token.text in _OPERATORS[_NEGATION]:
+            raise _UnreadableError
+        return self._call(name, *arguments)
+
+    def _argument(self) -> _Term:
+        """Read an argument; a function that takes arguments takes all that follow."""
+        token = self.token
+        if not self._is_function(token) or self._is_called():
+            return self._operand()
+        name = self._function_name(token)
+        function = self._functions[name]
+        if name in _COMPARISONS:
+            return self._application(most=2)
+        if function.parameters and not function.variadic:
+            return self._application(most=len(function.parameter_types))
+        return self._application() if function.variadic else self._operand()
+
+    def _call(self, name: str, *arguments: _Term, is_piped: bool = False) -> _Term:
+        """Return a call; raises _UnreadableError for a wrong number of arguments."""
+        function = self._functions[name]
+        types, count = function.parameter_types, len(arguments) + is_piped
+        if count < len(types) - function.variadic or (count > len(types) and not function.variadic):
+            raise _UnreadableError
+        type_ = {"bool": "boolean", "string": "text"}.get(function.returns, "")
+        if name in {"and", "or"} and {argument.type for argument in arguments} == {"boolean"}:
+            type_ = "boolean"
+        text = " ".join([name, *(argument.argument for argument in arguments)])
+        return _Term(text, type_, is_call=bool(arguments))
+
+    def _is_function(self, token: _Token) -> bool:
+        """Report whether a token is a function, perhaps under another language's name."""
+        name = _ALIASES.get(token.text, token.text)
+        return token.kind == "word" and name in self._functions and name not in _CONSTANTS
+
+    def _is_called(self) -> bool:
+        """Report whether the next token is a name with a parenthesis right behind it."""
+        following = (*self._tokens[self._position + 1 :], _END_TOKEN)[0]
+        return following.text == "(" and not following.has_gap
+
+    def _function_name(self, token: _Token) -> str:
+        """Return Go's name of a function; raises _UnreadableError."""
+        if not self._is_function(token):
+            raise _UnreadableError
+        return _ALIASES.get(token.text, token.text)
+
+    def _begins_operand(self) -> bool:
+        """Report whether the next token begins another argument."""
+        token = self.token
+        if token.kind == "operator":
+            return token.text in {"(", ".", "[", "{"} and token.has_gap
+        return token.kind != "end" and token.has_gap and token.text not in _INFIX
+
+    def _arguments(self) -> list[_Term]:
+        """Read ``(a, b)``."""
+        self._expect("(")
+        values: list[_Term] = []
+        while not self._accept(")"):
+            values.append(self.pipeline())
+            if not self._accept(",") and self.token.text != ")":
+                raise _UnreadableError
+        return values
+
+    def _operand(self) -> _Term:
+        """Read an operand with the fields, indices and methods behind it."""
+        value, holder, name = self._primary(), None, ""
+        while not self.token.has_gap and self.token.kind != "end":
+            token = self.token
+            if token.kind == "field":
+                holder, name = value, self._take().text[1:]
+                value = _Term(f"{'' if value.text == '.' else value.argument}{token.text}")
+            elif token.kind in {"key", "dashed"}:
+                value, holder = self._index(value, _text(self._take().text[1:])), None
+            elif self._accept("["):
+                value, holder = self._index(value, self._operation()), None
+                self._expect("]")
+            elif token.text == "." and token.kind == "operator":
+                self._take()
+                if self.token.kind != "number" or self.token.has_gap:
+                    raise _UnreadableError
+                value, holder = self._index(value, _Term(self._take().text)), None
+            elif token.text == "(":
+                # The function that is like the method of Python or JavaScript.
+                arguments = self._arguments()
+                function = _METHODS.get((name, len(arguments)))
+                if holder is None or function is None:
+                    raise _UnreadableError
+                if function == "join" and holder.is_literal:
+                    arguments, holder = [holder], arguments[0]
+                value, holder = self._call(function, *arguments, holder), None
+            else:
+                break
+        return value
+
+    def _index(self, value: _Term, key: _Term) -> _Term:
+        """Return ``index value key``; indices of indices are one call."""
+        # The list of the parts, for `split` makes a map.
+        value = value._replace(text=re.sub(r"(^|\| )split ", r"\1splitList ", value.text))
+        if value.is_call and value.text.startswith("index "):
+            return _Term(f"{value.text} {key.argument}", is_call=True)
+        return self._call("index", value, key)
+
+    def _primary(self) -> _Term:
+        """Read an operand without anything behind it."""
+        token = self._take()
+        match token.kind:
+            case "string":
+                return _Term(token.text, "text")
+            case "quoted":
+                body = token.text[1:-1].replace("\\'", "'").replace('"', '\\"')
+                return _Term(f'"{body}"', "text")
+            case "quantity":
+                return _text(token.text)
+            case "number":
+                return _Term(token.text, "number")
+            case "variable" | "field":
+                return _Term(token.text)
+            case "dashed" | "key":
+                return self._call("index", _Term("."), _text(token.text[1:]))
+            case "word":
+                return self._word(token)
+            case _:
+                return self._bracket(token)
+
+    def _bracket(self, token: _Token) -> _Term:
+        """Read a parenthesis, a list, a dict or a dot."""
+        match token.text:
+            case "(":
+                value = self.pipeline()
+                self._expect(")")
+                return value
+            case "[":
+                return self._call("list", *self._items("]"))
+            case "{":
+                return self._call("dict", *self._items("}"))
+            case ".":
+                return _Term(".")
+            case _:
+                raise _UnreadableError
+
+    def _items(self, end: str) -> list[_Term]:
+        """Read the items of a list, or keys and values, up to a bracket."""
+        values: list[_Term] = []
+        while not self._accept(end):
+            is_key = end == "}" and len(values) % 2 == 0
+            is_word = is_key and self.token.kind == "word"
+            values.append(_text(self._take().text) if is_word else self._operation())
+            if not self._accept(*((":", "=", "=>") if is_key else (",",))) and (
+                is_key or self.token.text != end
+            ):
+                raise _UnreadableError
+        return values
+
+    def _word(self, token: _Token) -> _Term:
+        """Read a name: a constant, a function, a variable, or a part of the request."""
+        text, following = token.text, self.token
+        if text in _CONSTANTS:
+            return _Term(_CONSTANTS[text], "" if _CONSTANTS[text] == "nil" else "boolean")
+        if following.text == "(" and not following.has_gap:
+            name = self._function_name(token)
+            arguments = self._arguments()
+            # The value comes last, where other languages have it first.
+            first, *others = arguments or [_Term("")]
+            is_reversed = not first.is_literal and all(other.is_literal for other in others)
+            if name in _SUBJECT_LAST and others and is_reversed:
+                arguments = [*others, first]
+            return self._call("splitList" if name == "split" else name, *arguments)
+        if f"${text}" in self._variables:
+            return _Term(f"${text}")
+        if self._is_function(token):
+            return self._call(self._function_name(token))
+        if following.kind == "field" and not following.has_gap and self._root is not None:
+            if text in _REQUEST:
+                return _Term(f"{self._root}.{text}")
+            if text in _OF_XR:
+                return _Term(f"{self._root}.observed.composite.resource.{text}")
+        raise _UnreadableError
+
+
+def _read_tokens(text: str) -> list[_Token]:
+    """Return the tokens of an action's text; raises _UnreadableError."""
+    tokens: list[_Token] = []
+    end = 0
+    for match in _TOKEN.finditer(text):
+        gap = text[end : match.start()]
+        if gap.strip():
+            raise _UnreadableError
+        tokens.append(_Token(match.lastgroup or "", match[0], bool(gap)))
+        end = match.end()
+    if text[end:].strip():
+        raise _UnreadableError
+    return tokens
+
+
+def _text(text: str) -> _Term:
+    return _Term(json.dumps(text), "text")
+
+
+_END_TOKEN: Final = _Token("end", "", has_gap=True)
+
+_REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
+_OF_XR: Final = frozenset({"spec", "metadata", "status"})
+# Words that stand between operands in other languages.
+_INFIX: Final = frozenset({"and", "or", "in", "is", "not", "if", "else", "then"})
+_COMPARISONS: Final = ("eq", "ge", "gt", "le", "lt", "ne")
+_CONSTANTS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("true", "True", "TRUE"), "true"),
+    **dict.fromkeys(("false", "False", "FALSE"), "false"),
+    **dict.fromkeys(("nil", "None", "null", "undefined"), "nil"),
+}
+# Operators of other languages in the order of their precedence, and their functions.
+_OPERATORS: Final[Sequence[Sequence[str]]] = (
+    ("??",),
+    ("||", "or"),
+    ("&&", "and"),
+    ("=", "==", "===", "!=", "!==", "<>", "<", "<=", ">", ">=", "in", *_COMPARISONS),
+    ("+", "-", "~"),
+    ("*", "/", "%"),
+)
+_NEGATION: Final = 3
+_OPERATIONS: Final[Mapping[str, str]] = {
+    "??": "default",
+    "||": "or",
+    "&&": "and",
+    **dict.fromkeys(("=", "==", "==="), "eq"),
+    **dict.fromkeys(("!=", "!==", "<>"), "ne"),
+    "<": "lt",
+    "<=": "le",
+    ">": "gt",
+    ">=": "ge",
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "div",
+    "%": "mod",
+}
+_ARITHMETIC: Final = frozenset({"add", "sub", "mul", "div", "mod"})
+# Functions of other languages that have another name here, and the same order of arguments.
+_ALIASES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("tojson", "to_json", "jsonencode", "json"), "toJson"),
+    **dict.fromkeys(("fromjson", "from_json", "jsondecode"), "fromJson"),
+    **dict.fromkeys(("toyaml", "to_yaml", "to_nice_yaml", "yamlencode", "yaml"), "toYaml"),
+    **dict.fromkeys(("fromyaml", "from_yaml", "yamldecode"), "fromYaml"),
+    **dict.fromkeys(("b64encode", "base64encode", "b64_encode", "base64", "btoa"), "b64enc"),
+    **dict.fromkeys(("b64decode", "base64decode", "b64_decode", "atob"), "b64dec"),
+    **dict.fromkeys(("length", "size"), "len"),
+    **dict.fromkeys(("downcase", "lowercase", "toLower", "ToLower", "toLowerCase"), "lower"),
+    **dict.fromkeys(("upcase", "uppercase", "toUpper", "ToUpper", "toUpperCase"), "upper"),
+    **dict.fromkeys(("tostring", "str", "string", "String", "itoa", "Itoa"), "toString"),
+    **dict.fromkeys(("strip", "trimspace", "trimSpace", "TrimSpace"), "trim"),
+    **dict.fromkeys(("startswith", "startsWith", "starts_with"), "hasPrefix"),
+    **dict.fromkeys(("endswith", "endsWith", "ends_with"), "hasSuffix"),
+    **dict.fromkeys(("toint", "to_int", "parseInt"), "int"),
+    **dict.fromkeys(("unique", "distinct"), "uniq"),
+    **dict.fromkeys(("to_nice_json", "pprint", "to_pretty_json"), "toPrettyJson"),
+    "basename": "base",
+    "d": "default",
+    "float": "float64",
+    "format": "printf",
+    "sha256": "sha256sum",
+}
+# Methods, by how many arguments they take, and the function that takes those and then the value.
+_METHODS: Final[Mapping[tuple[str, int], str]] = {
+    **dict.fromkeys((("startswith", 1), ("startsWith", 1)), "hasPrefix"),
+    **dict.fromkeys((("endswith", 1), ("endsWith", 1)), "hasSuffix"),
+    **dict.fromkeys((("upper", 0), ("toUpperCase", 0)), "upper"),
+    **dict.fromkeys((("lower", 0), ("toLowerCase", 0)), "lower"),
+    **dict.fromkeys((("strip", 0), ("trim", 0)), "trim"),
+    ("get", 2): "dig",
+    ("join", 1): "join",
+    ("replace", 2): "replace",
+    ("split", 1): "splitList",
+}
+# Functions that take the text they work on last, where other languages have it first.
+_SUBJECT_LAST: Final = frozenset(
+    {
+        *("contains", "default", "hasPrefix", "hasSuffix", "join", "nindent", "indent", "repeat"),
+        *("replace", "split", "splitList", "trimPrefix", "trimSuffix", "trunc", "regexMatch"),
+    }
+)
+_QUOTED: Final = r""""(?:[^"\\\n]|\\.)*"|`[^`]*`|'(?:[^'\\\n]|\\.)*'"""
+_NAME: Final = r"[A-Za-z_]\w*"
+# A key with a slash has dots of its own, and is the last part of a path.
+_OWN_KEY: Final = r"(?:(?<=\.labels)|(?<=\.annotations)|(?<=\.matchLabels)|(?<=\.nodeSelector))"
+_TOKEN: Final = re.compile(
+    "|".join(
+        (
+            r'(?P<string>"(?:[^"\\\n]|\\.)*"|`[^`]*`)',
+            r"(?P<quoted>'(?:[^'\\\n]|\\.)*')",
+            rf"(?P<key>{_OWN_KEY}\.[\w-]+(?:\.[\w-]+)*/[\w.-]+)",
+            rf"(?P<dashed>\.{_NAME}(?:-[A-Za-z_]\w*|-\d\w*[A-Za-z_]\w*)+)",
+            rf"(?P<field>\.{_NAME})",
+            rf"(?P<variable>\${_NAME}|\$)",
+            r"(?P<quantity>\d+(?:\.\d+)?[A-Za-z]\w*)",
+            r"(?P<number>(?:(?<=[ (\[,])-)?\d[\d_]*(?:\.\d+)?)",
+            rf"(?P<word>{_NAME})",
+            r"(?P<operator>===|!==|==|!=|<>|<=|>=|&&|\|\||\?\?|=>|[-+*/%<>=!?:|,()\[\]{}~.])",
+        )
+    )
+)
+_PLAIN_TEXT: Final = re.compile(r'"[\w ./:-]*"')
+_DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
+# An action with a comment of Python or Go behind it, and no text in which such a mark may be. A
+# number or a variable behind ``//`` is divided by.
+_TRAILING_COMMENT: Final = re.compile(
+    r"""(?P<code>[^"'`#/]*[^"'`#/\s])\s+(?:#|//\s*(?=[A-Za-z]))[^"'`]*"""
+)
+_ASSIGNMENTS: Final = re.compile(r"""\$\w+\s*:?=[^;"'`=]+(?:;\s*\$\w+\s*:?=[^;"'`=]+)+""")
+_COMMENT: Final = re.compile(r"/\*(.*)\*/|//(.*)|\#(?!if|each|with|unless)(.*)", re.DOTALL)
+_KEYWORD: Final = re.compile(
+    r"(?P<else>else)\s*[:{]|end[ \t]*(?:if|for|range|with|block|define|macro)"
+    r"|/(?:if|each|with|unless)"
+)
+_CONDITIONAL: Final = re.compile(r"(else[ \t]+if|elseif|elif|\#?if)\b\s*")
+_LOOP: Final = re.compile(r"(?:range|for|\#each)\s+")
+_LOOP_NAMES: Final = re.compile(
+    r"\$?([A-Za-z_]\w*)(?:\s*(?:,|\s(?=\$))\s*\$?([A-Za-z_]\w*))?\s*(?::=|=|\bin\b)\s*"
+)
+_NAMED: Final = re.compile(
+    r"(define|block|template|include)(?:\s+|\s*\(\s*)"
+    r"(?:\"([^\"]+)\"|'([^']+)'|([A-Za-z][\w.\-/]*))\s*,?\s*\)?"
+)
+_ASSIGNMENT: Final = re.compile(r"(?:(set|let|var|const)\s+)?(\$?[A-Za-z_]\w*)\s*(:=|=(?![=~>]))")

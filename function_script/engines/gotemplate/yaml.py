@@ -1,0 +1,594 @@
+"""YAML as yaml.v3 reads and writes it, for toYaml and fromYaml.
+
+A plain scalar that is read is a text, a number, a boolean, a time or null. A string is written
+plain, quoted, or as a block of lines. yaml.v3 takes U+2028 and U+2029 for line breaks: it indents
+the text behind them.
+"""
+
+import base64
+import binascii
+import datetime as dt
+import re
+from collections.abc import Iterable, Iterator
+from functools import cmp_to_key
+from typing import Final
+
+from function_script.documents import events
+from function_script.documents.errors import YamlError
+from function_script.documents.events import Event
+from function_script.engines.gotemplate import values
+from function_script.engines.gotemplate.data import copy_tree
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Allocator
+from function_script.engines.gotemplate.go_time import LOCAL, UTC, Duration, Location, Time
+from function_script.engines.gotemplate.printing import float_text
+
+# Scalars
+
+_VALUES: Final[dict[str, object]] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
+}
+_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_INTEGER: Final = re.compile(
+    r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|([1-9][0-9]*|0))"
+)
+_BASES: Final = (16, 8, 2, 10)
+_MAX_DIGITS: Final = 64
+_TIME: Final = re.compile(
+    r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})"
+    r"(?:(?:[Tt]|( ))([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,]([0-9]+))?"
+    r"(Z|[-+][0-9]{2}:[0-9]{2})?)?"
+)
+
+
+def is_text(text: str) -> bool:
+    """Report whether a plain scalar reads back as the string it is."""
+    return resolve(text) is text
+
+
+def resolve(text: str) -> object:
+    """Return the value of a plain scalar; the string itself when it is nothing else."""
+    first = text[:1]
+    if first and first not in "+-.0123456789~nNtTfF":
+        return text
+    if text in _VALUES:
+        return _VALUES[text]
+    if not first or first not in "+-.0123456789":
+        return text
+    if first != ".":
+        time = _time(text)
+        if time is not None:
+            return time
+    number = _number(text, dotted=first == ".")
+    return text if number is None else number
+
+
+def _number(text: str, *, dotted: bool) -> object | None:
+    if dotted:
+        # Python also reads blanks behind a number, and digits of other scripts.
+        return _real(text) if text.isascii() and text == text.rstrip() else None
+    plain = text.replace("_", "")
+    match = _INTEGER.fullmatch(plain)
+    if match is not None:
+        digits, base = next(
+            (digits, base)
+            for digits, base in zip(match.groups()[1:], _BASES, strict=True)
+            if digits is not None
+        )
+        # Python converts at most 4,300 digits, and 64 bits have at most 64 in any base.
+        if len(digits.lstrip("0")) <= _MAX_DIGITS:
+            number = int(f"{match[1]}{digits.lstrip('0') or '0'}", base)
+            if values.MIN_INT64 <= number <= values.MAX_INT64:
+                return values.Int(number)
+            if match[1] == "" and number <= values.MAX_UINT64:
+                return values.Uint64(number)
+    return _real(plain) if _FLOAT.fullmatch(plain) else None
+
+
+def _real(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if abs(number) != float("inf") else None
+
+
+def _time(text: str) -> Time | None:
+    """Return a date, or a date and a time; None for other texts."""
+    match = _TIME.fullmatch(text)
+    if match is None:
+        return None
+    blank, zone = match[4], match[9]
+    if match[5] is not None and (blank is None) == (zone is None):
+        return None
+    year, month, day = int(match[1]), int(match[2]), int(match[3])
+    hour, minute, second = (int(match[group] or 0) for group in (5, 6, 7))
+    try:
+        moment = dt.datetime(year, month, day, hour, minute, second, tzinfo=dt.UTC)
+    except ValueError:
+        return None
+    offset = _offset(zone)
+    nanoseconds = int((match[8] or "0")[:9].ljust(9, "0"))
+    seconds = int(moment.timestamp()) - offset
+    if offset:
+        return Time(seconds, nanoseconds, Location.fixed("", offset))
+    return Time(seconds, nanoseconds, UTC if zone in {None, "Z"} else LOCAL)
+
+
+def _offset(zone: str | None) -> int:
+    if zone is None or zone == "Z":
+        return 0
+    seconds = int(zone[1:3]) * 3600 + int(zone[4:6]) * 60
+    return -seconds if zone[0] == "-" else seconds
+
+
+# Writing
+
+# A longer key needs a question mark.
+MAX_SIMPLE_KEY: Final = 128
+# Plain in any context, apart from the words below.
+_SIMPLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
+_WORDS: Final = frozenset(
+    word
+    for base in ("y", "yes", "on", "n", "no", "off", "true", "false", "null")
+    for word in (base, base.capitalize(), base.upper())
+)
+# Characters that need an escape: controls, those beyond the BMP, and two line breaks. (A negated
+# class takes Python ten times longer to compile.)
+_SPECIAL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufeff\ufffe-\U0010ffff]")
+_SEPARATORS: Final = "\u2028\u2029"
+_INDENTED: Final = re.compile(f"(?<=[{_SEPARATORS}])(?=[^\n{_SEPARATORS}])")
+_BLANK_BEFORE_BREAK: Final = re.compile(f" [\n{_SEPARATORS}]")
+_BLANK_AT_SEPARATOR: Final = re.compile(f" [{_SEPARATORS}]|[{_SEPARATORS}] ")
+_BASE60: Final = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
+_INDICATORS: Final = re.compile(
+    r"""---|\.\.\.|[#,\[\]{}&*!|>'"%@`]|[?:-](?:[ \t]|$)|.*?(?::(?:[ \t]|$)|[ \t]\#)""", re.DOTALL
+)
+_ESCAPES: Final = {
+    "\0": "0",
+    "\a": "a",
+    "\b": "b",
+    "\t": "t",
+    "\n": "n",
+    "\v": "v",
+    "\f": "f",
+    "\r": "r",
+    "\x1b": "e",
+    '"': '"',
+    "\\": "\\",
+    "\x85": "N",
+    "\xa0": "_",
+    "\u2028": "L",
+    "\u2029": "P",
+}
+_BASE64_LINE: Final = 70
+_BOM: Final = "\ufeff"
+
+
+def is_simple(text: str) -> bool:
+    """Report whether a string is written plain, also as a key, in any context."""
+    return (
+        len(text) <= MAX_SIMPLE_KEY and _SIMPLE.fullmatch(text) is not None and text not in _WORDS
+    )
+
+
+def write_string(text: str, indent: int) -> str:
+    """Return a string as a value; the lines of a block are indented by ``indent``."""
+    if _SIMPLE.fullmatch(text) and text not in _WORDS:
+        return text
+    if values.is_broken(text):
+        return f"!!binary {_write_binary(values.to_bytes(text), indent)}"
+    if "\n" not in text:
+        return _on_one_line(text, indent)
+    if text.endswith(" ") or _BLANK_BEFORE_BREAK.search(text) or _SPECIAL.search(text):
+        return double_quoted(text)
+    return _block(text, indent)
+
+
+def write_key(text: str) -> str:
+    """Return a string as a key: always on one line."""
+    if _SIMPLE.fullmatch(text) and text not in _WORDS:
+        return text
+    return (
+        double_quoted(text) if has_break(text) or values.is_broken(text) else _on_one_line(text, 0)
+    )
+
+
+def has_break(text: str) -> bool:
+    """Report whether yaml.v3 sees several lines."""
+    return "\n" in text or _SEPARATORS[0] in text or _SEPARATORS[1] in text
+
+
+def _on_one_line(text: str, indent: int) -> str:
+    if not is_text(text) or text in _WORDS or _BASE60.fullmatch(text):
+        return double_quoted(text)
+    if "\t" in text or _SPECIAL.search(text):
+        return double_quoted(text)
+    breaks = has_break(text)
+    if breaks and _BLANK_AT_SEPARATOR.search(text):
+        return double_quoted(text)
+    if text[0] == " " or text[-1] == " " or breaks or _INDICATORS.match(text):
+        quoted = _INDENTED.sub(" " * indent, text.replace("'", "''"))
+        return f"'{quoted}'"
+    return text
+
+
+def double_quoted(text: str) -> str:
+    """Return a text in double quotes, with escapes."""
+    # yaml.v3 escapes every character of a text that begins with a byte order mark.
+    escaped = (
+        "".join(map(_escape, text))
+        if text.startswith(_BOM)
+        else _ESCAPED.sub(lambda match: _escape(match[0]), text)
+    )
+    return f'"{escaped}"'
+
+
+_ESCAPED: Final = re.compile(rf'["\\\t\n{_SEPARATORS}]|{_SPECIAL.pattern}')
+
+
+def _escape(character: str) -> str:
+    if character in _ESCAPES:
+        return f"\\{_ESCAPES[character]}"
+    code = ord(character)
+    if code <= 0xFF:  # noqa: PLR2004 # two hexadecimal digits
+        return f"\\x{code:02X}"
+    return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"  # noqa: PLR2004 # the BMP
+
+
+def _block(text: str, indent: int) -> str:
+    """Return a literal block: a hint for leading blanks, another for the final newlines.
+
+    As with yaml.v3, a newline at the very beginning is lost when the text is read back. Differs on
+    purpose if the last line ends in U+2028: yaml.v3 continues behind it with the next entry.
+    """
+    hint = "4" if text[0] in _BLANKS else ""
+    if text[-1] not in _BREAKS:
+        hint += "-"
+    elif text[-2:-1] in {"", *_BREAKS}:
+        hint += "+"
+    body = text.removeprefix("\n")
+    if not body:
+        return f"|{hint}"
+    pad = " " * indent
+    body = _INDENTED.sub(pad, body.removesuffix("\n"))
+    lines = (
+        line if line[:1] in {"", *_SEPARATORS} else f"{pad}{line}" for line in body.split("\n")
+    )
+    first = "" if text[0] in _SEPARATORS else "\n"
+    return f"|{hint}{first}" + "\n".join(lines)
+
+
+_BREAKS: Final = ("\n", *_SEPARATORS)
+_BLANKS: Final = (" ", *_BREAKS)
+
+
+def _write_binary(data: bytes, indent: int) -> str:
+    encoded = base64.b64encode(data).decode()
+    if len(encoded) <= _BASE64_LINE:
+        return encoded
+    lines = [
+        encoded[start : start + _BASE64_LINE] for start in range(0, len(encoded), _BASE64_LINE)
+    ]
+    return _block("\n".join(lines) + "\n", indent)
+
+
+# fromYaml
+
+_TAG: Final = "tag:yaml.org,2002:"
+_MAX_DEPTH: Final = 100
+_MERGE: Final = "<<"
+# Python's descriptions of bad UTF-8, and yaml.v3's.
+_NOT_UTF8: Final = {
+    "invalid start byte": "invalid leading UTF-8 octet",
+    "invalid continuation byte": "invalid trailing UTF-8 octet",
+    "unexpected end of data": "incomplete UTF-8 octet sequence",
+}
+
+
+def from_yaml(allocator: Allocator, text: str) -> object:
+    """Return the value of the first document, None when there is none; raises CallError."""
+    try:
+        values.to_bytes(text).decode()
+    except UnicodeDecodeError as error:
+        raise CallError(f"yaml: {_NOT_UTF8[error.reason]}") from error
+    try:
+        return _Decoder(allocator, events.read_events(text)).read_document()
+    except YamlError as error:
+        raise CallError(f"yaml: line {error.line + 1}: {error.message}") from error
+
+
+class _Unfinished:
+    """Stands for an anchored container while it is read."""
+
+
+class _Decoder:
+    def __init__(self, allocator: Allocator, stream: Iterator[Event]) -> None:
+        self.allocator = allocator
+        self.stream = stream
+        self.anchors: dict[str, object] = {}
+
+    def read_document(self) -> object:
+        """Return the first node of the stream."""
+        for event in self.stream:
+            if event.kind != "other":
+                return self.read_value(event, _MAX_DEPTH)
+        return None
+
+    def read_value(self, event: Event, depth: int) -> object:
+        """Return the value that begins with ``event``."""
+        if depth == 0:
+            raise CallError("yaml: exceeded max depth")
+        if event.kind == "alias":
+            return self.resolve_alias(event)
+        if event.anchor:
+            self.anchors[event.anchor] = _Unfinished()
+        if event.kind == "scalar":
+            value: object = scalar(event)
+        elif event.kind == "list":
+            value = [self.read_value(item, depth - 1) for item in self.read_until_end()]
+        else:
+            value = self.read_map(depth)
+        if event.anchor:
+            self.anchors[event.anchor] = value
+        return value
+
+    def read_until_end(self) -> Iterator[Event]:
+        """Yield the events that begin the parts of a container."""
+        for event in self.stream:
+            if event.kind == "end":
+                return
+            yield event
+
+    def resolve_alias(self, event: Event) -> object:
+        """Return a copy of an anchored value."""
+        if event.anchor not in self.anchors:
+            raise CallError(f"yaml: unknown anchor '{event.anchor}' referenced")
+        value = self.anchors[event.anchor]
+        if isinstance(value, _Unfinished):
+            raise CallError(f"yaml: anchor '{event.anchor}' value contains itself")
+        self.allocator.check_tree(value)
+        return copy_tree(value)
+
+    def read_map(self, depth: int) -> object:
+        """Return a map; what it merges gives way to its own keys."""
+        entries: dict[object, object] = {}
+        lines: dict[object, int] = {}
+        merged: dict[object, object] = {}
+        for event in self.read_until_end():
+            if event.kind == "scalar" and event.text == _MERGE and event.plain and not event.tag:
+                merged.update(self.read_merge(next(self.stream), depth - 1))
+                continue
+            key = self.read_value(event, depth - 1)
+            if isinstance(key, (dict, list)):
+                raise CallError(f"yaml: invalid map key: {key}")
+            if key in entries:
+                problem = f'mapping key "{event.text}" already defined at line {lines[key]}'
+                raise CallError(f"yaml: unmarshal errors:\n  line {event.line}: {problem}")
+            lines[key] = event.line
+            entries[key] = self.read_value(next(self.stream), depth - 1)
+        everything = {
+            **{key: item for key, item in merged.items() if key not in entries},
+            **entries,
+        }
+        return (
+            everything if all(type(key) is str for key in everything) else values.AnyMap(everything)
+        )
+
+    def read_merge(self, event: Event, depth: int) -> dict[object, object]:
+        """Return the map that ``<<`` merges; of several maps the first wins."""
+        value = self.read_value(event, depth)
+        merged: dict[object, object] = {}
+        for source in value if isinstance(value, list) else [value]:
+            if not isinstance(source, dict):
+                raise CallError("yaml: map merge requires map or sequence of maps as the value")
+            merged = {**source, **merged}
+        return merged
+
+
+def scalar(event: Event) -> object:
+    """Return the value of a scalar, by its tag if it has one."""
+    tag = event.tag.removeprefix(_TAG)
+    if tag == "binary":
+        return _read_binary(event.text)
+    if tag in {"", "int", "float", "bool", "null", "timestamp"}:
+        value = resolve(event.text) if tag or event.plain else event.text
+        return _check_tag(value, tag, event.text) if tag else value
+    return event.text
+
+
+_TYPES: Final[dict[str, tuple[type, ...]]] = {
+    "int": (values.Int,),
+    "float": (float,),
+    "bool": (bool,),
+    "null": (type(None),),
+}
+
+
+def _check_tag(value: object, tag: str, text: str) -> object:
+    if tag == "float" and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if tag in _TYPES and not isinstance(value, _TYPES[tag]):
+        raise CallError(f"yaml: cannot decode !!str `{text}` as a !!{tag}")
+    return value
+
+
+def _read_binary(text: str) -> str:
+    try:
+        return values.to_string(base64.b64decode("".join(text.split()), validate=True))
+    except (binascii.Error, ValueError) as error:
+        raise CallError("yaml: !!binary value contains invalid base64 data") from error
+
+
+# toYaml
+
+_STEP: Final = 4
+_DASH: Final = 2
+
+
+def to_yaml(value: object) -> str:
+    """Return a value as a document, with a final newline."""
+    parts: list[str] = []
+    block = _block_of(value)
+    if block is None:
+        parts.append(f"{_scalar(value, _STEP)}\n")
+    else:
+        _write_block(block, 0, "", parts)
+    return "".join(parts)
+
+
+def scalar_text(text: str) -> str:
+    """Return a string on one line, quoted if it would read back as something else."""
+    return write_key(text)
+
+
+def _write_block(value: object, indent: int, lead: str, parts: list[str]) -> None:
+    """Write a map or list that is not empty; its first line already has ``lead``."""
+    if isinstance(value, _Ordered):
+        _write_map(value.pairs, indent, lead, parts)
+    elif isinstance(value, dict):
+        texts = [key for key in value if isinstance(key, str)]
+        if len(texts) == len(value) and _PLAIN_ORDER.fullmatch("\n".join(texts)):
+            pairs: list[tuple[object, object]] = [(key, value[key]) for key in sorted(texts)]
+        else:
+            pairs = sorted(value.items(), key=_by_key)
+        _write_map(pairs, indent, lead, parts)
+    elif isinstance(value, (list, bytes)):
+        for item in value:
+            start = f"{lead or ' ' * indent}- "
+            lead = ""
+            block = _block_of(item)
+            if block is None:
+                parts.append(f"{start}{_scalar(item, indent + _DASH)}\n")
+            else:
+                _write_block(block, indent + _DASH, start, parts)
+
+
+def _write_map(
+    pairs: Iterable[tuple[object, object]], indent: int, lead: str, parts: list[str]
+) -> None:
+    pad = " " * indent
+    deeper = (indent // _STEP + 1) * _STEP
+    for key, item in pairs:
+        if type(key) is str and type(item) is str and is_simple(key) and is_simple(item):
+            # Most of the output is like labels.
+            parts.append(f"{lead or pad}{key}: {item}\n")
+            lead = ""
+            continue
+        parts.append(lead or pad)
+        lead = ""
+        block = _block_of(item)
+        # A simple key stands before its colon.
+        simple = not isinstance(key, str) or (
+            not has_break(key) and values.byte_length(key) <= MAX_SIMPLE_KEY
+        )
+        if simple:
+            parts.append(f"{write_key(key) if isinstance(key, str) else _scalar(key, 0)}:")
+        else:
+            parts.append(f"? {_scalar(key, deeper)}\n{pad}:")
+        if block is None:
+            parts.append(f" {_scalar(item, deeper)}\n")
+        elif simple:
+            parts.append("\n")
+            _write_block(block, deeper, "", parts)
+        else:
+            _write_block(block, deeper, " " * (deeper - indent - 1), parts)
+
+
+class _Ordered:
+    """A struct's fields, which keep their order."""
+
+    def __init__(self, pairs: Iterable[tuple[object, object]]) -> None:
+        self.pairs = pairs
+
+
+def _block_of(value: object) -> object | None:
+    """Return the value that takes several lines; None for scalars and empty containers."""
+    if isinstance(value, values.Struct):
+        data = value.yaml()
+        return _Ordered(data.items()) if isinstance(data, dict) and data else None
+    return value if isinstance(value, (dict, list, bytes)) and value else None
+
+
+def _scalar(value: object, indent: int) -> str:
+    if isinstance(value, str):
+        return write_string(str.__str__(value), indent)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return value.text() if type(value) is Duration else int.__repr__(value)
+    if isinstance(value, float):
+        return _SPECIAL_FLOATS.get(float_text(value)) or float_text(value)
+    if isinstance(value, values.Struct):
+        data = value.yaml()
+        return data.rfc3339() if isinstance(data, Time) else _scalar(data, indent)
+    if isinstance(value, dict):
+        return "{}"
+    return "[]" if isinstance(value, (list, bytes)) else "null"
+
+
+_SPECIAL_FLOATS: Final = {"+Inf": ".inf", "-Inf": "-.inf", "NaN": ".nan"}
+
+# Entries are in the natural order of yaml.v3: a9 before a10. Keys of only these characters sort as
+# strings.
+_PLAIN_ORDER: Final = re.compile(r"[A-Za-z./ \n-]*")
+
+
+def _compare(left: tuple[object, object], right: tuple[object, object]) -> int:
+    first, second = left[0], right[0]
+    if isinstance(first, str) and isinstance(second, str):
+        return _compare_texts(first, second)
+    if isinstance(first, (int, float)) and isinstance(second, (int, float)):
+        return (first > second) - (first < second)
+    kinds = [_KINDS.get(values.go_kind(key), len(_KINDS)) for key in (first, second)]
+    return kinds[0] - kinds[1]
+
+
+_KINDS: Final = {kind: order for order, kind in enumerate(("invalid", "bool", "int", "int64"))}
+_by_key = cmp_to_key(_compare)
+
+
+_DIGITS: Final = re.compile(r"\d*")
+# So many digits fit into 64 bits, and those before so many change nothing there.
+_SHORT: Final = 18
+_SIGNIFICANT: Final = 64
+
+
+def _compare_texts(first: str, second: str) -> int:
+    """Compare texts: runs of digits are numbers; other characters come before letters."""
+    index = 0
+    for left, right in zip(first, second, strict=False):
+        if left != right:
+            break
+        index += 1
+    else:
+        return len(first) - len(second)
+    if left.isalpha() and right.isalpha():
+        return -1 if left < right else 1
+    start = index
+    while start > 0 and first[start - 1].isdecimal():
+        start -= 1
+    if left.isalpha() or right.isalpha():
+        return -1 if left.isalpha() == (start < index) else 1
+    # Zeros behind other digits count: 10 is more than 1.
+    prefix = "1" if (left == "0" or right == "0") and first[start:index].strip("0") else "0"
+    runs = [run[0] for text in (first, second) if (run := _DIGITS.match(text, index))]
+    numbers = [_read_number(prefix + run) for run in runs]
+    if numbers[0] != numbers[1]:
+        return numbers[0] - numbers[1]
+    return len(runs[0]) - len(runs[1]) or (-1 if left < right else 1)
+
+
+def _read_number(digits: str) -> int:
+    """Return an int64 as Go computes it digit by digit: it wraps around."""
+    if digits.isascii() and len(digits) <= _SHORT:
+        return int(digits)
+    number = 0
+    for digit in digits[-_SIGNIFICANT:]:
+        number = values.wrap_int64(number * 10 + ord(digit) - ord("0"))
+    return number

@@ -1,1 +1,0 @@
-"""YAML as yaml.v3 reads and writes it, for toYaml and fromYaml."""

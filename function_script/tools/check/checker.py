@@ -1,0 +1,376 @@
+"""Apply the rules to files, document by document, and run the Compositions without an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from function_script.documents import Document
+from function_script.engines.lint import ResourceKind
+from function_script.inputs import Step
+from function_script.request import objects
+from function_script.request.limits import Limits
+from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import FatalError, InputError
+from function_script.tools import (
+    author_positions,
+    local_pool,
+    manifests,
+    sources,
+    step_inputs,
+    xrds,
+)
+from function_script.tools.check import paths, pipelines, plain_scalars, rules, searching
+from function_script.tools.check.definitions import (
+    Definitions,
+    XrChecker,
+    files_beside,
+    find_schema,
+)
+from function_script.tools.check.report import Finding, Report, Skipped
+from function_script.tools.project import Project
+from function_script.tools.render import loading
+from function_script.tools.validate.catalog import Catalog
+
+if TYPE_CHECKING:
+    # It imports what renders.
+    from function_script.tools.check import runs
+
+# Functions that compose nothing, by the end of their usual names.
+_IDLE: Final = ("auto-ready", "environment-configs", "extra-resources", "sequencer")
+# The rules about the frame of a pipeline, which need no step of ours.
+_FRAME: Final = (
+    (rules.COMPOSITION, pipelines.find_errors),
+    (rules.UNREAD, pipelines.find_unread_fields),
+    (rules.REVISION, pipelines.find_revisions),
+)
+
+
+def check(  # noqa: PLR0913 - the flags of the command
+    arguments: Sequence[str],
+    programs: Path | None = None,
+    definitions: Definitions | None = None,
+    ignored: Sequence[str] = (),
+    *,
+    is_salted: bool = False,
+    run_options: runs.Options | None = None,
+) -> Report:
+    """Check every step of ours in the files and directories that ``arguments`` name.
+
+    Programs in files are below ``programs``, by default in ``programs/`` in the file's directory.
+    Fields are compared with ``definitions`` and with the XRD in the file's directory. ``ignored``
+    are patterns of paths below directories. ``is_salted``: the server has a salt. With
+    ``run_options`` Compositions without an error run, too. Raises InputError for an argument that
+    cannot be read, and when there is nothing to check.
+    """
+    definitions = definitions or Definitions()
+    project = definitions.project or find_project(arguments, [programs])
+    entries = [*searching.find(arguments, project, ignored)]
+    files = [entry for entry in entries if not isinstance(entry, Skipped)]
+    checker = _Checker(
+        files=files,
+        programs=programs,
+        definitions=replace(definitions, project=project),
+        project=project,
+        is_salted=is_salted,
+        run_options=run_options,
+    )
+    for file in files:
+        checker.check(file)
+    report = checker.report
+    report.packages = definitions.notes
+    report.skipped = [entry for entry in entries if isinstance(entry, Skipped)]
+    if not (report.files or report.skipped):
+        raise InputError.of(
+            f"cannot check {', '.join(arguments)}: there is no Composition, Operation or input "
+            "of ours"
+        )
+    report.findings = _unique(report.findings)
+    report.unreached = _unique(report.unreached)
+    return report
+
+
+def find_project(
+    arguments: Sequence[str], named: Iterable[Path | None], allowed: Iterable[Path] = ()
+) -> Project:
+    """Return the files that may be read: below the arguments, or beside them, and what is named."""
+    return Project.of(
+        [Path(argument) for argument in arguments if argument != sources.STDIN],
+        named=[path for path in named if path is not None],
+        allowed=allowed,
+    )
+
+
+def list_files(arguments: Sequence[str], project: Project) -> list[Path]:
+    """Return every file and directory that `check` reads for its arguments."""
+    paths_ = [Path(argument) for argument in arguments]
+    beside = [
+        path
+        for file in paths_
+        if not file.is_dir()
+        for path in (
+            local_pool.programs_beside(file),
+            *files_beside(file),
+            *map(Path, loading.find_crds(file.parent)),
+        )
+    ]
+    return [*paths_, *(path for path in beside if path is not None and project.allows(path))]
+
+
+class _Checker:
+    """Checks files into ``report``; a step may refer to an input in any of ``files``."""
+
+    def __init__(  # noqa: PLR0913 - the options of `check`
+        self,
+        *,
+        files: Iterable[searching.File],
+        programs: Path | None,
+        definitions: Definitions,
+        project: Project,
+        is_salted: bool,
+        run_options: runs.Options | None,
+    ) -> None:
+        self.report = Report()
+        self._programs = programs
+        self._definitions = definitions
+        self._project = project
+        self._is_salted = is_salted
+        self._run_options = run_options
+        self._xrs = XrChecker(definitions, project)
+        self._directory: Path | None = None
+        self._crds: list[Object] = []
+        self._stored = step_inputs.StoredInputs(
+            [document for file in files for document in file.documents]
+        )
+
+    def check(self, file: searching.File) -> None:
+        """Check a file."""
+        if file.error is not None:
+            self.report.files += 1
+            self._add(rules.YAML, file.error.diagnostics)
+            return
+        xr_count = self._xrs.count
+        for rule, problem in self._xrs.check(file.name, file.documents):
+            self._add(rule, [problem])
+        self.report.rules = self._xrs.unevaluated
+        programs = self._programs or local_pool.programs_beside(Path(file.name))
+        try:
+            root = None if programs is None else self._project.resolve(programs)
+        except InputError as error:
+            self._add(rules.INPUT, error.diagnostics)
+            programs = root = None
+        self.report.files += self._xrs.count > xr_count or any(
+            step_inputs.has_pipeline(each.value) or step_inputs.find_ours(each)
+            for each in file.documents
+        )
+        beside = [each for each in file.documents if xrds.is_xrd(each.value)]
+        for document in file.documents:
+            if step_inputs.has_pipeline(document.value):
+                self._load_crds(Path(file.name).parent)
+            xrd = self._definitions.find_xrd_of(document, beside)
+            steps = _Steps(document, self._stored, programs, root)
+            self._check_document(steps, xrd)
+
+    def _load_crds(self, directory: Path) -> None:
+        """Take the CRDs beside a Composition, and those of the command."""
+        if self._directory != directory:
+            self._directory = directory
+            self._crds = [*self._definitions.manifests]
+            try:
+                loaded = sources.load(loading.find_crds(directory), self._project)
+                self._crds += (each.value for each in loaded)
+            except FatalError as error:
+                self._add(rules.YAML, error.diagnostics)
+
+    def _check_document(self, steps: _Steps, xrd: Object | None) -> None:
+        report, document = self.report, steps.document
+        report.steps += len(steps.ours) + len(steps.builtin)
+        report.others += step_inputs.find_others(document)
+        report.unchecked += (
+            each for each in steps.ours if each.stored is None and step_inputs.is_elsewhere(each)
+        )
+        first = len(report.findings)
+        misplaced = [*pipelines.find_misplaced_inputs(document)]
+        self._add(rules.INPUT, misplaced)
+        for rule, find in _FRAME:
+            self._add(rule, (each for each in find(document) if each not in misplaced))
+        self._check_steps(steps, xrd)
+        self._check_builtin(steps.builtin)
+        if steps.ours:
+            self._add(rules.TEMPLATE, pipelines.find_template_metadata(document))
+            self._add(rules.SCALAR, plain_scalars.find_in_document(document, steps.ours))
+        static = report.findings[first:]
+        if self._run_options is not None and all(each.severity != "error" for each in static):
+            self._run(steps, xrd, self._run_options, static)
+
+    def _check_steps(self, steps: _Steps, xrd: Object | None) -> None:
+        """Apply the rules to each step of ours."""
+        xr = None if xrd is None or not steps.ours else find_schema(xrd, steps.document)
+        self.report.untyped += xr is None and not all(map(step_inputs.is_of_operation, steps.ours))
+        names = steps.find_composed_names()
+        resources = self._find_composed(steps.find_composed_kinds())
+        for each, step in steps.parsed:
+            if isinstance(step, InputError):
+                problems = [(rules.INPUT, problem) for problem in step.diagnostics]
+            elif not each.path and self._stored.is_referenced(each.document):
+                # It is judged with the steps that refer to it.
+                problems = []
+            else:
+                subject = rules.CheckedStep(
+                    step_input=each,
+                    step=step,
+                    request=paths.of_request(step.language, xr, resources),
+                    composed=names,
+                    is_salted=self._is_salted,
+                )
+                problems = [*rules.apply(subject)]
+            for rule, problem in problems:
+                located = author_positions.map_to_source(problem, each, steps.programs)
+                self._add(rule, [located], each.step)
+
+    def _find_composed(self, kinds: Iterable[tuple[str, ResourceKind]]) -> dict[str, Object]:
+        """Return the schemas of composed resources by their names."""
+        by_name: dict[str, set[ResourceKind]] = {}
+        for name, kind in kinds:
+            by_name.setdefault(name, set()).add(kind)
+        schemas = {}
+        catalog = Catalog(self._crds)
+        for name, (kind, *others) in by_name.items():
+            # A name with two kinds has no certain schema.
+            if others:
+                continue
+            schema = catalog.find(*kind)
+            if schema is not None:
+                schemas[name] = schema
+            elif self._crds:
+                self.report.kinds.add(kind)
+        return schemas
+
+    def _check_builtin(self, inputs: Iterable[step_inputs.StepInput]) -> None:
+        """Compare the inputs of built-in functions with their schemas."""
+        for each in inputs:
+            try:
+                step_inputs.validate(each.value)
+            except InputError as error:
+                located = (
+                    author_positions.map_to_source(problem, each, None)
+                    for problem in error.diagnostics
+                )
+                self._add(rules.INPUT, located, each.step)
+
+    def _run(
+        self,
+        steps: _Steps,
+        xrd: Object | None,
+        options: runs.Options,
+        static: Iterable[Finding],
+    ) -> None:
+        """Run a Composition with steps of ours; ``static`` findings are not reported again."""
+        from function_script.tools.check import runs  # noqa: PLC0415 - slow to import
+
+        is_composition = manifests.text_at(steps.document.value, "kind") == "Composition"
+        if not (is_composition and steps.ours) or any(map(step_inputs.is_elsewhere, steps.ours)):
+            return
+        subject = runs.Subject(
+            document=steps.document,
+            inputs=[(each, step) for each, step in steps.parsed if isinstance(step, Step)],
+            xrd=xrd,
+            catalog=Catalog([*([] if xrd is None else [xrd]), *self._crds]),
+            programs=steps.programs,
+            project=self._project,
+        )
+        outcome = runs.find(subject, options)
+        self.report.variants += outcome.variants
+        spans = (finding.diagnostic.span for finding in static)
+        lines = {(span.name, span.line) for span in spans if span is not None}
+        for faults, findings in (
+            (outcome.faults, self.report.findings),
+            (outcome.unreached, self.report.unreached),
+        ):
+            for fault in faults:
+                span = fault.diagnostic.span
+                if span is None or (span.name, span.line) not in lines:
+                    findings.append(_finding(fault.rule, fault.diagnostic, fault.step))
+
+    def _add(self, rule: rules.Rule, problems: Iterable[Diagnostic], step: str = "") -> None:
+        self.report.findings += (_finding(rule, problem, step) for problem in problems)
+
+
+class _Steps:
+    """The steps of ours in a document: ``parsed`` has each with what it parses to, or its errors.
+
+    ``builtin`` are the inputs of built-in functions. ``programs`` is the directory of programs in
+    files, and ``root`` the same without links.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        stored: step_inputs.StoredInputs,
+        programs: Path | None,
+        root: Path | None,
+    ) -> None:
+        self.document = document
+        self.programs = programs
+        self.ours = [stored.complete(each) for each in step_inputs.find_ours(document)]
+        self.builtin = step_inputs.find_builtin(document)
+        limits = Limits().with_root(root)
+        self.parsed: list[tuple[step_inputs.StepInput, Step | InputError]] = []
+        for each in self.ours:
+            try:
+                step = step_inputs.parse_and_validate(each, limits, stored.find)
+                self.parsed.append((each, step))
+            except InputError as error:
+                self.parsed.append((each, error))
+        self._valid = [step for _, step in self.parsed if not isinstance(step, InputError)]
+
+    def find_composed_kinds(self) -> list[tuple[str, ResourceKind]]:
+        """Return names and kinds of resources that programs show."""
+        return [
+            pair
+            for step in self._valid
+            for pair in step.language.lint.find_composed_kinds(step.program)
+        ]
+
+    def find_composed_names(self) -> frozenset[str] | None:
+        """Return the names of all resources that the pipeline composes.
+
+        None when only a run knows them.
+        """
+        if (
+            manifests.text_at(self.document.value, "kind") != "Composition"
+            or not self._valid
+            or len(self._valid) < len(self.parsed)
+        ):
+            return None
+        pipeline = objects.find_path(self.document.value, ("spec", "pipeline"))
+        for step in pipeline if isinstance(pipeline, list) else []:
+            if not isinstance(step, dict):
+                return None
+            value = step.get("input")
+            is_ours = isinstance(value, dict) and step_inputs.is_ours(value)
+            if not is_ours and not manifests.text_at(step, "functionRef", "name").endswith(_IDLE):
+                return None
+        names: set[str] = set()
+        for each in self._valid:
+            program_names = each.language.lint.find_composed_names(each.program)
+            if program_names is None or not each.program.main.text:
+                return None
+            names |= program_names
+        return frozenset(names)
+
+
+def _unique(findings: Iterable[Finding]) -> list[Finding]:
+    """Leave out findings at the same place: several steps may have the program of one object."""
+    unique: dict[object, Finding] = {}
+    for finding in findings:
+        step = finding.step if finding.diagnostic.span is None else ""
+        unique.setdefault((finding.rule, finding.diagnostic, step), finding)
+    return [*unique.values()]
+
+
+def _finding(rule: rules.Rule, problem: Diagnostic, step: str) -> Finding:
+    return Finding(rule=rule.name, severity=rule.severity, step=step, diagnostic=problem)

@@ -1,0 +1,207 @@
+"""The Compositions of one side of a plan, and their renderings for the XRs of a dump."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from function_script.documents import Document
+from function_script.request import objects
+from function_script.request.values import Object
+from function_script.sandbox import Pool
+from function_script.texts.errors import InputError
+from function_script.tools import local_pool, manifests, xrds
+from function_script.tools.check import searching
+from function_script.tools.check.report import Skipped
+from function_script.tools.plan.dump import Dump, UnknownError, is_masked, key_of
+from function_script.tools.project import Project
+from function_script.tools.render import RenderInputs, conditions, functions, loading, renderer
+from function_script.tools.render.functions import FunctionIndex
+from function_script.tools.render.positions import Origin
+from function_script.tools.render.renderer import Answers, Renderer, Rendering
+from function_script.tools.render.requirements import Store
+
+_FUNCTION: Final = ("pkg.crossplane.io", "Function")
+_MAX_STAGES: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A Composition; ``document`` is None for one of the dump, which is in no file."""
+
+    value: Object
+    document: Document | None = None
+    programs: Path | None = None
+
+    @property
+    def type(self) -> tuple[str, str]:
+        """The group and kind of its XRs."""
+        reference = manifests.object_at(self.value, "spec", "compositeTypeRef")
+        api_version, kind = objects.api_version_and_kind(reference)
+        return manifests.group(api_version), kind
+
+    def origin(self) -> Origin | None:
+        """Return the author's files, if there are some."""
+        if self.document is None:
+            return None
+        return Origin(document=self.document, programs=self.programs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """The Compositions below a path by their names, and the XRDs."""
+
+    compositions: dict[str, Source] = field(default_factory=dict)
+    definitions: list[Object] = field(default_factory=list)
+
+
+def load(directory: Path, project: Project) -> Side:
+    """Load what is below a path. Raises FatalError."""
+    side = Side()
+    for file in searching.find([str(directory)], project, ()):
+        if isinstance(file, Skipped):
+            continue
+        if file.error is not None:
+            raise file.error
+        for document in file.documents:
+            if xrds.is_xrd(document.value):
+                side.definitions.append(document.value)
+            if objects.api_version_and_kind(document.value) == manifests.COMPOSITION:
+                name = manifests.name(document.value)
+                if name in side.compositions:
+                    raise InputError.of(
+                        f'cannot plan: two Compositions are called "{name}"', span=document.span()
+                    )
+                programs = local_pool.programs_beside(Path(file.name))
+                side.compositions[name] = Source(
+                    value=document.value, document=document, programs=programs
+                )
+    return side
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """An XR as one side of a plan has it, its XRD, and its composed resources by resource name."""
+
+    xr: Object
+    xrd: Object
+    observed: Mapping[str, Object]
+
+    @property
+    def objects(self) -> list[Object]:
+        """The XR and its composed resources."""
+        return [self.xr, *self.observed.values()]
+
+
+class Renderings:
+    """Renders the XRs of a dump, with the sandboxes and functions of all Compositions.
+
+    ``stack`` closes the sandboxes of programs in files, each of which sees its directory alone.
+    """
+
+    def __init__(
+        self, dump: Dump, project: Project, options: renderer.Options, pool: Pool, stack: ExitStack
+    ) -> None:
+        self._dump = dump
+        self._project = project
+        self._options = options
+        self._stack = stack
+        self._pools: dict[Path | None, Pool] = {None: pool}
+        self._packages = [each for each in dump if key_of(each)[:2] == _FUNCTION] or None
+        self._indexes: dict[Path | None, FunctionIndex] = {}
+
+    def render(
+        self, source: Source, subject: Subject, functions_: Source, answers: Answers
+    ) -> Rendering:
+        """Render one reconcile; the Functions are those of ``functions_``.
+
+        Raises UnknownError if it cannot be rendered, or has read what the dump does not say.
+        """
+        self._dump.check_credentials(source.value)
+        render = Renderer(
+            self._open_pool(source), self._find_functions(functions_), self._options, answers
+        )
+        inputs = RenderInputs(
+            xr=subject.xr,
+            composition=source.value,
+            observed=[*subject.observed.values()],
+            xrd=subject.xrd,
+            cluster=self._dump.store,
+        )
+        rendering = render.reconcile(inputs, source.origin())
+        if rendering.skipped:
+            raise UnknownError(f'step "{rendering.skipped[0]}" was left out')
+        requirements = rendering.result.requirements
+        self._dump.check(source.value, subject.observed, requirements)
+        if any(
+            map(is_masked, self._dump.find_secrets(source.value, subject.objects, requirements))
+        ):
+            for secrets in self._dump.probes:
+                observed = [secrets.get(key_of(each), each) for each in inputs.observed]
+                cluster = Store(secrets.values(), self._dump.store)
+                other = render.reconcile(replace(inputs, observed=observed, cluster=cluster))
+                if _answer(other) != _answer(rendering):
+                    raise UnknownError("a step reads data of a Secret, which the dump has masked")
+        return rendering
+
+    def settle(
+        self, source: Source, subject: Subject, first: Rendering, functions_: Source
+    ) -> Rendering:
+        """Render again with all ready that is composed, until nothing changes; return the last.
+
+        Raises UnknownError as `render` does, and if there is no end.
+        """
+        answers: Answers = {}
+        rendering = first
+        for _ in range(_MAX_STAGES):
+            composition = rendering.result.composition
+            following = Subject(
+                xr=_merge(subject.xr, composition.xr),
+                xrd=subject.xrd,
+                observed={
+                    name: _merge(subject.observed.get(name, {}), manifest, is_ready=True)
+                    for name, manifest in composition.resources.items()
+                },
+            )
+            if rendering.result.failure or following == subject:
+                return rendering
+            subject = following
+            rendering = self.render(source, subject, functions_, answers)
+        raise UnknownError(f"it does not settle within {_MAX_STAGES} reconciles")
+
+    def _open_pool(self, source: Source) -> Pool:
+        if source.programs not in self._pools:
+            root = source.programs and self._project.resolve(source.programs)
+            pool = self._stack.enter_context(local_pool.open_pool(root))
+            self._pools[source.programs] = pool
+        return self._pools[source.programs]
+
+    def _find_functions(self, source: Source) -> FunctionIndex:
+        """Load the Functions beside a Composition, else those of the dump. Raises FatalError."""
+        file = None if source.document is None else source.document.origin.source
+        directory = None if file is None else Path(file.name).parent
+        if directory not in self._indexes:
+            values: Sequence[Object] | None = None
+            if directory is not None:
+                paths = loading.find_render_paths(directory, self._project)
+                values = functions.load(paths.functions, self._project)
+            values = self._packages if values is None else values
+            self._indexes[directory] = self._options.index(values)
+        return self._indexes[directory]
+
+
+def _answer(rendering: Rendering) -> tuple[Mapping[str, Object], Object, str]:
+    """Return what Crossplane acts on."""
+    result = rendering.result
+    failure = "" if result.failure is None else result.failure.diagnostics[0].message
+    return result.composition.resources, result.composition.xr, failure
+
+
+def _merge(current: Object, written: Object, *, is_ready: bool = False) -> Object:
+    """Return an object after Crossplane has written it, and a controller has made it ready."""
+    merged: Object = {key: objects.deep_copy(value) for key, value in current.items()}
+    objects.merge(merged, written)
+    if is_ready:
+        conditions.mark(merged, [conditions.SYNCED, conditions.AVAILABLE])
+    return merged

@@ -1,0 +1,182 @@
+"""Schemas of packages: those that Provider objects and metadata name, and what they depend on.
+
+They are in the cache of the official command, as IMAGE@VERSION/package.yaml. Without a fetch
+nothing is downloaded.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from function_script.documents import Document
+from function_script.request import objects
+from function_script.request.values import Object
+from function_script.texts.errors import InputError
+from function_script.tools import manifests, sources
+from function_script.tools.project import Project
+
+NAME: Final = "function-script"
+CACHE: Final = Path("~/.crossplane/cache")
+
+# The characters of registries, repositories, tags and digests; each part becomes a file name.
+_IMAGE: Final = re.compile(r"[\w.:@/-]{1,1024}", re.ASCII)
+_MAX_PART: Final = 255
+# The beginnings of a range of versions.
+_RANGES: Final = ("<", ">", "=", "~", "^", "*", "!")
+_MAX_QUOTED: Final = 100
+_MAX_PACKAGES: Final = 200
+_PACKAGE_GROUP: Final = "pkg.crossplane.io"
+_META_GROUP: Final = "meta.pkg.crossplane.io"
+_KINDS: Final = ("Provider", "Function", "Configuration")
+_DEPENDENCIES: Final = ("package", "provider", "function", "configuration")
+_FILE: Final = "package.yaml"
+
+
+def is_package(manifest: Object) -> bool:
+    """Report whether an object refers to a package, which may contain schemas."""
+    return any(find_references(manifest))
+
+
+def find_references(manifest: Object) -> Iterator[str]:
+    """Yield the packages that an object names: its own, and those that it depends on."""
+    api_version, kind = objects.api_version_and_kind(manifest)
+    group = manifests.group(api_version)
+    if group == _PACKAGE_GROUP and kind in _KINDS:
+        yield manifests.text_at(manifest, "spec", "package")
+    elif group == _META_GROUP and kind in _KINDS:
+        for dependency in manifests.objects_at(manifest, "spec", "dependsOn"):
+            names = (manifests.text_at(dependency, key) for key in _DEPENDENCIES)
+            version = manifests.text_at(dependency, "version")
+            joint = "@" if version.startswith("sha256:") else ":"
+            yield f"{next(filter(None, names), '')}{joint}{version}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackageSchemas:
+    """The packages in the directory ``cache``; others are fetched into it if it ``fetches``.
+
+    ``notes`` are collected of packages without schemas.
+    """
+
+    cache: Path = CACHE
+    fetches: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    def load(self, extensions: Iterable[Document], optional: str = "") -> list[Document]:
+        """Load the objects of the packages that ``extensions`` name, and of what these depend on.
+
+        The package ``optional`` is read if it is in the cache. Raises InputError and DocumentError.
+        """
+        loaded: list[Document] = []
+        names = [name for each in extensions for name in find_references(each.value)]
+        waiting = [*filter(None, [optional, *names])]
+        done: set[str] = set()
+        while waiting and len(done) < _MAX_PACKAGES:
+            name = waiting.pop(0)
+            if name in done:
+                continue
+            done.add(name)
+            path = self._find(name, is_optional=name == optional)
+            if path is not None:
+                package = sources.load([str(path)], Project([path.parent]))
+                loaded += package
+                waiting += (below for each in package for below in find_references(each.value))
+        return loaded
+
+    def _find(self, name: str, *, is_optional: bool) -> Path | None:
+        """Return the file of a package; None without one."""
+        image, constraint = _split_range(name)
+        parts = image.split("/")
+        is_inside_cache = all(part not in {"", ".", ".."} for part in parts)
+        if not (
+            _IMAGE.fullmatch(image) and is_inside_cache and len(max(parts, key=len)) <= _MAX_PART
+        ):
+            self.notes.append(
+                f'invalid package reference "{name[:_MAX_QUOTED]}", so it has no schemas'
+            )
+            return None
+        version = self._resolve(image, constraint) if constraint else ""
+        if version is None:
+            self.notes.append(
+                f'no version of package "{image}" in {self._place()} is {constraint}, so it has no '
+                f"schemas{self._hint()}"
+            )
+            return None
+        reference = f"{image}:{version}" if version else image
+        path = self._directory() / reference.replace(":", "@") / _FILE
+        # The official command has fetched our own package for its input kinds, which are here.
+        is_own = parts[-1].partition(":")[0].partition("@")[0] == NAME
+        if path.is_file() or is_optional or is_own:
+            return path if path.is_file() else None
+        if self.fetches:
+            return _fetch(reference, path)
+        self.notes.append(
+            f'the schemas of package "{reference}" are not in {self._place()}{self._hint()}'
+        )
+        return None
+
+    def _resolve(self, image: str, constraint: str) -> str | None:
+        """Return the greatest version of an image in a range."""
+        from function_script.engines.gotemplate.sprig import semver  # noqa: PLC0415 - slow to import
+
+        versions = [each.name for each in self._directory().glob(f"{image.replace(':', '@')}@*")]
+        tags = [version.rpartition("@")[2] for version in versions]
+        if self.fetches:
+            from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
+
+            tags = xpkg.list_tags(image)
+        fitting = [tag for tag in tags if _is_in_range(tag, constraint)]
+        return max(fitting, key=lambda tag: semver.Version.parse(tag).precedence(), default=None)
+
+    def _directory(self) -> Path:
+        # A user without a home directory has no cache.
+        with suppress(RuntimeError):
+            return self.cache.expanduser()
+        return self.cache
+
+    def _place(self) -> str:
+        return "the registry" if self.fetches else f'the cache "{self._directory()}"'
+
+    def _hint(self) -> str:
+        more = "" if self.fetches else "pass --fetch, or "
+        return f": {more}give the package's CRDs"
+
+
+def _split_range(name: str) -> tuple[str, str]:
+    """Return an image with its version; and the range, if that is none."""
+    repository, _, last = name.rpartition("/")
+    base, joint, version = last.partition(":")
+    image = f"{repository}/{base}" if repository else base
+    if "@" not in base and joint and (not version or version.startswith(_RANGES)):
+        return image, version or "*"
+    return name, ""
+
+
+def _is_in_range(tag: str, constraint: str) -> bool:
+    from function_script.engines.gotemplate.errors import CallError  # noqa: PLC0415 - slow to import
+    from function_script.engines.gotemplate.sprig import semver  # noqa: PLC0415 - slow to import
+
+    try:
+        return semver.check_version(constraint, tag)
+    except CallError:
+        return False
+
+
+def _fetch(reference: str, path: Path) -> Path:
+    """Fetch the objects of a package into a file of the cache. Raises InputError."""
+    from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
+
+    text = xpkg.fetch_package(reference)
+    partial = path.with_suffix(f".{os.getpid()}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        cause = (error.strerror or str(error)).lower()
+        raise InputError.of(f'cannot write into the cache "{path.parent}": {cause}') from error
+    return path

@@ -1,0 +1,113 @@
+"""Schemas of packages: fetched from a registry into the cache, and only where `--fetch` says so."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from e2e.scripted_registry import Registry
+from support.validate_helpers import CRD
+
+from function_script.cli import execute
+from function_script.tools.xpkg import archives
+
+META = """\
+apiVersion: meta.pkg.crossplane.io/v1
+kind: KIND
+metadata: {name: a}
+spec:
+  dependsOn: [DEPENDENCY]
+"""
+PROVIDER = """\
+apiVersion: pkg.crossplane.io/v1
+kind: Provider
+metadata: {name: a}
+spec: {package: "HOST/things:v1.1.0"}
+"""
+COMPOSITION = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: a}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: XA}
+  mode: Pipeline
+  pipeline:
+  - step: compose
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: GoTemplate
+      inline: |
+        apiVersion: example.org/v1
+        kind: Thing
+        metadata:
+          annotations: {script.fn.crossplane.io/composition-resource-name: a}
+        spec:
+          cuont: 1
+"""
+XR = "apiVersion: example.org/v1\nkind: XA\nmetadata: {name: a, namespace: a}\n"
+
+
+def to_meta(kind: str, dependency: str) -> str:
+    """Return the metadata of a package."""
+    return META.replace("KIND", kind).replace("DEPENDENCY", dependency)
+
+
+@pytest.fixture
+def registry(start: Callable[..., Registry]) -> Registry:
+    """A registry whose `platform` depends on a range of `things`, which have a CRD."""
+    made = start(tls=False)
+    things = f'{{provider: {made.name}/things, version: ">=v1.0.0"}}'
+    texts = {
+        "v2": to_meta("Configuration", things),
+        "v1.1.0": to_meta("Provider", "") + "---\n" + CRD,
+    }
+    for version, text in texts.items():
+        layer = archives.gzip_stored(archives.tar({"package.yaml": text.encode()}))
+        made.put_package(layer, version)
+    tags = ["v0.9.0", "v1.1.0", "main", "v1.0.0"]
+    made.hook(
+        "GET", "/v2/things/tags/list", lambda it: it.send(200, json.dumps({"tags": tags}).encode())
+    )
+    return made
+
+
+SOURCES = [
+    pytest.param("provider.yaml", PROVIDER, 1, id="provider"),
+    pytest.param(
+        "crossplane.yaml",
+        to_meta("Configuration", "{configuration: HOST/platform, version: v2}"),
+        2,
+        id="dependencies-of-dependencies",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "count"), SOURCES)
+def test_schemas_of_packages_are_fetched_once(
+    registry: Registry,
+    name: str,
+    text: str,
+    count: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Without the flag there is no request, before and after."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    file = tmp_path / name
+    file.write_text(text.replace("HOST", registry.name))
+    (tmp_path / "composition.yaml").write_text(COMPOSITION)
+    (tmp_path / "xr.yaml").write_text(XR)
+    command = ["check", str(tmp_path / "composition.yaml"), "--crds", str(file)]
+    assert execute(command) == 0
+    assert "pass --fetch" in capsys.readouterr().out
+    assert registry.seen == []
+    assert execute([*command, "--fetch"]) == 1
+    assert 'did you mean "count"?' in capsys.readouterr().out
+    manifests = [seen.path for seen in registry.seen if "/manifests/" in seen.path]
+    assert len(manifests) == len(set(manifests)) == count
+    registry.seen.clear()
+    assert execute(command) == 1
+    assert 'did you mean "count"?' in capsys.readouterr().out
+    assert registry.seen == []
