@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import grpc
 import pytest
+from support import one_step
 
 from function_script import cli
 from function_script.inputs import beneath
@@ -24,27 +25,14 @@ from function_script.tools.project import Project
 
 MARK = "of-the-machine-alone"
 SECRET = f"apiVersion: v1\nkind: Secret\nmetadata: {{name: machine}}\nstringData: {{a: {MARK}}}\n"
-XR = "apiVersion: example.org/v1\nkind: App\nmetadata: {name: demo}\nspec: {size: 1}\n"
-COMPOSITION = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {name: app}
-spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: App}
-  mode: Pipeline
-  pipeline:
-  - step: compose
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: JinjaTemplate
-      autoReady: {}
-      inline: |
-        apiVersion: v1
-        kind: ConfigMap
-        metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: a}}
-        data: {all: {{ [xr, observed, context] | tojson | tojson }}}
+XR = f"{one_step.XR}spec: {{size: 1}}\n"
+PROGRAM = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: a}}
+data: {all: {{ [xr, observed, context] | tojson | tojson }}}
 """
+COMPOSITION = one_step.composition("JinjaTemplate", PROGRAM, fields="autoReady: {}\n")
 FILES = """\
     input:
       apiVersion: script.fn.crossplane.io/v1beta1
