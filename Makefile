@@ -65,9 +65,11 @@ test-attacks: build/compiled/done ## Flood and load a real server, on compiled m
 	@$(COMPILED) $(call pytest,--compiled -m attack $(filter-out $(RATIOS),$(call marked,attack,tests)))
 	@$(call pytest,-m attack $(RATIOS))
 
-# Tests of what is compiled, and of everything that calls it; none of tools alone.
+# Tests of what is compiled, and of everything that calls it; none of tools or of starts alone.
 OF_TOOLS = $(wildcard tests/e2e/test_package_*.py tests/e2e/test_registry_*.py) \
-	$(addprefix tests/e2e/test_,function_processes.py vendor.py) \
+	$(addprefix tests/e2e/test_,function_processes.py vendor.py schema_packages.py) \
+	$(addprefix tests/e2e/test_serve_,addresses.py mistakes.py start.py tls.py) \
+	$(addprefix tests/behaviour/test_,seeded_faults.py xr_against_xrd.py words.py) \
 	$(addprefix tests/hostile/test_,strangers_folders.py tools_readers.py jinja_attacks.py redaction_hostile.py) \
 	tests/e2e/test_rollout.py \
 	$(addprefix tests/property/test_,schemas_oracle.py unpacking_laws.py)
@@ -132,7 +134,7 @@ fuzz: .venv/dev ## Look for bytes that break the function, for FUZZ_SECONDS (Lin
 	@$(BIN)/pip install --quiet atheris
 	@$(BIN)/python tests/fuzz/run.py handle --seconds $(FUZZ_SECONDS)
 
-SEARCH_EXAMPLES = 20
+SEARCH_EXAMPLES = 40
 
 search: .venv/dev ## Try the property tests on random examples, SEARCH_EXAMPLES times as many as `make test` does
 	@SEARCH_EXAMPLES=$(SEARCH_EXAMPLES) $(BIN)/python -m pytest -q -n 2 -m hypothesis --timeout 0 tests

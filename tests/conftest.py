@@ -24,7 +24,7 @@ SHARING_ZYGOTES = (
         "diagnostics/",
         "hostile/test_strangers_folders.py",
     ),
-    *("property/", "test_", "unit/cli/", "unit/tools/"),
+    *("hostile/test_strangers_folders.py", "unit/cli/", "unit/tools/"),
 )
 
 # Before test modules are imported: their own settings are derived from the profile's.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from support import builders
+from support import builders, one_step
 from support.core_model import Core
 
 from function_script import cli
@@ -192,25 +192,13 @@ def test_secret_that_does_not_changes_at_a_rotation(tmp_path: Path) -> None:
     assert not core.deleted
 
 
-COMPOSITION = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {name: app}
-spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: XThing}
-  mode: Pipeline
-  pipeline:
-    - step: app
-      functionRef: {name: function-script}
-      input:
-        apiVersion: script.fn.crossplane.io/v1beta1
-        kind: JinjaTemplate
-        inline: |
-          apiVersion: example.org/v1
-          kind: XThing
-          status:
-            text: {{ stable_secret("a") }}
+PROGRAM = """\
+apiVersion: example.org/v1
+kind: XThing
+status:
+  text: {{ stable_secret("a") }}
 """
+COMPOSITION = one_step.composition("JinjaTemplate", PROGRAM)
 CASE = """\
 xr: xr.yaml
 composition: composition.yaml

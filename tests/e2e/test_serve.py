@@ -90,9 +90,9 @@ def test_calls_deadline_is_kept() -> None:
         server.channel() as channel,
         pytest.raises(grpc.RpcError) as caught,
     ):
-        call(channel, LOOP, timeout=3)
+        call(channel, LOOP, timeout=2)
     assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
-    assert "it was not done at the call's deadline, after 2." in caught.value.details()
+    assert "it was not done at the call's deadline, after 1." in caught.value.details()
 
 
 def test_dead_worker_is_a_fatal_result(channel: grpc.Channel) -> None:
@@ -185,24 +185,22 @@ def test_killed_server_leaves_nobody_behind() -> None:
         wait_until(lambda: not [pid for pid in family[1:] if Path(f"/proc/{pid}").exists()])
 
 
-def test_requests_over_the_flag_are_refused() -> None:
+def test_requests_over_the_flag_are_refused(channel: grpc.Channel) -> None:
     """GRPC's library rejects requests larger than --max-recv-message-size."""
     large = builders.request(builders.starlark(SCRIPT), context={"x": "x" * (2 << 20)})
     with Server("--insecure", "--max-recv-message-size", "1") as server:
-        with server.channel() as channel, pytest.raises(grpc.RpcError) as refused:
-            call(channel, large)
+        with server.channel() as narrow, pytest.raises(grpc.RpcError) as refused:
+            call(narrow, large)
         assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
-    with Server("--insecure") as server, server.channel() as channel:
-        assert "thing" in call(channel, large).desired.resources
+    assert "thing" in call(channel, large).desired.resources
 
 
 def test_flags_may_come_from_the_environment() -> None:
     """Every flag has a variable, which a flag on the command line overrides."""
     env = {"FUNCTION_SCRIPT_INSECURE": "true", "FUNCTION_SCRIPT_TIMEOUT": "300ms"}
-    with Server(env=env) as server, server.channel() as channel:
+    env["FUNCTION_SCRIPT_MEMORY_LIMIT"] = "100Ki"  # Refused, if it were heeded.
+    with Server("--memory-limit", "64Mi", env=env) as server, server.channel() as channel:
         assert "its limit of 0.3 s" in call(channel, LOOP).results[0].message
-    with Server("--timeout", "200ms", env=env) as server, server.channel() as channel:
-        assert "its limit of 0.2 s" in call(channel, LOOP).results[0].message
 
 
 def test_default_port_is_9443() -> None:
@@ -222,7 +220,6 @@ def test_default_port_is_9443() -> None:
 REFUSALS = [
     pytest.param([], "no certificates are given", id="neither certificates nor --insecure"),
     pytest.param(["--tls-certs-dir", "no-such-dir"], "tls.crt, tls.key, ca.crt", id="no files"),
-    pytest.param(["--insecure", "--address", "8.8.8.8:1"], "cannot listen", id="foreign address"),
 ]
 
 

@@ -39,9 +39,9 @@ def run_serve(
     return ended.returncode, ended.stderr
 
 
-@pytest.mark.parametrize("flag", ["--address", "--metrics-address", "--health-address"])
+@pytest.mark.parametrize("flag", ["--metrics-address", "--health-address"])
 def test_address_in_use_is_told_with_its_flag(flag: str) -> None:
-    """The other server may be of any kind."""
+    """The other server may be of any kind; for --address, tests/e2e/test_serve.py has our own."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         place = f"127.0.0.1:{other.getsockname()[1]}"
         code, text = run_serve("--insecure", flag, place)
@@ -61,13 +61,12 @@ def test_port_for_two_purposes_is_an_error(flag: str) -> None:
 
 
 ADDRESSES = [
-    pytest.param("192.0.2.1:0", "cannot assign requested address", id="of another host"),
-    pytest.param("no-host.invalid:0", "its host has no address here", id="no host"),
+    ("--address", "192.0.2.1:0", "cannot assign requested address"),
+    ("--metrics-address", "no-host.invalid:0", "its host has no address here"),
 ]
 
 
-@pytest.mark.parametrize("flag", ["--address", "--metrics-address"])
-@pytest.mark.parametrize(("place", "reason"), ADDRESSES)
+@pytest.mark.parametrize(("flag", "place", "reason"), ADDRESSES, ids=["of another host", "no host"])
 def test_address_that_is_not_here_is_told(flag: str, place: str, reason: str) -> None:
     """The hint names an address that every host has."""
     code, text = run_serve("--insecure", flag, place)

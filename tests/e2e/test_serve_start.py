@@ -104,7 +104,7 @@ in_a_namespace = pytest.mark.skipif(not may_unshare(), reason="namespaces are no
 
 
 @in_a_namespace
-@pytest.mark.parametrize("milliseconds", [0, 20, 50, 100, 200, 400, 800, 1600])
+@pytest.mark.parametrize("milliseconds", [0, 50, 200, 400, 800])
 def test_server_heeds_sigterm_from_its_first_instruction(milliseconds: int) -> None:
     """The kernel ignores SIGTERM to process 1 without a handler. The exit code is 0."""
     server = Init()

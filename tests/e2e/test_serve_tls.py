@@ -107,7 +107,7 @@ def test_insecure_wins(directory: Path, authority: Authority, exists: bool) -> N
     """With --insecure and a directory, plain text works and TLS does not."""
     path = directory if exists else directory / "none"
     with Server("--insecure", "--tls-certs-dir", str(path)) as server:
-        assert all(answers(server.channel()) for _ in range(50))
+        assert all(answers(server.channel()) for _ in range(10))
         assert not answers(server.channel(authority.client()))
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from support import one_step
 from support.timing import stretched
 
 from function_script.tools.xpkg import archives, images
@@ -24,24 +25,10 @@ _LEVELS = [
     *(f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 13)),
 ]
 SPEC = "spec:\n" + "\n".join(_LEVELS) + "\n"
-XR = f"apiVersion: example.org/v1\nkind: App\nmetadata: {{name: demo}}\n{SPEC}"
-COMPOSITION = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {name: app}
-spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: App}
-  mode: Pipeline
-  pipeline:
-  - step: compose
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: StarlarkScript
-      script: |
-        def main(req):
-            return {}
-"""
+XR = one_step.XR + SPEC
+COMPOSITION = one_step.composition(
+    "StarlarkScript", "def main(req):\n    return {}\n", field="script"
+)
 TEMPLATE = """\
 apiVersion: script.fn.crossplane.io/v1beta1
 kind: JinjaTemplate

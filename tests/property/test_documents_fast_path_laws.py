@@ -150,7 +150,7 @@ def check(text: str) -> bool:
 
 
 @given(TEXTS)
-@examples(1000)
+@examples(400)
 @example("a:\n- x\nb: 1\n")
 @example("a:\n- b:\n  - c: 1\n    d: 2\n  e: 3\n- f\n")
 @example("a:\n\n  # note\n  b:\nc:\n")
@@ -167,7 +167,7 @@ def test_fast_path_equals_kubernetes_yaml_for_odd_lines(text: str) -> None:
 
 
 @given(OBJECTS)
-@examples(300)
+@examples(150)
 def test_fast_path_equals_kubernetes_yaml_for_written_values(value: dict[str, object]) -> None:
     check(to_yaml(value))
 

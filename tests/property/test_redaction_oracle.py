@@ -7,8 +7,9 @@ import json
 import string
 from urllib.parse import quote, unquote_to_bytes
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+from support.example_counts import examples
 
 from function_script.texts.redaction.finder import MIN_LENGTH, WORD_LENGTH, Budget, Finder
 from function_script.texts.redaction.rewriting import DEPTH, Rewriter
@@ -66,7 +67,7 @@ BYTES = st.lists(ALPHABET, max_size=40).map(b"".join)
 REPEATED = st.builds(lambda part, count: part * count, BYTES, st.integers(1, 8))
 
 
-@settings(max_examples=400)
+@examples(150)
 @given(
     text=st.lists(BYTES | REPEATED, max_size=3).map(lambda parts: b"".join(parts)[:80]),
     values=st.lists(BYTES.map(lambda value: value[:14]), max_size=6),
@@ -123,7 +124,7 @@ def readings(data: bytes) -> list[bytes]:
     return [*found, unquote_to_bytes(data)]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(75)
 @given(before=TEXT, inner=TEXT, after=TEXT, secret=SECRET, chain=CHAINS, is_masked=st.booleans())
 def test_encodings_never_hide_a_secret(
     *, before: str, inner: str, after: str, secret: str, chain: list[str], is_masked: bool
@@ -143,7 +144,7 @@ def test_encodings_never_hide_a_secret(
     assert rewrite(rewritten, secret.encode()) == rewritten
 
 
-@settings(max_examples=60, deadline=None)
+@examples(40)
 @given(
     before=TEXT,
     after=TEXT,
@@ -163,7 +164,6 @@ def test_redacted_text_cannot_be_decoded_to_the_secret(
     assert not [part for part in readings(rewritten.encode()) if secret.encode() in part]
 
 
-@settings(max_examples=100)
 @given(text=TEXT, secret=SECRET)
 def test_text_without_the_secret_stays(text: str, secret: str) -> None:
     """To the character."""

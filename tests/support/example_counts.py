@@ -1,6 +1,7 @@
 """The number of examples that a property test tries.
 
-A usual run draws the same examples every time. ``make search`` draws others, and more of them.
+A usual run draws the same examples every time, so more of them would not say more for long.
+``make search`` draws others, and many more of them.
 """
 
 import os
@@ -9,7 +10,7 @@ from hypothesis import HealthCheck, settings
 
 # How many times the usual number of examples; 0 in a usual run.
 SEARCH_FACTOR = int(os.environ.get("SEARCH_EXAMPLES", "0"))
-_DEFAULT_EXAMPLES = 100
+_DEFAULT_EXAMPLES = 50
 
 
 def examples(count: int) -> settings:
@@ -26,6 +27,7 @@ def load_profile() -> None:
     settings.register_profile(
         "repeatable",
         settings(),
+        max_examples=_DEFAULT_EXAMPLES,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
         derandomize=True,

@@ -5,6 +5,8 @@ import os
 import re
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -79,47 +81,50 @@ def test_result_is_exact_in_a_pipe_only(*, is_terminal: bool) -> None:
         os.close(reader)
 
 
-def run_slowly(*arguments: str, is_terminal: bool) -> str:
-    """Run a command that waits four seconds for its input; return what it writes to stderr."""
-    reader, writer = os.openpty() if is_terminal else os.pipe()
-    command = [sys.executable, "-m", "function_script", *arguments, "-"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=writer, stdout=writer) as process:
+SLOW = {
+    "terminal": (("check",), True),
+    "pipe": (("check",), False),
+    "quiet": (("check", "--quiet"), True),
+}
+
+
+@pytest.fixture(scope="module")
+def written() -> dict[str, str]:
+    """What commands that wait four seconds for their input write, all at the same time."""
+    readers, processes = {}, []
+    for name, (arguments, is_terminal) in SLOW.items():
+        readers[name], writer = os.openpty() if is_terminal else os.pipe()
+        command = [sys.executable, "-m", "function_script", *arguments, "-"]
+        processes.append(
+            subprocess.Popen(command, stdin=subprocess.PIPE, stderr=writer, stdout=writer)
+        )
         os.close(writer)
-        with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(4)
+    time.sleep(4)
+    for process in processes:
+        assert process.poll() is None
         process.communicate(b"")
-    written = b""
-    try:
-        while data := os.read(reader, 10_000):
-            written += data
-    except OSError:
-        # A terminal that nobody writes to any more.
-        pass
-    finally:
-        os.close(reader)
-    return written.decode()
+    return {name: read_to_the_end(reader).decode() for name, reader in readers.items()}
 
 
-def test_long_command_shows_its_seconds_on_a_terminal() -> None:
+def read_to_the_end(reader: int) -> bytes:
+    """Return what is left in a pipe, or in a terminal that nobody writes to any more."""
+    content = b""
+    with os.fdopen(reader, "rb", buffering=0) as file, suppress(OSError):
+        while data := file.read(10_000):
+            content += data
+    return content
+
+
+def test_long_command_shows_its_seconds_on_a_terminal(written: dict[str, str]) -> None:
     """The line is gone before the command prints its result."""
-    written = run_slowly("check", is_terminal=True)
-    line, separator, result = written.rpartition("\r\x1b[K")
+    line, separator, result = written["terminal"].rpartition("\r\x1b[K")
     assert re.search(r"\r\x1b\[Kcheck: [2-4] s", line + separator)
     assert "check: " not in result
     assert "cannot check -" in result
 
 
-@pytest.mark.parametrize(
-    ("arguments", "is_terminal"),
-    [
-        pytest.param(("check",), False, id="pipe"),
-        pytest.param(("check", "--quiet"), True, id="quiet"),
-    ],
-)
-def test_long_command_shows_nothing_elsewhere(
-    arguments: tuple[str, ...], *, is_terminal: bool
-) -> None:
+@pytest.mark.parametrize("name", ["pipe", "quiet"])
+def test_long_command_shows_nothing_elsewhere(written: dict[str, str], name: str) -> None:
     """Neither in a file, nor where nothing but the result is wanted."""
-    written = run_slowly(*arguments, is_terminal=is_terminal)
-    assert re.search(r"check: \d+ s|\x1b\[K", written) is None
-    assert "cannot check -" in written
+    assert re.search(r"check: \d+ s|\x1b\[K", written[name]) is None
+    assert "cannot check -" in written[name]

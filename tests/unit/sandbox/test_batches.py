@@ -215,7 +215,7 @@ KILLERS = [
 ]
 
 
-@pytest.mark.parametrize("position", range(3))
+@pytest.mark.parametrize("position", [0, 1])
 @pytest.mark.parametrize(("command", "expected"), KILLERS, ids=str)
 def test_killed_request_costs_the_others_nothing(
     command: bytes, expected: Cause, position: int
@@ -237,7 +237,7 @@ def test_killed_request_costs_the_others_nothing(
     run(test)
 
 
-@pytest.mark.parametrize("position", range(_BATCH))
+@pytest.mark.parametrize("position", [0, 1, _BATCH - 1])
 def test_heavy_request_does_not_hold_the_others(position: int) -> None:
     """Those before and after it are answered while it runs, and it goes on where it is."""
 

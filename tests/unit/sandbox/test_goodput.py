@@ -100,8 +100,8 @@ class Machine:
         self.scheduler.release(batch)
 
 
-@pytest.mark.parametrize("factor", [0.5, 2.0, 4.0, 10.0])
-@pytest.mark.parametrize("share", [1.0, 0.25, 0.15])
+@pytest.mark.parametrize("factor", [0.5, 2.0, 10.0])
+@pytest.mark.parametrize("share", [1.0, 0.15])
 @pytest.mark.parametrize("deadline_seconds", [20.0, 120.0])
 def test_goodput_stays_under_overload(
     monkeypatch: pytest.MonkeyPatch, factor: float, share: float, deadline_seconds: float

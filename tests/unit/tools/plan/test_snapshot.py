@@ -180,15 +180,15 @@ def test_kind_that_cannot_be_read_is_named(
 def test_secrets_that_objects_name_are_masked(kubectl: Path) -> None:
     """Equal values have equal masks, and no other Secret is read."""
     assert snapshot(kubectl, "--also", "zones") == 0
-    secrets = {
+    by_name = {
         each["metadata"]["name"]: each for each in read_objects() if each["kind"] == "Secret"
     }
-    assert secrets.keys() == {"login", "details", "composed", "elsewhere"}
-    masks = {name: each["data"]["password"] for name, each in secrets.items()}
+    assert by_name.keys() == {"login", "details", "composed", "elsewhere"}
+    masks = {name: each["data"]["password"] for name, each in by_name.items()}
     assert masks["login"] == masks["details"]
     assert len(set(masks.values())) == 3
     assert base64.b64decode(masks["login"]).startswith(b"redacted")
-    assert {each["metadata"]["annotations"][MASKED] for each in secrets.values()} == {"true"}
+    assert {each["metadata"]["annotations"][MASKED] for each in by_name.values()} == {"true"}
     text = Path("dump.json").read_text()
     assert "canary" not in text
     assert base64.b64encode(b"canary").decode()[:8] not in text
