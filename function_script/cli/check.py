@@ -6,16 +6,13 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
+from typing import Final, Literal, TypedDict, Unpack
 
 import click
 
 from function_script.cli import exit_codes, options, terminal, watch_output
 from function_script.texts.diagnostics import Form
 from function_script.texts.errors import InputError, SandboxError
-
-if TYPE_CHECKING:
-    from function_script.sandbox import Pool
 
 
 class _Flags(TypedDict):
@@ -145,31 +142,27 @@ def _check(arguments: Sequence[str], flags: _Flags) -> tuple[str, bool]:
 
     # The sandbox starts while the tool is imported.
     with local_pool.open_pool(None) if flags["variants"] else nullcontext() as pool:
-        return _report(arguments, flags, pool)
+        from function_script.tools import check as tool  # noqa: PLC0415 - slow to import
+        from function_script.tools import console as frames  # noqa: PLC0415 - slow to import
 
+        named = (flags["xrd"], flags["program_root"], *flags["crds"])
+        project = tool.find_project(arguments, named, flags["allow_outside"])
+        schemas = tool.load(flags["xrd"], flags["crds"], project, fetches=flags["fetch"])
+        run_options = None
+        if pool is not None:
+            from function_script.tools.check import runs  # noqa: PLC0415 - slow to import
 
-def _report(arguments: Sequence[str], flags: _Flags, pool: Pool | None) -> tuple[str, bool]:
-    from function_script.tools import check as tool  # noqa: PLC0415 - slow to import
-    from function_script.tools import console as frames  # noqa: PLC0415 - slow to import
-
-    named = (flags["xrd"], flags["program_root"], *flags["crds"])
-    project = tool.find_project(arguments, named, flags["allow_outside"])
-    schemas = tool.load(flags["xrd"], flags["crds"], project, fetches=flags["fetch"])
-    run_options = None
-    if pool is not None:
-        from function_script.tools.check import runs  # noqa: PLC0415 - slow to import
-
-        run_options = runs.Options(
-            pool=pool, variants=flags["variants"], runs_others=flags["run_functions"]
+            run_options = runs.Options(
+                pool=pool, variants=flags["variants"], runs_others=flags["run_functions"]
+            )
+        report = tool.check(
+            arguments,
+            flags["program_root"],
+            schemas,
+            flags["ignore"],
+            is_salted=flags["salted"],
+            run_options=run_options,
         )
-    report = tool.check(
-        arguments,
-        flags["program_root"],
-        schemas,
-        flags["ignore"],
-        is_salted=flags["salted"],
-        run_options=run_options,
-    )
     if (number := flags["variant"]) is not None:
         if number >= len(report.variants):
             raise InputError.of(f"cannot print variant {number}: there are {len(report.variants)}")

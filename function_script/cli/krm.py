@@ -40,7 +40,7 @@ def krm(**flags: Unpack[render_options.PipelineFlags]) -> int:
     from function_script.sandbox import Pool, PoolOptions  # noqa: PLC0415 - slow to import
     from function_script.texts import diagnostics  # noqa: PLC0415 - slow to import
     from function_script.tools import console, local_pool, sources  # noqa: PLC0415 - slow to import
-    from function_script.tools import krm as tool  # noqa: PLC0415 - slow to import
+    from function_script.tools.krm import command as tool  # noqa: PLC0415 - slow to import
     from function_script.tools.render import loading, renderer  # noqa: PLC0415 - slow to import
     from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - as above
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from function_script.tools.project import Project
     from function_script.tools.render.command import Options
     from function_script.tools.render.loading import RenderPaths
-    from function_script.tools.validate import Report
+    from function_script.tools.validate.report import Report
 
 
 class _Flags(render_options.Flags, ReportFlags, TypedDict):
@@ -216,12 +216,14 @@ def _validate(flags: _Flags, run_options: Options, pool: Pool) -> Report:
     """Return the report of ``render -x | validate``."""
     from function_script import documents  # noqa: PLC0415 - slow to import
     from function_script.texts.source import Source  # noqa: PLC0415 - slow to import
-    from function_script.tools import sources, validate  # noqa: PLC0415 - slow to import
+    from function_script.tools import sources  # noqa: PLC0415 - slow to import
     from function_script.tools.render import command, output  # noqa: PLC0415 - slow to import
+    from function_script.tools.validate import command as validate  # noqa: PLC0415 - as above
+    from function_script.tools.validate.packages import PackageSchemas  # noqa: PLC0415 - as above
 
     paths = _paths(flags)
     extensions = _extensions(paths)
-    packages = validate.PackageSchemas(cache=flags["cache_dir"], fetches=flags["fetch"])
+    packages = PackageSchemas(cache=flags["cache_dir"], fetches=flags["fetch"])
     catalog, notes = validate.load_catalog(
         extensions, packages, flags["crossplane_image"], paths.project
     )

@@ -14,7 +14,7 @@ from function_script.cli import exit_codes, options, terminal
 from function_script.texts.diagnostics import Form
 
 if TYPE_CHECKING:
-    from function_script.tools.validate import Report
+    from function_script.tools.validate.report import Report
 
 
 class ReportFlags(TypedDict):
@@ -67,7 +67,7 @@ def report_flags(short: str = "") -> list[click.Parameter]:
 
 def print_report(report: Report, flags: ReportFlags, *, is_quiet: bool) -> int:
     """Print the report, and its notes on stderr. Return the exit code."""
-    from function_script.tools import validate as tool  # noqa: PLC0415 - slow to import
+    from function_script.tools.validate import report as tool  # noqa: PLC0415 - slow to import
 
     options.check_forms(flags["output"], flags["diagnostics"])
     for note in () if is_quiet else report.notes:
@@ -124,12 +124,13 @@ def validate(**flags: Unpack[_Flags]) -> int:
 
     The exit code is 1 when something is invalid.
     """
-    from function_script.tools import validate as tool  # noqa: PLC0415 - slow to import
+    from function_script.tools.validate import command as tool  # noqa: PLC0415 - slow to import
+    from function_script.tools.validate.packages import PackageSchemas  # noqa: PLC0415 - as above
 
     report = tool.validate(
         [flags["extensions"]],
         [flags["resources"]],
-        packages=tool.PackageSchemas(cache=flags["cache_dir"], fetches=flags["fetch"]),
+        packages=PackageSchemas(cache=flags["cache_dir"], fetches=flags["fetch"]),
         crossplane_image=flags["crossplane_image"],
         allowed=flags["allow_outside"],
     )

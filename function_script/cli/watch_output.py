@@ -14,7 +14,7 @@ from function_script.texts.errors import FatalError
 
 if TYPE_CHECKING:
     from function_script.request.values import Object
-    from function_script.tools.validate import Report
+    from function_script.tools.validate.report import Report
 
 # Changed files that a note lists; a checkout of another branch changes many.
 _MAX_FILES: Final = 5

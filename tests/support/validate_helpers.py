@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from function_script.tools.validate import PackageSchemas, Report, validate
+from function_script.tools.validate.command import validate
+from function_script.tools.validate.packages import PackageSchemas
+from function_script.tools.validate.report import Report
 
 CRD = """\
 apiVersion: apiextensions.k8s.io/v1

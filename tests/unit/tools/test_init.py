@@ -13,9 +13,11 @@ from function_script.request import objects
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
 from function_script.texts.source import Source
-from function_script.tools import sources, starters, validate
+from function_script.tools import sources, starters
 from function_script.tools.starters import api, example_project
 from function_script.tools.starters.api import Api
+from function_script.tools.validate import command as validate
+from function_script.tools.validate import report as reports
 from function_script.tools.validate.catalog import Catalog
 
 EXAMPLE = """\
@@ -182,7 +184,7 @@ def test_example_is_valid_by_its_own_schema(spec: Object) -> None:
     assert isinstance(xrd, dict)
     text = Source(name="xr.yaml", text=documents.to_yaml(xr))
     report = validate.check_documents(sources.read(text), Catalog([xrd]))
-    assert report.is_success(error_on_missing_schemas=True), validate.render_text(report)
+    assert report.is_success(error_on_missing_schemas=True), reports.render_text(report)
 
 
 def test_example_in_the_new_folder_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -158,7 +158,7 @@ def test_input_of_another_group_is_not_validated() -> None:
 def test_jsonschema_is_imported_only_where_an_input_is_validated() -> None:
     """Neither the server and its workers nor the start of a command pay for it."""
     modules = ("cli", "step.function", "sandbox.worker", "server.lifecycle", "tools.check")
-    modules += ("tools.render", "tools.validate", "tools.editor", "tools.playground.server")
+    modules += ("tools.render", "tools.validate.command", "tools.editor", "tools.playground.server")
     imports = ", ".join(f"function_script.{module}" for module in modules)
     code = f"import sys, {imports}; print('jsonschema' in sys.modules)"
     completed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)

@@ -486,14 +486,10 @@ OWN_CRD = CRD.replace("Database", "XThing").replace(
 )
 
 
-@pytest.mark.parametrize("has_xrd", [True, False], ids=["xrd", "crd-alone"])
-def test_conditions_of_crossplane_are_no_finding(
-    tmp_path: Path, pool: Pool, *, has_xrd: bool
-) -> None:
+def test_conditions_of_crossplane_are_no_finding(tmp_path: Path, pool: Pool) -> None:
     """Whatever a CRD of the XR's kind says of them."""
     file = _place(tmp_path, _GO, _CONFIG)
     (tmp_path / "crds" / "own.yaml").write_text(OWN_CRD)
     (tmp_path / "xr.yaml").write_text(dedent(_CASE.partition("\n")[2]))
-    if not has_xrd:
-        (tmp_path / "xrd.yaml").unlink()
+    (tmp_path / "xrd.yaml").unlink()
     assert [each for each in _check(file, pool).findings if each.severity == "error"] == []

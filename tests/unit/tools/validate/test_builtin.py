@@ -12,7 +12,7 @@ from support.paths import ROOT
 from support.validate_helpers import check
 
 from function_script.cli import execute
-from function_script.tools.validate import render_diagnostics, render_json, render_text
+from function_script.tools.validate.report import render_diagnostics, render_json, render_text
 
 
 def made(api_version: str, kind: str, rest: str = "", metadata: str = "name: a") -> str:

@@ -4,7 +4,8 @@ import pytest
 from support.validate_helpers import CRD, GOOD, OTHER, check, write
 
 from function_script.texts.errors import InputError
-from function_script.tools.validate import PackageSchemas, validate
+from function_script.tools.validate.command import validate
+from function_script.tools.validate.packages import PackageSchemas
 
 FUNCTIONS = """\
 apiVersion: pkg.crossplane.io/v1

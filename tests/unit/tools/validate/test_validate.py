@@ -7,13 +7,9 @@ from support.validate_helpers import CRD, GOOD, OTHER, check, write
 
 from function_script import documents
 from function_script.texts.errors import DocumentError, InputError
-from function_script.tools.validate import (
-    PackageSchemas,
-    render_json,
-    render_text,
-    render_yaml,
-    validate,
-)
+from function_script.tools.validate.command import validate
+from function_script.tools.validate.packages import PackageSchemas
+from function_script.tools.validate.report import render_json, render_text, render_yaml
 
 BAD = """\
 apiVersion: example.org/v1

@@ -1,0 +1,317 @@
+"""Run a Composition, or a single input, as a KRM function: a ResourceList in, a ResourceList out.
+
+The list is the cluster: it holds the XRs, what was composed for them before, Functions, XRDs and
+the objects that steps require. It is rendered as by `render`, and only changed items are written.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from function_script.request import objects
+from function_script.request.reader import format_path
+from function_script.request.values import Object, Value
+from function_script.sandbox import Pool
+from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import DocumentError, FatalError, InputError, LimitError
+from function_script.texts.source import Source
+from function_script.tools import author_positions, manifests
+from function_script.tools.krm import items, program, resource_list
+from function_script.tools.project import Project
+from function_script.tools.render import RenderInputs, RenderResult, renderer, steps, validation
+from function_script.tools.render.compose import unready_event
+from function_script.tools.render.loading import SharedInputs
+from function_script.tools.render.pipeline import PipelineError
+from function_script.tools.render.positions import Origin, composition_input_path
+from function_script.tools.render.renderer import Renderer, Rendering
+from function_script.tools.render.xr import XrError
+from function_script.tools.step_inputs import StepInput
+from function_script.tools.validate.catalog import Catalog, is_crd
+from function_script.tools.xrds import is_xrd
+
+_FUNCTION: Final = ("pkg.crossplane.io", "Function")
+# Fields of an XR's status that record the state of a cluster.
+_RECORDS: Final = {"conditions", "claimConditionTypes", "lastHandledReconcileAt"}
+_SEVERITIES: Final[Mapping[str, resource_list.Severity]] = {
+    "Warning": "warning",
+    "warning": "warning",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The flags; ``shared`` has the objects and the context that do not come with the list.
+
+    The file of the functionConfig may be in ``directory``, of whose files ``project`` has those
+    that may be read; ``rendering`` are the options of the renderer.
+    """
+
+    shared: SharedInputs
+    rendering: renderer.Options
+    directory: Path
+    project: Project
+    programs: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """The ResourceList to write, and the results in it."""
+
+    text: str
+    results: Sequence[resource_list.Result]
+
+
+def run(source: Source, options: Options, pool: Pool) -> Output:
+    """Run the functionConfig. After an error the items stay as they are.
+
+    Raises FatalError if ``source`` is no ResourceList.
+    """
+    request = resource_list.parse(source)
+    notes: list[resource_list.Result] = []
+    values = list(request.items)
+    try:
+        function = program.read(request.config, options.directory, options.project)
+        values = _Run(function, options, pool, notes).apply(items.read(request.items))
+    except _FailureError as failure:
+        notes += failure.results
+    except FatalError as error:
+        notes += [
+            resource_list.Result(severity="error", problem=problem, subject=request.config)
+            for problem in error.diagnostics
+        ]
+    text = request.write(values, [note.to_object() for note in notes])
+    return Output(text=text, results=notes)
+
+
+class _FailureError(Exception):
+    """The run ended with results of severity error."""
+
+    def __init__(self, problems: Sequence[resource_list.Result]) -> None:
+        super().__init__()
+        self.results = problems
+
+
+class _Run:
+    """One functionConfig over the items of a list; ``notes`` receives warnings and events."""
+
+    def __init__(
+        self,
+        function: program.Program,
+        options: Options,
+        pool: Pool,
+        notes: list[resource_list.Result],
+    ) -> None:
+        self._function = function
+        self._options = options
+        self._pool = pool
+        self._notes = notes
+
+    def apply(self, before: Sequence[items.Item]) -> list[Value]:
+        """Return the new items: changed ones in their place, new ones at the end."""
+        function = self._function
+        composites = items.find_composites(before, function.value, function.type)
+        if not composites:
+            api_version, kind = function.type or ("", "")
+            problem = Diagnostic(message=f"no item is a {kind} of {api_version}: nothing is done")
+            self._notes.append(self._of_config("warning", problem))
+        after: dict[int, Value] = {item.index: item.value for item in before}
+        added: list[Value] = []
+        for composite in composites:
+            rendering = self._render(composite)
+            result = rendering.result
+            # The state of composed resources is a cluster's.
+            unready = {unready_event(name) for name in result.composition.resources}
+            for event in result.composition.events:
+                if event not in unready:
+                    severity = _SEVERITIES.get(event.severity, "info")
+                    problem = Diagnostic(message=event.message)
+                    self._notes.append(_of_xr(severity, problem, composite.xr))
+            if result.requirements is not None:
+                added += _update(composite, result, after)
+                self._delete(composite, rendering, after)
+        return [*after.values(), *added]
+
+    def _render(self, composite: items.Composite) -> Rendering:
+        composition = self._function.composition(composite.xr.manifest)
+        others = (item.manifest for item in composite.others)
+        packages = [
+            manifest
+            for manifest in others
+            if (manifests.group(manifests.text_at(manifest, "apiVersion")), manifest["kind"])
+            == _FUNCTION
+        ]
+        options = self._options.rendering
+        list_renderer = Renderer(self._pool, options.index(packages or None), options)
+        try:
+            inputs = self._inputs(composite, composition)
+            rendering = list_renderer.reconcile(inputs, self._origin())
+            if rendering.result.failure is not None:
+                raise rendering.result.failure
+        except XrError as error:
+            raise _FailureError(
+                [_of_xr("error", each, composite.xr) for each in error.diagnostics]
+            ) from error
+        except PipelineError as error:
+            raise _FailureError(
+                [self._of_step(each, error.step) for each in error.diagnostics]
+            ) from error
+        except (InputError, DocumentError, LimitError) as error:
+            raise _FailureError([*map(self._of_composition, error.diagnostics)]) from error
+        for problem, severity in validation.validate(rendering, Catalog(inputs.definitions)):
+            self._notes.append(
+                self._of_config("info" if severity == "note" else "warning", problem)
+            )
+        return rendering
+
+    def _origin(self) -> Origin | None:
+        """Return the author's file, for the positions of values."""
+        function = self._function
+        if function.document is None:
+            return None
+        return Origin(
+            document=function.document,
+            programs=self._options.programs,
+            find_input=lambda step: function.own_path(composition_input_path(step)),
+        )
+
+    def _inputs(self, composite: items.Composite, composition: Object) -> RenderInputs:
+        xr = composite.xr.manifest
+        others = [item.manifest for item in composite.others]
+        shared = self._options.shared
+        earlier = composite.composed if self._function.is_step else {}
+        api_version, kind = objects.api_version_and_kind(xr)
+        type_ = (manifests.group(api_version), kind)
+        xrds = (
+            manifest
+            for manifest in others
+            if manifest.get("kind") == "CompositeResourceDefinition"
+            and type_ == manifests.defined_type(manifest)
+        )
+        return RenderInputs(
+            xr=xr,
+            composition=composition,
+            observed=[
+                items.observed(name, item, has_owner=_has_uid(xr))
+                for name, item in composite.composed.items()
+            ],
+            desired={name: items.desired(item) for name, item in earlier.items()},
+            xrd=next(xrds, None),
+            definitions=[item for item in others if is_xrd(item) or is_crd(item)],
+            report=lambda problem, severity: self._notes.append(
+                _of_xr(_SEVERITIES.get(severity, "info"), problem, composite.xr)
+            ),
+            required=[*others, *shared["required"]],
+            credentials=shared["credentials"],
+            schemas=shared["schemas"],
+            context=shared["context"],
+        )
+
+    def _delete(
+        self,
+        composite: items.Composite,
+        rendering: Rendering,
+        after: dict[int, Value],
+    ) -> None:
+        """Delete what is desired no longer, unless a step that may desire it was left out."""
+        stale = [
+            item
+            for name, item in composite.composed.items()
+            if name not in rendering.result.composition.resources
+        ]
+        if stale and rendering.skipped:
+            message = f'nothing is deleted, because step "{rendering.skipped[0]}" was left out'
+            problem = Diagnostic(message=message)
+            self._notes.append(_of_xr("warning", problem, composite.xr))
+            return
+        for item in stale:
+            del after[item.index]
+
+    def _of_step(self, problem: Diagnostic, step: steps.Step) -> resource_list.Result:
+        """Return the result of a problem in a step's program or input."""
+        function = self._function
+        path = function.own_path(composition_input_path(step))
+        span, value = problem.span, step.input or {}
+        inner = None if span is None else author_positions.find_text(span, value)
+        inner = inner or objects.read_path(problem.field)[1:]
+        field_path = function.config_path((*path, *inner))
+        if function.document is not None:
+            step_input = StepInput(
+                step=step.name, value=value, document=function.document, path=path
+            )
+            problem = author_positions.map_to_source(problem, step_input, self._options.programs)
+        elif span is not None and inner:
+            name = format_path(field_path)
+            problem = replace(problem, span=replace(span, name=name))
+        return self._of_config("error", problem, field_path)
+
+    def _of_config(
+        self, severity: resource_list.Severity, problem: Diagnostic, path: objects.Path = ()
+    ) -> resource_list.Result:
+        config, file = self._function.config, self._function.file
+        return resource_list.Result(
+            severity=severity, problem=problem, subject=config, path=path, file=file
+        )
+
+    def _of_composition(self, problem: Diagnostic) -> resource_list.Result:
+        """Return the result of a problem with a field of the Composition."""
+        function = self._function
+        path = function.own_path(objects.read_path(problem.field))
+        if function.document is not None and path:
+            problem = author_positions.locate(problem, function.document, path)
+        return self._of_config("error", problem, function.config_path(path))
+
+
+def _of_xr(
+    severity: resource_list.Severity, problem: Diagnostic, xr: items.Item
+) -> resource_list.Result:
+    path = objects.read_path(problem.field)
+    file = items.file_of(xr.value)
+    return resource_list.Result(
+        severity=severity, problem=problem, subject=xr.value, path=path, file=file
+    )
+
+
+def _update(
+    composite: items.Composite, result: RenderResult, after: dict[int, Value]
+) -> list[Value]:
+    """Write what an XR composes into ``after``, by index; return the items that are new."""
+    xr = composite.xr
+    status = manifests.object_at(result.composition.xr, "status")
+    desired = {key: item for key, item in status.items() if key not in _RECORDS}
+    current = manifests.object_at(xr.value, "status")
+    if not desired.items() <= current.items():
+        after[xr.index] = {**xr.value, "status": {**current, **desired}}
+    other_keys = {_key(item.manifest) for item in composite.others}
+    is_alpha, has_owner = items.has_alpha_type(xr), _has_uid(xr.manifest)
+    added: list[Value] = []
+    resources = result.composition.resources
+    for name, manifest in resources.items():
+        if _key(manifest) in other_keys:
+            raise InputError.of(
+                f'cannot add resource "{name}": the list already has '
+                f"{manifests.describe(manifest)}, which it is not",
+                hint=f"if it is, give it the annotation {manifests.RESOURCE_NAME}: {name}",
+            )
+        before = composite.composed.get(name)
+        value = items.to_item(
+            manifest,
+            None if before is None else before.value,
+            name if is_alpha else "",
+            has_owner=has_owner,
+        )
+        if before is None:
+            added.append(value)
+        else:
+            after[before.index] = value
+    return added
+
+
+def _key(manifest: Object) -> tuple[str, str, str, str]:
+    api_version, kind = objects.api_version_and_kind(manifest)
+    group = manifests.group(api_version)
+    return group, kind, manifests.namespace(manifest), manifests.name(manifest)
+
+
+def _has_uid(xr: Object) -> bool:
+    return bool(manifests.text_at(xr, "metadata", "uid"))

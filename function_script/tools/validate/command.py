@@ -1,0 +1,225 @@
+"""Validation of resources and steps' inputs against their schemas, like the official command.
+
+The result is a report; the reporters format it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from function_script import inputs
+from function_script.documents import Document
+from function_script.request import objects
+from function_script.request.values import Object
+from function_script.texts import diagnostics
+from function_script.texts.errors import FatalError, InputError
+from function_script.texts.source import Span
+from function_script.tools import input_schema, manifests, sources, step_inputs, structural_schema
+from function_script.tools.project import Project
+from function_script.tools.validate import builtin, catalog, openapi, report, rules, steps, wording
+from function_script.tools.validate.catalog import Catalog, find_unknown
+from function_script.tools.validate.evaluator import Evaluator
+from function_script.tools.validate.packages import PackageSchemas
+from function_script.tools.validate.report import Report
+
+
+def validate(
+    extensions: Sequence[str],
+    resources: Sequence[str],
+    *,
+    packages: PackageSchemas | None = None,
+    crossplane_image: str = catalog.CROSSPLANE,
+    allowed: Sequence[Path] = (),
+) -> Report:
+    """Validate ``resources`` against the schemas in ``extensions`` and our own.
+
+    Both are files, directories or "-"; several may be joined with commas. Schemas of packages
+    that ``extensions`` name, and of ``crossplane_image``, are those of ``packages``, by default
+    what the cache of the official command has. ``allowed`` are files and directories
+    that links in directories may lead to. A resource that cannot be read counts
+    as invalid. Raises InputError or DocumentError for extensions that cannot be read, and for
+    files that do not exist.
+    """
+    schema_sources, resource_sources = sources.split(extensions), sources.split(resources)
+    if sources.STDIN in schema_sources and sources.STDIN in resource_sources:
+        raise InputError.of("cannot read both extensions and resources from stdin")
+    named = [Path(source) for source in (*schema_sources, *resource_sources)]
+    project = Project(named=named, allowed=allowed)
+    catalog, notes = load_catalog(
+        schema_sources, packages or PackageSchemas(), crossplane_image, project
+    )
+    documents = list(sources.load_each(resource_sources, project))
+    if not documents:
+        notes.append(f"there is no resource in {_quote_names(resource_sources)}")
+    return check_documents(documents, catalog, notes)
+
+
+def load_catalog(
+    extensions: Sequence[str], packages: PackageSchemas, crossplane_image: str, project: Project
+) -> tuple[Catalog, list[str]]:
+    """Load the schemas in ``extensions``, in the cache and our own; also return notes on gaps."""
+    loaded = sources.load(extensions, project)
+    catalog.check_definitions(loaded)
+    cached = packages.load(loaded, crossplane_image)
+    notes = packages.notes
+    if extensions and not any(map(catalog.defines_schemas, loaded)):
+        notes.append(f"there is no XRD, CRD or package in {_quote_names(extensions)}")
+    return Catalog(item.value for item in [*catalog.bundled(), *cached, *loaded]), notes
+
+
+def check_documents(
+    documents: Sequence[Document | FatalError],
+    catalog: Catalog,
+    notes: Sequence[str] = (),
+    find_writer: Callable[[int, str], tuple[str, Span | None]] | None = None,
+) -> Report:
+    """Validate documents; an error in their place is reported as an unreadable document.
+
+    ``notes`` come first in the report's notes. ``find_writer`` returns the writer and the
+    span of the value at a path of a document, by its index: see `report.Problem`.
+    """
+    results: list[report.Result] = []
+    stored = step_inputs.StoredInputs([each for each in documents if isinstance(each, Document)])
+    with Evaluator() as evaluator:
+        for index, document in enumerate(documents):
+            if isinstance(document, FatalError):
+                results.append(_unreadable(document))
+                continue
+            *inputs_, own = _check_document(document, catalog, evaluator, stored)
+            if find_writer is not None:
+                problems = []
+                for problem in own.problems:
+                    writer, span = find_writer(index, problem.path)
+                    problems.append(replace(problem, writer=writer, span=span))
+                own = replace(own, problems=tuple(problems))
+            results += [*inputs_, own]
+    return Report(results=tuple(results), notes=tuple(notes))
+
+
+def _unreadable(error: FatalError) -> report.Result:
+    span = error.diagnostics[0].span
+    message = diagnostics.to_line(error.diagnostics)
+    problem = report.Problem(type="unreadable", message=message, span=span)
+    name = "" if span is None else f"{span.name}:{span.line}"
+    return report.Result(api_version="", kind="", name=name, status="invalid", problems=(problem,))
+
+
+def _quote_names(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def _check_document(
+    document: Document, catalog: Catalog, evaluator: Evaluator, stored: step_inputs.StoredInputs
+) -> Iterator[report.Result]:
+    """Yield the results of the inputs of a resource's steps, then its own."""
+    if not objects.api_version_and_kind(document.value)[1]:
+        span = document.span()
+        position = "" if span is None else f"{span.name}:{span.line}"
+        name = _name(document.value) or position
+        yield _result(document.value, name, [wording.missing("kind")])
+        return
+    for step in step_inputs.find(document):
+        result = _check_input(stored.complete(step), catalog, evaluator, stored)
+        yield _with_spans(result, document, step.path)
+    result = _check_resource(document.value, catalog, evaluator)
+    # They say more than other problems of the same fields.
+    misplaced = {problem.field: problem for problem in steps.misplaced_problems(document)}
+    if misplaced:
+        others = [problem for problem in result.problems if problem.field not in misplaced]
+        problems = (*others, *misplaced.values())
+        result = replace(result, status="invalid", problems=problems)
+    yield _with_spans(result, document)
+
+
+def _with_spans(result: report.Result, document: Document, at: objects.Path = ()) -> report.Result:
+    """Return the result of the object at a path of a document with the positions of problems."""
+    problems = (
+        replace(problem, span=document.span((*at, *objects.read_path(problem.path))))
+        for problem in result.problems
+    )
+    return replace(result, problems=tuple(problems))
+
+
+def _check_input(
+    step: step_inputs.StepInput,
+    catalog: Catalog,
+    evaluator: Evaluator,
+    stored: step_inputs.StoredInputs,
+) -> report.Result:
+    # Most inputs have no name, so the step's name identifies them.
+    name = _name(step.value) or step.step
+    is_ours = step_inputs.is_ours(step.value)
+    key = objects.api_version_and_kind(step.value)
+    schema, own = catalog.find(*key), input_schema.find_schema(step.value)
+    if schema is None and is_ours:
+        # As when it runs, an input of function-go-templating may have any apiVersion and kind.
+        schema = catalog.find(*(inputs.find_kind(step.value) or key)) or {}
+    elif schema is None:
+        schema = own
+    if schema is None or not (is_ours or schema == own):
+        return _check_resource(step.value, catalog, evaluator, name)
+    value: Object = {key: objects.deep_copy(part) for key, part in step.value.items()}
+    structural_schema.add_defaults(value, schema)
+    # The API server does not validate inputs, and to the function a null field is absent.
+    structural_schema.drop_nulls(value, schema)
+    if schema == own:
+        problems = list(steps.schema_problems(value, schema))
+        unevaluated: list[report.SkippedRule] = []
+    else:
+        # The schema is function-go-templating's, or one that an extension brought.
+        problems, unevaluated = openapi.check(value, schema)
+    problems += map(wording.to_official, find_unknown(value, schema))
+    fields = {problem.field for problem in problems}
+    # The parser enforces the schema's rules too, so they need no evaluation.
+    others = steps.parser_problems(step, stored.find) if is_ours else steps.metadata_problems(value)
+    problems += [each for each in others if each.field not in fields]
+    return _result(step.value, name, problems, unevaluated)
+
+
+def _check_resource(
+    manifest: Object, catalog: Catalog, evaluator: Evaluator, name: str = ""
+) -> report.Result:
+    name = name or _name(manifest)
+    comparison = catalog.compare(manifest, drops_nulls=False)
+    if comparison is None:
+        return _result(manifest, name, None)
+    value, schema, problems, patterns = comparison
+    # A step of ours refuses these itself.
+    if schema is builtin.find_schema(*objects.api_version_and_kind(manifest)):
+        paths = {problem.path for problem in problems}
+        texts = builtin.find_text_problems(value)
+        problems += [each for each in texts if each.path not in paths]
+    violations, skipped = rules.check(value, schema, evaluator)
+    reported = [*map(wording.to_official, problems), *violations]
+    return _result(manifest, name, reported, [*patterns, *skipped])
+
+
+def _result(
+    manifest: Object,
+    name: str,
+    problems: list[report.Problem] | None,
+    unevaluated: Sequence[report.SkippedRule] = (),
+) -> report.Result:
+    """Build the result of a resource; ``problems`` None means that there is no schema."""
+    api_version, kind = objects.api_version_and_kind(manifest)
+    status: report.Status = "notEvaluated" if unevaluated else "valid"
+    if problems is None:
+        status = "missingSchema"
+    elif any(problem.severity == "error" for problem in problems):
+        status = "invalid"
+    return report.Result(
+        api_version=api_version,
+        kind=kind,
+        name=name,
+        namespace=manifests.namespace(manifest),
+        status=status,
+        problems=tuple(problems or ()),
+        unevaluated=tuple(unevaluated),
+    )
+
+
+def _name(manifest: Object) -> str:
+    """Return the object's name, else its resource name, as the official command does."""
+    return manifests.name(manifest) or manifests.text_at(
+        manifest, "metadata", "annotations", manifests.RESOURCE_NAME
+    )
