@@ -33,7 +33,7 @@ COMPILER = ("values", "missing_values", "pipelines", "templates")
 # type checkers: compiled, those look for the types when they are defined.
 MODULES = (
     *(Path("wire", name) for name in CODEC),
-    *(Path("sandbox", name) for name in ("run", "batch", "scheduler", "lane", "history")),
+    *(Path("sandbox", name) for name in ("batch", "scheduler", "lane", "history")),
     *(Path("sandbox", name) for name in ("worker_process", "idle_workers")),
     *(Path("sandbox", name) for name in ("shared_memory", "ipc")),
     *(Path("sandbox", name) for name in ("plain", "stream")),
@@ -52,7 +52,7 @@ MODULES = (
     *(Path("engines", "gotemplate", "operations", name) for name in OPERATIONS),
     *(Path("request", name) for name in ("cache", "lazy", "objects", "reader", "request")),
     *(Path("step", name) for name in ("desired", "function", "moves", "response")),
-    *(Path("step", name) for name in ("telemetry", "ttl", "warning_condition")),
+    *(Path("step", name) for name in ("telemetry", "warning_condition")),
     Path("texts", "problems"),
 )
 # `make lint` judges types. A build only needs them, and has the libraries in isolation no more

@@ -91,9 +91,10 @@ def commands() -> None:
 @click.command(cls=options.Command, short_help="Print the version.")
 def version() -> None:
     """Print the version, and whether it runs compiled or as plain Python."""
-    from function_script.wire import build  # noqa: PLC0415 - only this command needs it
+    from function_script import wire  # noqa: PLC0415 - only this command needs it
 
-    terminal.echo(f"{NAME} {__version__} (Python {platform.python_version()}, {build.describe()})")
+    build = wire.describe_build()
+    terminal.echo(f"{NAME} {__version__} (Python {platform.python_version()}, {build})")
 
 
 _SECTIONS = {

@@ -15,11 +15,10 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from function_script.sandbox.batch import POLL_SECONDS, Batch
+from function_script.sandbox.batch import POLL_SECONDS, Batch, Run
 from function_script.sandbox.execution import Result, WorkerLost
 from function_script.sandbox.outcome import Cause, Failed, Reply
 from function_script.sandbox.pool import Pool
-from function_script.sandbox.run import Run
 from function_script.sandbox.spawn_errors import cannot_start
 from function_script.sandbox.threads import start_threads
 from function_script.sandbox.worker_process import WorkerProcess

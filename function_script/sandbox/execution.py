@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from function_script.request.limits import LIMITS, MIB, Limits
 from function_script.sandbox import outcome, report
-from function_script.sandbox.batch import POLL_SECONDS, Batch
+from function_script.sandbox.batch import POLL_SECONDS, Batch, Run
 from function_script.sandbox.history import (
     HEAVY_SECONDS,
     CostEstimates,
@@ -22,7 +22,6 @@ from function_script.sandbox.history import (
     RuntimeEstimate,
 )
 from function_script.sandbox.ipc import ReplyHeader
-from function_script.sandbox.run import Run
 from function_script.sandbox.scheduler import Scheduler
 
 if TYPE_CHECKING:

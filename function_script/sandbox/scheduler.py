@@ -19,11 +19,10 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Final, TypeAlias
 
 from function_script.sandbox import outcome
-from function_script.sandbox.batch import Batch
+from function_script.sandbox.batch import Batch, Run
 from function_script.sandbox.history import CostEstimates, CpuShare
 from function_script.sandbox.lane import FairQueue, Lane
 from function_script.sandbox.outcome import Failed
-from function_script.sandbox.run import Run
 
 # One owner may have this share of the queue: a flood of one XR must leave room for the others.
 _QUEUE_SHARE: Final = 4

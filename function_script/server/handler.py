@@ -20,7 +20,7 @@ from function_script.server.rpc import RpcError, Status
 from function_script.step import function
 
 if TYPE_CHECKING:
-    from function_script.sandbox.run import Run
+    from function_script.sandbox.batch import Run
     from function_script.server.capture_writer import CaptureWriter
     from function_script.server.remote_programs import RemotePrograms
     from function_script.server.request_record import RequestRecord

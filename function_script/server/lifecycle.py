@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -15,10 +16,14 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
+
+from google.protobuf import json_format
 
 from function_script import __version__, wire
-from function_script.engines.registry import ENGINE_MODULES
+from function_script.engines.registry import ENGINE_MODULES, LANGUAGES
+from function_script.inputs.kinds import API_VERSION
+from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import MIB
 from function_script.request.remote.fetcher import Fetcher
 from function_script.request.remote.reference import Allowlist
@@ -28,13 +33,12 @@ from function_script.sandbox.confinement import Measure
 from function_script.sandbox.dispatcher import Dispatcher
 from function_script.sandbox.identity import no_seed
 from function_script.sandbox.lane import FairQueue
-from function_script.server import handler, log, memory, preflight, tracing, warmup
+from function_script.server import channel_args, handler, log, memory, tracing
 from function_script.server.handler import RequestHandler
 from function_script.server.ops import OpsEndpoints
 from function_script.server.options import ServeOptions
 from function_script.server.remote_programs import RemotePrograms
-from function_script.texts.errors import InputError
-from function_script.wire import build
+from function_script.texts.errors import InputError, SandboxError
 
 if TYPE_CHECKING:
     from function_script.server.capture_writer import CaptureWriter
@@ -50,6 +54,15 @@ _LOG_SECONDS = 0.01
 # gRPC's library writes a line to standard error for each failed handshake, and blocks if the line
 # is not read. Its support for forks is not needed, because a new zygote is started by exec.
 _GRPC_ENVIRONMENT = {"GRPC_VERBOSITY": "NONE", "GRPC_ENABLE_FORK_SUPPORT": "0"}
+# An idle server has 20 descriptors, a long run as many as a worker, a connection one.
+_DESCRIPTORS = 64
+_DESCRIPTORS_OF_A_WORKER = 4
+_WARMUP_XR = {"apiVersion": "example.org/v1", "kind": "XWarmup", "metadata": {"name": "warmup"}}
+# Consequence and cure of plain Python where requests are served.
+BUILD_ADVICE: Final = (
+    "reading and writing requests takes seven times the CPU time of a compiled installation, and "
+    "most other work two to three times: install with FUNCTION_SCRIPT_COMPILE=1, or use the image"
+)
 
 
 def serve(options: ServeOptions) -> int:
@@ -59,7 +72,7 @@ def serve(options: ServeOptions) -> int:
     worker starts. Must be called in the main thread.
     """
     start_time = time.monotonic()
-    preflight.check(options.workers or capacity.cpu_count())
+    _check_system(options.workers or capacity.cpu_count())
     log.start(debug=options.debug)
     is_traced = tracing.is_on(os.environ)
     # This process's memory holds private keys and the requests of all XRs.
@@ -117,6 +130,54 @@ def serve(options: ServeOptions) -> int:
     return 0
 
 
+def _check_system(workers: int) -> None:
+    """Raise SandboxError if the system does not allow what a server with ``workers`` needs.
+
+    gRPC's library hangs or ends the process when one of its threads does not start, so a shortage
+    of processes, threads or descriptors is an error with a number before the library is loaded.
+    """
+    processes, needed = capacity.processes_left(), capacity.needed_processes(workers)
+    if processes is not None and processes < needed:
+        raise SandboxError.of(
+            f"cannot serve: {processes} processes and threads are allowed here, and a server with "
+            f"--workers {workers} needs {needed}",
+            hint=f"raise the container's pids limit to {needed} or more",
+        )
+    descriptors = channel_args.allowed_descriptors()
+    needed = _DESCRIPTORS + _DESCRIPTORS_OF_A_WORKER * workers
+    if descriptors < needed:
+        raise SandboxError.of(
+            f"cannot serve: {descriptors:.0f} open files are allowed here, and a server with "
+            f"--workers {workers} needs {needed}",
+            hint=f"raise the limit of open files (nofile) to {needed} or more",
+        )
+    _check_threads(capacity.server_threads())
+
+
+def _check_threads(count: int) -> None:
+    """Start ``count`` threads and end them; raise SandboxError if the system does not allow it.
+
+    This finds limits that cannot be read, such as that of a user.
+    """
+    end = threading.Event()
+    threads: list[threading.Thread] = []
+    try:
+        for _ in range(count):
+            thread = threading.Thread(target=end.wait, daemon=True)
+            thread.start()
+            threads.append(thread)
+    except RuntimeError as error:
+        raise SandboxError.of(
+            f"cannot serve: a server needs {count} threads, and the system allows it "
+            f"{len(threads)} more",
+            hint="raise the limit of processes and threads (pids) of the container or user",
+        ) from error
+    finally:
+        end.set()
+        for thread in threads:
+            thread.join()
+
+
 def _new_event_loop() -> asyncio.AbstractEventLoop:
     """Return an event loop of uvloop; of asyncio where uvloop is not a dependency."""
     if sys.platform != "linux":
@@ -152,8 +213,27 @@ def _pool_options(options: ServeOptions) -> PoolOptions:
         max_request_bytes=options.max_recv_message_size_mib * MIB,
         batches=True,
         preload=ENGINE_MODULES,
-        warmup_requests=warmup.build_requests(),
+        warmup_requests=build_warmup_requests(),
         requires_confinement=options.require_sandbox,
+    )
+
+
+def build_warmup_requests() -> tuple[bytes, ...]:
+    """Return the requests that a zygote evaluates before it forks, one for each language."""
+    documents = [
+        {
+            "observed": {"composite": {"resource": _WARMUP_XR}},
+            "input": {
+                "apiVersion": API_VERSION,
+                "kind": language.kind,
+                language.text_field: language.warmup,
+            },
+        }
+        for language in LANGUAGES.values()
+    ]
+    return tuple(
+        json_format.ParseDict(document, pb.RunFunctionRequest()).SerializeToString()
+        for document in documents
     )
 
 
@@ -250,13 +330,13 @@ def _announce(
         system_calls=f"not filtered: {unfiltered}" if unfiltered else "filtered",
         confinement=confinement.summary(),
         version=__version__,
-        code=build.describe(),
+        code=wire.describe_build(),
         seconds=round(seconds, 3),
     )
     ops.is_serving = True
     _LOG.info("serving", extra=values)
     if not wire.is_compiled():
-        _LOG.warning("this installation is plain Python: %s", build.ADVICE)
+        _LOG.warning("this installation is plain Python: %s", BUILD_ADVICE)
     if not confinement.is_full:
         _LOG.warning("workers are not fully confined: without %s", confinement.describe_missing())
 

@@ -4,6 +4,7 @@ Pure: the same request gives the same response. Nothing here knows gRPC, process
 """
 
 import time
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,7 +23,6 @@ from function_script.step import (
     response,
     sequencing,
     telemetry,
-    ttl,
     warning_condition,
 )
 from function_script.step.blocked import Blocked
@@ -31,8 +31,14 @@ from function_script.texts import redaction
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError, LimitError, SandboxError
 from function_script.texts.problems import Problem
+from function_script.wire import enums
 
 _ALLOW: Final = "the function fetches from hosts that its operator allows: --remote-allow HOST"
+WAITING_SECONDS: Final = 10.0
+"""TTL of a step that waits for something in the cluster."""
+_IMPURE_SECONDS: Final = 60.0
+"""TTL of a step that reads more than its request: Crossplane does not see that change."""
+_SPREAD: Final = 0.1
 
 
 class MissingContentError(InputError):
@@ -127,7 +133,7 @@ def run(
     scope = scope_of(view.request, step, seed)
     resolved = requirements.resolve(step, scope, data)
     if requirements.unresolved(resolved, data):
-        waiting = response.waiting(data, resolved, ttl.while_unmet(step))
+        waiting = response.waiting(data, resolved, _ttl_while_unmet(step))
         return response.encode(waiting, step.limits)
 
     output = evaluate(step, scope, record)
@@ -146,7 +152,7 @@ def run(
     on_change = None if output.results else partial(record.fingerprint, step)
     state = desired.merge(data, output, on_change)
     is_unanswered = request.has_unanswered(data, output.resources, output.schemas)
-    seconds = ttl.choose(step, output, record.identity, has_unmet_requirement=is_unanswered)
+    seconds = choose_ttl(step, output, record.identity, has_unmet_requirement=is_unanswered)
     return response.encode(response.build_response(data, state, output, seconds), step.limits)
 
 
@@ -160,6 +166,47 @@ def evaluate(
     finally:
         record.program(step, time.perf_counter_ns() - start)
     return contribution.read(result, scope, step.limits, step.dialect, step.doubts)
+
+
+def choose_ttl(
+    step: inputs.Step,
+    output: contribution.Contribution,
+    info: RequestInfo,
+    *,
+    has_unmet_requirement: bool,
+) -> float:
+    """Return the TTL of a response in seconds: the program's, else the input's, else by the cause.
+
+    It is the time until Crossplane calls again although nothing has changed, and for which its
+    cache, if enabled, holds the response.
+    """
+    if output.ttl_seconds is not None:
+        return output.ttl_seconds
+    if step.ttl_seconds is not None:
+        return step.ttl_seconds
+    states = [entry.ready for entry in output.composed.values()]
+    states.append(output.composite.ready)
+    if has_unmet_requirement or enums.READY_FALSE in states:
+        return WAITING_SECONDS
+    if step.reads_files:
+        return min(_IMPURE_SECONDS, step.limits.default_ttl_seconds)
+    return _spread_ttl(step.limits.default_ttl_seconds, info)
+
+
+def _ttl_while_unmet(step: inputs.Step) -> float:
+    """Return the TTL of a step whose program has not run, for a requirement is not met."""
+    return WAITING_SECONDS if step.ttl_seconds is None else step.ttl_seconds
+
+
+def _spread_ttl(seconds: float, info: RequestInfo) -> float:
+    """Return ``seconds`` plus or minus a tenth, always the same for one XR.
+
+    XRs that were created together are not called together for ever.
+    """
+    names = (info.api_version, info.kind, info.namespace, info.name, info.uid)
+    number = zlib.crc32("\0".join(names).encode("utf-8", "surrogatepass"))
+    share = 1 - _SPREAD + 2 * _SPREAD * number / 2**32
+    return round(seconds * share) or seconds * share
 
 
 def scope_of(data: wire.Request, step: inputs.Step, seed: bytes = b"") -> Scope:

@@ -91,6 +91,7 @@ __all__ = [
     "decode_struct",
     "decode_struct_fields",
     "decode_value",
+    "describe_build",
     "encode_resource",
     "encode_response",
     "encode_struct",
@@ -115,3 +116,8 @@ __all__ = [
 def is_compiled() -> bool:
     """Report whether this installation runs the codec as machine code."""
     return not str(_decode.__file__).endswith(".py")
+
+
+def describe_build() -> str:
+    """Return ``compiled`` or ``plain Python``, as the loaded modules are."""
+    return "compiled" if is_compiled() else "plain Python"

@@ -54,7 +54,7 @@ COMMANDS = {
     ("server/certificates.py", "--insecure"): ("serve",),
     ("server/lifecycle.py", "--insecure"): ("serve",),
     ("server/lifecycle.py", "--tls-certs-dir"): ("serve",),
-    ("server/preflight.py", "--workers"): ("serve",),
+    ("server/lifecycle.py", "--workers"): ("serve",),
     ("server/remote_programs.py", "--remote-allow"): ("serve",),
     ("testing/plugin.py", "--seed-file"): ("test",),
     ("tools/check/rules.py", "--program-root"): ("check",),

@@ -18,7 +18,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from support import builders
 from support.timing import PATIENCE_SECONDS
 
-from function_script.wire import build
+from function_script import wire
+from function_script.server import lifecycle
 
 GOOD = builders.request(builders.starlark("def main(req):\n    return {}\n"))
 SLOW = builders.request(
@@ -52,8 +53,8 @@ def server() -> Iterator[Server]:
 def test_first_line_says_whether_it_is_compiled(server: Server) -> None:
     """`version` says the same."""
     (line,) = server.lines("serving")
-    assert line["code"] == build.describe()
-    warnings = server.lines(f"this installation is plain Python: {build.ADVICE}")
+    assert line["code"] == wire.describe_build()
+    warnings = server.lines(f"this installation is plain Python: {lifecycle.BUILD_ADVICE}")
     assert len(warnings) == (line["code"] == "plain Python")
 
 

@@ -8,9 +8,9 @@ from typing import TypeVar
 from support.timing import PATIENCE_SECONDS
 
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
+from function_script.sandbox.batch import Run
 from function_script.sandbox.dispatcher import Dispatcher
 from function_script.sandbox.outcome import Cause
-from function_script.sandbox.run import Run
 
 C = TypeVar("C", bound="Caller")
 

@@ -13,12 +13,11 @@ from support.timing import PATIENCE_SECONDS
 
 from function_script.request.limits import MIB, Limits
 from function_script.sandbox import Answered, Pool, PoolOptions, Reply
-from function_script.sandbox.batch import Batch
+from function_script.sandbox.batch import Batch, Run
 from function_script.sandbox.dispatcher import Dispatcher
 from function_script.sandbox.identity import RequestIdentity
 from function_script.sandbox.lane import Lane
 from function_script.sandbox.outcome import Cause
-from function_script.sandbox.run import Run
 
 
 def identify(data: bytes) -> RequestIdentity:

@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from function_script.sandbox.batch import POLL_SECONDS, Batch
+from function_script.sandbox.batch import POLL_SECONDS, Batch, Run
 from function_script.sandbox.history import HEAVY_SECONDS, CostEstimates, CpuShare
 from function_script.sandbox.identity import RequestIdentity
 from function_script.sandbox.outcome import Failed, Reply
-from function_script.sandbox.run import Run
 from function_script.sandbox.scheduler import Scheduler
 
 CPU_SECONDS = 1.2

@@ -5,11 +5,10 @@ from collections.abc import Callable, Hashable
 
 import pytest
 
-from function_script.sandbox.batch import Batch
+from function_script.sandbox.batch import Batch, Run
 from function_script.sandbox.history import CostEstimates, CpuShare
 from function_script.sandbox.identity import RequestIdentity
 from function_script.sandbox.outcome import Cause, Failed, Reply
-from function_script.sandbox.run import Run
 from function_script.sandbox.scheduler import Scheduler
 
 

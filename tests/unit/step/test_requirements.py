@@ -5,7 +5,7 @@ from support import builders
 
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.values import Object
-from function_script.step import ttl
+from function_script.step import function
 
 SETTINGS: Object = {"apiVersion": "v1", "kind": "ConfigMap", "matchName": "settings"}
 FETCHED: Object = {
@@ -202,7 +202,7 @@ def test_waiting_hands_on_the_very_state() -> None:
         deterministic=True
     )
     assert response.context == message.context
-    assert response.meta.ttl.ToSeconds() == ttl.WAITING_SECONDS
+    assert response.meta.ttl.ToSeconds() == function.WAITING_SECONDS
 
 
 FROM_XR: list[object] = [

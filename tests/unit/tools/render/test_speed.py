@@ -124,11 +124,11 @@ def test_render_of_the_starter_imports_what_it_needs(tmp_path: Path) -> None:
 
 @pytest.mark.linux
 def test_worker_of_the_starter_imports_one_language(tmp_path: Path) -> None:
-    from function_script.server import warmup  # noqa: PLC0415 - the server runs on Linux alone
+    from function_script.server import lifecycle  # noqa: PLC0415 - the server runs on Linux alone
 
     starter = tmp_path / "starter"
     assert execute(["init", str(starter)]) == 0
-    (request,) = warmup.build_requests()[:1]
+    (request,) = lifecycle.build_warmup_requests()[:1]
     (tmp_path / "request").write_bytes(request)
     engines = local_pool.engines_in([(starter / "composition.yaml").read_text()])
     modules = modules_of("-c", _COUNT_OF_WORKER, " ".join(engines), tmp_path / "request")

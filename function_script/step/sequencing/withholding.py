@@ -1,0 +1,192 @@
+"""Creation order and readiness of a step's resources.
+
+Runs between reading a step's contribution and merging it: resources with unmet dependencies or
+missing values are withheld, readiness is judged, and a condition reports both. A step that uses
+none of this pays nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from function_script import wire
+from function_script.contribution import Contribution, DeferredDocument, DesiredResource
+from function_script.inputs import ReadinessOptions, Step
+from function_script.request import objects
+from function_script.request.request import has_unanswered
+from function_script.request.values import Readable
+from function_script.step.blocked import Blocked
+from function_script.step.sequencing import dependencies, usages
+from function_script.step.sequencing.cluster_state import ClusterState
+from function_script.step.sequencing.managed_fields import applied_configuration
+from function_script.texts.diagnostics import cut
+from function_script.texts.errors import DocumentError
+from function_script.wire import enums
+
+# Removes a resource from desired state, also one that an earlier step desires.
+_NOTHING = DesiredResource(resource=None)
+_DEFAULT_CONDITION: Final = "ResourcesReady"
+_WAITING: Final = "Waiting: "
+_UNREADY: Final = "Unready: "
+
+
+class _Unready(NamedTuple):
+    """A resource that is not ready, and the reason: ``has Ready=False: Creating``."""
+
+    name: str
+    why: str
+
+
+def apply(request: wire.Request, contribution: Contribution, step: Step) -> Contribution:
+    """Return the contribution without blocked resources, with readiness and with a report.
+
+    Raises DocumentError for dependencies that make no sense, and for a missing value of a
+    resource that exists and may not or cannot be kept.
+    """
+    if (step.readiness is None and not contribution.needs_sequencing) or contribution.is_fatal:
+        return contribution
+    options = step.readiness or ReadinessOptions()
+    if has_unanswered(request, contribution.resources, contribution.schemas):
+        # Crossplane calls again with what is required, unless this response is fatal.
+        options = replace(options, keep_existing=True)
+    cluster = ClusterState(request, contribution.composed, options)
+    graph = dependencies.read(contribution, _desired_names(contribution, cluster))
+    if graph and (request.observed is None or request.observed.composite is None):
+        raise DocumentError.of(
+            f'cannot order resource "{next(iter(graph))}": an Operation observes no resources',
+            hint="require the resources it depends on, and look at those",
+        )
+    unmet = dependencies.blocked_by(graph, cluster)
+    blocked = []
+    for deferred in contribution.deferred:
+        position = f" ({deferred.span})" if deferred.span is not None else ""
+        reason = f"because {deferred.missing}{position}"
+        blocked.append(Blocked(deferred.subject, reason))
+    for name, waiting_for in unmet.items():
+        reason = f"for {', '.join(each.text for each in waiting_for)}"
+        blocked.append(Blocked(name, reason, tuple(each.name for each in waiting_for)))
+
+    composed = {**contribution.composed, **dict.fromkeys(unmet, _NOTHING)}
+    for deferred in contribution.deferred:
+        if deferred.name is not None:
+            composed[deferred.name] = _keep_existing(deferred, deferred.name, options, cluster)
+    composed |= _judge_all(composed, options, cluster)
+    protecting, unprotected = usages.compose(graph, options, cluster)
+    composed |= protecting
+
+    contribution = replace(
+        contribution, composed=composed, results=(*contribution.results, *unprotected)
+    )
+    if blocked:
+        composite = replace(contribution.composite, ready=enums.READY_FALSE)
+        contribution = replace(contribution, composite=composite, blocked=tuple(blocked))
+    if options.condition is None and not graph and not options.defer_missing:
+        return contribution
+    kind = options.condition or _DEFAULT_CONDITION
+    unready = _collect_unready(composed, options, cluster)
+    return replace(
+        contribution,
+        conditions=(*contribution.conditions, _condition(kind, blocked, unready)),
+        results=(*contribution.results, *_change_event(kind, blocked, cluster.xr)),
+    )
+
+
+def _desired_names(contribution: Contribution, cluster: ClusterState) -> set[str]:
+    """Return the names of all resources that this step or an earlier one desires."""
+    composed = contribution.composed
+    removed = {name for name, entry in composed.items() if entry.resource is None}
+    deferred = {each.name for each in contribution.deferred if each.name}
+    return (cluster.earlier.keys() | composed.keys()) - removed | deferred
+
+
+def _keep_existing(
+    deferred: DeferredDocument, name: str, options: ReadinessOptions, cluster: ClusterState
+) -> DesiredResource:
+    """Return a resource as it is in the cluster; nothing for one that does not exist yet."""
+    resource = cluster.find(name)
+    if resource is None:
+        return _NOTHING
+    configuration = applied_configuration(resource) if options.keep_existing else None
+    if configuration is None:
+        problem = f'cannot leave out resource "{name}", which exists: {deferred.missing}'
+        why = (
+            "its managed fields do not say what Crossplane applied"
+            if options.keep_existing
+            else None
+        )
+        hint = why or "set `onExisting: Keep` to keep such a resource as it is"
+        raise DocumentError.of(problem, span=deferred.span, hint=hint)
+    earlier = cluster.earlier.get(name)
+    if earlier is None or earlier.struct is None:
+        return DesiredResource(resource=configuration)
+    objects.merge(configuration, wire.decode_struct(earlier.struct))
+    return DesiredResource(resource=configuration, ready=earlier.ready)
+
+
+def _judge_all(
+    composed: dict[str, DesiredResource], options: ReadinessOptions, cluster: ClusterState
+) -> dict[str, DesiredResource]:
+    """Return the entries whose readiness is judged, with their readiness."""
+    entries: dict[str, DesiredResource] = {}
+    for name, entry in composed.items():
+        has_rule = entry.policy is not None and entry.policy.ready_when is not None
+        if entry.resource is None or not (has_rule or options.auto_ready):
+            continue
+        if cluster.stated(name) is None:
+            entries[name] = _judge(entry, name, cluster)
+    if options.auto_ready == "All":
+        for name in cluster.earlier:
+            if name not in composed and cluster.stated(name) is None:
+                entry = DesiredResource(resource={}, replace=False)
+                entries[name] = _judge(entry, name, cluster)
+    return entries
+
+
+def _judge(entry: DesiredResource, name: str, cluster: ClusterState) -> DesiredResource:
+    is_ready = cluster.judge(name).is_ready
+    return entry.with_ready(enums.READY_TRUE if is_ready else enums.READY_FALSE)
+
+
+def _collect_unready(
+    composed: Mapping[str, DesiredResource], options: ReadinessOptions, cluster: ClusterState
+) -> list[_Unready]:
+    """Return the desired resources within the report's scope that are not ready."""
+    names = {name for name, entry in composed.items() if entry.resource is not None}
+    if options.auto_ready == "All":
+        names |= cluster.earlier.keys() - composed.keys()
+    verdicts = {name: cluster.verdict(name) for name in names}
+    return [_Unready(name, why) for name, (is_ready, why) in verdicts.items() if not is_ready]
+
+
+def _condition(
+    kind: str, blocked: Sequence[Blocked], unready: Sequence[_Unready]
+) -> wire.Condition:
+    """Return the condition; its message is sorted and at most 1,024 bytes long."""
+    if not blocked and not unready:
+        return wire.Condition(kind, enums.STATUS_CONDITION_TRUE, "Ready")
+    lines = [_blocked_text(blocked)] if blocked else []
+    if unready:
+        lines.append(_UNREADY + "; ".join(f"{each.name} {each.why}" for each in sorted(unready)))
+    reason = "Waiting" if blocked else "Unready"
+    return wire.Condition(kind, enums.STATUS_CONDITION_FALSE, reason, cut(". ".join(lines)))
+
+
+def _change_event(
+    kind: str, blocked: Sequence[Blocked], xr: Mapping[str, Readable]
+) -> tuple[wire.Result, ...]:
+    """Return an event that names blocked resources, unless the XR's condition names the same.
+
+    The condition is set on every call, but equal events on every call would be noise.
+    """
+    if not blocked:
+        return ()
+    message = cut(_blocked_text(blocked))
+    last_condition = objects.find_condition(xr, kind) or {}
+    last_message = str(last_condition.get("message", ""))
+    if last_message == message or last_message.startswith(f"{message}. {_UNREADY}"):
+        return ()
+    return (wire.Result(enums.SEVERITY_NORMAL, message, "Waiting"),)
+
+
+def _blocked_text(blocked: Sequence[Blocked]) -> str:
+    return _WAITING + "; ".join(f"{each.subject} {each.reason}" for each in sorted(blocked))
