@@ -22,8 +22,14 @@ from function_script.request.values import Object
 from function_script.sandbox import Pool
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
-from function_script.texts.source import excerpt
-from function_script.tools import console, local_pool, manifests, step_inputs, xrds
+from function_script.tools import (
+    author_positions,
+    console,
+    local_pool,
+    manifests,
+    step_inputs,
+    xrds,
+)
 from function_script.tools.cases import loader, model, parser
 from function_script.tools.check import runs, searching
 from function_script.tools.check.definitions import Definitions
@@ -382,18 +388,18 @@ class _Subject:
         if span is None:
             place: objects.Path = ("spec", "pipeline")
             span = self._document.span(place if step is None else (*place, step.index))
-        source = self._document.origin.source
-        is_here = span is not None and source is not None and source.name == span.name
+        problem = Diagnostic(
+            message=_describe(difference, comparison.other),
+            span=span,
+            notes=() if comparison.problem is None else (comparison.problem.message,),
+        )
+        if span is not None and span.name == str(_path(self._document)):
+            problem = author_positions.to_span(problem, span, self._document)
         name = step.name if step is not None else ""
         return Change(
             step=position.step if position is not None else name,
             difference=difference,
-            problem=Diagnostic(
-                message=_describe(difference, comparison.other),
-                span=span,
-                excerpt=excerpt(source, span) if source and span and is_here else None,
-                notes=() if comparison.problem is None else (comparison.problem.message,),
-            ),
+            problem=problem,
         )
 
 
