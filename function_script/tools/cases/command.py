@@ -105,12 +105,10 @@ def run_all(
         try:
             case = parser.parse(file, files)
         except FatalError as error:
-            yield CaseVerdict(
-                name=file.name,
-                path=file.path,
-                problems=[Problem(diagnostic=problem) for problem in error.diagnostics],
-                seconds=time.monotonic() - started,
-            )
+            verdict = CaseVerdict(file.name, file.path)
+            verdict.problems += (Problem(diagnostic=problem) for problem in error.diagnostics)
+            verdict.seconds = time.monotonic() - started
+            yield verdict
         else:
             groups.setdefault(case.setup.program.root, []).append(case)
     with options.servers:

@@ -54,7 +54,7 @@ class RunOptions(renderer.Options):
 def run(case: Case, pool: Pool, options: RunOptions) -> CaseVerdict:
     """Run all steps, up to the first that fails unexpectedly. Raises no FatalError."""
     started = time.monotonic()
-    verdict = CaseVerdict(name=case.name, path=case.path, document=case.document)
+    verdict = CaseVerdict(case.name, case.path, case.document)
     _CaseRun(case, pool, replace(options, print=verdict.print), verdict).run()
     verdict.seconds = time.monotonic() - started
     return verdict

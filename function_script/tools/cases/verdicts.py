@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -55,7 +55,6 @@ class Problem:
     difference: str = ""
 
 
-@dataclass(slots=True, kw_only=True)
 class CaseVerdict:
     """The verdict of a case, which is collected while it runs; ``document`` is the case's.
 
@@ -63,16 +62,17 @@ class CaseVerdict:
     output of its programs.
     """
 
-    name: str
-    path: Path
-    document: Document | None = None
-    problems: list[Problem] = field(default_factory=list)
-    new_snapshots: list[Path] = field(default_factory=list)
-    updated_snapshots: list[Path] = field(default_factory=list)
-    reports: list[tuple[Diagnostic, str]] = field(default_factory=list)
-    printed: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-    _of_results: list[Problem] = field(default_factory=list)
+    def __init__(self, name: str, path: Path, document: Document | None = None) -> None:
+        self.name = name
+        self.path = path
+        self.problems: list[Problem] = []
+        self.new_snapshots: list[Path] = []
+        self.updated_snapshots: list[Path] = []
+        self.reports: list[tuple[Diagnostic, str]] = []
+        self.printed: list[str] = []
+        self.seconds = 0.0
+        self._document = document
+        self._of_results: list[Problem] = []
 
     @property
     def status(self) -> Status:
@@ -97,8 +97,8 @@ class CaseVerdict:
     def add(self, step: Step, at: objects.Path, problem: Problem) -> None:
         """Add a problem; one without a position is at ``at`` in the case's file."""
         diagnostic = problem.diagnostic
-        if diagnostic.span is None and self.document is not None:
-            diagnostic = author_positions.locate(diagnostic, self.document, at)
+        if diagnostic.span is None and self._document is not None:
+            diagnostic = author_positions.locate(diagnostic, self._document, at)
         if step.at:
             diagnostic = replace(diagnostic, notes=(*diagnostic.notes, f"in {describe(step)}"))
         self.problems.append(replace(problem, diagnostic=diagnostic))

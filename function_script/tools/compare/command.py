@@ -7,7 +7,7 @@ makes them. Requests that were captured are further ones of their step.
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
@@ -22,8 +22,14 @@ from function_script.request.values import Object
 from function_script.sandbox import Pool
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
-from function_script.texts.source import excerpt
-from function_script.tools import console, local_pool, manifests, step_inputs, xrds
+from function_script.tools import (
+    author_positions,
+    console,
+    local_pool,
+    manifests,
+    step_inputs,
+    xrds,
+)
 from function_script.tools.cases import loader, model, parser
 from function_script.tools.check import runs, searching
 from function_script.tools.check.definitions import Definitions
@@ -67,7 +73,7 @@ class Options:
     version: Version | None = None
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """A difference at one place of a Composition; ``requests`` counts those that show it."""
 
@@ -77,7 +83,6 @@ class Change:
     requests: int = 1
 
 
-@dataclass(slots=True, kw_only=True)
 class Row:
     """A Composition; ``compared`` counts its XRs whose requests both sides answered.
 
@@ -88,16 +93,15 @@ class Row:
     their places.
     """
 
-    file: str
-    name: str = ""
-    has_steps: bool = True
-    compared: int = 0
-    captured: int = 0
-    masked: int = 0
-    changes: dict[object, Change] = field(default_factory=dict)
-    refused: Counter[str] = field(default_factory=Counter)
-    uncompared: Counter[Diagnostic] = field(default_factory=Counter)
-    named: Counter[Named] = field(default_factory=Counter)
+    def __init__(self, file: str, name: str = "", error: FatalError | None = None) -> None:
+        self.file = file
+        self.name = name
+        self.has_steps = True
+        self.compared = self.captured = self.masked = 0
+        self.changes: dict[object, Change] = {}
+        self.refused: Counter[str] = Counter()
+        self.uncompared = Counter(() if error is None else error.diagnostics)
+        self.named: Counter[Named] = Counter()
 
     @property
     def verdict(self) -> Verdict:
@@ -129,17 +133,17 @@ def run(arguments: Sequence[str], project: Project, options: Options, pool: Pool
         map(str, version.paths if version else ()), project, options.ignored
     ):
         if isinstance(file, searching.File):
-            rows += [_fail(file.name, file.error)] if file.error and not is_partial else []
+            rows += [Row(file.name, "", file.error)] if file.error and not is_partial else []
             others += _find_compositions(file)
     captured = [*_find_captured(files, project, options, rows)]
     definitions = Definitions(project=project)
     live = Definitions(xrds=[each for each in options.dump or () if xrds.is_xrd(each)])
     for file in files:
         if isinstance(file, Skipped):
-            rows.append(_fail(file.file, InputError.of(f"cannot read it: {file.reason}")))
+            rows.append(Row(file.file, "", InputError.of(f"cannot read it: {file.reason}")))
             continue
         if file.error is not None:
-            rows.append(_fail(file.name, file.error))
+            rows.append(Row(file.name, "", file.error))
         for document in _find_compositions(file):
             xrd = definitions.find_xrd_of(document, file.documents) or live.find_xrd_of(document)
             subject = _Subject(document, xrd, project, options)
@@ -151,13 +155,9 @@ def run(arguments: Sequence[str], project: Project, options: Options, pool: Pool
                 subject.row.uncompared.update(error.diagnostics)
     unmatched = InputError.of("there is no such Composition here")
     for document in () if is_partial else others:
-        rows.append(_fail(str(_path(document)), unmatched, manifests.name(document.value)))
+        rows.append(Row(str(_path(document)), manifests.name(document.value), unmatched))
     untaken = InputError.of("no step at hand has the request's input")
-    return [*rows, *(_fail(each.file, untaken) for each in captured)]
-
-
-def _fail(file: str, error: FatalError, name: str = "") -> Row:
-    return Row(file=file, name=name, uncompared=Counter(error.diagnostics))
+    return [*rows, *(Row(each.file, "", untaken) for each in captured)]
 
 
 def _find_compositions(file: searching.File) -> Iterator[Document]:
@@ -189,7 +189,7 @@ def _find_captured(
         try:
             setup = parser.parse(model.CaseFile(path=Path(file.name)), cache).setup
         except FatalError as error:
-            rows.append(_fail(file.name, error))
+            rows.append(Row(file.name, "", error))
             continue
         request = setup.request or fnv1.RunFunctionRequest()
         value = messages.read_struct(request.input)
@@ -227,7 +227,7 @@ class _Subject:
     def __init__(
         self, document: Document, xrd: Object | None, project: Project, options: Options
     ) -> None:
-        self.row = Row(file=str(_path(document)), name=manifests.name(document.value))
+        self.row = Row(str(_path(document)), manifests.name(document.value))
         self._document = document
         self._programs = local_pool.programs_beside(_path(document))
         self._project = project
@@ -362,12 +362,12 @@ class _Subject:
                 place = (change.step, difference.path, span and (span.name, span.line))
                 changes.setdefault(place, change)
         for key, change in changes.items():
-            if key in self.row.changes:
-                self.row.changes[key].requests += 1
+            if known := self.row.changes.get(key):
+                self.row.changes[key] = replace(known, requests=known.requests + 1)
             else:
                 notes = (*change.problem.notes, f"for {label}")
-                change.problem = replace(change.problem, notes=notes)
-                self.row.changes[key] = change
+                problem = replace(change.problem, notes=notes)
+                self.row.changes[key] = replace(change, problem=problem)
         return bool(changes)
 
     def _locate(self, comparison: Comparison, difference: Difference) -> Change:
@@ -382,18 +382,18 @@ class _Subject:
         if span is None:
             place: objects.Path = ("spec", "pipeline")
             span = self._document.span(place if step is None else (*place, step.index))
-        source = self._document.origin.source
-        is_here = span is not None and source is not None and source.name == span.name
+        problem = Diagnostic(
+            message=_describe(difference, comparison.other),
+            span=span,
+            notes=() if comparison.problem is None else (comparison.problem.message,),
+        )
+        if span is not None and span.name == str(_path(self._document)):
+            problem = author_positions.to_span(problem, span, self._document)
         name = step.name if step is not None else ""
         return Change(
             step=position.step if position is not None else name,
             difference=difference,
-            problem=Diagnostic(
-                message=_describe(difference, comparison.other),
-                span=span,
-                excerpt=excerpt(source, span) if source and span and is_here else None,
-                notes=() if comparison.problem is None else (comparison.problem.message,),
-            ),
+            problem=problem,
         )
 
 

@@ -38,15 +38,13 @@ LOCAL: Final = "local"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """The timeout of all calls, the limits of a local step, the receiver of what programs print.
+class Options(renderer.Options):
+    """``limits`` are those of a local step.
 
     ``derive_seed`` returns the seed of a request's random values; see `PoolOptions`.
     """
 
-    timeout_seconds: float
     limits: Limits
-    print: Callable[[str], None]
     derive_seed: Callable[[bytes], bytes] = no_seed
 
 
@@ -77,9 +75,8 @@ def _open_renderer(
     pool_options = PoolOptions(
         limits=options.limits, workers=1, min_idle=0, derive_seed=options.derive_seed
     )
-    rendering = renderer.Options(print=options.print, timeout_seconds=options.timeout_seconds)
     with Pool(pool_options) if Local() in runtimes.values() else nullcontext() as pool:
-        yield Renderer(pool, ListedFunctions(runtimes=runtimes), rendering)
+        yield Renderer(pool, ListedFunctions(runtimes=runtimes), options)
 
 
 def respond(request: bytes, options: Options) -> EngineResponse:

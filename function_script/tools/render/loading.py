@@ -14,8 +14,8 @@ from function_script.request import objects
 from function_script.request.values import Object, Value
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import DocumentError, FatalError, InputError, LimitError
-from function_script.texts.source import Span, excerpt
-from function_script.tools import bounded, local_pool, sources, xrds
+from function_script.texts.source import Span
+from function_script.tools import author_positions, bounded, local_pool, sources, xrds
 from function_script.tools.project import Project
 
 
@@ -208,10 +208,9 @@ def load_objects(paths: Iterable[Path], project: Project) -> list[Object]:
     """`load_values`, but raise InputError for an object without a kind."""
     documents = [document for path in paths for document in load_all(path, project)]
     problems = [
-        Diagnostic(
-            message=f"cannot load document {document.number}: its kind is missing",
-            span=(span := document.span()),
-            excerpt=excerpt(source, span) if span and (source := document.origin.source) else None,
+        author_positions.locate(
+            Diagnostic(message=f"cannot load document {document.number}: its kind is missing"),
+            document,
         )
         for document in documents
         if not objects.api_version_and_kind(document.value)[1]

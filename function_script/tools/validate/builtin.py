@@ -6,6 +6,7 @@ required. Values of a field, such as the names of policies, are not in them.
 
 import json
 import lzma
+import threading
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -58,7 +59,7 @@ def version() -> str:
 def find_schema(api_version: str, kind: str) -> Object | None:
     """Return the schema of a kind of Kubernetes, or None. It may contain itself."""
     name = _load().kinds.get(api_version, {}).get(kind)
-    return None if name is None else _schema(name)
+    return None if name is None else _find(name)
 
 
 def find_other_version(api_version: str, kind: str, path: Sequence[str | int]) -> str | None:
@@ -66,7 +67,7 @@ def find_other_version(api_version: str, kind: str, path: Sequence[str | int]) -
     group = api_version.rpartition("/")[0]
     for other, kinds in _load().kinds.items():
         is_version = other != api_version and other.rpartition("/")[0] == group and kind in kinds
-        if is_version and structural_schema.find(_schema(kinds[kind]), path) is not None:
+        if is_version and structural_schema.find(_find(kinds[kind]), path) is not None:
             return other
     return None
 
@@ -91,6 +92,15 @@ def find_text_problems(value: Object) -> Iterator[Problem]:
 def _load() -> _Release:
     data = Path(__file__).with_name(_FILE).read_bytes()
     return _Release(**json.loads(lzma.decompress(data)))
+
+
+# Cases are validated in threads, and a type that is begun has no fields yet.
+_building: Final = threading.Lock()
+
+
+def _find(name: str) -> Object:
+    with _building:
+        return _schema(name)
 
 
 @cache

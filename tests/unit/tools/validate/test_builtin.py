@@ -2,6 +2,7 @@
 
 import io
 import json
+import subprocess
 import sys
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -153,6 +154,30 @@ spec:
     - name: v1
       schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object}}}}
 """
+
+
+THREADS = """\
+import importlib, sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from function_script.tools.validate import builtin
+KINDS = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"]
+sys.setswitchinterval(1e-6)
+for _ in range(8):
+    importlib.reload(builtin).version()
+    barrier = Barrier(len(KINDS))
+    def count(kind):
+        barrier.wait()
+        schema = builtin.find_schema("apps/v1", kind)
+        return len(schema["properties"]["metadata"].get("properties", ()))
+    with ThreadPoolExecutor(len(KINDS)) as threads:
+        assert len({*threads.map(count, KINDS)}) == 1
+"""
+
+
+def test_threads_that_need_schemas_at_once_all_get_the_whole() -> None:
+    """A process of its own reads them anew, a few times."""
+    subprocess.run([sys.executable, "-c", THREADS], check=True)
 
 
 def test_extensions_win(tmp_path: Path) -> None:
