@@ -28,6 +28,7 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
     *strings.FUNCTIONS,
     *numbers.FUNCTIONS,
     *defaults.FUNCTIONS,
+    *defaults.WRITERS,
     *dicts.FUNCTIONS,
     *lists.FUNCTIONS,
     *conversions.FUNCTIONS,

@@ -294,54 +294,34 @@ def fail(message: str) -> str:
 
 # JSON
 
+WRITERS: Final = FunctionTable(injects=Injects.ALLOCATOR, returns="string", accepts=Accepts.NULL)
 
-@FUNCTIONS.add(
-    "toJson", parameters="any", injects=Injects.ALLOCATOR, returns="string", accepts=Accepts.NULL
-)
+
+@WRITERS.add("toJson", parameters="any")
 def to_json(allocator: Allocator, value: object) -> str:
     """The value as JSON on one line."""
     return _marshal_or_empty(allocator, value)
 
 
-@FUNCTIONS.add(
-    "toPrettyJson",
-    parameters="any",
-    injects=Injects.ALLOCATOR,
-    returns="string",
-    accepts=Accepts.NULL,
-)
+@WRITERS.add("toPrettyJson", parameters="any")
 def to_pretty_json(allocator: Allocator, value: object) -> str:
     """The value as JSON, indented."""
     return _marshal_or_empty(allocator, value, pretty=True)
 
 
-@FUNCTIONS.add(
-    "toRawJson", parameters="any", injects=Injects.ALLOCATOR, returns="string", accepts=Accepts.NULL
-)
+@WRITERS.add("toRawJson", "mustToRawJson", parameters="any")
 def to_raw_json(allocator: Allocator, value: object) -> str:
     """The value as JSON, without escapes for HTML."""
     return _must_marshal(allocator, value, raw=True)
 
 
-@FUNCTIONS.add(
-    "mustToJson",
-    parameters="any",
-    injects=Injects.ALLOCATOR,
-    returns="string",
-    accepts=Accepts.NULL,
-)
+@WRITERS.add("mustToJson", parameters="any")
 def must_to_json(allocator: Allocator, value: object) -> str:
     """Raise CallError where toJson gives an empty text."""
     return _must_marshal(allocator, value)
 
 
-@FUNCTIONS.add(
-    "mustToPrettyJson",
-    parameters="any",
-    injects=Injects.ALLOCATOR,
-    returns="string",
-    accepts=Accepts.NULL,
-)
+@WRITERS.add("mustToPrettyJson", parameters="any")
 def must_to_pretty_json(allocator: Allocator, value: object) -> str:
     """Raise CallError where toPrettyJson gives an empty text."""
     return _must_marshal(allocator, value, pretty=True)
@@ -369,15 +349,6 @@ def _marshal(
     if allocator.check_tree(value) and not pretty:
         return marshal_plain(value, raw=raw)
     return marshal(value, pretty=pretty, raw=raw)
-
-
-FUNCTIONS.add(
-    "mustToRawJson",
-    parameters="any",
-    injects=Injects.ALLOCATOR,
-    returns="string",
-    accepts=Accepts.NULL,
-)(to_raw_json)
 
 
 @FUNCTIONS.add("fromJson", parameters="string", injects=Injects.ALLOCATOR, is_lookup=True)

@@ -5,9 +5,9 @@ A bad pattern does not match in ``regexMatch`` and is an error everywhere else.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Concatenate, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
+from typing import Final
 
-from function_script.engines.gotemplate import printing, values
+from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.errors import CallError, Code
 from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
 from function_script.engines.library.regex import regex_escape
@@ -19,7 +19,7 @@ from function_script.engines.regular_expressions import (
     compiled,
 )
 
-FUNCTIONS: Final = FunctionTable()
+FUNCTIONS: Final = FunctionTable(injects=Injects.ALLOCATOR)
 
 # This many characters take about as long as a step.
 _CHARACTERS_PER_STEP: Final = 64
@@ -46,36 +46,23 @@ _ESCAPE: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\.", re.DOTALL)
 _ANY_BYTE: Final = r"\C"
 
 
-class _Regex(NamedTuple):
-    """A pattern's source and the compiled pattern."""
-
-    source: str
-    pattern: Pattern
-
-
-def _compile(source: str) -> _Regex:
+def _compile(source: str) -> Pattern:
     """Return the pattern; raises CallError with the message of Go's Compile."""
     if _ANY_BYTE in _ESCAPE.findall(source):
         text = f"error parsing regexp: invalid escape sequence: `{_ANY_BYTE}`"
         raise CallError(text, Code.BAD_PATTERN)
     try:
-        return _Regex(source, compiled(values.whole(source)))
+        return compiled(values.whole(source))
     except PatternError as error:
         cause = _CAUSES.get(error.cause, error.cause)
         text = f"error parsing regexp: {cause}: `{error.part}`"
         raise CallError(text, _CODES.get(error.cause, Code.BAD_PATTERN)) from error
 
 
-def _quote(text: str) -> str:
-    """Quote in backquotes if possible."""
-    plain = text.replace("\t", " ").isprintable() and "`" not in text and "\ufeff" not in text
-    return f"`{text}`" if plain else printing.quote(text)
-
-
-def _matches(allocator: Allocator, regex: _Regex, text: str) -> Iterator[Match]:
+def _matches(allocator: Allocator, pattern: Pattern, text: str) -> Iterator[Match]:
     """Yield all matches but empty ones right behind another."""
     end = -1
-    for number, match in enumerate(regex.pattern.finditer(text)):
+    for number, match in enumerate(pattern.finditer(text)):
         if match.start() == match.end() == end:
             continue
         end = match.end()
@@ -83,7 +70,7 @@ def _matches(allocator: Allocator, regex: _Regex, text: str) -> Iterator[Match]:
         yield match
 
 
-@FUNCTIONS.add("regexMatch", parameters="string string", injects=Injects.ALLOCATOR, returns="bool")
+@FUNCTIONS.add("regexMatch", parameters="string string", returns="bool")
 def is_match(allocator: Allocator, pattern: str, text: str) -> bool:
     """True if the text has a match of the expression."""
     try:
@@ -92,115 +79,71 @@ def is_match(allocator: Allocator, pattern: str, text: str) -> bool:
         return False
 
 
-@FUNCTIONS.add(
-    "mustRegexMatch", parameters="string string", injects=Injects.ALLOCATOR, returns="bool"
-)
+@FUNCTIONS.add("mustRegexMatch", parameters="string string", returns="bool")
 def must_match(allocator: Allocator, pattern: str, text: str) -> bool:
     """Raise CallError for a bad pattern."""
     allocator.spend(len(text) // _CHARACTERS_PER_STEP)
-    return _compile(pattern).pattern.search(values.whole(text)) is not None
-
-
-_Arguments = ParamSpec("_Arguments")
-_Result = TypeVar("_Result")
-# A function of a regex; behind it are the function's own arguments.
-_Call: TypeAlias = Callable[Concatenate[Allocator, _Regex, _Arguments], _Result]
+    return _compile(pattern).search(values.whole(text)) is not None
 
 
 FUNCTIONS.add(
     "regexQuoteMeta",
+    injects=Injects.NOTHING,
     parameters="string",
     returns="string",
     summary="The text, escaped for an expression.",
 )(regex_escape)
 
 
-def _add_pair(
-    name: str, parameters: str, returns: str = "any"
-) -> Callable[[_Call[_Arguments, _Result]], _Call[_Arguments, _Result]]:
-    """Return a decorator that adds a function and its "must" variant.
-
-    Their errors about patterns are those of Go's MustCompile and Compile.
-    """
-
-    def register(call: _Call[_Arguments, _Result]) -> _Call[_Arguments, _Result]:
-        def panics(
-            allocator: Allocator,
-            source: str,
-            *arguments: _Arguments.args,
-            **named: _Arguments.kwargs,
-        ) -> _Result:
-            try:
-                regex = _compile(source)
-            except CallError as error:
-                cause = f"regexp: Compile({_quote(source)}): {error.text}"
-                raise CallError(cause, error.code) from error
-            return call(allocator, regex, *arguments, **named)
-
-        def fails(
-            allocator: Allocator,
-            source: str,
-            *arguments: _Arguments.args,
-            **named: _Arguments.kwargs,
-        ) -> _Result:
-            return call(allocator, _compile(source), *arguments, **named)
-
-        for each, variant in ((name, panics), (f"mustR{name[1:]}", fails)):
-            FUNCTIONS.add(
-                each,
-                parameters=parameters,
-                injects=Injects.ALLOCATOR,
-                returns=returns,
-                summary=(call.__doc__ or "").partition("\n")[0],
-            )(variant)
-        return call
-
-    return register
-
-
-@_add_pair("regexFind", "string string", "string")
-def find(allocator: Allocator, regex: _Regex, text: str) -> str:
+@FUNCTIONS.add("regexFind", "mustRegexFind", parameters="string string", returns="string")
+def find(allocator: Allocator, pattern: str, text: str) -> str:
     """The first match of the expression in the text."""
     allocator.check_string(len(text))
-    match = regex.pattern.search(values.whole(text))
+    match = _compile(pattern).search(values.whole(text))
     return (match.group() or "") if match is not None else ""
 
 
-@_add_pair("regexFindAll", "string string int")
-def find_all(allocator: Allocator, regex: _Regex, text: str, count: int) -> values.Strings:
+@FUNCTIONS.add("regexFindAll", "mustRegexFindAll", parameters="string string int")
+def find_all(allocator: Allocator, pattern: str, text: str, count: int) -> values.Strings:
     """The first N matches; with -1 all."""
     matches = values.Strings()
-    for match in _matches(allocator, regex, values.whole(text)):
+    for match in _matches(allocator, _compile(pattern), values.whole(text)):
         if len(matches) == count:
             break
         matches.append(match.group() or "")
     return matches or values.NilStrings()
 
 
-@_add_pair("regexReplaceAll", "string string string", "string")
-def replace_all(allocator: Allocator, regex: _Regex, text: str, replacement: str) -> str:
+@FUNCTIONS.add(
+    "regexReplaceAll", "mustRegexReplaceAll", parameters="string string string", returns="string"
+)
+def replace_all(allocator: Allocator, pattern: str, text: str, replacement: str) -> str:
     """The text with each match replaced; $1 is a group."""
     if "$" not in replacement:
-        return replace_literally(allocator, regex, text, replacement)
-    return _replace(
-        allocator, regex, text, lambda match: _expand(replacement, match, regex.pattern)
-    )
+        return replace_literally(allocator, pattern, text, replacement)
+    regex = _compile(pattern)
+    return _replace(allocator, regex, text, lambda match: _expand(replacement, match, regex))
 
 
-@_add_pair("regexReplaceAllLiteral", "string string string", "string")
-def replace_literally(allocator: Allocator, regex: _Regex, text: str, replacement: str) -> str:
+@FUNCTIONS.add(
+    "regexReplaceAllLiteral",
+    "mustRegexReplaceAllLiteral",
+    parameters="string string string",
+    returns="string",
+)
+def replace_literally(allocator: Allocator, pattern: str, text: str, replacement: str) -> str:
     """The text with each match replaced as it is written."""
-    return _replace(allocator, regex, text, lambda _: replacement)
+    return _replace(allocator, _compile(pattern), text, lambda _: replacement)
 
 
 def _replace(
-    allocator: Allocator, regex: _Regex, text: str, replace: Callable[[Match], str]
+    allocator: Allocator, pattern: Pattern, text: str, replace: Callable[[Match], str]
 ) -> str:
     characters = values.whole(text)
     parts: list[str] = []
     length = len(characters)
     end = 0
-    for match in _matches(allocator, regex, characters):
+    for match in _matches(allocator, pattern, characters):
         parts += (characters[end : match.start()], replace(match))
         length += len(parts[-1])
         allocator.check_string(length)
@@ -222,12 +165,13 @@ def _expand(replacement: str, match: Match, pattern: Pattern) -> str:
     return _REFERENCE.sub(group, replacement)
 
 
-@_add_pair("regexSplit", "string string int")
-def split(allocator: Allocator, regex: _Regex, text: str, count: int) -> values.Strings:
+@FUNCTIONS.add("regexSplit", "mustRegexSplit", parameters="string string int")
+def split(allocator: Allocator, pattern: str, text: str, count: int) -> values.Strings:
     """The parts of the text between matches, at most N; with -1 all."""
+    regex = _compile(pattern)
     if count == 0:
         return values.NilStrings()
-    if regex.source and not text:
+    if pattern and not text:
         return values.Strings([""])
     characters = values.whole(text)
     parts = values.Strings()
