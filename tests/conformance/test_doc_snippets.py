@@ -98,12 +98,7 @@ NOT_RUN = {
     ("run-in-production.md", "{% set old"): "a part of a Secret; a server with a salt runs it",
     ("run-in-production.md", "startupProbe:"): "a part of a container",
     ("use-kustomize-and-kpt.md", "pipeline:\n  mutators"): "a part of a Kptfile",
-    (
-        "use-kustomize-and-kpt.md",
-        "error: cannot render",
-    ): "an error; tests/diagnostics has its text",
     ("check.md", "error: observed"): "an error; tests/diagnostics has its text",
-    ("check.md", "error: invalid XR"): "an error; tests/unit/tools/check has its text",
     ("check.md", '"summary"'): "a report; tests/unit/tools/check has its fields",
     ("check.md", "warning: the key on"): "a warning; tests/diagnostics has its text",
     ("errors.md", "error: cannot run main"): "an error; tests/diagnostics has its text",

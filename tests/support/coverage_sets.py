@@ -58,13 +58,12 @@ def _required(group: str, field: str, value: Value, **more: object) -> Set:
     )
 
 
-def _listed(group: str, given: dict[str, str], field: str, value: str, expected: Value) -> Set:
-    """A field of a result or condition, beside those that each must have."""
-    given = {**given, field: value}
+def _listed(group: str, item: dict[str, str], field: str, expected: Value) -> Set:
+    """A field of a result or condition, in one that has all of them."""
     return Set(
         field=f"{group}.{field}",
-        starlark=f'{{"{group}": [{_starlark(given)}]}}',
-        document=_meta(group.capitalize(), f"{group}: [{_yaml(given)}]"),
+        starlark=f'{{"{group}": [{_starlark(item)}]}}',
+        document=_meta(group.capitalize(), f"{group}: [{_yaml(item)}]"),
         path=f"{group}[0].{field}",
         value=expected,
     )
@@ -72,8 +71,9 @@ def _listed(group: str, given: dict[str, str], field: str, value: str, expected:
 
 _resources = partial(_required, "resources")
 _schemas = partial(_required, "schemas")
-_result = partial(_listed, "results", {"severity": "Warning", "message": "m"})
-_condition = partial(_listed, "conditions", {"type": "Ok", "status": "True", "reason": "R"})
+_TEXTS = {"reason": "Because", "message": "hello", "target": "CompositeAndClaim"}
+_result = partial(_listed, "results", {"severity": "Warning", **_TEXTS})
+_condition = partial(_listed, "conditions", {"type": "Ok", "status": "False", **_TEXTS})
 SETS: list[Set] = [
     Set(
         field="meta.ttl",
@@ -119,10 +119,10 @@ SETS: list[Set] = [
         path="desired.resources.a.ready",
         value="READY_FALSE",
     ),
-    _result("severity", "Warning", "SEVERITY_WARNING"),
-    _result("message", "hello", "hello"),
-    _result("reason", "Because", "Because"),
-    _result("target", "CompositeAndClaim", "TARGET_COMPOSITE_AND_CLAIM"),
+    _result("severity", "SEVERITY_WARNING"),
+    _result("message", "hello"),
+    _result("reason", "Because"),
+    _result("target", "TARGET_COMPOSITE_AND_CLAIM"),
     Set(
         field="context",
         starlark='{"context": {"word": "hi"}}',
@@ -137,11 +137,11 @@ SETS: list[Set] = [
     _resources("namespace", "here", match_name="m", namespace="here"),
     _schemas("api_version", "v1"),
     _schemas("kind", "K"),
-    _condition("type", "DatabaseReady", "DatabaseReady"),
-    _condition("status", "False", "STATUS_CONDITION_FALSE"),
-    _condition("reason", "Because", "Because"),
-    _condition("message", "hello", "hello"),
-    _condition("target", "CompositeAndClaim", "TARGET_COMPOSITE_AND_CLAIM"),
+    _condition("type", "Ok"),
+    _condition("status", "STATUS_CONDITION_FALSE"),
+    _condition("reason", "Because"),
+    _condition("message", "hello"),
+    _condition("target", "TARGET_COMPOSITE_AND_CLAIM"),
     Set(
         field="output",
         starlark='{"output": {"done": True}}',

@@ -31,7 +31,7 @@ def render(template: str, **params: object) -> str:
 
 def test_function_with_a_name_in_go_is_there_under_this_name() -> None:
     names = {row.go_name for row in library.FUNCTIONS if row.go_name}
-    assert names == {"isDeleting", "unreadyReason"}
+    assert {"isDeleting", "unreadyReason"} <= names
     assert names <= registry.OWN_FUNCTIONS.keys()
 
 
