@@ -10,6 +10,7 @@ import click
 
 from function_script.cli import NAME, commands, exit_codes
 from function_script.cli.options import by_group
+from function_script.request import limits
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -58,6 +59,7 @@ what is missing.
 
 SHARED = "Flags of several commands"
 LIMITS = "Limits"
+_LIMIT_FLAGS = {*(limit.flag for limit in limits.LIMITS.values()), "--default-ttl"}
 
 
 def build() -> str:
@@ -69,11 +71,12 @@ def build() -> str:
         for option in visible_options(command)
     )
     shared = {row for row, number in users.items() if number > 1}
-    of_commands = (_limits(path, command) & shared for path, command in listed.items())
-    # Commands that run programs have these alike, and beside them limits of time.
-    limits = set.intersection(*filter(None, of_commands))
-    sections = [_section(path, command, shared, limits) for path, command in sorted(listed.items())]
-    others = (*_shared_section(SHARED, shared - limits), *_shared_section(LIMITS, limits))
+    # Commands that run programs have all of these.
+    of_runs = {row for row in shared if any(f"`{flag}`" in row for flag in _LIMIT_FLAGS)}
+    sections = [
+        _section(path, command, shared, of_runs) for path, command in sorted(listed.items())
+    ]
+    others = (*_shared_section(SHARED, shared - of_runs), *_shared_section(LIMITS, of_runs))
     return "\n".join([_HEAD, *sections, *others])
 
 
@@ -93,13 +96,8 @@ def _commands(
             yield (*path, name), command
 
 
-def _limits(path: tuple[str, ...], command: click.Command) -> set[str]:
-    groups = by_group(visible_options(command))
-    return {_row(each, path) for group, options in groups if group == LIMITS for each in options}
-
-
 def _section(
-    path: tuple[str, ...], command: click.Command, shared: Collection[str], limits: Collection[str]
+    path: tuple[str, ...], command: click.Command, shared: Collection[str], of_runs: Collection[str]
 ) -> str:
     name = " ".join((NAME, *path))
     usage = command.collect_usage_pieces(click.Context(command, info_name=name))
@@ -126,9 +124,9 @@ def _section(
     names = [
         f"`{_long_name(option)}`"
         for row, option in others.items()
-        if row in shared and row not in limits
+        if row in shared and row not in of_runs
     ]
-    if others.keys() & limits:
+    if others.keys() & of_runs:
         names.append(_link(LIMITS))
     if names:
         parts += [f"{_link(SHARED)}: {', '.join(names)}", ""]

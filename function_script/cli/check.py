@@ -12,7 +12,7 @@ import click
 
 from function_script.cli import exit_codes, options, terminal, watch_output
 from function_script.texts.diagnostics import Form
-from function_script.texts.errors import InputError
+from function_script.texts.errors import InputError, SandboxError
 
 if TYPE_CHECKING:
     from function_script.sandbox import Pool
@@ -124,6 +124,12 @@ def check(**flags: Unpack[_Flags]) -> int:
     options.check_forms(flags["output"], flags["diagnostics"])
     if not flags["variants"] and (flags["variant"] is not None or flags["run_functions"]):
         raise click.UsageError("--variants 0 runs nothing: --variant and --run-functions need runs")
+    if flags["variants"]:
+        try:
+            terminal.print_sandbox_note(is_quiet=flags["quiet"])
+        except SandboxError as error:
+            terminal.echo_note(f"nothing runs: {error}")
+            flags["variants"] = 0
     arguments = flags["compositions"] or (".",)
     if flags["watch"]:
         _watch(arguments, flags)

@@ -65,7 +65,7 @@ class CaseItem(pytest.Item):
         except FatalError as error:
             return console.to_text(error.diagnostics)
         options = runner.RunOptions(servers=testing.SERVERS)
-        verdict = runner.run(case, self.path, pool, options)
+        verdict = runner.run(case, pool, options)
         return None if verdicts.is_success([verdict]) else verdicts.to_text(verdict)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:

@@ -15,7 +15,7 @@ from typing import Final
 from function_script.contribution import manual as documents_manual
 from function_script.engines import habits
 from function_script.engines.language import Entry, read_table
-from function_script.engines.library import manual as library_manual
+from function_script.engines.library import FUNCTIONS
 from function_script.engines.registry import LANGUAGES
 from function_script.request.capture import ANNOTATION as CAPTURE
 from function_script.request.values import Object, Value
@@ -63,7 +63,7 @@ def groups() -> dict[str, str]:
 def entries(group: str) -> list[Entry]:
     """Return the entries of a group."""
     if group == _LIBRARY:
-        return [*library_manual.entries()]
+        return [*_describe_library()]
     if group == _INPUTS:
         return [*_input_entries()]
     if group == _DOCUMENTS:
@@ -266,3 +266,23 @@ def _type(field: Object) -> str:
         return "string or integer"
     name = str(field["type"])
     return _TYPES.get(name, name)
+
+
+def _describe_library() -> Iterator[Entry]:
+    """Yield an entry for each function of the library, by group."""
+    for function in FUNCTIONS:
+        details = []
+        for each in function.parameters:
+            usage = "required" if each.is_required else f"default {json.dumps(each.default)}"
+            details.append(f"{each.name}: {each.type}, {usage}")
+        result = json.dumps(function.result, ensure_ascii=False)
+        details += ["", function.example, f"gives {result}"]
+        if function.is_filter:
+            details += ["", f"In Jinja, also as a filter: value | {function.name}"]
+        yield Entry(
+            name=function.name,
+            section=function.group.name,
+            summary=function.summary.replace("``", ""),
+            usage=f"{function.signature} -> {function.returns}",
+            details=tuple(details),
+        )

@@ -27,7 +27,14 @@ def split(arguments: Iterable[str]) -> list[str]:
 
 def load(sources: Iterable[str], project: Project) -> list[Document]:
     """Load every object of every source, in order; raises InputError or DocumentError."""
-    return [document for text in load_texts(sources, project) for document in read(text)]
+    documents = []
+    for source in sources:
+        if source != STDIN and Path(source).is_dir():
+            for path in project.find_files(Path(source), SUFFIXES):
+                documents += read(load_file(path, project))
+        else:
+            documents += read(load_text(source, project))
+    return documents
 
 
 def load_each(sources: Iterable[str], project: Project) -> Iterator[Document | FatalError]:
@@ -58,16 +65,6 @@ def _read_each(source: Source) -> list[Document | FatalError]:
 def read(source: Source) -> list[Document]:
     """Read the objects of one text; empty and comment-only documents are left out."""
     return bounded.read_documents(source)
-
-
-def load_texts(sources: Iterable[str], project: Project) -> Iterator[Source]:
-    """Load the texts of all sources, one for each file; raises InputError."""
-    for source in sources:
-        if source != STDIN and Path(source).is_dir():
-            for path in project.find_files(Path(source), SUFFIXES):
-                yield load_file(path, project)
-        else:
-            yield load_text(source, project)
 
 
 def load_argument(source: str) -> Source:

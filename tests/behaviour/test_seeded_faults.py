@@ -205,7 +205,7 @@ def test_seeded_faults_are_found_by_check_without_an_xr(tmp_path: Path) -> None:
                 file = folder / "composition.yaml"
                 for line, fault in [*seeding.faults][:: EVERY * 2]:
                     file.write_text(seeding.change(line, fault))
-                    options = runs.Options(pool=pool, variants=1)
+                    options = runs.Options(pool=pool, variants=8)
                     findings = check.check([str(file)], run_options=options).findings
                     count += 1
                     if not any(finding.severity == "error" for finding in findings):

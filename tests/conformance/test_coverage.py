@@ -38,7 +38,8 @@ fields there is a shorter expression: see the getters and the response of
 ## The request
 
 `.*` stands for the entries of a map. The examples use an entry with a name of one letter. Bytes are
-text in Starlark and Jinja, and base64 in Go templates.
+text in Starlark and Jinja, and base64 in Go templates. `desired` has the fields of `observed`, and
+`extra_resources` those of `required_resources`.
 
 | field | Starlark | Jinja | Go template |
 |---|---|---|---|
@@ -141,6 +142,7 @@ def page() -> str:
         f"| `{r.field}` | {code(r.starlark)} | {code(f'{{{{ {r.jinja} }}}}')} | "
         f"{code(f'{{{{ {r.go} }}}}')} |\n"
         for r in READS
+        if r.field.partition(".")[0] not in {"desired", "extra_resources"}
     ]
     sets = [
         f"| {', '.join(f'`{s.field}`' for s in group)} | {code(starlark)} | {code(document)} |\n"

@@ -41,10 +41,15 @@ def test_step_of_the_job_succeeds(tmp_path: Path) -> None:
     project = tmp_path / "my-app"
     begin(project, "--install", str(wheel))
     variables, commands = job_of(project)
-    assert len(commands) >= 4
+    assert len(commands) >= 5
     env |= {**variables, "PATH": f"{programs}:{env['PATH']}"}
+    # A cluster with the example.
+    parts = [(project / f"{name}.yaml").read_text() for name in ("xrd", "composition", "xr")]
+    (project / "dump.yaml").write_text("\n---\n".join(parts))
+    env |= {"CLUSTER_DUMP": "dump.yaml", "GITHUB_STEP_SUMMARY": str(project / "summary")}
     outputs = [run(["sh", "-e", "-c", command], project, env) for command in commands]
     assert "3 passed" in "".join(outputs)
+    assert "**Plan: 0 to add" in (project / "summary").read_text()
     assert (programs / "function-script").exists()
     assert (project / "myapps.xpkg").exists()
 
@@ -55,7 +60,7 @@ def test_job_without_a_requirement_says_what_to_set(tmp_path: Path) -> None:
     advice = begin(project).stderr
     assert "set FUNCTION_SCRIPT in ci.yaml" in advice
     variables, commands = job_of(project)
-    assert variables == {"FUNCTION_SCRIPT": ""}
+    assert variables == {"FUNCTION_SCRIPT": "", "CLUSTER_DUMP": ""}
     assert "REQUIRED" in (project / "ci.yaml").read_text()
     process = subprocess.run(
         ["sh", "-e", "-c", commands[0]],

@@ -57,7 +57,7 @@ def test_module_of_the_tools_can_be_imported(windows: System) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("check", "examples/error-starlark", "--output", "json"),
+        ("check", "examples/error-starlark", "--output", "json", "--variants", "0"),
         ("validate", "input_crds", "examples/starlark-robots"),
         ("docs", "indent"),
         ("--help",),
@@ -104,6 +104,12 @@ def test_programs_are_not_run(windows: System, arguments: tuple[str, ...], tmp_p
     request.write_text("{}")
     result = windows.call(*(argument.format(request=request) for argument in arguments))
     assert (result.stdout, result.stderr, result.returncode) == ("", SENTENCE, 1)
+
+
+def test_check_looks_at_the_text_alone(windows: System) -> None:
+    result = windows.call("check", "examples/starlark-robots")
+    assert (result.returncode, "0 errors" in result.stdout) == (0, True)
+    assert result.stderr.startswith("note: nothing runs: ")
 
 
 def test_serve_says_where_it_runs(windows: System) -> None:

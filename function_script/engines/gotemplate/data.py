@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard
 
-from function_script.engines.gotemplate.values import MISSING, Missing, TypedMap
+from function_script.engines.gotemplate.values import Missing, TypedMap
 from function_script.request.program import Lazy, Scope
 
 if TYPE_CHECKING:
@@ -106,11 +106,6 @@ class LazyDict(dict[str, object]):
         """Return dict.items."""
         self._build_all()
         return super().items()
-
-
-def build_entry(entries: dict[str, object], name: str) -> object:
-    """Return the value of a key whose mark was read, once it is built; MISSING if it is absent."""
-    return entries.get(name, MISSING)
 
 
 # The dot

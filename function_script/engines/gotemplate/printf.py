@@ -1,16 +1,17 @@
 """``printf``: Go's format strings, read left to right, and their arguments by verb and kind.
 
-Every mistake in a format is text in the result, in Go's words: ``%!d(string=x)``.
+Every mistake in a format is text in the result, in Go's words: ``%!d(string=x)``. Values in Go's
+syntax (``%#v``), floats as bits (``%b``, ``%x``) and widths in arguments (``%*d``) are errors.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import printing, values
+from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Allocator
 from function_script.engines.gotemplate.printing import NIL
 from function_script.engines.gotemplate.values import go_type
@@ -19,7 +20,7 @@ from function_script.engines.gotemplate.values import go_type
 
 
 class Flags(NamedTuple):
-    """The flags of a verb. ``go_syntax`` is ``%#v``, ``names`` is ``%+v``."""
+    """The flags of a verb. ``names`` is ``%+v``."""
 
     sharp: bool = False
     zero: bool = False
@@ -28,12 +29,13 @@ class Flags(NamedTuple):
     space: bool = False
     width: int | None = None
     precision: int | None = None
-    go_syntax: bool = False
     names: bool = False
 
     def for_value(self) -> Flags:
-        """Return the flags of ``%v``, where two of them have another meaning."""
-        return self._replace(sharp=False, plus=False, go_syntax=self.sharp, names=self.plus)
+        """Return the flags of ``%v``, where a plus has another meaning; raises CallError."""
+        if self.sharp:
+            raise CallError("%#v is not supported: write %v, or toJson")
+        return self._replace(plus=False, names=self.plus)
 
 
 def format_argument(value: object, verb: str, flags: Flags) -> str:
@@ -53,13 +55,15 @@ def _format(value: object, verb: str, flags: Flags) -> str:
         return _format_string(value, verb, flags)
     if isinstance(value, int):
         return _format_integer(value, verb, flags)
+    if isinstance(value, float) and verb in "bxX":
+        raise CallError(f"%{verb} of a number with a fraction is not supported: write %g")
     if isinstance(value, float) and verb not in _FLOAT_VERBS:
         return _bad_verb(value, verb, flags)
     if isinstance(value, float):
         return _format_float(value, verb, flags)
     if isinstance(value, values.Struct):
         own_text = value.text()
-        if own_text is not None and verb in "vsxXq" and not flags.go_syntax:
+        if own_text is not None and verb in "vsxXq":
             return _format_string(own_text, verb, flags)
         return _format_fields(value, verb, flags)
     return _format_container(value, verb, flags)
@@ -94,7 +98,7 @@ def truncate(text: str, flags: Flags) -> str:
 
 def _format_string(value: str, verb: str, flags: Flags) -> str:
     text = str.__str__(value)
-    if verb == "q" or (verb == "v" and flags.go_syntax):
+    if verb == "q":
         return _quoted(text, flags)
     if verb in "sv":
         return pad(truncate(text, flags), flags)
@@ -120,8 +124,6 @@ _NEEDS_QUOTES: Final = re.compile("[\x00-\x08\x0a-\x1f`\x7f\ufeff\ud800-\udfff]"
 
 def _format_bytes(value: bytes, verb: str, flags: Flags) -> str:
     if verb in "vd":
-        if flags.go_syntax:
-            return f"[]byte{{{', '.join(f'0x{byte:x}' for byte in value)}}}"
         return f"[{' '.join(_format_integer(byte, 'd', flags) for byte in value)}]"
     if verb in "sxXq":
         return _format_string(values.to_string(value), verb, flags)
@@ -132,7 +134,7 @@ def _format_bytes(value: bytes, verb: str, flags: Flags) -> str:
 
 
 def _format_integer(value: int, verb: str, flags: Flags) -> str:
-    if isinstance(value, values.NamedNumber) and verb in "vsxXq" and not flags.go_syntax:
+    if isinstance(value, values.NamedNumber) and verb in "vsxXq":
         return _format_string(value.text(), verb, flags)
     if verb in _BASES:
         return _in_base(value, verb, flags)
@@ -154,12 +156,10 @@ def _unicode(value: int, flags: Flags) -> str:
 
 
 _BASES: Final = {"v": "d", "d": "d", "b": "b", "o": "o", "O": "o", "x": "x", "X": "X"}
-_UNSIGNED: Final = (values.Uint8, values.Uint32, values.Uint64)
 
 
 def _in_base(value: int, verb: str, flags: Flags) -> str:
-    hexadecimal = verb == "v" and flags.go_syntax and isinstance(value, _UNSIGNED)
-    base = "x" if hexadecimal else _BASES[verb]
+    base = _BASES[verb]
     sign = "-" if value < 0 else "+" if flags.plus else " " if flags.space else ""
     if flags.precision is None:
         width = flags.width if flags.zero and not flags.minus else None
@@ -168,9 +168,7 @@ def _in_base(value: int, verb: str, flags: Flags) -> str:
         return " " * (flags.width or 0)
     else:
         digits = f"{abs(value):0{max(flags.precision, 1)}{base}}"
-    if hexadecimal:
-        prefix = "0x"
-    elif verb == "O":
+    if verb == "O":
         prefix = "0o"
     elif not flags.sharp or base == "d":
         prefix = ""
@@ -181,7 +179,7 @@ def _in_base(value: int, verb: str, flags: Flags) -> str:
     return _pad_blank(sign + prefix + digits, flags)
 
 
-_FLOAT_VERBS: Final = "vbgGxXfFeE"
+_FLOAT_VERBS: Final = "vgGfFeE"
 
 
 def _format_float(value: float, verb: str, flags: Flags) -> str:
@@ -203,96 +201,43 @@ def _format_float(value: float, verb: str, flags: Flags) -> str:
 
 # Floats, as Go's strconv.FormatFloat writes them
 
-_MANTISSA_BITS: Final = 53
-
 
 def format_float(number: float, verb: str, precision: int | None, *, keep_zeros: bool) -> str:
-    """Format ``number`` with verb b, e, E, f, g, G, x or X; precision None is the shortest.
+    """Format ``number`` with verb e, E, f, g or G; precision None is the shortest.
 
     Only a minus is written as sign. ``keep_zeros`` is the flag ``#``: a decimal point is always
     there, and for g the trailing zeros.
     """
     if not math.isfinite(number):
         return "NaN" if math.isnan(number) else ("Inf" if number > 0 else "-Inf")
-    if verb == "b":
-        return _binary(number)
     text = _digits(number, verb, precision)
     if not keep_zeros:
         return text
-    exponent_letters = "pP" if verb in "xX" else "eE"
-    cut = next(
-        (index for index, letter in enumerate(text) if letter in exponent_letters), len(text)
-    )
+    cut = next((index for index, letter in enumerate(text) if letter in "eE"), len(text))
     mantissa, tail = text[:cut], text[cut:]
-    count = (6 if precision is None else precision) if verb in "gGx" else 0
-    digits = mantissa.lstrip("-").removeprefix("0x").replace(".", "")
+    count = (6 if precision is None else precision) if verb in "gG" else 0
+    digits = mantissa.lstrip("-").replace(".", "")
     significant = len(digits.lstrip("0")) or (1 if digits == "0" else 0)
     point = "" if "." in mantissa else "."
     return f"{mantissa}{point}{'0' * (count - significant)}{tail}"
 
 
 def _digits(number: float, verb: str, precision: int | None) -> str:
-    if verb in "xX":
-        text = _hexadecimal(number, precision)
-        return text.upper() if verb == "X" else text
     if verb in "gG" and precision is None:
         text = printing.float_text(number)
         return text.upper() if verb == "G" else text
     return f"{number:.{max(precision or 0, 1 if verb in 'gG' else 0)}{verb}}"
 
 
-def _binary(number: float) -> str:
-    """Return mantissa and power of two as integers: ``4503599627370496p-52``."""
-    fraction, exponent = math.frexp(abs(number))
-    mantissa = int(fraction * (1 << _MANTISSA_BITS))
-    shift = exponent - _MANTISSA_BITS if mantissa else -1074
-    smallest = -1074
-    if shift < smallest:
-        mantissa >>= smallest - shift
-        shift = smallest
-    sign = "-" if math.copysign(1, number) < 0 else ""
-    return f"{sign}{mantissa}p{shift:+d}"
-
-
-def _hexadecimal(number: float, precision: int | None) -> str:
-    """Return hexadecimal mantissa and power of two: ``0x1.cp+01``."""
-    sign = "-" if math.copysign(1, number) < 0 else ""
-    fraction, exponent = math.frexp(abs(number))
-    if not fraction:
-        zeros = f".{'0' * precision}" if precision else ""
-        return f"{sign}0x0{zeros}p+00"
-    # The first digit is 1; the rest are 52 bits, 13 digits.
-    mantissa, exponent = int(fraction * (1 << _MANTISSA_BITS)), exponent - 1
-    digits = f"{mantissa & ((1 << 52) - 1):013x}"
-    if precision is None:
-        digits = digits.rstrip("0")
-    elif precision < len(digits):
-        bits = 52 - 4 * precision
-        prefix, rest = mantissa >> bits, mantissa & ((1 << bits) - 1)
-        half = 1 << (bits - 1)
-        if rest > half or (rest == half and prefix & 1):
-            prefix += 1
-        if prefix >> (4 * precision) > 1:
-            prefix, exponent = prefix >> 1, exponent + 1
-        digits = f"{prefix & ((1 << 4 * precision) - 1):0{precision}x}" if precision else ""
-    else:
-        digits = digits.ljust(precision, "0")
-    point = f".{digits}" if digits else ""
-    return f"{sign}0x1{point}p{exponent:+03d}"
-
-
 # Containers
 
 
 def _format_fields(value: values.Struct, verb: str, flags: Flags) -> str:
-    has_names = flags.names or flags.go_syntax
-    fields = [
-        (f"{name}:" if has_names else "") + _element(field, verb, flags)
+    fields = " ".join(
+        (f"{name}:" if flags.names else "") + _element(field, verb, flags)
         for name, field in value.fields.items()
-    ]
-    name = value.go_type if flags.go_syntax else ""
-    body = (", " if flags.go_syntax else " ").join(fields)
-    return f"{'&' if value.pointer else ''}{name}{{{body}}}"
+    )
+    return f"{'&' if value.pointer else ''}{{{fields}}}"
 
 
 def _format_container(value: object, verb: str, flags: Flags) -> str:
@@ -307,17 +252,11 @@ def _format_container(value: object, verb: str, flags: Flags) -> str:
     else:
         items = [_element(item, verb, flags) for item in value] if isinstance(value, list) else []
         opening = "["
-    if not flags.go_syntax:
-        return f"{opening}{' '.join(items)}]"
-    if values.is_nil(value):
-        return f"{values.go_type(value)}(nil)"
-    return f"{values.go_type(value)}{{{', '.join(items)}}}"
+    return f"{opening}{' '.join(items)}]"
 
 
 def _element(value: object, verb: str, flags: Flags) -> str:
-    if value is None:
-        return f"interface {{}}({printing.NIL[1:-1]})" if flags.go_syntax else printing.NIL
-    return _format(value, verb, flags)
+    return printing.NIL if value is None else _format(value, verb, flags)
 
 
 # Formats
@@ -331,44 +270,9 @@ _INDEX: Final = re.compile(r"\[([0-9]+)\]")
 _BRACKETS: Final = re.compile(r"\[[^\]]*\]")
 
 
-class _Number(NamedTuple):
-    """A width or precision; ``value`` is None without one."""
-
-    value: int | None
-    complaint: str = ""
-
-
 def sprintf(allocator: Allocator, template: str, *arguments: object) -> str:
     """Return ``fmt.Sprintf``; raises LimitExceededError for excessive padding and length."""
-    simple = _read_simple(template)
-    if simple is None or len(simple.verbs) != len(arguments):
-        return _Formatter(allocator, template, arguments).run()
-    parts = [simple.texts[0]]
-    for verb, text, value in zip(simple.verbs, simple.texts[1:], arguments, strict=True):
-        plain = type(value) is str and verb in "sv"
-        parts.append(str(value) if plain else format_argument(value, verb, _PLAIN))
-        parts.append(text)
-    allocator.check_string(sum(map(len, parts)))
-    return "".join(parts)
-
-
-class _Simple(NamedTuple):
-    """A format of plain verbs, one for each argument: the texts around the verbs, and the verbs."""
-
-    texts: list[str]
-    verbs: str
-
-
-@lru_cache(maxsize=256)
-def _read_simple(template: str) -> _Simple | None:
-    """Read a format without flags, widths and the like; None for any other."""
-    pieces = _VERB.split(template)
-    texts, verbs = pieces[::2], "".join(pieces[1::2])
-    simple = "%" not in "".join(texts)
-    return _Simple(texts, verbs) if simple else None
-
-
-_VERB: Final = re.compile(r"%([a-zA-Z])")
+    return _Formatter(allocator, template, arguments).run()
 
 
 class _Formatter:
@@ -405,41 +309,39 @@ class _Formatter:
         names = self.consume(_FLAGS)
         letter = self.peek()
         if "a" <= letter <= "z" and self.next_argument < len(self.arguments):
-            return self.format_next_argument(letter, names, _Number(None), _Number(None))
+            return self.format_next_argument(letter, names, None, None)
         self.read_index()
         width = self.read_width()
         precision = self.read_precision()
         if not self.is_after_index:
             self.read_index()
-        complaints = width.complaint + precision.complaint
         letter = self.peek()
         if not letter:
-            return f"{complaints}%!(NOVERB)"
+            return "%!(NOVERB)"
         if letter == "%":
             self.position += 1
-            return f"{complaints}%"
+            return "%"
         if not self.has_good_index or self.next_argument >= len(self.arguments):
             self.position += 1
             reason = "MISSING" if self.has_good_index else "BADINDEX"
-            return f"{complaints}%!{letter}({reason})"
-        return complaints + self.format_next_argument(letter, names, width, precision)
+            return f"%!{letter}({reason})"
+        return self.format_next_argument(letter, names, width, precision)
 
     def format_next_argument(
-        self, letter: str, names: str, width: _Number, precision: _Number
+        self, letter: str, names: str, width: int | None, precision: int | None
     ) -> str:
         """Format the next argument by the verb ``letter``."""
         self.position += 1
         value = self.arguments[self.next_argument]
         self.next_argument += 1
-        minus = "-" in names or (width.value is not None and width.value < 0)
         flags = Flags(
             sharp="#" in names,
-            zero="0" in names and not (width.value is not None and width.value < 0),
+            zero="0" in names,
             plus="+" in names,
-            minus=minus,
+            minus="-" in names,
             space=" " in names,
-            width=abs(width.value) if width.value is not None else None,
-            precision=precision.value,
+            width=width,
+            precision=precision,
         )
         self.allocator.check_width(max(flags.width or 0, flags.precision or 0))
         return format_argument(value, letter, flags.for_value() if letter == "v" else flags)
@@ -461,50 +363,34 @@ class _Formatter:
         brackets = _BRACKETS.match(self.template, self.position)
         self.position = brackets.end() if brackets is not None else self.position + 1
 
-    def read_width(self) -> _Number:
-        """Read the width: digits, or a star that takes it from an argument."""
-        if self.peek() == "*":
-            return self.take_number("BADWIDTH")
-        digits = self.consume(_NUMBER)
-        if not digits:
-            return _Number(None)
-        if self.is_after_index:
+    def read_width(self) -> int | None:
+        """Read the width; raises CallError for a star."""
+        digits = self.read_digits()
+        if digits and self.is_after_index:
             self.has_good_index = False
-        return self.read_number(digits)
+        return self.read_number(digits) if digits else None
 
-    def read_precision(self) -> _Number:
+    def read_precision(self) -> int | None:
         """Read the precision, from its point; a point at the very end is no precision."""
         if self.peek() != "." or self.position + 1 >= len(self.template):
-            return _Number(None)
+            return None
         self.position += 1
         if self.is_after_index:
             self.has_good_index = False
         self.read_index()
-        if self.peek() == "*":
-            number = self.take_number("BADPREC")
-            negative = number.value is not None and number.value < 0
-            return _Number(None, "%!(BADPREC)") if negative else number
-        digits = self.consume(_NUMBER)
-        return self.read_number(digits) if digits else _Number(0)
+        return self.read_number(self.read_digits() or "0")
 
-    def read_number(self, digits: str) -> _Number:
+    def read_digits(self) -> str:
+        if self.peek() == "*":
+            raise CallError("a width or precision of * is not supported: write the number")
+        return self.consume(_NUMBER)
+
+    def read_number(self, digits: str) -> int | None:
         """Read a number of the format; Go stops reading at one that is too large."""
         if int(digits[: len("10000000")]) > _MAX_NUMBER * 10:
             self.position = len(self.template)
-            return _Number(None)
-        return _Number(int(digits))
-
-    def take_number(self, complaint: str) -> _Number:
-        """Take a number from the arguments."""
-        self.position += 1
-        self.is_after_index = False
-        if self.next_argument >= len(self.arguments):
-            return _Number(None, f"%!({complaint})")
-        value = self.arguments[self.next_argument]
-        self.next_argument += 1
-        if isinstance(value, bool) or not isinstance(value, int) or abs(value) > _MAX_NUMBER:
-            return _Number(None, f"%!({complaint})")
-        return _Number(int(value))
+            return None
+        return int(digits)
 
     def format_extra(self) -> str:
         """Return the complaint about superfluous arguments."""

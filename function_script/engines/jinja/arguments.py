@@ -8,10 +8,9 @@ from typing import Final, NamedTuple, cast
 
 from jinja2 import nodes
 
-from function_script.engines.jinja.calls import Call, format_usage
+from function_script.engines.jinja.calls import Call, LibraryFunction, conversion_hint, format_usage
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.functions import ANNOTATIONS, FUNCTIONS
-from function_script.engines.jinja.library_adapter import LibraryFunction, conversion_hint
 from function_script.engines.jinja.tokens import first_offset
 from function_script.engines.signatures import (
     Parameter,

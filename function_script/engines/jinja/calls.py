@@ -5,14 +5,24 @@ Python's own TypeError names parameters that the template's author cannot see.
 """
 
 import inspect
+import itertools
 from collections.abc import Hashable, Iterable, Mapping
 from functools import lru_cache
 from typing import Protocol, cast
 
-from jinja2 import Environment
+from jinja2 import Environment, Undefined
 
-from function_script.engines.jinja.budget import Budget
+from function_script.engines.jinja.budget import CHARACTERS_PER_STEP, Budget
+from function_script.engines.jinja.exceptions import MissingError, RenderError
+from function_script.engines.jinja.output import to_plain
+from function_script.engines.library import FUNCTIONS, ArgumentError, Function
+from function_script.engines.signatures import NULL, WrongArgument
 from function_script.request.program import Scope
+from function_script.request.values import Readable
+from function_script.texts.errors import HintedError
+
+# A library function may read every character a few times.
+_READINGS = 4
 
 
 class CallContext(Protocol):
@@ -75,3 +85,67 @@ def format_usage(name: str, call: Call, hidden: int) -> str:
 @lru_cache(maxsize=256)
 def _signature(call: Hashable) -> inspect.Signature:
     return inspect.signature(cast("Call", call))
+
+
+class LibraryFunction:
+    """A function of the library, callable as a template's function or filter."""
+
+    __slots__ = ("alias", "function", "lazy", "names")
+
+    def __init__(self, function: Function, alias: str | None = None) -> None:
+        self.function = function
+        self.alias = alias or function.name
+        self.names = [parameter.name for parameter in function.parameters]
+        # Parameters that are only looked into are not copied: they may be all observed state.
+        self.lazy = {each.name for each in function.parameters if each.is_view}
+
+    def __call__(self, run: CallContext, /, *arguments: object, **named: object) -> object:
+        """Call it; raises RenderError where the library raises ValueError."""
+        # The library itself rejects surplus arguments.
+        names = itertools.chain(self.names, itertools.repeat(""))
+        positional = [self._read(run, *pair) for pair in zip(names, arguments, strict=False)]
+        keywords = {name: self._read(run, name, value) for name, value in named.items()}
+        try:
+            if self.function.is_seeded:
+                result = self.function.call_seeded(run.scope, *positional, **keywords)
+            else:
+                result = self.function.call(*positional, **keywords)
+        except ValueError as error:
+            hint = error.hint if isinstance(error, HintedError) else None
+            if isinstance(error, ArgumentError) and error.wrong is not None:
+                hint = conversion_hint(error.wrong)
+            raise RenderError(str(error), name=self.alias, hint=hint) from error
+        if isinstance(result, str):
+            run.budget.charge_characters(len(result))
+        return result
+
+    def _read(self, run: CallContext, name: str, value: object) -> Readable:
+        if isinstance(value, str):
+            run.budget.spend(_READINGS * len(value) // CHARACTERS_PER_STEP)
+            return value
+        if isinstance(value, Undefined):
+            # Functions that look into an object define their result for a missing one.
+            if name == self.names[0] and name in self.lazy:
+                return None
+            raise MissingError(value)
+        return cast("Readable", value) if name in self.lazy else to_plain(run.budget, value)
+
+
+def conversion_hint(wrong: WrongArgument, text: str = "value") -> str | None:
+    """Return the hint for an argument of a wrong type; ``text`` is its source."""
+    expected = next((each for each in wrong.parameter.types if each != NULL), "")
+    match expected, wrong.type:
+        case "string", "boolean" | "integer" | "number":
+            return f"write `{text} | string`"
+        case "integer", "number" | "string":
+            return f"write `{text} | int`"
+        case "list", "string":
+            return f"put it into brackets: [{text}]"
+        case "object", "string" if wrong.parameter.name == "resource":
+            return "write get_composed_resource(name) for the resource of a name"
+        case _:
+            return None
+
+
+LIBRARY = {function.name: LibraryFunction(function) for function in FUNCTIONS}
+LIBRARY_FILTERS = {name: call for name, call in LIBRARY.items() if call.function.is_filter}

@@ -32,7 +32,6 @@ _SINGLE_BRACES: Final = re.compile(
     r"(?:\.\w+)+[ ]*\})[ ]*$",
     re.MULTILINE,
 )
-_CONDITIONS: Final = (nodes.If, nodes.CondExpr)
 # Tags that may read a name without an analysis seeing it.
 _IMPORTING: Final = (nodes.Import, nodes.FromImport, nodes.Macro)
 _SHARING: Final = (nodes.Include, nodes.Block, nodes.Extends)
@@ -161,26 +160,7 @@ def _comparisons(tree: nodes.Template, types: Types) -> Iterator[_Doubt]:
             hint = "compare values of one type"
             if set(kinds) == {"a number", "a text"}:
                 hint = "write the number without quotes, or convert the text with `| int`"
-            elif set(kinds) == {"a boolean", "a text"}:
-                hint = "write true and false without quotes"
             yield _Doubt(offset, 1, message, hint)
-
-
-@_RULES.add
-def _conditions(tree: nodes.Template) -> Iterator[_Doubt]:
-    """Find conditions that a text makes true, such as ``x == "a" or "b"``."""
-    for node in tree.find_all(_CONDITIONS):
-        test = node.test  # type: ignore[attr-defined] # both have it
-        if isinstance(test, nodes.Const) and isinstance(test.value, str):
-            hint = "a name stands without quotes"
-            yield _Doubt(test.lineno, 1, "this condition is a text, which is always the same", hint)
-        for part in (test, *test.find_all(nodes.Or)):
-            is_or = isinstance(part, nodes.Or)
-            if not is_or or not isinstance(part.left, (nodes.Compare, nodes.Or)):
-                continue
-            if isinstance(part.right, nodes.Const) and isinstance(part.right.value, str):
-                message = "this condition is always true: a text alone is true"
-                yield _Doubt(part.right.lineno, 1, message, 'write `value in ["a", "b"]`')
 
 
 @_RULES.add
@@ -193,9 +173,6 @@ def _filters(tree: nodes.Template) -> Iterator[_Doubt]:
         if node.name in {"default", "d"} and node.args and not is_constant:
             message = "the default is never used: the value before | is a text"
             yield _Doubt(node.node.lineno, 1, message, "write `value | default(text)`")
-        if node.name == "join" and node.args and not is_constant:
-            message = "the text is joined, and the list is the separator"
-            yield _Doubt(node.node.lineno, 1, message, 'write `list | join(",")`')
 
 
 @_RULES.add

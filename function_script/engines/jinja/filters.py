@@ -15,8 +15,14 @@ from jinja2 import Undefined
 
 from function_script.engines.jinja import exceptions, runtime
 from function_script.engines.jinja.budget import Budget
-from function_script.engines.jinja.calls import Call, CallContext, build_table
-from function_script.engines.jinja.library_adapter import LIBRARY, LIBRARY_FILTERS, LibraryFunction
+from function_script.engines.jinja.calls import (
+    LIBRARY,
+    LIBRARY_FILTERS,
+    Call,
+    CallContext,
+    LibraryFunction,
+    build_table,
+)
 from function_script.engines.jinja.lookups import Group
 from function_script.engines.jinja.output import to_flow_yaml, to_text
 from function_script.engines.jinja.runtime import add, is_number

@@ -12,9 +12,8 @@ from jinja2 import Undefined, utils
 
 from function_script.engines.jinja import exceptions
 from function_script.engines.jinja.budget import MAX_ITEMS
-from function_script.engines.jinja.calls import Builtin, CallContext, build_table
+from function_script.engines.jinja.calls import LIBRARY, Builtin, CallContext, build_table
 from function_script.engines.jinja.filters import items_of, pairs, required
-from function_script.engines.jinja.library_adapter import LIBRARY
 from function_script.engines.jinja.output import to_text
 from function_script.engines.jinja.runtime import check_key
 from function_script.engines.library.bounds import TYPES, Resource

@@ -187,24 +187,15 @@ def of_lexer(tokens: TokenList) -> Violation | None:
     if rest[0] in _OPENING:
         return _bracket(site)
     mark = next((each for each in _FOREIGN_MARKS if rest.startswith(each)), rest[0])
-    mark_hint = _FOREIGN_MARKS.get(mark)
-    inside = rest.partition("}")[0]
-    if mark == "?" and ":" in inside:
-        mark_hint = "write `a if condition else b`"
-    elif mark == "$" and ":=" in inside and not site.index:
-        mark_hint = _SET
-    return site.violation(mark_hint, text=mark)
+    return site.violation(_FOREIGN_MARKS.get(mark), text=mark)
 
 
 def _open_text(site: Site) -> Violation:
     """Return the violation for a quote that begins a text which does not end."""
     quote = site.token.text
-    hint = f"close it with {quote}"
+    # A text such as 'it's' ends at its apostrophe, and is not open at the next one.
     is_text_before = site.index > 1 and site.tokens[site.index - 2].kind == "string"
-    if is_text_before and site.is_adjacent(-1) and site.tokens[site.index - 1].kind == "name":
-        # A text such as 'it's' ends at its apostrophe.
-        other = "'" if quote == '"' else '"'
-        hint = f"write a text that has {quote} in it between {other} and {other}"
+    hint = None if is_text_before and site.is_adjacent(-1) else f"close it with {quote}"
     offset = site.token.offset
     return Violation(message="a text is not closed", hint=hint, offset=offset, width=1)
 
@@ -216,14 +207,10 @@ def _bracket(site: Site) -> Violation:
     if opening is not None:
         hint = f"close it with {_CLOSING[opening.text]}"
         message = f'bracket "{opening.text}" is not closed'
-        if site.begin.text.endswith("{{") and site.tokens[0].text == "{" == opening.text:
-            return site.violation("a value is written with two braces: {{ value }}", token=opening)
         return Violation(message=message, hint=hint, offset=opening.offset, width=1)
     if close != "}":
         return site.violation(f'there is no "{_OPENING[close]}" that it closes')
-    if site.is_statement:
-        return site.violation("a tag ends with %}")
-    return site.violation("an expression ends with two braces: }}")
+    return site.violation(None if site.is_statement else "an expression ends with two braces: }}")
 
 
 def of_parser(tokens: TokenList, index: int) -> Violation | None:
@@ -268,8 +255,6 @@ def _braces(site: Site) -> Violation | None:
     first = site.tokens[0]
     if first.text == "%" and first.offset == site.begin.end and not site.index:
         return site.violation("a tag has one brace: write {% if … %}, {% for … %} or {% set … %}")
-    if first.text == "{" and first.offset == site.begin.end and not site.is_statement:
-        return site.violation("a value is written with two braces: {{ value }}", token=first)
     return None
 
 
@@ -289,22 +274,9 @@ def _statement_words(site: Site) -> Violation | None:
     before, text = site.text_at(-1), site.token.text
     if before == "else" and text == "if":
         return site.violation("write elif")
-    if site.first == "for" and site.index == _THIRD and text != "in":
-        return site.violation("write `for item in list`")
-    if site.first == "for" and site.text_at(1 - site.index) == "(":
-        hint = "write `for item in list`, without parentheses"
-        return site.violation(hint, token=site.tokens[1])
-    if text == "then":
-        return site.violation("leave it out: the tag ends behind the condition")
-    if text == "not" and site.text_at(1) == "is":
-        return site.violation("write `is not`")
-    if site.first == "set" and site.index == _THIRD and site.is_value_before():
-        return site.violation(_SET)
     if site.first == "macro" and site.index == _THIRD and site.token.kind == "block_end":
         name = site.tokens[1]
         return site.violation(f"write {{% macro {name.text}() %}}", token=name)
-    if site.first == "import" and text != "as" and site.index == _THIRD:
-        return site.violation('write {% import "module" as name %}')
     return None
 
 
@@ -313,10 +285,6 @@ def _operators(site: Site) -> Violation | None:
     before, text = site.text_at(-1), site.token.text
     if before == text == "|" and site.is_adjacent(-1):
         return site.violation("write `or`", token=site.tokens[site.index - 1], text="||")
-    if before == "<" and text == ">" and site.is_adjacent(-1):
-        return site.violation("write !=", token=site.tokens[site.index - 1], text="<>")
-    if text == ";" and site.index + 2 == len(site.tokens):
-        return site.violation("leave the semicolon out")
     if site.is_statement and not site.index and text in {"//", "/"}:
         return site.violation("write {# comment #}")
     return None
@@ -326,21 +294,12 @@ def _operators(site: Site) -> Violation | None:
 def _equals(site: Site) -> Violation | None:
     if site.token.text != "=":
         return None
-    before = site.text_at(-1)
-    if before in {"==", "!="} and site.is_adjacent(-1):
-        token = site.tokens[site.index - 1]
-        return site.violation(f"write {before}", token=token, text=f"{before}=")
-    if before == ":" and site.is_adjacent(-1):
-        return site.violation(_SET, text=":=")
-    if site.text_at(1) == ">" and site.is_adjacent(1):
-        return site.violation("write >=" if site.first in {"if", "elif"} else None, text="=>")
-    bracket = site.bracket()
-    if bracket is not None and bracket.text == "{":
-        return site.violation("write `key: value` in an object")
-    if bracket is None and site.index == 1 and not site.is_statement:
-        return site.violation(_SET, text=":=" * (before == ":"))
-    if bracket is None and site.first in {"if", "elif"}:
-        return site.violation("compare with ==")
+    is_arrow = site.text_at(1) == ">" and site.is_adjacent(1)
+    if site.text_at(-1) not in {"==", "!="} and not is_arrow and site.bracket() is None:
+        if site.index == 1 and not site.is_statement:
+            return site.violation(_SET)
+        if site.first in {"if", "elif"}:
+            return site.violation("compare with ==")
     return site.violation(None)
 
 
@@ -351,24 +310,12 @@ def _colon(site: Site) -> Violation | None:
     if site.text_at(1) == "=" and site.is_adjacent(1):
         return site.violation(_SET, text=":=")
     before = site.text_at(-1)
-    bracket = site.bracket()
     if site.text_at(-2) == "|" and before in FILTERS:
         return site.violation(f"a filter takes its arguments in parentheses: {before}(...)")
     if site.text_at(-2) == "|":
         foreign = site.tokens[site.index - 1]
         return site.violation(habits.find("jinja", before, "filter", "name"), token=foreign)
-    if bracket is not None and bracket.text == "(" and before.isidentifier():
-        return site.violation(f"write {before}=value")
     return site.violation(None)
-
-
-@_RULES.add
-def _and_or(site: Site) -> Violation | None:
-    """Recognise ``and a b``: Jinja takes the word for a name."""
-    before = site.tokens[site.index - 1] if site.index else None
-    if before is None or before.text not in {"and", "or"} or site.token.kind not in _VALUES:
-        return None
-    return _go_call(site, before) if site.text_at(-2) in {"", "if", "elif", "(", "="} else None
 
 
 @_RULES.add
@@ -378,12 +325,9 @@ def _dots(site: Site) -> Violation | None:
     if token.text == "." and site.is_operand(0):
         name = site.text_at(1)
         if not name.isidentifier():
-            return site.violation("there is no dot: write the name of a value")
+            return site.violation(None)
         hint = habits.find("jinja", name, "word", "name") if name[0].isupper() else None
         return site.violation(hint or f"names have no dot in front: {name}")
-    if site.text_at(-1) == "." and (token.text == "[" or token.kind == "string"):
-        hint = "write [0] without a dot in front" if token.text == "[" else "join values with ~"
-        return site.violation(hint, token=site.tokens[site.index - 1])
     for at, (one, two) in enumerate(itertools.pairwise(site.tokens[: site.index + 1])):
         if one.text == two.text == "." and one.end == two.offset:
             is_range = site.first == "for" or (at > 0 and site.tokens[at - 1].kind == "integer")
@@ -409,11 +353,6 @@ def _side_by_side(site: Site) -> Violation | None:
     if token.text == "for" and bracket is not None:
         hint = "there are no comprehensions: write a loop, or use map, select and selectattr"
         return site.violation(hint)
-    if before.text == "lambda":
-        hint = "there is no lambda: write a loop, or use selectattr and map(attribute=name)"
-        return site.violation(hint, token=before)
-    if token.kind == "string" and before.text in {"f", "F"} and site.is_adjacent(-1):
-        return site.violation('there are no f-strings: join with ~: "a-" ~ value', token=before)
     if token.text in FILTERS and bracket is None and not site.is_statement:
         return site.violation(f"a filter follows |: `| {token.text}`")
     if violation := _go_call(site, before):
@@ -434,8 +373,6 @@ def unset_hint(name: str, template: str) -> str | None:
         return f"a line that begins with {match[1] or match[2]} is no loop: write {loop}"
     if match := re.search(rf"\{{%[-+]? *set +{word}\.(\w+)", template):
         return f"make it first: {{% set {name} = namespace({match[1]}=...) %}}"
-    if re.search(rf"\{{%[-+]? *set +{word}\b", template):
-        return "what a loop or a macro sets ends with it: set the name before, and outside of it"
     return None
 
 
@@ -451,12 +388,6 @@ def _go_call(site: Site, function: Token) -> Violation | None:
         return site.violation(hint, token=function)
     if not site.is_operand(-1) and site.text_at(-2) not in {"if", "elif", "(", ""}:
         return None
-    if name in _COMPARISONS:
-        operator = _COMPARISONS[name]
-        hint = f"compare with {operator}: a {operator} b"
-        return site.violation(hint, token=function)
-    if name in {"and", "or"}:
-        return site.violation(f"write `a {name} b`", token=function)
     if name in FILTERS and name not in FUNCTIONS:
         return site.violation(f"write `value | {name}`", token=function)
     if name in FUNCTIONS:

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from function_script.engines import language
-from function_script.engines.jinja.calls import Call, format_usage
+from function_script.engines.jinja.calls import Call, LibraryFunction, format_usage
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.functions import FUNCTIONS
-from function_script.engines.jinja.library_adapter import LibraryFunction
 from function_script.engines.language import Entry
 
 

@@ -4,15 +4,7 @@ Every function is pure, deterministic and bounded in size, and raises only Value
 decides how it exposes a function, and changes neither its name nor its behaviour.
 """
 
-from function_script.engines.library import (
-    encoding,
-    naming,
-    networking,
-    regex,
-    resources,
-    text,
-    units,
-)
+from function_script.engines.library import encoding, naming, networking, regex, resources, text
 from function_script.engines.library.function import (
     ArgumentError,
     Call,
@@ -22,9 +14,9 @@ from function_script.engines.library.function import (
 )
 
 _GROUPS = (
-    *(resources.OBJECTS, resources.RESOURCES, resources.CONNECTION, naming.GROUP, text.GROUP),
+    *(resources.OBJECTS, resources.RESOURCES, resources.CONNECTION, naming.GROUP, text.TEXT),
     *(encoding.FORMATS, encoding.ENCODING, encoding.HASHING, regex.GROUP, networking.GROUP),
-    units.GROUP,
+    text.UNITS,
 )
 FUNCTIONS: tuple[Function, ...] = tuple(
     function for group in _GROUPS for function in group.functions

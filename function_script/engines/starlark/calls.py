@@ -49,7 +49,6 @@ _RESPONSE: Final = {
 }
 _SEVERITIES: Final = {"Warning": "warning", "Normal": "event", "Fatal": "fatal", "Error": "fatal"}
 _STATUSES: Final = ("True", "False", "Unknown")
-_TARGETS: Final = ("Composite", "CompositeAndClaim")
 _EVENTS: Final = frozenset({"event", "fatal", "warning"})
 
 
@@ -182,14 +181,6 @@ def _find_wrong_word(call: ast.Call) -> Problem | None:
         )
     severity = words.get("message")
     function = _SEVERITIES.get(str(severity.value)) if severity is not None else None
-    if (node := words.get("target")) and node.value not in _TARGETS:
-        hint = usage
-        if function is not None and "reason" in words:
-            owner, reason = to_source(call.func).rpartition(".")[0], to_source(words["reason"])
-            hint = f"write {owner}.{function}({to_source(node)}, {reason})"
-        return Problem(
-            node, f"{name}: the target must be {' or '.join(_TARGETS)}", hint, is_word=True
-        )
     node = words.get("reason") if name in _EVENTS else None
     if node and node.value and not conditions.PASCAL_CASE.fullmatch(str(node.value)):
         hint = f"the message comes first, the reason second: {signature.usage}"
@@ -211,8 +202,6 @@ def explain_attribute(node: ast.Attribute, kind: str, *, is_called: bool) -> tup
         message = f'a response has no function "{name}"'
         return message, f"write {signatures.methods()[near].usage}" if near else None
     if kind == "function":
-        if (owner, name) == ("dict", "fromkeys"):
-            return message, "write {key: value for key in list}"
         is_response = owner == "response"
         return message, f"call it, with parentheses: rsp = {owner}()" if is_response else None
     hint = habits.find("starlark", name, _METHODS[kind]) if kind in _METHODS else None
@@ -225,8 +214,6 @@ def explain_attribute(node: ast.Attribute, kind: str, *, is_called: bool) -> tup
         return message, f'did you mean "{near}"?'
     if kind == "dict" and not is_called:
         return message, f'fields of a dict: ["{name}"], or .get("{name}")'
-    if kind == "list" and not is_called:
-        return message, "take one item of the list, or loop over it"
     return message, None
 
 

@@ -9,15 +9,7 @@ from typing import Final, TypeAlias, cast
 import orjson
 import starlark
 
-from function_script.engines.starlark import (
-    bridge,
-    build,
-    dialect,
-    error_positions,
-    errors,
-    predeclared,
-    tracing,
-)
+from function_script.engines.starlark import build, errors, interpreter, predeclared, tracing
 from function_script.engines.starlark.analysis import missing
 from function_script.engines.starlark.build import Script
 from function_script.engines.starlark.errors import WRAPPER, describe_absence, is_absence
@@ -62,7 +54,7 @@ def whole(skipped, nodes, depth):
 
 def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
     """Run ``main`` with the scope's request; raises FatalError."""
-    options = dialect.options(limits)
+    options = interpreter.limited_options(limits)
     script = build.script(program, limits, options)
     request = _request(scope)
     text = _to_json(script.reach.select(request))
@@ -73,11 +65,11 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
                 run = DeferredEvaluation(script, text, limits, options)
                 reply, withheld = run.whole(request)
             else:
-                reply = bridge.call(script.wrapped, text, options)
+                reply = build.call_main(script.wrapped, text, options)
     except starlark.StarlarkError as error:
         raised = errors.take_raised()
         rerun = partial(_error_text, scope=scope, text=text, limits=limits, options=options)
-        message = error_positions.correct_position(str(error), program, rerun)
+        message = interpreter.correct_position(str(error), program, rerun)
         raise errors.failed(
             message, script.main, script.sources, request, limits, raised=raised
         ) from error
@@ -87,7 +79,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
 
 def _trace(program: Program, scope: Scope, limits: Limits, request: str, reply: str) -> Places:
     """Return the places of what `main` has returned; see `tracing.trace`."""
-    options = dialect.brief(dialect.options(limits))
+    options = interpreter.brief_options(interpreter.limited_options(limits))
     with predeclared.SeededRun(scope):
         return tracing.trace(program, request, orjson.loads(reply), limits, options)
 
@@ -96,10 +88,10 @@ def _error_text(
     program: Program, *, scope: Scope, text: str, limits: Limits, options: starlark.EvalOptions
 ) -> str:
     """Run the program briefly and return the text of its error; "" when it does not fail."""
-    brief = dialect.brief(options)
+    brief = interpreter.brief_options(options)
     try:
         with predeclared.SeededRun(scope):
-            bridge.call(build.silent(program, limits, brief).wrapped, text, brief)
+            build.call_main(build.silent(program, limits, brief).wrapped, text, brief)
     except starlark.StarlarkError as error:
         errors.take_raised()
         return str(error)
@@ -111,7 +103,7 @@ def _error_text(
 
 def check(program: Program, limits: Limits) -> None:
     """Build the script, which runs its top level but not ``main``; raises FatalError."""
-    options = dialect.options(limits)
+    options = interpreter.limited_options(limits)
     try:
         build.script(program, limits, options)
     except ProgramError as error:
@@ -121,7 +113,7 @@ def check(program: Program, limits: Limits) -> None:
 
 def unused_modules(program: Program, limits: Limits) -> tuple[str, ...]:
     """Return the names of modules that no load statement leads to."""
-    used = build.script(program, limits, dialect.options(limits)).sources
+    used = build.script(program, limits, interpreter.limited_options(limits)).sources
     return tuple(name for name, source in program.modules.items() if source.name not in used)
 
 
@@ -188,10 +180,10 @@ class DeferredEvaluation:
         self._limits = limits
         self._options = options
         module = starlark.Module()
-        module["request"] = bridge.key_of(text)
-        parts = {"script": script.frozen, "bridge": bridge.BRIDGE_MODULE}
+        module["request"] = build.key_of(text)
+        parts = {"script": script.frozen, "bridge": build.BRIDGE_MODULE}
         loader = starlark.FileLoader(parts.__getitem__)
-        starlark.eval_with(options, module, _RESULT, bridge.GLOBALS, loader)
+        starlark.eval_with(options, module, _RESULT, build.BRIDGE_GLOBALS, loader)
         self._result = module.freeze()
 
     def whole(self, request: Mapping[str, Readable]) -> tuple[str, tuple[DeferredResource, ...]]:
@@ -206,7 +198,7 @@ class DeferredEvaluation:
 
     def _without(self, skipped: Sequence[str]) -> str:
         limits = self._limits
-        return bridge.name_of(self._call("whole", json.dumps(skipped), limits.nodes, limits.depth))
+        return build.name_of(self._call("whole", json.dumps(skipped), limits.nodes, limits.depth))
 
     def _deferred(self, request: Mapping[str, Readable]) -> list[DeferredResource]:
         """Call every function; return the resources of those that look up a missing value."""

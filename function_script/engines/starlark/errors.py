@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Final, ParamSpec, TypeAlias, TypeVar
 
 from function_script.engines.library import ArgumentError
-from function_script.engines.starlark import error_positions, interpreter, mistakes, syntax_hints
+from function_script.engines.starlark import interpreter, mistakes, syntax_hints
 from function_script.engines.starlark.analysis import missing
-from function_script.engines.starlark.dialect import MAX_CALLS
-from function_script.engines.starlark.interpreter import Failure, Frame
+from function_script.engines.starlark.interpreter import MAX_CALLS, Failure, Frame
 from function_script.request import objects
 from function_script.request.limits import Limits
 from function_script.request.values import Readable, type_name
@@ -116,7 +115,7 @@ def main_span(source: Source) -> Span | None:
 
 def unparsable(text: str, source: Source) -> ProgramError:
     """Return the error of a source that does not parse."""
-    failure = error_positions.of_syntax(interpreter.read(text), text, source)
+    failure = interpreter.correct_syntax_position(interpreter.read(text), text, source)
     problem = _diagnostic(f"cannot parse {source.name}", failure, {source.name: source})
     hint = syntax_hints.find(failure, source)
     if hint is not None:

@@ -1,17 +1,26 @@
-"""What the interpreter says of an error, read into a code, its arguments, and a place.
+"""The interpreter: how it is set up, and what it says of an error, as a code and its arguments.
 
 It gives one text for each error. No other module knows its words: they are those of the version of
 starlark-pyo3 that `requirements/runtime.txt` pins, and a test compares them.
 """
 
+import ast
 import re
-from collections.abc import Mapping
+import time
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Final, NamedTuple
 
+import starlark
+from starlark import LibraryExtension
+
+from function_script.request.limits import Limits
+from function_script.request.program import Program
 from function_script.texts import spelling
 from function_script.texts.diagnostics import cut
-from function_script.texts.source import Span
+from function_script.texts.source import Source, Span
 
 # `fail` with a text of a megabyte gives an error of a megabyte.
 _MAX_MESSAGE_BYTES: Final = 8 * 1024
@@ -36,6 +45,54 @@ TOP: Final = "<module>"
 """The interpreter's name for statements outside of functions."""
 NONE: Final = "NoneType"
 """The type of None."""
+
+
+_GET: Final = 'get(value, "a.b.c") gives None where something on the way is missing'
+_CONSTANT: Final = (
+    "a value that was made outside of main, when the script was loaded, cannot be changed"
+)
+# An operator between values of two types.
+_BETWEEN: Final = r" not supported for types `(?P<left>\w+)` and `(?P<right>\w+)`"
+# Frames of the interpreter, its own included. Its default of 50 is too few to walk a tree; each
+# frame takes native stack, of which 8 MB hold 22,000.
+MAX_CALLS = 300
+# A script has a little less time than its process: the interpreter's error has a position, the
+# end of the process has none.
+_TIME_MARGIN = 0.05
+# For a run that only finds the position of an error: about 50 ms.
+_BRIEF_THOUSANDS = 500
+DIALECT = starlark.Dialect.standard()
+DIALECT.enable_keyword_only_arguments = True
+DIALECT.enable_positional_only_arguments = True
+DIALECT.enable_types = starlark.DialectTypes.ENABLE
+DIALECT.enable_top_level_stmt = True
+DIALECT.enable_f_strings = True
+# Debug, Internal, Breakpoint and CallStack stay out: they look into the interpreter.
+GLOBALS = starlark.Globals.extended_by(
+    [
+        LibraryExtension.StructType,
+        LibraryExtension.Json,
+        LibraryExtension.Print,
+        LibraryExtension.Map,
+        LibraryExtension.Filter,
+        LibraryExtension.Partial,
+        LibraryExtension.Typing,
+    ]
+)
+
+
+_FIRST_LINE = re.compile(r"^1 \| ", re.MULTILINE)
+_NEVER_CLOSED = re.compile(r"'([\[({])' was never closed")
+_CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
+_UNEXPECTED: Final = frozenset(
+    {"block", "chain", "colon", "else", "indentation", "pair", "unexpected"}
+)
+# A function with another statement before its return is not inlined.
+_MORE: Final = "__=0;"
+_RETURN: Final = re.compile(r"^([ \t]+|[ \t]*def .*:[ \t]*)(?=return\b)", re.MULTILINE)
+_EXCERPT: Final = re.compile(
+    r"^[0-9]+ \| (?P<line>.*)\n *\| (?P<before> *)(?P<marks>\^+)$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +138,6 @@ def _row(code: str, pattern: str, words: str | None = None, hint: str | None = N
     return _Row(code, re.compile(pattern, re.DOTALL), words, hint)
 
 
-_GET: Final = 'get(value, "a.b.c") gives None where something on the way is missing'
-_CONSTANT: Final = (
-    "a value that was made outside of main, when the script was loaded, cannot be changed"
-)
-# An operator between values of two types.
-_BETWEEN: Final = r" not supported for types `(?P<left>\w+)` and `(?P<right>\w+)`"
 # Of two rows that match, the first one counts.
 _ROWS: Final = (
     # The texts of functions: the author's, ours, Python's.
@@ -293,3 +344,120 @@ def _reword(text: str) -> tuple[str, str | None]:
 
 def _shorten(match: re.Match[str]) -> str:
     return match[0] if match[1].count('"') <= 2 * _MAX_EXPECTED else ""
+
+
+def brief_options(options: starlark.EvalOptions) -> starlark.EvalOptions:
+    """Return options that also stop after a number of turns or calls, equal on every machine."""
+    checks = count(1)
+    is_over = options.check_cancelled or (lambda: False)
+    return starlark.EvalOptions(
+        max_callstack_size=MAX_CALLS,
+        check_cancelled=lambda: next(checks) > _BRIEF_THOUSANDS or is_over(),
+    )
+
+
+def limited_options(limits: Limits) -> starlark.EvalOptions:
+    """Return options that stop when the step's CPU time, from now on, is nearly used up.
+
+    The interpreter checks once in 1,000 loop turns or calls, and never inside one long operation.
+    So this is only for a better error; the end of the worker process is the bound.
+    """
+    end = time.thread_time() + limits.timeout_seconds * (1 - _TIME_MARGIN)
+    return starlark.EvalOptions(
+        max_callstack_size=MAX_CALLS, check_cancelled=lambda: time.thread_time() > end
+    )
+
+
+# -- Positions where the interpreter does not point at the mistake itself
+
+
+def correct_syntax_position(failure: Failure, text: str, source: Source) -> Failure:
+    """Return the error of a source that does not parse, at its place; ``text`` is the whole."""
+    span = failure.spot
+    if span is None:
+        return failure
+    if failure.code in _UNEXPECTED and (unclosed := _unclosed(span, source)):
+        return unclosed
+    lines = source.text.split("\n")
+    if failure.code == "tab":
+        # It is reported at the end of the line before.
+        for line, start in ((span.line, (span.column or 1) - 1), (span.line + 1, 0)):
+            column = lines[line - 1].find("\t", start) if line <= len(lines) else -1
+            if column >= 0:
+                return replace(failure, spot=replace(span, line=line, column=column + 1, width=1))
+        return failure
+    if (span.line, span.column) == (1, 1) and not _FIRST_LINE.search(text):
+        # The end of the file: it is reported at its begin, with an empty frame.
+        end = source.text.rstrip()
+        column = len(end) - end.rfind("\n")
+        span = replace(span, line=end.count("\n") + 1, column=column, width=1)
+    return replace(failure, spot=_at_the_word(span, source))
+
+
+def _unclosed(span: Span, source: Source) -> Failure | None:
+    """Return the error of a bracket that is never closed: Python's parser knows it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(source.text, source.name, "exec", ast.PyCF_ONLY_AST)
+    except SyntaxError as error:
+        match = _NEVER_CLOSED.fullmatch(error.msg)
+        if match is None or error.lineno is None or error.offset is None:
+            return None
+        bracket = replace(span, line=error.lineno, column=error.offset, width=1)
+        message = f'bracket "{match[1]}" is not closed'
+        return Failure(message=message, hint=f"close it with {_CLOSING[match[1]]}", spot=bracket)
+    except (ValueError, RecursionError, MemoryError):
+        pass
+    return None
+
+
+def _at_the_word(span: Span, source: Source) -> Span:
+    """Correct a wrong indentation: from the blanks to the text that they indent."""
+    lines = source.text.split("\n")
+    line = lines[span.line - 1] if span.line <= len(lines) else ""
+    start = (span.column or 1) - 1
+    if not line.strip() or line[start : start + span.width].strip():
+        return span
+    rest = line[start:]
+    blanks = len(rest) - len(rest.lstrip())
+    return replace(span, column=start + blanks + 1, width=len(rest.strip()) or 1)
+
+
+# Errors in a small function, which the interpreter inlines: the error then names the call. The
+# script runs once more, briefly, with every return written so that nothing is inlined; only the
+# text of that run's error is of interest.
+
+
+def correct_position(text: str, program: Program, run: Callable[[Program], str]) -> str:
+    """Return the text of an error with the position in the function that failed.
+
+    ``run`` runs a program as it was run before and gives the text of its error, "" for none.
+    """
+    excerpts = list(_EXCERPT.finditer(text))
+    start = len(excerpts[-1]["before"]) if excerpts else 0
+    is_call = bool(excerpts) and excerpts[-1]["line"][
+        start : start + len(excerpts[-1]["marks"])
+    ].endswith(")")
+    if not is_call:
+        return text
+    modules = {name: _prevent_inlining(source) for name, source in program.modules.items()}
+    exact = run(replace(program, main=_prevent_inlining(program.main), modules=modules))
+    if read(exact).message != read(text).message:
+        return text
+    texts = {source.name: source.text for source in program.sources()}
+
+    def restore_column(spot: re.Match[str]) -> str:
+        lines = texts.get(spot["name"], "").split("\n")
+        number, column = int(spot["line"]), int(spot["column"])
+        line = lines[number - 1] if number <= len(lines) else ""
+        match = _RETURN.match(line)
+        if match is not None and column > match.end():
+            column -= len(_MORE)
+        return f"{spot['place']}{column}"
+
+    return SPOT.sub(restore_column, exact)
+
+
+def _prevent_inlining(source: Source) -> Source:
+    return Source(name=source.name, text=_RETURN.sub(rf"\1{_MORE}", source.text))

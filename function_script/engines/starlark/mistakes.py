@@ -21,7 +21,6 @@ from function_script.engines.starlark.analysis.names import Bindings
 from function_script.engines.starlark.interpreter import NONE, Failure
 from function_script.engines.tables import Rules
 from function_script.request.program import Program
-from function_script.request.values import with_article
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import suggest
@@ -32,17 +31,14 @@ _CHANGING: Final = _NO_RESULT | {"setdefault", "pop", "popitem"}
 # Methods that lists alone have, and that give None.
 _LIST_CHANGES: Final = frozenset({"append", "extend", "insert"})
 _QUANTITY: Final = re.compile(r"[0-9.]+(?:[numkMGTPE]|[KMGTPE]i)")
-_DECIMAL: Final = re.compile(r"[-+]?[0-9]*\.[0-9]+")
 _SPECIFICATION: Final = re.compile(r"(?<!\{)\{\w*:([^{}]+)\}")
 _PADDING: Final = re.compile(r"0(?P<width>[0-9]+)d?")
 # A path by dots with a dash in a key: in a difference of two values, blanks are usual.
 _DASHED: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\.[A-Za-z_]\w*(?:-[A-Za-z]\w*)+")
 # JSONPath, and paths of JSON Patch. The key of an annotation has other parts in front of a slash.
 _FOREIGN_PATH: Final = re.compile(r"\$\.|/?(?:spec|status|metadata)/[\w/]+$")
-# Text in braces that would be the value of a name in an f-string or in JavaScript.
-_INTERPOLATION: Final = re.compile(r"(?P<lead>\$?)\{(?P<name>[A-Za-z_]\w*)\}")
-# An expression of a template that begins with a name.
-_EXPRESSION: Final = re.compile(r"\{\{-? *(?P<name>[A-Za-z_]\w*)(?:[.\[][^{}]*)?\}\}")
+# Text in braces that would be the value of a name in an f-string.
+_INTERPOLATION: Final = re.compile(r"\{(?P<name>[A-Za-z_]\w*)\}")
 _TYPES: Final = frozenset(
     {
         *("NoneType", "bool", "dict", "float", "function", "int", "list", "namespace", "range"),
@@ -234,7 +230,7 @@ def _read_facts(failure: Failure, node: ast.AST, tree: ast.Module) -> dict[ast.e
             ),
         ) if left and right:
             return {one: left, two: right}
-        case "items", ast.For(iter=value) | ast.AugAssign(value=value):
+        case "items", ast.For(iter=value):
             return {value: kind}
         case "items", ast.expr() if any(
             each.iter is node for each in ast.walk(tree) if isinstance(each, ast.comprehension)
@@ -296,37 +292,16 @@ def _none_hint(node: ast.expr, script: _Script) -> str:
             return f"{name} changes its list or dict and gives None: write it on a line of its own"
         case _:
             pass
-    for function in ast.walk(script.tree):
-        match function, node:
-            case ast.FunctionDef(name=name), ast.Call(func=ast.Name(id=called)) if name == called:
-                returns = [n for n in ast.walk(function) if isinstance(n, ast.Return) and n.value]
-                if not returns:
-                    return f"{name} returns nothing: write `return value`"
-            case _:
-                pass
     return _GET
 
 
 @_explains("items")
 def _loops(script: _Script) -> Iterator[Finding]:
-    """Find loops over values without items, and additions of such to a list."""
+    """Find loops over values without items."""
     for node in ast.walk(script.tree):
         match node:
             case ast.For(iter=items) | ast.comprehension(iter=items):
                 kind = script.kinds.of(items)
-            case ast.AugAssign(target=target, value=value) if value in script.kinds.facts:
-                kind = script.kinds.facts[value]
-                message = f"cannot add {_describe(kind)} to a list"
-                text = f"{calls.to_source(target)} += [{calls.to_source(value)}]"
-                yield script.say(f"write {text}", message)
-                continue
-            case ast.Call(args=[first, *_]) if first in script.kinds.facts:
-                name = calls.to_source(node.func).rpartition(".")[2]
-                if name not in signatures.functions():
-                    type_ = _describe(script.kinds.facts[first])
-                    message = f"cannot call {name}: must be a list, not {type_}"
-                    yield Finding(None, message, None, is_whole=True)
-                continue
             case _:
                 continue
         is_failure = script.failure is None or items in script.kinds.facts
@@ -340,10 +315,6 @@ def _loops(script: _Script) -> Iterator[Finding]:
         if kind == "function":
             hint = f"call it, with parentheses: {calls.to_source(items)}()"
         yield script.at(items, f"a value of type {kind} has no items", hint)
-
-
-def _describe(kind: str) -> str:
-    return with_article(signatures.type_of_kind(kind))
 
 
 @_explains("frozen")
@@ -455,7 +426,6 @@ def _locals(script: _Script) -> Iterator[Finding]:
         name = script.failure.arguments["name"]
         if name in constants:
             yield script.say(hint.format(name), message.format(name))
-        yield script.say(f"give {name} a value before this line, on every way that leads here")
         return
     for function, node in _nodes_of_functions(script):
         match node:
@@ -513,7 +483,7 @@ def _numbers(script: _Script) -> Iterator[Finding]:
     """Find texts that are no number."""
     for node in script.walk():
         match node:
-            case ast.Call(func=ast.Name(id="int" | "float" as function), args=[number, *_]):
+            case ast.Call(func=ast.Name(id="int" | "float"), args=[number, *_]):
                 text = number.value if isinstance(number, ast.Constant) else None
             case _:
                 continue
@@ -521,12 +491,8 @@ def _numbers(script: _Script) -> Iterator[Finding]:
             text = script.failure.arguments["text"]
         if not isinstance(text, str):
             continue
-        hint = None
         if _QUANTITY.fullmatch(text):
             hint = f'read a quantity of Kubernetes with quantity("{text}")'
-        elif _DECIMAL.fullmatch(text) and function == "int":
-            hint = f'write int(float("{text}"))'
-        if hint is not None:
             span = syntax.span_of(number, script.source) if script.failure is None else None
             yield Finding(span, f'cannot read "{text}" as a number', hint)
 
@@ -545,7 +511,7 @@ def _formats(script: _Script) -> Iterator[Finding]:
         match = _SPECIFICATION.search(text) if isinstance(text, str) else None
         if match is None:
             continue
-        hint = "write {} without a colon" if match[1] in {"d", "s"} else None
+        hint = None
         if padding := _PADDING.fullmatch(match[1]):
             hint = f'pad in front: "0" * ({padding["width"]} - len(str(n))) + str(n)'
         if hint is not None or script.failure is not None:
@@ -592,8 +558,6 @@ def _operand_hint(operator: str, one: str, two: str, node: ast.AST) -> str | Non
             return _IS_NONE
         case "compare", _ if kinds == {"int", "string"}:
             return "a number and a text: convert the text with int(text), or leave its quotes out"
-        case "compare", _:
-            return "only values of one type can be compared"
         case (
             ("+" | "-"),
             (
@@ -604,10 +568,6 @@ def _operand_hint(operator: str, one: str, two: str, node: ast.AST) -> str | Non
             return f'read a quantity of Kubernetes with quantity("{text}")'
         case "+", _ if kinds == {"int", "string"}:
             return "use str(value), or a format such as %s; int(text) reads a number"
-        case "+", _ if kinds == {"dict"}:
-            return "merge dicts with `a | b`"
-        case "+", _ if one == "list":
-            return "put the item into brackets: list + [item]"
         case "+", _ if "string" in kinds:
             return "use str(value), or a format such as %s"
         case "*", _ if "float" in kinds:
@@ -618,7 +578,7 @@ def _operand_hint(operator: str, one: str, two: str, node: ast.AST) -> str | Non
 
 @_explains("item", "position")
 def _items(script: _Script) -> Iterator[Finding]:
-    """Find texts that are the index of a list, after a failure."""
+    """Find names of conditions that are the index of their list, after a failure."""
     match script.node:
         # `resource["status"]["conditions"]["Ready"]`
         case ast.Subscript(
@@ -630,8 +590,6 @@ def _items(script: _Script) -> Iterator[Finding]:
         ) if script.failure is not None:
             text = calls.to_source(owner)
             yield script.say(f'conditions are a list: get_condition({text}, "{name}")')
-        case ast.Subscript() if script.failure is not None:
-            yield script.say("an index is a number: list[0]")
         case _:
             pass
 
@@ -762,15 +720,13 @@ def _comparisons(script: _Script) -> Iterator[Finding]:
                 hint = f'its status is a text: {calls.to_source(call)}["status"]'
             case _ if {one, two} == {"int", "string"}:
                 hint = "leave the quotes of the number out, or convert with str(...)"
-            case _ if {one, two} == {"bool", "string"}:
-                hint = "write True and False without quotes"
             case _:
                 pass
         yield script.at(right, message, hint)
 
 
 def _doubt_of_type_name(call: ast.expr, other: ast.expr) -> tuple[str, str] | None:
-    """Return the name and the hint for ``type(x) == "str"`` or ``type(x) == dict``."""
+    """Return the name and the hint for ``type(x) == "str"``."""
     match call, other:
         case ast.Call(func=ast.Name(id="type")), ast.Constant(value=str(name)) if (
             name not in _TYPES
@@ -778,11 +734,6 @@ def _doubt_of_type_name(call: ast.expr, other: ast.expr) -> tuple[str, str] | No
             near = _OTHER_TYPES.get(name) or spelling.nearest(name, tuple(_TYPES))
             hint = f'write "{near}"' if near else f"there are {', '.join(sorted(_TYPES))}"
             return f'"{name}"', hint
-        case ast.Call(func=ast.Name(id="type")), ast.Name(
-            id="str" | "dict" | "list" | "int" | "bool" | "float" | "tuple" as name
-        ):
-            text = "string" if name == "str" else name
-            return name, f'write type(value) == "{text}"'
         case _:
             return None
 
@@ -892,24 +843,11 @@ def _leftovers(script: _Script) -> Iterator[Finding]:
         for node in ast.walk(script.tree)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Constant)
     }
-    names = {
-        node.id
-        for node in ast.walk(script.tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
     for node in _data_texts(script.tree):
         if id(node) in formats or not isinstance(node.value, str):
             continue
-        text = node.value
-        if leftover := leftovers.of_value(text):
+        if leftover := leftovers.of_value(node.value):
             yield script.at(node, leftover.message, leftover.hint)
-            continue
-        match = _EXPRESSION.search(text) or next(
-            (each for each in _INTERPOLATION.finditer(text) if each["lead"]), None
-        )
-        if "\n" not in text and match is not None and match["name"] in names:
-            message = f"{match[0]} is a text here: nothing replaces it"
-            yield script.at(node, message, 'write the value itself, as in "a-%s" % value')
 
 
 def _data_texts(node: ast.AST) -> Iterator[ast.Constant]:

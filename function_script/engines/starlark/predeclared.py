@@ -12,7 +12,7 @@ import starlark
 from starlark import LibraryExtension
 
 from function_script.engines.library import FUNCTIONS, Call, Function
-from function_script.engines.starlark import dialect
+from function_script.engines.starlark import interpreter
 from function_script.engines.starlark.errors import PRELUDE, recorded, refuse
 from function_script.request.program import Scope
 from function_script.request.values import Readable
@@ -73,7 +73,7 @@ def _frozen() -> tuple[starlark.FrozenModule, tuple[str, ...]]:
     # For the prelude's own errors; no script has this name.
     module.add_callable("refuse", refuse)
     for source in texts:
-        starlark.eval(module, starlark.parse(PRELUDE, source, dialect.DIALECT), _GLOBALS)
+        starlark.eval(module, starlark.parse(PRELUDE, source, interpreter.DIALECT), _GLOBALS)
     return module.freeze(), (*prelude, *(function.name for function in others))
 
 

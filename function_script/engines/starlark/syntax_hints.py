@@ -137,11 +137,6 @@ class _Site:
             return before.text in _CLOSING
         return before.kind in _VALUES and before.text not in _WORDS
 
-    def is_second_equals(self) -> bool:
-        """Report whether the line has another assignment before the token, as in ``a = b = 1``."""
-        first = self.tokens.index(self.first())
-        return any(token.text == "=" for token in self.tokens[first : self.index])
-
     def hint(self, text: str, token: _Token | None = None, width: int = 0) -> Hint:
         """Return a hint at a token, or at the interpreter's place."""
         if token is None or not token.text:
@@ -204,18 +199,10 @@ def _foreign_character(site: _Site) -> Hint | None:
         case "?" if line.startswith("?."):
             hint = 'write get(value, "a.b"): it gives None where something on the way is missing'
             return site.hint(hint, site.at(0), 2)
-        case "?" if line.startswith("??"):
-            return site.hint("write `a if a != None else b`", site.at(0), 2)
-        case "?" if ":" in line:
+        case "?" if ":" in line and not line.startswith("??"):
             return site.hint("write `a if condition else b`")
-        case "!":
-            return site.hint("write `not`")
         case "`":
             return site.hint('texts are in quotes, and values are put in with %: "a-%s" % value')
-        case "$":
-            return site.hint("names have no $ in front")
-        case "@":
-            return site.hint("there are no decorators")
         case _:
             return None
 
@@ -226,11 +213,6 @@ def _template(site: _Site) -> Hint | None:
     if site.text(0) == "%" and site.text(-1) == "{" and site.is_adjacent(-1):
         text = "this is a tag of templates: write `if condition:` or `for item in list:`"
         return site.hint(text, site.at(-1), 2)
-    if site.text(0) not in {"}", "."}:
-        return None
-    for one, two in zip(site.tokens[: site.index], site.tokens[1 : site.index], strict=False):
-        if one.text == two.text == "{" and one.end == two.offset and site.bracket() == two:
-            return site.hint("values stand without braces", one, 2)
     return None
 
 
@@ -242,8 +224,6 @@ def _doubled(site: _Site) -> Hint | None:
     if before.text == text and text in {"&", "|"}:
         word = "and" if text == "&" else "or"
         return site.hint(f"write `{word}`", before, 2)
-    if before.text == "<" and text == ">":
-        return site.hint("write !=", before, 2)
     if before.text == "=" and text == ">":
         return _arrow(site)
     return None
@@ -270,8 +250,6 @@ def _equals(site: _Site) -> Hint | None:
     if site.text(1) == ">" and site.is_adjacent(0):
         return _arrow(site)
     bracket = site.bracket()
-    if bracket is None and site.first().kind == "name" and site.is_second_equals():
-        return site.hint("write each assignment on a line of its own")
     if bracket is not None and bracket.text == "{":
         return site.hint('keys of a dict are texts followed by a colon: {"name": value}')
     if site.first().text in {"if", "elif", "while"}:
@@ -280,30 +258,12 @@ def _equals(site: _Site) -> Hint | None:
 
 
 def _arrow(site: _Site) -> Hint | None:
-    """Recognise ``x => y``: in a condition the operator, else a function."""
+    """Recognise ``f = (x) => y``."""
     token = site.at(0) if site.text(0) == "=" else site.at(-1)
-    if site.first().text in {"if", "elif", "while"}:
-        return site.hint("write >=", token, 2)
-    if site.bracket() is not None:
-        return site.hint("write `lambda x: value`", token, 2)
     begin = site.tokens.index(site.first())
     if [each.text for each in site.tokens[begin + 1 : begin + 3]] == ["=", "("]:
         return site.hint(f"write `def {site.first().text}(arguments):`", token, 2)
     return None
-
-
-@_RULES.add
-def _stars(site: _Site) -> Hint | None:
-    """Recognise ``a ** b``, ``{**a}`` and ``[*a]``."""
-    match site.text(0), site.is_value_before():
-        case "**", True:
-            return site.hint("there is no power: multiply")
-        case "**", False:
-            return site.hint("merge dicts with `a | b`")
-        case "*", False:
-            return site.hint("join lists with `a + b`")
-        case _:
-            return None
 
 
 @_RULES.add
@@ -314,17 +274,6 @@ def _increment(site: _Site) -> Hint | None:
     if is_end and one.text == two.text and one.text in {"+", "-"} and one.end == two.offset:
         name = site.text(-3)
         return site.hint(f"write `{name} {one.text}= 1`", one, 2)
-    return None
-
-
-@_RULES.add
-def _comment(site: _Site) -> Hint | None:
-    # A division has a value on its left.
-    if (site.text(0) == "//" and not site.is_value_before()) or (site.text(0), site.text(1)) == (
-        "/",
-        "*",
-    ):
-        return site.hint("comments begin with #")
     return None
 
 
@@ -342,9 +291,6 @@ def _statement(site: _Site) -> Hint | None:
     is_second = site.index > 0 and site.at(-1) == first
     if is_second and first.text in _STATEMENTS and site.at(0).kind in _VALUES:
         return site.hint(_STATEMENTS[first.text], first)
-    line = site.source.text[first.offset : site.at(0).offset]
-    if site.text(-1) == ":" and text == "return" and "lambda" in line:
-        return site.hint("a lambda has no return: `lambda x: value`")
     return None
 
 
@@ -356,9 +302,7 @@ def _brackets(site: _Site) -> Hint | None:
         opening = next((key for key, close in _OPENING.items() if close == text), None)
         return site.hint(f'there is no "{opening}" that it closes') if opening else None
     if text == "for" and bracket.text == "(":
-        before = site.tokens[site.tokens.index(bracket) - 1]
-        hint = "there are no generators: put it into brackets, [x for x in list]"
-        return site.hint("add up in a loop" if before.text == "sum" else hint)
+        return site.hint("there are no generators: put it into brackets, [x for x in list]")
     if bracket.text == "{" and text in {",", "}"} and site.code == "pair":
         return _entry(site, bracket)
     return None

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 import starlark
 
-from function_script.engines.starlark import bridge, build
+from function_script.engines.starlark import build
 from function_script.engines.starlark.analysis import syntax
 from function_script.request.limits import Limits
 from function_script.request.objects import Path
@@ -66,7 +66,7 @@ def trace(
     wide = replace(limits, nodes=limits.nodes * _MAX_NODES_FACTOR)
     try:
         script = build.silent(tracer.instrument(program), wide, options)
-        marked = json.loads(bridge.call(script.wrapped, request, options))
+        marked = json.loads(build.call_main(script.wrapped, request, options))
     except (starlark.StarlarkError, FatalError, ValueError):
         return {}
     return dict(tracer.places(value, marked))

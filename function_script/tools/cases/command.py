@@ -87,14 +87,6 @@ def _print_verdict(verdict: CaseVerdict, options: Options) -> None:
 _LIMITS: Final = Limits()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParsedCase:
-    """A parsed case and the path of its file."""
-
-    case: Case
-    path: Path
-
-
 def run_all(
     cases: Sequence[CaseFile],
     options: runner.RunOptions,
@@ -107,19 +99,26 @@ def run_all(
     beside them, and beside their Compositions.
     """
     files = files or FileCache(Project.of(file.path for file in cases))
-    groups: dict[Path | None, list[ParsedCase]] = {}
+    groups: dict[Path | None, list[Case]] = {}
     for file in cases:
-        parsed = _parse(file, files)
-        if isinstance(parsed, CaseVerdict):
-            yield parsed
+        started = time.monotonic()
+        try:
+            case = parser.parse(file, files)
+        except FatalError as error:
+            yield CaseVerdict(
+                name=file.name,
+                path=file.path,
+                problems=[Problem(diagnostic=problem) for problem in error.diagnostics],
+                seconds=time.monotonic() - started,
+            )
         else:
-            groups.setdefault(parsed.case.setup.program.root, []).append(parsed)
+            groups.setdefault(case.setup.program.root, []).append(case)
     with options.servers:
         for root, group in groups.items():
             sandbox = replace(
                 pool_options(root, jobs, options.limits),
                 preload=local_pool.engines_in(
-                    {parsed.case.setup.program.origin.document.text for parsed in group}
+                    {case.setup.program.origin.document.text for case in group}
                 ),
                 derive_seed=options.derive_seed,
             )
@@ -127,28 +126,12 @@ def run_all(
                 yield from _run_group(group, pool, options, jobs)
 
 
-def _parse(file: CaseFile, files: FileCache) -> ParsedCase | CaseVerdict:
-    started = time.monotonic()
-    try:
-        return ParsedCase(case=parser.parse(file, files), path=file.path)
-    except FatalError as error:
-        return CaseVerdict(
-            name=file.name,
-            path=file.path,
-            status=Status.FAILED,
-            problems=tuple(Problem(diagnostic=problem) for problem in error.diagnostics),
-            seconds=time.monotonic() - started,
-        )
-
-
 def _run_group(
-    group: Sequence[ParsedCase], pool: Pool, options: runner.RunOptions, jobs: int
+    group: Sequence[Case], pool: Pool, options: runner.RunOptions, jobs: int
 ) -> Generator[CaseVerdict]:
     executor = ThreadPoolExecutor(max_workers=jobs)
     try:
-        yield from executor.map(
-            lambda parsed: runner.run(parsed.case, parsed.path, pool, options), group
-        )
+        yield from executor.map(lambda case: runner.run(case, pool, options), group)
     finally:
         executor.shutdown(cancel_futures=True)
 

@@ -17,8 +17,8 @@ from function_script.request.values import Object, Value, type_phrase
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.problems import ProblemList
-from function_script.tools import local_pool
-from function_script.tools.cases.model import Located, Program, is_case_input, locate
+from function_script.tools import author_positions, local_pool
+from function_script.tools.cases.model import Located, Program, is_case_input
 from function_script.tools.project import Project
 from function_script.tools.render import loading, positions
 from function_script.tools.render.positions import Origin
@@ -224,7 +224,7 @@ class ObjectLoader:
         diagnostics = [
             problem
             if problem.span or at is None
-            else locate(problem, self.document, objects.read_path(at))
+            else author_positions.locate(problem, self.document, objects.read_path(at))
             for at, problem in all_problems[:_MAX_PROBLEMS]
         ]
         if others := len(all_problems) - len(diagnostics):

@@ -6,7 +6,7 @@ A case is ``case.yaml`` in a folder of its own, or ``NAME.case.yaml``.
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +17,8 @@ from function_script.request.values import Object, Value
 from function_script.texts import field_names
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
-from function_script.texts.source import Span, excerpt
+from function_script.texts.source import Span
+from function_script.tools import author_positions
 from function_script.tools.project import Project
 from function_script.tools.render.positions import Origin
 
@@ -164,12 +165,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One case; ``name`` is its path as people type it.
+    """One case in the file ``path``; ``name`` is its path as people type it.
 
     It may read and write ``project``. ``is_input`` reports whether a case reads a file.
     """
 
     name: str
+    path: Path
     document: Document
     setup: Setup
     steps: Sequence[Step]
@@ -184,16 +186,7 @@ def locate_xr(problem: Diagnostic, parts: Sequence[XrPart]) -> Diagnostic:
     """
     path = objects.read_path(problem.field)
     part = max(reversed(parts), key=lambda part: part.depth(path))
-    return locate(problem, part.document, (*part.at, *path))
-
-
-def locate(problem: Diagnostic, document: Document, at: objects.Path) -> Diagnostic:
-    """Return the problem with the position of a field of the case, and the lines around it."""
-    source = document.origin.source
-    span = document.span(at)
-    if span is None or source is None:
-        return problem
-    return replace(problem, span=span, excerpt=excerpt(source, span))
+    return author_positions.locate(problem, part.document, (*part.at, *path))
 
 
 def is_case(path: Path) -> bool:

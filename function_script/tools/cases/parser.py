@@ -107,6 +107,7 @@ def read(document: Document, file: CaseFile, files: FileCache) -> Case:
         raise loader.error()
     return Case(
         name=file.name,
+        path=file.path,
         document=document,
         setup=setup,
         steps=steps,

@@ -23,7 +23,7 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.tools.cases import comparison, fake_cluster, model
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
-from function_script.tools.cases.verdicts import CaseVerdict, Problem, VerdictBuilder
+from function_script.tools.cases.verdicts import CaseVerdict, Problem
 from function_script.tools.render import RenderInputs, renderer, steps, validation
 from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.pipeline import PipelineError
@@ -51,21 +51,13 @@ class RunOptions(renderer.Options):
     derive_seed: Callable[[bytes], bytes] = no_seed
 
 
-def run(case: Case, path: Path, pool: Pool, options: RunOptions) -> CaseVerdict:
+def run(case: Case, pool: Pool, options: RunOptions) -> CaseVerdict:
     """Run all steps, up to the first that fails unexpectedly. Raises no FatalError."""
     started = time.monotonic()
-    verdict = VerdictBuilder(case)
+    verdict = CaseVerdict(name=case.name, path=case.path, document=case.document)
     _CaseRun(case, pool, replace(options, print=verdict.print), verdict).run()
-    return CaseVerdict(
-        name=case.name,
-        path=path,
-        status=verdict.status(),
-        problems=tuple(verdict.problems),
-        snapshots=(*verdict.new_snapshots, *verdict.updated_snapshots),
-        reports=tuple(verdict.reports),
-        printed=tuple(verdict.printed),
-        seconds=time.monotonic() - started,
-    )
+    verdict.seconds = time.monotonic() - started
+    return verdict
 
 
 def render_in(
@@ -107,9 +99,7 @@ def render_in(
 class _CaseRun:
     """Runs the steps of one case and collects problems in ``verdict``."""
 
-    def __init__(
-        self, case: Case, pool: Pool, options: RunOptions, verdict: VerdictBuilder
-    ) -> None:
+    def __init__(self, case: Case, pool: Pool, options: RunOptions, verdict: CaseVerdict) -> None:
         self._case = case
         self._pool = pool
         self._options = options

@@ -3,18 +3,19 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree as ET
 
+from function_script.documents import Document
 from function_script.request import objects
 from function_script.request.values import Object, Value
 from function_script.texts import diagnostics
 from function_script.texts.diagnostics import Diagnostic, Form
-from function_script.tools import console
-from function_script.tools.cases.model import Case, Step, locate
+from function_script.tools import author_positions, console
+from function_script.tools.cases.model import Step
 
 
 class Status(StrEnum):
@@ -54,34 +55,38 @@ class Problem:
     difference: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class CaseVerdict:
-    """The verdict of a case; ``printed`` is the output of its programs.
+    """The verdict of a case, which is collected while it runs; ``document`` is the case's.
 
-    ``reports`` are warnings and notes about the XR, each with its severity.
+    ``reports`` are warnings and notes about the XR, each with its severity; ``printed`` is the
+    output of its programs.
     """
 
     name: str
     path: Path
-    status: Status
-    problems: tuple[Problem, ...] = ()
-    snapshots: tuple[Path, ...] = ()
-    reports: tuple[tuple[Diagnostic, str], ...] = ()
-    printed: tuple[str, ...] = ()
+    document: Document | None = None
+    problems: list[Problem] = field(default_factory=list)
+    new_snapshots: list[Path] = field(default_factory=list)
+    updated_snapshots: list[Path] = field(default_factory=list)
+    reports: list[tuple[Diagnostic, str]] = field(default_factory=list)
+    printed: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    _of_results: list[Problem] = field(default_factory=list)
 
+    @property
+    def status(self) -> Status:
+        """The worst status so far."""
+        if self.problems:
+            return Status.FAILED
+        if self.new_snapshots:
+            return Status.NEW
+        return Status.UPDATED if self.updated_snapshots else Status.PASSED
 
-class VerdictBuilder:
-    """Collects the verdict of a case while it runs."""
-
-    def __init__(self, case: Case) -> None:
-        self._case = case
-        self.problems: list[Problem] = []
-        self._of_results: list[Problem] = []
-        self.new_snapshots: list[Path] = []
-        self.updated_snapshots: list[Path] = []
-        self.reports: list[tuple[Diagnostic, str]] = []
-        self.printed: list[str] = []
+    @property
+    def snapshots(self) -> list[Path]:
+        """The files of expected documents that were written."""
+        return [*self.new_snapshots, *self.updated_snapshots]
 
     def add_once(self, step: Step, problem: Problem) -> None:
         """Add a problem of a step's result, unless an earlier step had the same one."""
@@ -92,8 +97,8 @@ class VerdictBuilder:
     def add(self, step: Step, at: objects.Path, problem: Problem) -> None:
         """Add a problem; one without a position is at ``at`` in the case's file."""
         diagnostic = problem.diagnostic
-        if diagnostic.span is None:
-            diagnostic = locate(diagnostic, self._case.document, at)
+        if diagnostic.span is None and self.document is not None:
+            diagnostic = author_positions.locate(diagnostic, self.document, at)
         if step.at:
             diagnostic = replace(diagnostic, notes=(*diagnostic.notes, f"in {describe(step)}"))
         self.problems.append(replace(problem, diagnostic=diagnostic))
@@ -106,14 +111,6 @@ class VerdictBuilder:
     def print(self, text: str) -> None:
         """Add the output of a program."""
         self.printed.append(text.rstrip("\n"))
-
-    def status(self) -> Status:
-        """Return the worst status so far."""
-        if self.problems:
-            return Status.FAILED
-        if self.new_snapshots:
-            return Status.NEW
-        return Status.UPDATED if self.updated_snapshots else Status.PASSED
 
 
 def describe(step: Step) -> str:

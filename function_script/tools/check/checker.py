@@ -278,7 +278,8 @@ class _Checker:
             document=steps.document,
             inputs=[(each, step) for each, step in steps.parsed if isinstance(step, Step)],
             xrd=xrd,
-            catalog=Catalog([*([] if xrd is None else [xrd]), *self._crds]),
+            # A CRD of the XR's own kind may be older than its XRD.
+            catalog=Catalog([*self._crds, *([] if xrd is None else [xrd])]),
             programs=steps.programs,
             project=self._project,
         )

@@ -6,6 +6,7 @@ such ones say the managedFields of an object, and the schema of its kind.
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final, cast
 
 from function_script.request import objects
@@ -66,12 +67,15 @@ class Lists:
     def _to_maps(
         self, value: Value, schema: Object | None, sets: Sequence[Object], path: Path
     ) -> Value:
+        # Most parts of an object are nobody's, and without a schema.
+        if not sets and schema is None:
+            return value
         if isinstance(value, dict):
             fields = {} if schema is None else structural_schema.properties(schema)
             others = None if schema is None else structural_schema.additional(schema)
             return {
                 key: self._to_maps(
-                    item, fields.get(key, others), _below(sets, f"f:{key}"), (*path, key)
+                    item, fields.get(key, others), _find_fields(sets, f"f:{key}"), (*path, key)
                 )
                 for key, item in value.items()
             }
@@ -83,7 +87,7 @@ class Lists:
             return value
         self._paths.add(path)
         return {
-            name: self._to_maps(item, items_schema, _below(sets, name), (*path, name))
+            name: self._to_maps(item, items_schema, _find_item(sets, name), (*path, name))
             for name, item in zip(names, value, strict=True)
         }
 
@@ -101,8 +105,14 @@ class Lists:
         return renamed
 
 
-def _below(sets: Iterable[Object], name: str) -> list[Object]:
-    parts = (below for each in sets for key, below in each.items() if _canonical(key) == name)
+def _find_fields(sets: Iterable[Object], name: str) -> list[Object]:
+    """Return what each set has of a field."""
+    return [part for each in sets if isinstance(part := each.get(name), dict)]
+
+
+def _find_item(sets: Iterable[Object], name: str) -> list[Object]:
+    """Return what each set has of an item."""
+    parts = (part for each in sets for key, part in each.items() if _canonical(key) == name)
     return [part for part in parts if isinstance(part, dict)]
 
 
@@ -137,6 +147,7 @@ def _key_name(item: Value, keys: Sequence[str], schema: Object, owned: Iterable[
     return matches.pop() if given and len(matches) == 1 else None
 
 
+@lru_cache(maxsize=4096)
 def _canonical(key: str) -> str:
     """Return the name of an item in one form of JSON; another key as it is."""
     return f"{key[:2]}{_to_json(json.loads(key[2:]))}" if key.startswith(_ITEM) else key

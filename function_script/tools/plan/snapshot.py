@@ -179,11 +179,13 @@ def _command(
         options.kubectl,
         *(["--context", options.context] if options.context else []),
         "get",
-        name,
-        *names,
         *(["--namespace", place] if place else ["--all-namespaces"]),
         *(["--ignore-not-found"] if names else []),
         *("--output", "json", "--show-managed-fields"),
+        # What follows comes from objects of the cluster, and must not become a flag of kubectl.
+        "--",
+        name,
+        *names,
     ]
 
 

@@ -14,9 +14,9 @@ from function_script.request.values import Object, Value
 from function_script.sandbox import Pool
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
-from function_script.tools import author_positions, render
+from function_script.tools import author_positions, check, render
 from function_script.tools.cases.comparison import to_outcome
-from function_script.tools.playground import cases, graph, problems
+from function_script.tools.playground import graph
 from function_script.tools.playground.folders import Folder
 from function_script.tools.playground.mirror import Mirror
 from function_script.tools.project import Project
@@ -82,7 +82,7 @@ class RenderSession:
         errors: list[Object] = []
 
         def report(problem: Diagnostic, severity: str) -> None:
-            errors.extend(problems.to_page([problem], self._mirror, severity))
+            errors.append(_to_entry(problem, severity, "", self._mirror))
 
         content: Object = {"documents": [], "events": [], "graph": {}, "waiting": []}
         with self._lock:
@@ -99,9 +99,10 @@ class RenderSession:
                 content = _to_page(rendering, project.inputs)
                 self._last = rendering
             except FatalError as error:
-                errors += problems.to_page(error.diagnostics, self._mirror)
+                for problem in error.diagnostics:
+                    report(problem, "error")
             seconds = time.perf_counter() - started
-            findings = problems.find(self._mirror, errors)
+            findings = _find_findings(self._mirror, errors)
             number = self._runs
         return {
             **content,
@@ -151,7 +152,7 @@ class RenderSession:
                 expectation = self._expect(project)
             except FatalError as error:
                 raise InputError.of(self._mirror.strip(str(error))) from error
-        text = cases.to_case(project.inputs, project.functions or (), expectation)
+        text = _to_case(project.inputs, project.functions or (), expectation)
         return self._mirror.strip(text)
 
     def _expect(self, project: _Project) -> Object:
@@ -164,9 +165,9 @@ class RenderSession:
 
         try:
             rendering = self._run(project, report, lambda _: None)
-            expectation = cases.expect_outcome(to_outcome(rendering))
+            expectation = _expect_outcome(to_outcome(rendering))
         except PipelineError as error:
-            expectation = cases.expect_error(error)
+            expectation = {"error": [problem.message for problem in error.diagnostics]}
         if omissions:
             raise InputError(*omissions)
         return expectation
@@ -265,3 +266,73 @@ def _print(rendering: Rendering) -> Iterator[tuple[str | None, str]]:
     manifests = output.documents(rendering.result, output.OutputOptions(full_xr=True))
     for name, value in zip(names, manifests, strict=True):
         yield name, documents.to_yaml(value)
+
+
+def _find_findings(mirror: Mirror, errors: Sequence[Object]) -> list[Object]:
+    """Return what `check` finds in the folder, but for what ``errors`` say of the same place."""
+    try:
+        report = check.check([str(mirror.directory)], mirror.programs)
+    except FatalError:
+        # There is nothing to check; the run says why.
+        return []
+    places = {_place(error) for error in errors}
+    findings = (
+        _to_entry(finding.diagnostic, finding.severity, finding.rule, mirror)
+        for finding in report.findings
+    )
+    return [finding for finding in findings if _place(finding) not in places]
+
+
+def _place(problem: Object) -> tuple[object, ...]:
+    """Return the line of a problem; its message where it has none."""
+    file, line = problem.get("file"), problem.get("line")
+    return (file, line) if line else (file, problem["message"])
+
+
+def _to_entry(problem: Diagnostic, severity: str, rule: str, mirror: Mirror) -> Object:
+    entry: Object = {
+        "severity": severity,
+        "rule": rule,
+        "message": mirror.strip(problem.message),
+        "notes": [mirror.strip(str(note)) for note in problem.notes],
+        "hint": None if problem.hint is None else mirror.strip(problem.hint),
+    }
+    span = problem.span
+    if span is not None:
+        entry |= {
+            "file": mirror.strip(span.name),
+            "line": span.line,
+            "column": span.column,
+            "width": span.width,
+        }
+    return entry
+
+
+def _to_case(inputs: render.RenderInputs, functions: Sequence[Object], expectation: Object) -> str:
+    """Return a ``NAME.case.yaml`` with the inputs and the expectation; comments are lost."""
+    case: Object = {
+        "description": "From the playground.",
+        "composition": inputs.composition,
+        "xr": inputs.xr,
+        "xrd": inputs.xrd,
+        "functions": [*functions],
+        "observed": [*inputs.observed],
+        "required": [*inputs.required],
+        "credentials": [*inputs.credentials],
+        "schemas": [*inputs.schemas],
+        "context": inputs.context,
+    }
+    parts: Object = {key: value for key, value in case.items() if value}
+    return documents.to_yaml({**parts, "expect": expectation})
+
+
+def _expect_outcome(outcome: Object) -> Object:
+    """Return the expectation of the same resources with the same readiness."""
+    resources = outcome["resources"]
+    by_name = objects.deep_copy(resources) if isinstance(resources, dict) else {}
+    for manifest in by_name.values() if isinstance(by_name, dict) else ():
+        metadata = manifest.get("metadata") if isinstance(manifest, dict) else None
+        if isinstance(metadata, dict):
+            # The owner is always the XR, and its uid is generated.
+            metadata.pop("ownerReferences", None)
+    return {"resources": by_name, "ready": outcome["ready"]}

@@ -16,6 +16,7 @@ from function_script.tools.project import Project
 from function_script.tools.remote import selection
 from function_script.tools.remote.selection import FetchError
 from function_script.tools.xpkg import archives, images, references
+from function_script.tools.xpkg.registry import RegistryError
 
 ARTIFACT_TYPE: Final = "application/vnd.function-script.module.v1"
 LAYER_TYPE: Final = "application/vnd.function-script.module.v1.tar+gzip"
@@ -39,8 +40,8 @@ def fetch(reference: RemoteReference, trust: xpkg.Trust) -> Content:
         files = _read_files(repository, reference.version)
     except InputError as error:
         (problem,) = error.diagnostics
-        prefix = f'cannot read "{reference.location}@{reference.version}": '
-        raise FetchError(problem.message.removeprefix(prefix), problem.hint or "") from error
+        cause = error.cause if isinstance(error, RegistryError) else problem.message
+        raise FetchError(cause, problem.hint or "") from error
     except ValueError as error:
         raise FetchError(str(error)) from error
     selected = selection.select_names(files, reference.path)

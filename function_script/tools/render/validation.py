@@ -10,6 +10,7 @@ from typing import Final
 from function_script.request import objects
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
+from function_script.tools import manifests, xrds
 from function_script.tools.render.renderer import Rendering
 from function_script.tools.validate import wording
 from function_script.tools.validate.catalog import Catalog
@@ -29,9 +30,14 @@ def validate(rendering: Rendering, catalog: Catalog) -> Iterator[tuple[Diagnosti
     for name, resource in composition.resources.items():
         for problem in _compare(resource, catalog):
             yield _locate(problem, rendering, name), problem.severity
-    # Other fields of the XR are not the pipeline's.
-    status: Object = {key: xr[key] for key in ("apiVersion", "kind", _STATUS) if key in xr}
-    for problem in _compare(status, catalog):
+    # Other fields of the XR, and Crossplane's own of its status, are not the pipeline's.
+    status: Object = {
+        key: value
+        for key, value in manifests.object_at(xr, _STATUS).items()
+        if not xrds.is_crossplane_field(_STATUS, key)
+    }
+    header: Object = {key: xr[key] for key in ("apiVersion", "kind") if key in xr}
+    for problem in _compare({**header, _STATUS: status}, catalog):
         if objects.read_path(problem.path)[:1] == (_STATUS,):
             yield _locate(problem, rendering, None), problem.severity
     types = {*map(objects.api_version_and_kind, composition.resources.values())}

@@ -7,6 +7,7 @@ cause.
 import bz2
 import gzip
 import hashlib
+import importlib
 import io
 import lzma
 import os
@@ -17,9 +18,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import IO, BinaryIO, Final, Self
-
-from function_script.tools.xpkg import zstd
+from typing import IO, BinaryIO, Final, Protocol, Self
 
 _MODE: Final = 0o644
 _GZIP_HEADER: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
@@ -32,7 +31,17 @@ _MAX_RATIO: Final = 100
 _FREE_BYTES: Final = 256 * MIB
 _CHUNK_BYTES: Final = MIB
 _SPOOLED_BYTES: Final = 64 * MIB
+# Python 3.14 reads zstd, and before that the package backports.zstd does. The package zstandard is
+# not among them: it takes data that is cut off for whole.
+_ZSTD_MODULES: Final = ("compression.zstd", "backports.zstd")
 _ERRORS: Final = (EOFError, OSError, zlib.error, lzma.LZMAError)
+
+
+class _Readable(Protocol):
+    """A stream of bytes."""
+
+    def read(self, size: int, /) -> bytes:
+        """Read the next bytes, at most ``size``."""
 
 
 def tar(files: Mapping[str, bytes]) -> bytes:
@@ -106,7 +115,7 @@ class Budget:
 class Bounded(io.RawIOBase):
     """A file to read once, forward, within a budget."""
 
-    def __init__(self, file: zstd.Readable, budget: Budget) -> None:
+    def __init__(self, file: _Readable, budget: Budget) -> None:
         super().__init__()
         self._file = file
         self._budget = budget
@@ -133,7 +142,7 @@ def gunzip(data: bytes, budget: Budget) -> Bounded:
 
 def unzstd(data: bytes, budget: Budget) -> Bounded | None:
     """Open zstd data for bounded reading; None where nothing can read it."""
-    stream = zstd.open_stream(data)
+    stream = _open_zstd(data)
     return None if stream is None else Bounded(stream, budget)
 
 
@@ -162,9 +171,39 @@ def open_archive(file: BinaryIO) -> Iterator[IO[bytes]]:
         yield plain
 
 
-def _decompress(file: IO[bytes], magic: bytes) -> zstd.Readable | None:
+def _decompress(file: IO[bytes], magic: bytes) -> _Readable | None:
     if magic.startswith(b"\x1f\x8b"):
         return gzip.open(file)
     if magic.startswith(b"BZh"):
         return bz2.open(file)
     return lzma.open(file) if magic == b"\xfd7zXZ\x00" else None
+
+
+class _ZstdReader:
+    """A stream whose errors are OSErrors, as those of other compressions are."""
+
+    def __init__(self, stream: _Readable, error: type[Exception]) -> None:
+        self._stream = stream
+        self._error = error
+
+    def read(self, size: int, /) -> bytes:
+        """Read the next bytes, at most ``size``."""
+        try:
+            return self._stream.read(size)
+        except self._error as error:
+            raise OSError(str(error)) from error
+
+
+def _open_zstd(data: bytes) -> _Readable | None:
+    """Open compressed data for reading; None where nothing can read it.
+
+    The library refuses a window of more than 128 MiB, so that memory is bounded.
+    """
+    file: IO[bytes] = io.BytesIO(data)
+    for name in _ZSTD_MODULES:
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            continue
+        return _ZstdReader(module.ZstdFile(file), module.ZstdError)
+    return None

@@ -43,6 +43,12 @@ _MANIFEST_TYPES: Final = (
 )
 
 
+class RegistryError(InputError):
+    """A registry does not give or take something; ``cause`` says why, and not what."""
+
+    cause: str = ""
+
+
 class RetryPolicy:
     """Runs operations again after transient failures; ``notify`` gets a line before a pause."""
 
@@ -277,9 +283,11 @@ class Repository:
         except ValueError as error:
             raise self._failure(str(error)) from error
 
-    def _failure(self, cause: str, *, hint: str | None = None) -> InputError:
+    def _failure(self, cause: str, *, hint: str | None = None) -> RegistryError:
         verb = "push to" if "push" in self._actions else "read"
-        return InputError.of(f'cannot {verb} "{self.reference}": {cause}', hint=hint)
+        error = RegistryError.of(f'cannot {verb} "{self.reference}": {cause}', hint=hint)
+        error.cause = cause
+        return error
 
 
 def _address(reference: Reference, trust: credentials.Trust) -> str:

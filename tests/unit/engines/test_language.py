@@ -18,7 +18,7 @@ EVERY = pytest.mark.parametrize("language", LANGUAGES.values(), ids=LANGUAGES)
 HEAVY = ("jinja2", "starlark", "re2", "yaml", "function_script.engines.gotemplate.run")
 
 
-def test_every_folder_with_a_descriptor_has_its_name_in_the_registry() -> None:
+def test_folder_with_a_descriptor_is_named_in_the_registry() -> None:
     folders = {path.parent.name for path in Path(engines.__path__[0]).glob("*/language.py")}
     assert folders == {*engines.NAMES}, "write the folder's name in function_script/engines"
 

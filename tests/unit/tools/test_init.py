@@ -90,7 +90,7 @@ def test_languages_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         capsys.readouterr()
         assert execute(["render", str(tmp_path / language)]) == 0
         texts.add(capsys.readouterr().out)
-    assert len(texts) == 1
+    assert len(texts) == 1, "starter/app of a language renders other objects than those of others"
 
 
 def test_tests_of_a_project_can_fail(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

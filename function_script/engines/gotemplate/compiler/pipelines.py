@@ -270,9 +270,7 @@ class PipelineCompiler:
 
     def compile_fields(self, start: Value, names: tuple[str, ...]) -> Value:
         """Compile a chain of fields."""
-        fields = expressions.read_fields(
-            start.expression, names, self.context.missing, self.site(start)
-        )
+        fields = expressions.Fields(start.expression, names, self.context.missing, self.site(start))
         return Value(fields, origin=self.origin_below(start, names))
 
     def origin_below(self, start: Value, names: tuple[str, ...]) -> Origin | None:
@@ -417,7 +415,7 @@ class PipelineCompiler:
         if callee.has_source:
             codes.insert(0, expressions.Constant(nodes.to_source(words[0]) if words else ""))
         is_any = callee.returns == "any"
-        call = calls.call(callee, codes, site, key)
+        call = calls.Call(callee, codes, site, key)
         return Value(call, callee.returns, nil=is_any, null=is_any)
 
     def compile_include(self, callee: Callee, arguments: list[Value], site: Site) -> Value:

@@ -6,7 +6,6 @@ from typing import Final, TypeAlias, cast
 from function_script.engines.gotemplate import runtime, values
 from function_script.engines.gotemplate.function import Accepts, Function, Injects
 from function_script.engines.gotemplate.operations.frame import Expression, Frame
-from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax.nodes import Site
 
@@ -64,114 +63,31 @@ class Call(Expression):
         self, callee: Callee, arguments: list[Expression], site: Site, key: str = ""
     ) -> None:
         self.callee: Callee = callee
-        self.call: AnyCallable = callee.call
-        self.has_run: bool = callee.has_run
-        self.measures_text: bool = callee.measures_text
-        self.measures: bool = callee.measures
-        self.charges: bool = callee.measures or callee.measures_text
         self.arguments: list[Expression] = arguments
         self.site: Site = site
         self.key: str = key
 
     def evaluate(self, frame: Frame) -> object:
-        """Evaluate the arguments in order, then call."""
-        arguments = [argument.evaluate(frame) for argument in self.arguments]
-        return self.apply(frame, arguments)
-
-    def apply(self, frame: Frame, arguments: list[object]) -> object:
-        """Call with arguments, and charge for the call."""
-        run = frame.run
+        """Evaluate the arguments in order, then call, and charge for the size of the result."""
+        arguments: list[object] = []
+        for argument in self.arguments:
+            # A comprehension takes stack of its own in plain Python.
+            arguments.append(argument.evaluate(frame))  # noqa: PERF401 # see above
+        callee, run = self.callee, frame.run
         frame.site = self.site
-        if self.callee.cost:
-            run.spend(self.callee.cost)
-        if self.has_run:
-            result = self.call(run, *arguments)
-        elif self.callee.has_random:
-            result = self.call(run.seed_random(self.key), *arguments)
+        if callee.cost:
+            run.spend(callee.cost)
+        if callee.has_run:
+            result = callee.call(run, *arguments)
+        elif callee.has_random:
+            result = callee.call(run.seed_random(self.key), *arguments)
         else:
-            result = self.call(*arguments)
-        return self.charge(run, result) if self.charges else result
-
-    def charge(self, run: Run, result: object) -> object:
-        """Charge for the size of a result."""
-        if self.measures_text:
-            if isinstance(result, str) and len(result) > _SMALL:
-                run.check_string(len(result))
-        elif self.measures:
+            result = callee.call(*arguments)
+        if callee.measures:
             run.measure(result)
+        elif callee.measures_text and isinstance(result, str) and len(result) > _SMALL:
+            run.check_string(len(result))
         return result
-
-
-class CallOf1(Call):
-    """A call with one argument."""
-
-    def __init__(self, callee: Callee, arguments: list[Expression], site: Site) -> None:
-        super().__init__(callee, arguments, site)
-        self.first: Expression = arguments[0]
-
-    def evaluate(self, frame: Frame) -> object:
-        """Evaluate the argument, then call."""
-        first = self.first.evaluate(frame)
-        run = frame.run
-        frame.site = self.site
-        result = self.call(run, first) if self.has_run else self.call(first)
-        return self.charge(run, result) if self.charges else result
-
-
-class CallOf2(Call):
-    """A call with two arguments."""
-
-    def __init__(self, callee: Callee, arguments: list[Expression], site: Site) -> None:
-        super().__init__(callee, arguments, site)
-        self.first: Expression = arguments[0]
-        self.second: Expression = arguments[1]
-
-    def evaluate(self, frame: Frame) -> object:
-        """Evaluate the arguments in order, then call."""
-        first = self.first.evaluate(frame)
-        second = self.second.evaluate(frame)
-        run = frame.run
-        frame.site = self.site
-        result = self.call(run, first, second) if self.has_run else self.call(first, second)
-        return self.charge(run, result) if self.charges else result
-
-
-class CallOf3(Call):
-    """A call with three arguments."""
-
-    def __init__(self, callee: Callee, arguments: list[Expression], site: Site) -> None:
-        super().__init__(callee, arguments, site)
-        self.first: Expression = arguments[0]
-        self.second: Expression = arguments[1]
-        self.third: Expression = arguments[2]
-
-    def evaluate(self, frame: Frame) -> object:
-        """Evaluate the arguments in order, then call."""
-        first = self.first.evaluate(frame)
-        second = self.second.evaluate(frame)
-        third = self.third.evaluate(frame)
-        run = frame.run
-        frame.site = self.site
-        if self.has_run:
-            result = self.call(run, first, second, third)
-        else:
-            result = self.call(first, second, third)
-        return self.charge(run, result) if self.charges else result
-
-
-def call(callee: Callee, arguments: list[Expression], site: Site, key: str) -> Expression:
-    """Return the expression of a call."""
-    if callee.cost or callee.has_random:
-        return Call(callee, arguments, site, key)
-    match len(arguments):
-        case 1:
-            return CallOf1(callee, arguments, site)
-        case 2:
-            return CallOf2(callee, arguments, site)
-        case 3:
-            return CallOf3(callee, arguments, site)
-        case _:
-            return Call(callee, arguments, site)
 
 
 # Methods

@@ -3,14 +3,12 @@
 from typing import Final
 
 from function_script.engines.gotemplate import errors, missing, runtime, values
-from function_script.engines.gotemplate.data import PENDING, build_entry
 from function_script.engines.gotemplate.operations.frame import Expression, Frame
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax.nodes import Site
 
 _MISSING: Final = values.MISSING
 _POISON: Final = missing.POISON
-_PENDING: Final = PENDING
 
 
 class Constant(Expression):
@@ -114,68 +112,11 @@ class Fields(Expression):
 
     def evaluate(self, frame: Frame) -> object:
         """Return the value at the end of the chain."""
-        return self.walk(self.start.evaluate(frame), frame)
-
-    def walk(self, value: object, frame: Frame) -> object:
-        """Apply the rules step by step."""
+        value = self.start.evaluate(frame)
         frame.site = self.site
         if value is _POISON:
             raise errors.NoValueError
         return runtime.walk(value, self.names, self.missing)
-
-
-class QuickFields(Fields):
-    """A chain of fields where an absent key gives no value: maps are read one after the other.
-
-    Compiled, ``get`` of a lazy map may return the mark of an entry that is not built yet.
-    """
-
-    def evaluate(self, frame: Frame) -> object:
-        """Return the value at the end of the chain."""
-        start = self.start.evaluate(frame)
-        value = start
-        for name in self.names:
-            if isinstance(value, dict):
-                entries = value
-                value = entries.get(name, _MISSING)
-                if value is _PENDING:
-                    frame.site = self.site
-                    value = build_entry(entries, name)
-            elif value is not _MISSING:
-                return self.walk(start, frame)
-        return value
-
-
-class QuickField(Fields):
-    """One field where an absent key gives no value."""
-
-    def __init__(
-        self, start: Expression, names: tuple[str, ...], missing: MissingKey, site: Site
-    ) -> None:
-        super().__init__(start, names, missing, site)
-        self.name: str = names[0]
-
-    def evaluate(self, frame: Frame) -> object:
-        """Return the value of the field."""
-        start = self.start.evaluate(frame)
-        if isinstance(start, dict):
-            value = start.get(self.name, _MISSING)
-            if value is _PENDING:
-                frame.site = self.site
-                value = build_entry(start, self.name)
-            return value
-        return _MISSING if start is _MISSING else self.walk(start, frame)
-
-
-def read_fields(
-    start: Expression, names: tuple[str, ...], missing: MissingKey, site: Site
-) -> Fields:
-    """Return the expression of a chain of fields."""
-    if missing not in {"default", "checked"}:
-        return Fields(start, names, missing, site)
-    if len(names) == 1:
-        return QuickField(start, names, missing, site)
-    return QuickFields(start, names, missing, site)
 
 
 # Nil, which is None inside of a container and MISSING elsewhere

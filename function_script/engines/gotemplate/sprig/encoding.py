@@ -1,6 +1,6 @@
 """sprig's encodings and checksums: ``b64enc``, ``b64dec``, ``sha256sum``.
 
-The value of a text that cannot be decoded is the error's text, as in Go.
+A text that cannot be decoded is an error. In Go the error's text is the value.
 """
 
 import base64
@@ -16,15 +16,10 @@ from function_script.engines.gotemplate.values import to_bytes, to_string
 FUNCTIONS: Final = FunctionTable()
 
 _NEWLINES: Final = b"\r\n"
-_PADDING: Final = b"="
-
-# A quantum of base64 has 4 characters, of base32 8.
-_QUANTUM_64: Final = 4
-_QUANTUM_32: Final = 8
-_ALPHABET_64: Final = re.compile(rb"[A-Za-z0-9+/]*")
-_ALPHABET_32: Final = re.compile(rb"[A-Z2-7]*")
-# Numbers of characters in a last quantum of base32 in front of its padding.
-_ENDINGS_32: Final = frozenset({2, 4, 5, 7})
+_BASE64: Final = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_BASE32: Final = re.compile(
+    rb"(?:[A-Z2-7]{8})*(?:[A-Z2-7]{2}={6}|[A-Z2-7]{4}={4}|[A-Z2-7]{5}={3}|[A-Z2-7]{7}=)?"
+)
 
 
 # Base64
@@ -39,49 +34,15 @@ def b64_encode(text: str) -> str:
 @FUNCTIONS.add("b64dec", parameters="string", returns="string")
 def b64_decode(text: str) -> str:
     """The text of a base64 text."""
-    try:
-        return to_string(decode_64(text))
-    except CallError as error:
-        return error.text
+    return to_string(decode_64(text))
 
 
 def decode_64(text: str) -> bytes:
-    """Decode base64; raises CallError with the position of Go's decoder."""
-    data = to_bytes(text)
-    plain = data.translate(None, _NEWLINES)
-    count = _leading(_ALPHABET_64, plain)
-    padding = plain[count:]
-    remainder = count % _QUANTUM_64
-    if padding != _PADDING * (-count % _QUANTUM_64) or remainder == 1:
-        raise CallError(f"illegal base64 data at input byte {_error_position(data, count)}")
-    return base64.b64decode(plain)
-
-
-def _leading(alphabet: re.Pattern[bytes], data: bytes) -> int:
-    """Count the bytes at the start that belong to the alphabet."""
-    match = alphabet.match(data)
-    return match.end() if match is not None else 0
-
-
-def _error_position(data: bytes, count: int) -> int:
-    """Return the position where Go's decoder stops, behind ``count`` good characters.
-
-    Line breaks count in the position, but not in ``count``.
-    """
-    positions = [position for position, byte in enumerate(data) if byte not in _NEWLINES]
-    remainder = count % _QUANTUM_64
-    rest = positions[count:]
-    if not rest:
-        return len(data) - remainder
-    if remainder < len(("first", "second")) or data[rest[0]] not in _PADDING:
-        return rest[0]
-    padding = _QUANTUM_64 - remainder
-    if padding > 1:
-        if len(rest) == 1:
-            return len(data)
-        if data[rest[1]] not in _PADDING:
-            return rest[1] - 1
-    return rest[padding]
+    """Decode base64, with line breaks; raises CallError."""
+    data = to_bytes(text).translate(None, _NEWLINES)
+    if _BASE64.fullmatch(data) is None:
+        raise CallError("the text is not base64")
+    return base64.b64decode(data)
 
 
 # Base32
@@ -97,28 +58,9 @@ def b32_encode(text: str) -> str:
 def b32_decode(text: str) -> str:
     """The text of a base32 text."""
     data = to_bytes(text).translate(None, _NEWLINES)
-    count = _leading(_ALPHABET_32, data)
-    remainder = count % _QUANTUM_32
-    rest = data[count:]
-    if not rest:
-        if remainder:
-            return _corrupt_32(len(data) - remainder)
-        return to_string(base64.b32decode(data))
-    if not rest.startswith(_PADDING) or remainder <= 1 or len(rest) > _QUANTUM_32:
-        return _corrupt_32(count)
-    padding = _QUANTUM_32 - remainder
-    if len(rest) < padding:
-        return _corrupt_32(len(data))
-    present = len(rest[:padding]) - len(rest[:padding].lstrip(_PADDING))
-    if present < padding:
-        return _corrupt_32(count + present - 1)
-    if remainder not in _ENDINGS_32:
-        return _corrupt_32(count)
-    return to_string(base64.b32decode(data[: count + padding]))
-
-
-def _corrupt_32(position: int) -> str:
-    return f"illegal base32 data at input byte {position}"
+    if _BASE32.fullmatch(data) is None:
+        raise CallError("the text is not base32")
+    return to_string(base64.b32decode(data))
 
 
 # Checksums

@@ -4,13 +4,12 @@ They accept lists of any type and bytes, but no texts. Functions with "must" in 
 same functions: a failure ends the template in either case.
 """
 
-import math
 from typing import Final
 
 from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
-from function_script.engines.gotemplate.sprig.conversions import to_int64, truncate
+from function_script.engines.gotemplate.sprig.conversions import to_int64
 
 FUNCTIONS: Final = FunctionTable()
 
@@ -136,22 +135,9 @@ def slice_(value: object, *bounds: object) -> object:
 def chunk(size: int, value: object) -> values.Lists:
     """The list in lists of N items."""
     items = _items(value, "Cannot chunk type")
-    count = math.floor((len(items) - 1) / size) + 1 if size else truncate(math.nan)
-    if count < 0:
-        raise _negative_length()
-    chunks = values.Lists()
-    for index in range(count):
-        length = size
-        if index == count - 1:
-            length = math.floor(math.fmod(len(items), size)) or size
-        if length < 0:
-            raise _negative_length()
-        chunks.append(items[index * size : index * size + length])
-    return chunks
-
-
-def _negative_length() -> CallError:
-    return CallError("runtime error: makeslice: len out of range")
+    if size < 1:
+        raise CallError(f"wants at least 1 item in a list, got {size}")
+    return values.Lists(items[start : start + size] for start in range(0, len(items), size))
 
 
 # Membership: equal items have equal types

@@ -124,30 +124,21 @@ FUNCTIONS.add(
 @FUNCTIONS.add("maxf", parameters="any any...", returns="float64")
 def max_float(*operands: object) -> float:
     """The largest number."""
-    return _extreme(math.inf, *operands)
+    return max(map(_ordered, operands))[0]
 
 
 @FUNCTIONS.add("minf", parameters="any any...", returns="float64")
 def min_float(*operands: object) -> float:
     """The smallest number."""
-    return _extreme(-math.inf, *operands)
+    return min(map(_ordered, operands))[0]
 
 
-def _extreme(limit: float, *operands: object) -> float:
-    """Return the number nearest to a limit; NaN if there is one, but the limit itself wins."""
-    numbers = list(map(conversions.to_float64, operands))
-    sign = math.copysign(1, limit)
-    extreme = numbers[0]
-    for number in numbers[1:]:
-        if limit in {extreme, number}:
-            extreme = limit
-        elif math.isnan(extreme) or math.isnan(number):
-            extreme = math.nan
-        elif extreme == number == 0:
-            extreme = number if math.copysign(1, number) == sign else extreme
-        else:
-            extreme = max(extreme, number) if sign > 0 else min(extreme, number)
-    return extreme
+def _ordered(value: object) -> tuple[float, float]:
+    """Return a number with its sign, for -0 is less than 0; raises CallError for NaN."""
+    number = conversions.to_float64(value)
+    if math.isnan(number):
+        raise CallError("NaN has no order")
+    return number, math.copysign(1, number)
 
 
 @FUNCTIONS.add("floor", parameters="any", returns="float64")
@@ -170,9 +161,12 @@ def ceil(value: object) -> float:
 def round_(value: object, places: int, *options: float) -> float:
     """The number with N digits after the point.
 
-    Go compares the fraction with its sign: -2.2 becomes -3.
+    Go compares the fraction with its sign: -2.2 becomes -3. Raises CallError for so many digits
+    that a power of ten is not exact.
     """
-    power = _power_of_ten(places)
+    if abs(places) > _MAX_PLACES:
+        raise CallError(f"wants at most {_MAX_PLACES} digits, got {abs(places)}")
+    power = 10.0**places if places >= 0 else 1 / 10.0**-places
     digits = power * conversions.to_float64(value)
     if not math.isfinite(digits):
         rounded = digits
@@ -180,38 +174,11 @@ def round_(value: object, places: int, *options: float) -> float:
         rounded = math.copysign(math.ceil(digits), digits)
     else:
         rounded = float(math.floor(digits)) if digits else digits
-    return _divide(rounded, power)
+    return rounded / power
 
 
-_TOO_LARGE: Final = 1 << 12
-
-
-def _power_of_ten(places: int) -> float:
-    """Return Go's math.Pow(10, places), which is not always the nearest float."""
-    mantissa, exponent = 1.0, 0
-    base, base_exponent = math.frexp(10.0)
-    bits = abs(places)
-    while bits and base_exponent <= _TOO_LARGE:
-        if bits & 1:
-            mantissa *= base
-            exponent += base_exponent
-        base, shift = math.frexp(base * base)
-        base_exponent = 2 * base_exponent + shift
-        bits >>= 1
-    if bits:
-        return math.inf if places > 0 else 0.0
-    if places < 0:
-        mantissa, exponent = 1 / mantissa, -exponent
-    try:
-        return math.ldexp(mantissa, exponent)
-    except OverflowError:
-        return math.inf
-
-
-def _divide(left: float, right: float) -> float:
-    if right:
-        return left / right
-    return math.nan if not left or math.isnan(left) else math.copysign(math.inf, left)
+# The largest power of ten that a float holds exactly.
+_MAX_PLACES: Final = 22
 
 
 # Counting

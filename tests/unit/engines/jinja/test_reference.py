@@ -2,10 +2,9 @@ import pytest
 from support.paths import ROOT
 
 from function_script.engines.jinja import budget, policy, programs
-from function_script.engines.jinja.calls import Call, format_usage
+from function_script.engines.jinja.calls import Call, LibraryFunction, format_usage
 from function_script.engines.jinja.filters import FILTERS, TESTS
 from function_script.engines.jinja.functions import FUNCTIONS
-from function_script.engines.jinja.library_adapter import LibraryFunction
 from function_script.engines.jinja.lookups import MAPPING_METHODS, STRING_METHODS
 from function_script.engines.jinja.run import NAMES
 

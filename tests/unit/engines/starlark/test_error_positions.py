@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from function_script.engines.starlark import engine as starlark
-from function_script.engines.starlark import error_positions
+from function_script.engines.starlark import interpreter
 from function_script.request.limits import Limits
 from function_script.request.program import Lazy, Program, Scope
 from function_script.texts.errors import ProgramError
@@ -53,7 +53,7 @@ def test_second_run_that_ends_otherwise_is_not_believed() -> None:
         lambda _: "no text of the interpreter",
     ]
     for run in others:
-        assert error_positions.correct_position(CALL, program, run) == CALL
+        assert interpreter.correct_position(CALL, program, run) == CALL
 
 
 def test_inlining_looks_into_calls_only() -> None:
@@ -64,4 +64,4 @@ def test_inlining_looks_into_calls_only() -> None:
 
     program = Program(main=Source(name="script", text=SMALL))
     said = CALL.replace("small(req)", "req['ab']-").replace("^^^^^^^^^^", "^^^^^^^^^")
-    assert error_positions.correct_position(said, program, run) == said
+    assert interpreter.correct_position(said, program, run) == said

@@ -3,7 +3,7 @@
 import pytest
 import starlark
 
-from function_script.engines.starlark import bridge, dialect, interpreter, predeclared
+from function_script.engines.starlark import build, interpreter, predeclared
 from function_script.request.limits import Limits
 
 # An expression or lines, and what their error is: the code and the arguments.
@@ -73,8 +73,8 @@ def error_of(text: str) -> interpreter.Failure:
     """What the interpreter says of a script."""
     module = predeclared.module()
     try:
-        tree = starlark.parse("script", text, dialect.DIALECT)
-        starlark.eval(module, tree, dialect.GLOBALS)
+        tree = starlark.parse("script", text, interpreter.DIALECT)
+        starlark.eval(module, tree, interpreter.GLOBALS)
     except starlark.StarlarkError as error:
         return interpreter.read(str(error))
     pytest.fail("no error")
@@ -92,7 +92,7 @@ def test_error_has_its_code_and_arguments(text: str, code: str, arguments: dict[
 def test_script_without_main_has_its_code() -> None:
     module = starlark.Module()
     with pytest.raises(starlark.StarlarkError) as caught:
-        bridge.wrap(module.freeze(), Limits())
+        build.wrap(module.freeze(), Limits())
     assert interpreter.read(str(caught.value)).code == "main"
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.results import whole
 
-from function_script.engines.starlark import build, dialect
+from function_script.engines.starlark import build, interpreter
 from function_script.engines.starlark import engine as starlark
 from function_script.request.limits import Limits
 from function_script.request.program import Lazy, Program, Scope, ScriptResult
@@ -86,7 +86,7 @@ def test_request_of_one_run_does_not_reach_the_next() -> None:
 
 def test_scripts_are_built_once() -> None:
     """Equal texts share one frozen script; other modules make another one."""
-    options = dialect.options(LIMITS)
+    options = interpreter.limited_options(LIMITS)
     text = 'load("a.star", "x")\ndef main(req):\n    return {"output": {"x": x}}\n'
     one = build.script(_program(text, a="x = 1\n"), LIMITS, options)
     assert build.script(_program(text, a="x = 1\n"), LIMITS, options) is one

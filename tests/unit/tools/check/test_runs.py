@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from textwrap import indent
+from textwrap import dedent, indent
 
 import pytest
 
@@ -35,7 +35,9 @@ spec:
               size: {type: string, enum: [small, large]}
               count: {type: integer, minimum: 0, maximum: 5}
               debug: {type: boolean, default: false}
+              ratio: {type: number, default: 1.5}
               version: {type: string, default: "1.10"}
+              engine: {type: string, default: "16"}
               tags: {type: array, items: {type: string}}
               network: {type: object, properties: {mode: {type: string, enum: [a, b]}}}
               ports:
@@ -48,6 +50,20 @@ spec:
             type: object
             properties:
               address: {type: string}
+"""
+CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: databases.example.org}
+spec:
+  group: example.org
+  names: {kind: Database, plural: databases}
+  versions:
+  - name: v1
+    schema:
+      openAPIV3Schema:
+        properties:
+          spec: {type: object, properties: {engineVersion: {type: string}}}
 """
 _COMPOSITION = """\
 apiVersion: apiextensions.crossplane.io/v1
@@ -94,6 +110,15 @@ kind: Deployment
 metadata:
   annotations:
     script.fn.crossplane.io/composition-resource-name: app
+spec:
+"""
+_DATABASE = """\
+---
+apiVersion: example.org/v1
+kind: Database
+metadata:
+  annotations:
+    script.fn.crossplane.io/composition-resource-name: database
 spec:
 """
 _STATUS = """\
@@ -281,6 +306,45 @@ MISTAKES: list[tuple[str, str, dict[str, str]]] = [
         },
     ),
     (
+        "version-of-a-crd-that-is-a-number",
+        "engineVersion",
+        {
+            _GO: _DATABASE + "  engineVersion: {{ $spec.engine }}\n",
+            _JINJA: _DATABASE + "  engineVersion: 16\n",
+            _STARLARK: _script(
+                'database = {"apiVersion": "example.org/v1", "kind": "Database", '
+                '"spec": {"engineVersion": 16}}',
+                'rsp.resource("database", database)',
+            ),
+        },
+    ),
+    (
+        "variable-that-is-a-number",
+        "engine",
+        {
+            _GO: _WORKLOAD + _POD + "        env:\n        - name: {{ $spec.engine }}\n",
+            _JINJA: _WORKLOAD + _POD + "        env:\n        - name: {{ spec.engine | safe }}\n",
+        },
+    ),
+    (
+        "range-of-a-fraction",
+        "ratio",
+        {
+            _GO: _CONFIG + '{{- range until $spec.ratio }}\n  k{{ . }}: "1"\n{{- end }}\n',
+            _JINJA: _CONFIG + '{% for n in range(spec.ratio) %}\n  k{{ n }}: "1"\n{% endfor %}\n',
+            _STARLARK: _script(_config('",".join([str(n) for n in range(spec["ratio"])])')),
+        },
+    ),
+    (
+        "name-that-no-step-composes",
+        "cnfig",
+        {
+            _GO: _CONFIG + '{{- if (getComposedResource . "cnfig") }}\n  y: "1"\n{{- end }}\n',
+            _JINJA: _CONFIG + '{% if get_composed_resource("cnfig") %}\n  y: "1"\n{% endif %}\n',
+            _STARLARK: _script(_config("str(get_observed(req, 'cnfig') == None)")),
+        },
+    ),
+    (
         "object-without-a-name",
         "apiVersion",
         {_GO: _NAMELESS, _JINJA: _NAMELESS},
@@ -319,6 +383,8 @@ def _place(path: Path, kind: str, program: str) -> Path:
     head = _COMPOSITION.format(kind=kind, field=field)
     text = head + indent(_SET.get(kind, "") + program, " " * 8)
     path.joinpath("xrd.yaml").write_text(XRD)
+    path.joinpath("crds").mkdir()
+    path.joinpath("crds", "database.yaml").write_text(CRD)
     file = path / "composition.yaml"
     file.write_text(text)
     return file
@@ -412,3 +478,22 @@ def test_xr_of_a_case_runs(case: str, rules: list[str], tmp_path: Path, pool: Po
     assert [each.rule for each in findings if each.severity == "error"] == rules
     notes = [note for each in findings for note in map(str, each.diagnostic.notes)]
     assert any('crash.case.yaml"' in note for note in notes) is bool(rules)
+
+
+OWN_CRD = CRD.replace("Database", "XThing").replace(
+    "spec: {type: object, properties: {engineVersion: {type: string}}}",
+    "status: {type: object, properties: {conditions: {type: array, items: {type: object}}}}",
+)
+
+
+@pytest.mark.parametrize("has_xrd", [True, False], ids=["xrd", "crd-alone"])
+def test_conditions_of_crossplane_are_no_finding(
+    tmp_path: Path, pool: Pool, *, has_xrd: bool
+) -> None:
+    """Whatever a CRD of the XR's kind says of them."""
+    file = _place(tmp_path, _GO, _CONFIG)
+    (tmp_path / "crds" / "own.yaml").write_text(OWN_CRD)
+    (tmp_path / "xr.yaml").write_text(dedent(_CASE.partition("\n")[2]))
+    if not has_xrd:
+        (tmp_path / "xrd.yaml").unlink()
+    assert [each for each in _check(file, pool).findings if each.severity == "error"] == []

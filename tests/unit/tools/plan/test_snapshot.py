@@ -22,11 +22,11 @@ KUBECTL = """\
 import json, sys
 objects = json.load(open({objects!r}))
 open({calls!r}, "a").write(" ".join(sys.argv[1:]) + "\\n")
-name = sys.argv[sys.argv.index("get") + 1]
+name, *names = sys.argv[sys.argv.index("--") + 1 :]
 if name == "secrets":
     place = sys.argv[sys.argv.index("--namespace") + 1]
     items = [each for each in objects[name] if each["metadata"]["namespace"] == place]
-    items = [each for each in items if each["metadata"]["name"] in sys.argv]
+    items = [each for each in items if each["metadata"]["name"] in names]
     listed = {{"kind": "List", "items": items}} if len(items) > 1 else (items or [""])[0]
     print(json.dumps(listed) if items else "")
     sys.exit()
@@ -141,7 +141,23 @@ def test_xrs_and_what_they_compose_are_read(kubectl: Path) -> None:
     calls = Path("calls").read_text().splitlines()
     assert all(call.startswith("--context prod get ") for call in calls)
     form = "--all-namespaces --output json --show-managed-fields"
-    assert f"--context prod get xs.example.org {form}" in calls
+    assert f"--context prod get {form} -- xs.example.org" in calls
+
+
+def test_objects_of_a_cluster_add_no_flags(kubectl: Path) -> None:
+    """A kind or a name that somebody writes into an XR could send kubectl to another server."""
+    objects = cluster()
+    evil = {"apiVersion": "v1", "kind": "--server=https://evil.example.org", "name": "x"}
+    spec = {
+        "resourceRefs": [evil],
+        "loginSecretRef": reference("--server=https://evil.example.org"),
+    }
+    objects["xs.example.org"] = [thing("X", "x", spec=spec)]
+    Path("objects.json").write_text(json.dumps(objects))
+    assert snapshot(kubectl) == exit_codes.PROBLEM
+    calls = [call.partition(" -- ")[::2] for call in Path("calls").read_text().splitlines()]
+    assert not any("evil" in flags for flags, _ in calls)
+    assert sum("evil" in names for _, names in calls) == 2
 
 
 def test_namespace_takes_the_place_of_all(kubectl: Path) -> None:
@@ -164,23 +180,23 @@ def test_kind_that_cannot_be_read_is_named(
 def test_secrets_that_objects_name_are_masked(kubectl: Path) -> None:
     """Equal values have equal masks, and no other Secret is read."""
     assert snapshot(kubectl, "--also", "zones") == 0
-    secrets = {
+    by_name = {
         each["metadata"]["name"]: each for each in read_objects() if each["kind"] == "Secret"
     }
-    assert secrets.keys() == {"login", "details", "composed", "elsewhere"}
-    masks = {name: each["data"]["password"] for name, each in secrets.items()}
+    assert by_name.keys() == {"login", "details", "composed", "elsewhere"}
+    masks = {name: each["data"]["password"] for name, each in by_name.items()}
     assert masks["login"] == masks["details"]
     assert len(set(masks.values())) == 3
     assert base64.b64decode(masks["login"]).startswith(b"redacted")
-    assert {each["metadata"]["annotations"][MASKED] for each in secrets.values()} == {"true"}
+    assert {each["metadata"]["annotations"][MASKED] for each in by_name.values()} == {"true"}
     text = Path("dump.json").read_text()
     assert "canary" not in text
     assert base64.b64encode(b"canary").decode()[:8] not in text
     calls = [call for call in Path("calls").read_text().splitlines() if "secret" in call]
-    assert [call.partition(" --ignore")[0] for call in calls] == [
-        "get secrets composed details login --namespace here",
-        "get secrets absent --namespace nowhere",
-        "get secrets elsewhere --namespace there",
+    assert [(call.split()[2], call.partition(" -- ")[2]) for call in calls] == [
+        ("here", "secrets composed details login"),
+        ("nowhere", "secrets absent"),
+        ("there", "secrets elsewhere"),
     ]
 
 
@@ -213,7 +229,7 @@ def test_dry_run_prints_commands_and_runs_none(
     kubectl: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert snapshot(kubectl, "--dry-run") == 0
-    assert f"get {XRDS} --all-namespaces" in capsys.readouterr().out
+    assert f"-- {XRDS}\n" in capsys.readouterr().out
     assert not Path("calls").exists()
     assert not Path("dump.json").exists()
 

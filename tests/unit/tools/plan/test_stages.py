@@ -74,7 +74,7 @@ def test_later_reconciles_are_announced(
         assert sorted(changes) == wanted
 
 
-def test_what_waits_before_the_change_is_none_of_it(
+def test_resource_that_waits_before_the_change_is_no_change(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     waiting = LATER.replace("'new'", "'bucket-0'").replace("BODY", LAST)

@@ -212,3 +212,29 @@ def test_years_out_of_range_are_refused(expression: str) -> None:
     """The years 0 to 9999 are those that Go's layouts can read."""
     with pytest.raises(GoFailure, match="the year is out of range, which is 0 to 9999"):
         render_text(f"{{{{ {expression} }}}}", {})
+
+
+# What Go does, and no public template uses
+
+
+@pytest.mark.parametrize(
+    ("expression", "error"),
+    [
+        pytest.param('printf "%#v" "a"', "%#v is not supported", id="a value in Go's syntax"),
+        pytest.param('printf "%b" 1.5', "%b of a number with a fraction", id="bits"),
+        pytest.param('printf "%*d" 5 1', "a width or precision of", id="width of an argument"),
+        pytest.param('printf "%.*f" 2 1.5', "a width or precision of", id="precision"),
+        pytest.param('b64dec "!!"', "the text is not base64", id="no base64"),
+        pytest.param('b64dec "aGk"', "the text is not base64", id="base64 without padding"),
+        pytest.param('b64dec "aGk=aGk="', "the text is not base64", id="base64 twice"),
+        pytest.param('b32dec "nbuq===="', "the text is not base32", id="no base32"),
+        pytest.param('b32dec "NBU====="', "the text is not base32", id="part of base32"),
+        pytest.param("round 1.5 400", "wants at most 22 digits, got 400", id="digits"),
+        pytest.param("round 1.5 -23", "wants at most 22 digits, got 23", id="zeros"),
+        pytest.param('maxf 1 (float64 "nan")', "NaN has no order", id="NaN"),
+        pytest.param("chunk 0 (list 1)", "wants at least 1 item in a list, got 0", id="chunk"),
+    ],
+)
+def test_what_nobody_uses_is_an_error(expression: str, error: str) -> None:
+    with pytest.raises(GoFailure, match=re.escape(error)):
+        render_text(f"{{{{ {expression} }}}}", {})
