@@ -2,9 +2,11 @@
 
 import json
 from pathlib import Path
+from textwrap import indent
 
 import click
 import pytest
+from support import one_step
 
 from function_script import cli
 from function_script.cli import commands
@@ -14,19 +16,6 @@ from function_script.tools.playground.workbench import RenderSession
 from function_script.tools.render import renderer
 
 COMMANDS = ("serve", "run", "template", "render", "render operation", "test", "playground")
-COMPOSITION = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {name: apps}
-spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: App}
-  mode: Pipeline
-  pipeline:
-  - step: run
-    functionRef: {name: function-script}
-    input:
-"""
-XR = "apiVersion: example.org/v1\nkind: App\nmetadata: {name: a, namespace: b}\n"
 LOOP = """\
 apiVersion: script.fn.crossplane.io/v1beta1
 kind: StarlarkScript
@@ -45,9 +34,8 @@ inline: |
 
 def project(path: Path, step_input: str) -> Path:
     """Write a directory that `render` takes, with a case."""
-    indented = "".join(f"      {line}\n" for line in step_input.splitlines())
-    (path / "composition.yaml").write_text(COMPOSITION + indented)
-    (path / "xr.yaml").write_text(XR)
+    (path / "composition.yaml").write_text(one_step.HEAD + indent(step_input, " " * 6))
+    (path / "xr.yaml").write_text(one_step.XR)
     (path / "one.case.yaml").write_text("expect: {}\n")
     (path / "input.yaml").write_text(step_input)
     return path
@@ -142,6 +130,6 @@ def test_playground_has_limits_too(tmp_path: Path) -> None:
     options = PoolOptions(limits=Limits(timeout_seconds=0.3), workers=1)
     with Pool(options) as pool:
         session = RenderSession(pool, tmp_path / "page", renderer.Options(timeout_seconds=20.0))
-        page = session.render({**files, "xr.yaml": XR}, None)
+        page = session.render({**files, "xr.yaml": one_step.XR}, None)
     assert "its limit of 0.3 s" in page["problems"][0]["message"]
     assert "set by --time-limit" in page["problems"][0]["hint"]

@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from textwrap import indent
 from typing import NamedTuple
 
 import yaml
-from support import mutation
+from support import mutation, one_step
 from support.paths import ROOT
 
 from function_script import documents
@@ -143,28 +142,12 @@ def measure(folder: Path, pool: Pool, every: int) -> Counter[str]:
     return result
 
 
-_HEAD = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {{name: a}}
-spec:
-  compositeTypeRef: {{apiVersion: example.org/v1, kind: XA}}
-  mode: Pipeline
-  pipeline:
-  - step: compose
-    functionRef: {{name: function-script}}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: {kind}
-      {field}: |
-"""
-_XR = "apiVersion: example.org/v1\nkind: XA\nmetadata: {name: a, namespace: a}\n"
 _XRD = """\
 apiVersion: apiextensions.crossplane.io/v2
 kind: CompositeResourceDefinition
 spec:
   group: example.org
-  names: {kind: XA}
+  names: {kind: XThing}
   versions: [{name: v1, schema: {openAPIV3Schema: {properties: {spec: {type: object}}}}}]
 """
 _NAME = "script.fn.crossplane.io/composition-resource-name"
@@ -184,9 +167,9 @@ def write(folder: Path, kind: str, manifest: Object) -> Path:
         metadata = {"metadata": {"annotations": {_NAME: "a"}}}
         text = yaml.safe_dump(manifest | metadata, sort_keys=False)
     field = "script" if kind == "StarlarkScript" else "inline"
-    text = _HEAD.format(kind=kind, field=field) + indent(text, " " * 8)
+    text = one_step.composition(kind, text, field=field)
     folder.joinpath("composition.yaml").write_text(text)
-    folder.joinpath("xr.yaml").write_text(_XR)
+    folder.joinpath("xr.yaml").write_text(one_step.XR)
     return folder
 
 

@@ -3,7 +3,7 @@
 from textwrap import dedent, indent
 
 XR = "apiVersion: example.org/v1\nkind: XThing\nmetadata: {name: demo}\n"
-_COMPOSITION = """\
+HEAD = """\
 apiVersion: apiextensions.crossplane.io/v1
 kind: Composition
 metadata: {name: things}
@@ -14,11 +14,11 @@ spec:
   - step: one
     functionRef: {name: function-script}
     input:
-      apiVersion: script.fn.crossplane.io/v1beta1
 """
+"""A Composition for `XR` as far as the fields of its input."""
 
 
 def composition(kind: str, program: str, *, field: str = "inline", fields: str = "") -> str:
     """A Composition for `XR`: ``program`` in ``field`` of an input, with ``fields`` as YAML."""
-    lines = f"kind: {kind}\n{fields}{field}: |\n{indent(dedent(program), '  ')}"
-    return _COMPOSITION + indent(lines, " " * 6)
+    head = f"apiVersion: script.fn.crossplane.io/v1beta1\nkind: {kind}\n{fields}{field}: |\n"
+    return HEAD + indent(head + indent(dedent(program), "  "), " " * 6)

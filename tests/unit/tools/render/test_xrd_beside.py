@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from support import one_step
 
 from function_script import cli
 
@@ -23,27 +24,14 @@ spec:
         properties:
           spec: {{type: object, properties: {{size: {{type: string, default: {size}}}}}}}
 """
-XR = "apiVersion: example.org/v1\nkind: XThing\nmetadata: {name: demo, namespace: here}\nspec: {}\n"
-COMPOSITION = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {name: things}
-spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: XThing}
-  mode: Pipeline
-  pipeline:
-  - step: one
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: GoTemplate
-      options: {missingKey: Default}
-      inline: |
-        apiVersion: v1
-        kind: ConfigMap
-        metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: a}}
-        data: {size: "{{ .observed.composite.resource.spec.size }}"}
+XR = f"{one_step.XR}spec: {{}}\n"
+PROGRAM = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: a}}
+data: {size: "{{ .observed.composite.resource.spec.size }}"}
 """
+COMPOSITION = one_step.composition("GoTemplate", PROGRAM, fields="options: {missingKey: Default}\n")
 NAMES = [
     pytest.param({"xrd.yaml": ("XThing", "large")}, "large", id="xrd"),
     pytest.param({"definition.yaml": ("XThing", "large")}, "large", id="definition"),

@@ -5,7 +5,7 @@ from textwrap import indent
 from typing import Literal, TypeAlias
 
 import pytest
-from support.one_step import XR
+from support.one_step import HEAD, XR
 from support.validate_helpers import check
 
 from function_script import testing
@@ -14,18 +14,6 @@ from function_script.texts.errors import FatalError
 # It runs here; it is another function's; it is meant for this one, with a mistake in its header.
 Decision: TypeAlias = Literal["ours", "other", "mistaken"]
 
-COMPOSITION = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {name: things}
-spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: XThing}
-  mode: Pipeline
-  pipeline:
-  - step: one
-    functionRef: {name: function-script}
-    input:
-"""
 HEADER = ("input.apiVersion", "input.kind", "apiVersion", "kind")
 OUR_GROUP = "apiVersion: script.fn.crossplane.io"
 PEERS_GROUP = "apiVersion: gotemplating.fn.crossplane.io"
@@ -101,6 +89,6 @@ def renders(text: str, directory: Path) -> bool:
 
 @pytest.mark.parametrize(("text", "decision"), INPUTS.values(), ids=INPUTS)
 def test_kind_of_an_input(text: str, decision: Decision, tmp_path: Path) -> None:
-    composition = COMPOSITION + indent(text, " " * 6) + "\n"
+    composition = HEAD + indent(text, " " * 6) + "\n"
     assert validated(composition, tmp_path) == decision
     assert renders(composition, tmp_path / "project") == (decision == "ours")
