@@ -231,7 +231,7 @@ class _Planner:
         outcome = changes.find(observed, before[0], after[0], self._catalog)
         if self._options.until_ready:
             settled = changes.find(observed, before[-1], after[-1], self._catalog)
-            outcome = changes.add_later(outcome, settled)
+            outcome = changes.add_later(outcome, settled, observed, after[-1])
         self._hand_down(before[-1], after[-1], outcome, [*observed.values()])
         refusals = ", ".join(outcome.refusals)
         differences = outcome.changes

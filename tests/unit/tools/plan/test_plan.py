@@ -278,12 +278,19 @@ def unknown_cases() -> list[object]:
     secretive[0]["spec"] = {**DETAILS, "region": "eu", "size": 1}
     unnamed = buckets()
     unnamed[0]["metadata"] = {"name": "demo-0", "uid": "x"}
+    again = json.loads(json.dumps(xr(count=3)).replace('"count": 3', '"count": 2'))
     without = xr()
     assert isinstance(without["spec"], dict)
     without["spec"] = {"count": 2, "region": "eu"}
     return [
         pytest.param([xr(), hidden[0]], (), 'the dump lacks Bucket "demo-1"', id="composed object"),
         pytest.param([xr(), *unnamed], (), "has no annotation", id="resource name"),
+        pytest.param(
+            [again, *buckets(count=3)],
+            (("range(spec.count)", "range(3)"),),
+            'Bucket "demo-2" is there, and desired only from now on',
+            id="composed again",
+        ),
         pytest.param([without], (), "it has no compositionRef", id="Composition"),
         pytest.param(
             [{**xr(), "apiVersion": "example.org/v2"}, *buckets()],
