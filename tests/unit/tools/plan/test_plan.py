@@ -656,3 +656,19 @@ def test_interrupt_leaves_no_process(project: Path) -> None:
     assert process.returncode == exit_codes.INTERRUPTED
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
+
+
+@pytest.mark.parametrize("is_planned", [True, False])
+def test_values_below_an_xr_with_a_secret_are_not_printed(
+    project: Path, capsys: pytest.CaptureFixture[str], is_planned: bool
+) -> None:
+    """The outer XR may have written them into the inner one, also if it does not change itself."""
+    for name in ("old", "new") if is_planned else ():
+        (project / name / "outer.yaml").write_text(OUTER)
+    change(project, ("{{ spec.region }}", "x-{{ spec.region }}"))
+    definition, outer, inner, *others = json.loads(json.dumps(nested()).replace("eu", "canary"))
+    outer["spec"]["writeConnectionSecretToRef"] = {"name": "a", "namespace": "b"}
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a", "namespace": "b"}}
+    text = plan(capsys, definition, outer, inner, *others, secret)
+    assert '2 objects of 1 XR: spec.region: "(hidden)" becomes "(hidden)"' in text
+    assert "canary" not in text
