@@ -672,3 +672,17 @@ def test_values_below_an_xr_with_a_secret_are_not_printed(
     text = plan(capsys, definition, outer, inner, *others, secret)
     assert '2 objects of 1 XR: spec.region: "(hidden)" becomes "(hidden)"' in text
     assert "canary" not in text
+
+
+@pytest.mark.parametrize("name", ["dump.yaml", "cluster/dump.yaml"])
+def test_dump_beside_the_compositions_is_none_of_them(
+    project: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """As in a project of `init`, whose CI job plans all of it."""
+    change(project, ("size: 1", "size: 2"))
+    file = project / "new" / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f"{to_yaml_stream([XRD, xr(), *buckets()])}---\n{COMPOSITION}")
+    cluster = project / "new" / Path(name).parts[0]
+    assert cli.execute(["plan", "new", "--cluster", str(cluster)]) == 0
+    assert "spec.size: 1 becomes 2" in capsys.readouterr().out
