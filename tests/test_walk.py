@@ -28,6 +28,7 @@ EXCUSED = {
     r"function-script run request\.json --function xpkg\.crossplane\.io/": "fetches a package",
     r"function-script compare platform": "another function; tests of compare have a twin",
     r"function-script snapshot ": "a cluster",
+    r"gh pr comment ": "a pull request",
     r"function-script plan platform": "a dump of a cluster; tests of plan have some",
     r"function-script render xr\.yaml composition\.yaml functions\.yaml$": "fetches, as above",
     r"function-script render xr\.yaml composition\S* functions\.yaml -o obs": "fetches, as above",

@@ -45,8 +45,9 @@ def test_step_of_the_job_succeeds(tmp_path: Path) -> None:
     env |= {**variables, "PATH": f"{programs}:{env['PATH']}"}
     # A cluster with the example.
     parts = [(project / f"{name}.yaml").read_text() for name in ("xrd", "composition", "xr")]
-    (project / "dump.yaml").write_text("\n---\n".join(parts))
-    env |= {"CLUSTER_DUMP": "dump.yaml", "GITHUB_STEP_SUMMARY": str(project / "summary")}
+    dump = tmp_path / "dump.yaml"
+    dump.write_text("\n---\n".join(parts))
+    env |= {"CLUSTER_DUMP": str(dump), "GITHUB_STEP_SUMMARY": str(project / "summary")}
     outputs = [run(["sh", "-e", "-c", command], project, env) for command in commands]
     assert "3 passed" in "".join(outputs)
     assert "**Plan: 0 to add" in (project / "summary").read_text()

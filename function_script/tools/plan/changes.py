@@ -82,6 +82,8 @@ def find(
     added = {name: new[name] for name in new if name not in old and name not in observed}
     changes: list[Change] = []
     for name, live in observed.items():
+        if name in new and name not in old:
+            raise UnknownError(f"{manifests.describe(live)} is there, and desired only from now on")
         # What neither of both desires goes without this change.
         if name not in old or (name in new and _is_same(live, new[name])):
             continue
@@ -106,14 +108,27 @@ def find(
     return Outcome(changes=changes, refusals=refusals, manifests=remaining)
 
 
-def add_later(first: Outcome, settled: Outcome) -> Outcome:
-    """Return the changes of the next reconcile, and those that follow until all is ready."""
+def add_later(
+    first: Outcome, settled: Outcome, observed: Mapping[str, Object], after: Rendering
+) -> Outcome:
+    """Return the changes of the next reconcile, and those that follow until all is ready.
+
+    ``after`` is the last rendering. A value with a name that is not generated yet is not certain.
+    """
+    generated = [
+        manifests.name(manifest)
+        for name, manifest in after.result.composition.resources.items()
+        if name not in observed and _has_generated_name(name, manifest)
+    ]
     seen = {(each.verb, each.resource, each.path, str(each.after)) for each in first.changes}
-    later = (
+    later = [
         replace(each, is_later=True)
         for each in settled.changes
         if (each.verb, each.resource, each.path, str(each.after)) not in seen
-    )
+    ]
+    for index, change in enumerate(later):
+        if any(name in str(change.after) for name in generated):
+            later[index] = replace(change, after=None, is_certain=False)
     return Outcome(
         changes=[*first.changes, *later],
         refusals=[*dict.fromkeys((*first.refusals, *settled.refusals))],
@@ -124,15 +139,20 @@ def add_later(first: Outcome, settled: Outcome) -> Outcome:
 def of_object(verb: Verb, resource: str, manifest: Object) -> Change:
     """Return the change of a whole object; a name that is not generated yet is ``?``."""
     api_version, kind = objects.api_version_and_kind(manifest)
-    prefix = manifests.text_at(manifest, "metadata", "generateName")
-    uid = str((manifests.controller(manifest) or {}).get("uid"))
-    is_generated = verb == "add" and manifests.name(manifest) == child_name(prefix, uid, resource)
+    is_generated = verb == "add" and _has_generated_name(resource, manifest)
     return Change(
         verb=verb,
         resource=resource,
         object=f"{kind} ?" if is_generated else manifests.describe(manifest),
         type=(manifests.group(api_version), kind),
     )
+
+
+def _has_generated_name(resource: str, manifest: Object) -> bool:
+    """Report whether a new object has no name of the program's."""
+    prefix = manifests.text_at(manifest, "metadata", "generateName")
+    uid = str((manifests.controller(manifest) or {}).get("uid"))
+    return manifests.name(manifest) == child_name(prefix, uid, resource)
 
 
 def hide(changes: Iterable[Change], xr: Object, observed: Mapping[str, Object]) -> list[Change]:

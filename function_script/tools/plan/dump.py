@@ -39,10 +39,12 @@ class UnknownError(Exception):
 class Dump:
     """The objects of one cluster; ``store`` has them by apiVersion, kind, namespace and name.
 
-    ``kinds`` are the groups and kinds of which there is an object.
+    ``kinds`` are the groups and kinds of which there is an object; ``path`` is the file or
+    directory.
     """
 
-    def __init__(self, manifests_: Iterable[Object]) -> None:
+    def __init__(self, manifests_: Iterable[Object], path: Path | None = None) -> None:
+        self.path = path
         self._objects: dict[Key, Object] = {}
         for manifest in manifests_:
             key = key_of(manifest)
@@ -211,7 +213,7 @@ def load(path: Path) -> Dump:
     files: Sequence[Path] = [path]
     if path.is_dir():
         files = sorted(each for each in path.rglob("*") if each.suffix in _SUFFIXES)
-    return Dump(manifest for file in files for manifest in _read(file))
+    return Dump((manifest for file in files for manifest in _read(file)), path)
 
 
 def _read(file: Path) -> Iterator[Object]:

@@ -73,10 +73,11 @@ class XrPlan:
 
 def plan(dump: Dump, after: Path, project: Project, options: Options, pool: Pool) -> list[XrPlan]:
     """Plan for all XRs of a dump whose Compositions are below ``after``. Raises FatalError."""
-    new = sides.load(after, project)
+    new = sides.load(after, project, dump.path)
     if not new.compositions:
         raise InputError.of(f'cannot plan: there is no Composition in "{after}"')
-    old = None if options.before is None else sides.load(options.before, project)
+    before = options.before
+    old = None if before is None else sides.load(before, project, dump.path)
     with ExitStack() as stack:
         renderings = Renderings(dump, project, options.rendering, pool, stack)
         return [*_Planner(dump, old, new, renderings, options).plan()]
@@ -231,7 +232,7 @@ class _Planner:
         outcome = changes.find(observed, before[0], after[0], self._catalog)
         if self._options.until_ready:
             settled = changes.find(observed, before[-1], after[-1], self._catalog)
-            outcome = changes.add_later(outcome, settled)
+            outcome = changes.add_later(outcome, settled, observed, after[-1])
         self._hand_down(before[-1], after[-1], outcome, [*observed.values()])
         refusals = ", ".join(outcome.refusals)
         differences = outcome.changes

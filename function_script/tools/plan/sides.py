@@ -56,11 +56,14 @@ class Side:
     definitions: list[Object] = field(default_factory=list)
 
 
-def load(directory: Path, project: Project) -> Side:
-    """Load what is below a path. Raises FatalError."""
+def load(directory: Path, project: Project, dump: Path | None) -> Side:
+    """Load what is below a path, without a dump that is there, too. Raises FatalError."""
     side = Side()
+    is_inside = dump is not None and not directory.resolve().is_relative_to(dump.resolve())
     for file in searching.find([str(directory)], project, ()):
         if isinstance(file, Skipped):
+            continue
+        if dump and is_inside and Path(file.name).resolve().is_relative_to(dump.resolve()):
             continue
         if file.error is not None:
             raise file.error

@@ -310,6 +310,23 @@ LACKS = [
         "the XR to render is XBucket of example.org/v2",
         id="other version",
     ),
+    pytest.param(
+        [
+            live(),
+            {**BUCKET, "spec": {"writeConnectionSecretToRef": {"name": "b", "namespace": "here"}}},
+            {
+                "apiVersion": "v1",
+                "kind": "Secret",
+                "metadata": {
+                    "name": "b",
+                    "namespace": "here",
+                    "annotations": {"script.fn.crossplane.io/masked": "true"},
+                },
+            },
+        ],
+        "a step gets a Secret, which the dump has masked",
+        id="masked Secret",
+    ),
 ]
 
 

@@ -278,12 +278,19 @@ def unknown_cases() -> list[object]:
     secretive[0]["spec"] = {**DETAILS, "region": "eu", "size": 1}
     unnamed = buckets()
     unnamed[0]["metadata"] = {"name": "demo-0", "uid": "x"}
+    again = json.loads(json.dumps(xr(count=3)).replace('"count": 3', '"count": 2'))
     without = xr()
     assert isinstance(without["spec"], dict)
     without["spec"] = {"count": 2, "region": "eu"}
     return [
         pytest.param([xr(), hidden[0]], (), 'the dump lacks Bucket "demo-1"', id="composed object"),
         pytest.param([xr(), *unnamed], (), "has no annotation", id="resource name"),
+        pytest.param(
+            [again, *buckets(count=3)],
+            (("range(spec.count)", "range(3)"),),
+            'Bucket "demo-2" is there, and desired only from now on',
+            id="composed again",
+        ),
         pytest.param([without], (), "it has no compositionRef", id="Composition"),
         pytest.param(
             [{**xr(), "apiVersion": "example.org/v2"}, *buckets()],
@@ -649,3 +656,33 @@ def test_interrupt_leaves_no_process(project: Path) -> None:
     assert process.returncode == exit_codes.INTERRUPTED
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
+
+
+@pytest.mark.parametrize("is_planned", [True, False])
+def test_values_below_an_xr_with_a_secret_are_not_printed(
+    project: Path, capsys: pytest.CaptureFixture[str], is_planned: bool
+) -> None:
+    """The outer XR may have written them into the inner one, also if it does not change itself."""
+    for name in ("old", "new") if is_planned else ():
+        (project / name / "outer.yaml").write_text(OUTER)
+    change(project, ("{{ spec.region }}", "x-{{ spec.region }}"))
+    definition, outer, inner, *others = json.loads(json.dumps(nested()).replace("eu", "canary"))
+    outer["spec"]["writeConnectionSecretToRef"] = {"name": "a", "namespace": "b"}
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a", "namespace": "b"}}
+    text = plan(capsys, definition, outer, inner, *others, secret)
+    assert '2 objects of 1 XR: spec.region: "(hidden)" becomes "(hidden)"' in text
+    assert "canary" not in text
+
+
+@pytest.mark.parametrize("name", ["dump.yaml", "cluster/dump.yaml"])
+def test_dump_beside_the_compositions_is_none_of_them(
+    project: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """As in a project of `init`, whose CI job plans all of it."""
+    change(project, ("size: 1", "size: 2"))
+    file = project / "new" / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f"{to_yaml_stream([XRD, xr(), *buckets()])}---\n{COMPOSITION}")
+    cluster = project / "new" / Path(name).parts[0]
+    assert cli.execute(["plan", "new", "--cluster", str(cluster)]) == 0
+    assert "spec.size: 1 becomes 2" in capsys.readouterr().out

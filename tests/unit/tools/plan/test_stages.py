@@ -110,3 +110,14 @@ def test_pipeline_that_does_not_settle_has_no_plan(
     render(project, OLD, program)
     printed = plan(capsys, xr(count=1), *buckets(count=1), flags=("--until-ready",))
     assert printed.startswith(text)
+
+
+def test_value_with_a_name_that_is_not_generated_yet_is_not_certain(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A later reconcile writes it into another object."""
+    name = "{{ observed.resources.new.resource.metadata.name }}"
+    named = OLD.replace("region: eu", f"region: at-{name}")
+    render(project, OLD, NEW + LATER.replace("BODY", named) + UNLESS.replace("BODY", OLD))
+    text = plan(capsys, xr(count=1), *buckets(count=1), flags=("--until-ready",))
+    assert '1 object of 1 XR, later: spec.region: "eu" becomes ?\n' in text
