@@ -200,9 +200,17 @@ def _find_xrs(subject: Subject) -> Iterator[Document]:
         if not any(f"kind: {kind}" in text for _, kind in kinds) or count == subject.max_examples:
             continue
         for document in sources.read(sources.load_file(file, subject.project)):
-            if objects.api_version_and_kind(document.value) in kinds:
+            is_xr = objects.api_version_and_kind(document.value) in kinds
+            if is_xr and not _is_output(document.value):
                 count += 1
                 yield document
+
+
+def _is_output(xr: Object) -> bool:
+    """Report whether ``render`` has printed an XR: it leaves out what the author wrote."""
+    spec = manifests.object_at(xr, "spec")
+    has_references = "resourceRefs" in {**spec, **manifests.object_at(spec, "crossplane")}
+    return has_references and spec.keys() <= {*_CROSSPLANE}
 
 
 def _kinds(subject: Subject) -> set[tuple[str, str]]:

@@ -123,8 +123,7 @@ def _count(row: Row) -> str:
 def _totals(rows: Sequence[Row]) -> Iterator[str]:
     judged = [row for row in rows if row.has_steps]
     equal = sum(row.verdict == "equal" for row in judged)
-    verb = "changes" if equal == 1 else "change"
-    yield f"{equal} of {console.count(len(judged), 'Composition')} {verb} nothing."
+    yield f"{equal} of {len(judged)} Compositions change nothing."
     if uncompared := sum(bool(row.uncompared) for row in judged):
         yield f"Not compared, or not with all XRs: {console.count(uncompared, 'Composition')}."
     if refused := sum(row.refused.total() for row in judged):

@@ -493,3 +493,18 @@ def test_conditions_of_crossplane_are_no_finding(tmp_path: Path, pool: Pool) -> 
     (tmp_path / "xr.yaml").write_text(dedent(_CASE.partition("\n")[2]))
     (tmp_path / "xrd.yaml").unlink()
     assert [each for each in _check(file, pool).findings if each.severity == "error"] == []
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["{crossplane: {resourceRefs: []}}", "{resourceRefs: [], compositionRef: {name: a}}"],
+    ids=["v2", "v1"],
+)
+def test_output_of_render_is_no_xr_at_hand(spec: str, tmp_path: Path, pool: Pool) -> None:
+    """It has no field that the author of the XR wrote."""
+    file = _place(tmp_path, _JINJA, _CONFIG + "  region: {{ spec.region }}\n")
+    (tmp_path / "xrd.yaml").unlink()
+    xr = _CASE.partition("\n")[2].replace("{region: eu, size: small, tags: [crash]}", spec)
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "examples" / "expected.yaml").write_text(dedent(xr))
+    assert _check(file, pool).findings == []

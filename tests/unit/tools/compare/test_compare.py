@@ -158,7 +158,7 @@ def test_equal_sides_change_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert compare(capsys, *flags) == dedent("""\
         composition.yaml buckets  1 XR  equal
 
-        1 of 1 Composition changes nothing.
+        1 of 1 Compositions change nothing.
         """)
 
 
@@ -284,7 +284,7 @@ def test_change_of_one_side_is_reported_at_its_line(
     assert row["verdict"] == "different"
     (difference,) = row["differences"]
     assert (difference["message"], difference["line"]) == (message, line)
-    assert report["summary"][0] == "0 of 1 Composition change nothing."
+    assert report["summary"][0] == "0 of 1 Compositions change nothing."
     assert "canary" not in json.dumps(report)
 
 
@@ -447,7 +447,7 @@ def test_errors_on_both_sides_are_neither_equal_nor_different(
     (row,) = report["compositions"]
     assert (row["verdict"], row["comparedXRs"]) == ("errors on both sides", 0)
     assert [each["count"] for each in row["errorsOnBothSides"]] == [1]
-    assert report["summary"][0] == "0 of 1 Composition change nothing."
+    assert report["summary"][0] == "0 of 1 Compositions change nothing."
 
 
 PATCH_AND_TRANSFORM = """\
@@ -573,5 +573,5 @@ def test_markdown_has_a_table_and_the_differences(
         "\n"
         f"- `composition.yaml:19:11`: `{sentence}`\n"
         "\n"
-        "0 of 1 Composition change nothing.\n"
+        "0 of 1 Compositions change nothing.\n"
     )

@@ -93,7 +93,7 @@ FAIL_ON = ("--fail-on", "difference", "--fail-on", "not-compared")
 @pytest.mark.usefixtures("project")
 def test_equal_versions_change_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert compare(capsys, *FAIL_ON) == (
-        "new/composition.yaml buckets  1 XR  equal\n\n1 of 1 Composition changes nothing.\n"
+        "new/composition.yaml buckets  1 XR  equal\n\n1 of 1 Compositions change nothing.\n"
     )
 
 
@@ -192,7 +192,7 @@ def test_single_file_is_compared_with_its_own_composition_of_a_directory(
     (project / "old/other.yaml").write_text(other)
     (project / "old/broken.yaml").write_text(COMPOSITION.replace("metadata:", "metadata: ["))
     assert cli.execute(["compare", "new/composition.yaml", "--with", "old", *FAIL_ON]) == 0
-    assert capsys.readouterr().out.endswith("1 of 1 Composition changes nothing.\n")
+    assert capsys.readouterr().out.endswith("1 of 1 Compositions change nothing.\n")
     text = compare(capsys)
     assert "old/other.yaml other" in text
     assert "old/broken.yaml" in text
