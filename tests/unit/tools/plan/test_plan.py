@@ -335,6 +335,42 @@ def test_xr_whose_change_cannot_be_known_is_unknown(
     assert "1 XR looked at, 1 unknown." in text
 
 
+LACKS = [
+    pytest.param([XRD, xr()], (), 'the dump lacks Composition "buckets"', id="Composition"),
+    pytest.param(
+        [XRD, xr(compositionRevisionRef={"name": "buckets-7"})],
+        (),
+        'the dump lacks CompositionRevision "buckets-7"',
+        id="revision",
+    ),
+    pytest.param([xr()], ("--before", "old"), "the dump lacks its XRD", id="XRD"),
+    pytest.param(
+        [XRD, xr()],
+        ("--before", "old", "--function", "other=skip"),
+        'step "other" was left out',
+        id="step",
+    ),
+]
+
+
+@pytest.mark.parametrize(("manifests", "flags", "reason"), LACKS)
+def test_xr_of_which_something_is_not_at_hand_is_unknown(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    manifests: list[Object],
+    flags: tuple[str, ...],
+    reason: str,
+) -> None:
+    step = "  - {step: other, functionRef: {name: other}}\n  - step: render"
+    change(project, *[("  - step: render", step)] * ("other=skip" in flags))
+    Path("dump.yaml").write_text(to_yaml_stream([*manifests, *buckets()]))
+    args = ["plan", "new", "--cluster", "dump.yaml", *flags, "--fail-on", "unknown"]
+    assert cli.execute(args) == exit_codes.REPORTED
+    text = capsys.readouterr().out
+    assert text.startswith(f"unknown: {reason}")
+    assert "1 XR looked at, 1 unknown." in text
+
+
 HELD = [
     pytest.param({"compositionUpdatePolicy": "Manual"}, "Manual", id="policy"),
     pytest.param(
