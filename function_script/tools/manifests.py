@@ -11,6 +11,7 @@ from function_script.request.values import Object, Value, type_phrase
 from function_script.texts.diagnostics import Diagnostic
 
 COMPOSITION: Final = ("apiextensions.crossplane.io/v1", "Composition")
+SECRET: Final = ("v1", "Secret")
 RESOURCE_NAME: Final = "crossplane.io/composition-resource-name"
 COMPOSITE: Final = "crossplane.io/composite"
 CLAIM_NAME: Final = "crossplane.io/claim-name"

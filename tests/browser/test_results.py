@@ -366,11 +366,11 @@ def test_clicked_value_marks_the_line_that_wrote_it(page: Browser) -> None:
     pane(page, "documents")
     open_file(page, "xr.yaml")
     click(page, row("replicas:"))
-    said = str(page.wait_for(WRITER))
+    writer = str(page.wait_for(WRITER))
     number = 1 + next(
         at for at, line in enumerate(read_text(page).splitlines()) if '"replicas"' in line
     )
-    assert said == f'Written by step "app" at composition.yaml:{number}.'
+    assert writer == f'Written by step "app" at composition.yaml:{number}.'
     assert page.evaluate(MARKED) == ["replicas: 2"]
     top = page.evaluate('document.querySelector(".marks .line").style.top')
     assert top == f"calc(1em * var(--line) * {number - 1})" or str(number - 1) in str(top)

@@ -56,20 +56,20 @@ def to_meta(kind: str, dependency: str) -> str:
 @pytest.fixture
 def registry(start: Callable[..., Registry]) -> Registry:
     """A registry whose `platform` depends on a range of `things`, which have a CRD."""
-    made = start(tls=False)
-    things = f'{{provider: {made.name}/things, version: ">=v1.0.0"}}'
+    server = start(tls=False)
+    things = f'{{provider: {server.name}/things, version: ">=v1.0.0"}}'
     texts = {
         "v2": to_meta("Configuration", things),
         "v1.1.0": to_meta("Provider", "") + "---\n" + CRD,
     }
     for version, text in texts.items():
         layer = archives.gzip_stored(archives.tar({"package.yaml": text.encode()}))
-        made.put_package(layer, version)
+        server.put_package(layer, version)
     tags = ["v0.9.0", "v1.1.0", "main", "v1.0.0"]
-    made.hook(
+    server.hook(
         "GET", "/v2/things/tags/list", lambda it: it.send(200, json.dumps({"tags": tags}).encode())
     )
-    return made
+    return server
 
 
 SOURCES = [

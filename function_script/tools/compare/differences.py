@@ -5,7 +5,7 @@ Texts of messages, the TTL, and what this function adds on purpose are named, an
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from google.protobuf import json_format
 
@@ -15,12 +15,11 @@ from function_script.request import objects
 from function_script.request.objects import Path
 from function_script.request.values import Object, Readable
 from function_script.step import warning_condition
+from function_script.tools import manifests
 from function_script.tools.render import messages
 
 Named: TypeAlias = Literal["messages", "TTL", "warnings of this function", "changes in every run"]
 """A kind of difference that is no change."""
-
-_SECRET: Final = ("v1", "Secret")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +144,7 @@ def _compare_resources(
 def is_secret(manifest: Object, path: Path) -> bool:
     """Report whether a part of an object is the data of a Secret."""
     is_data = path[:1] in {(), ("data",), ("stringData",)}
-    return is_data and objects.api_version_and_kind(manifest) == _SECRET
+    return is_data and objects.api_version_and_kind(manifest) == manifests.SECRET
 
 
 def compare_values(

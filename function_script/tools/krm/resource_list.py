@@ -108,7 +108,7 @@ def _field(subject: Object, path: objects.Path) -> Object:
     entry: Object = {"path": format_path(path)}
     value = objects.find_path(subject, path)
     # Results are printed and kept by orchestrators: no place for the data of a Secret.
-    is_public = objects.api_version_and_kind(subject) != ("v1", "Secret")
+    is_public = objects.api_version_and_kind(subject) != manifests.SECRET
     if is_public and _is_short(value):
         entry["currentValue"] = value  # type: ignore[assignment] # a scalar
     return entry

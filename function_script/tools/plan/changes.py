@@ -120,11 +120,11 @@ def add_later(
         for name, manifest in after.result.composition.resources.items()
         if name not in observed and _has_generated_name(name, manifest)
     ]
-    seen = {(each.verb, each.resource, each.path, str(each.after)) for each in first.changes}
+    first_effects = {_effect(each) for each in first.changes}
     later = [
         replace(each, is_later=True)
         for each in settled.changes
-        if (each.verb, each.resource, each.path, str(each.after)) not in seen
+        if _effect(each) not in first_effects
     ]
     for index, change in enumerate(later):
         if any(name in str(change.after) for name in generated):
@@ -134,6 +134,11 @@ def add_later(
         refusals=[*dict.fromkeys((*first.refusals, *settled.refusals))],
         manifests=settled.manifests,
     )
+
+
+def _effect(change: Change) -> tuple[object, ...]:
+    """Return what two changes have in common that end in the same."""
+    return change.verb, change.resource, change.path, str(change.after)
 
 
 def of_object(verb: Verb, resource: str, manifest: Object) -> Change:
@@ -199,8 +204,8 @@ def find_drift(
         live = observed[name]
         schema = catalog.find(*objects.api_version_and_kind(desired[name]))
         for path in effects.find_drift(live, desired[name], schema):
-            shown = hide_path(path, live) if is_hidden else path
-            yield f"{format_path(shown)} of {live['kind']}"
+            part = hide_path(path, live) if is_hidden else path
+            yield f"{format_path(part)} of {live['kind']}"
 
 
 def _status(rendering: Rendering) -> Object:

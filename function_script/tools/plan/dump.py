@@ -62,7 +62,7 @@ class Dump:
         self._secrets = {
             key: each
             for key, each in self._objects.items()
-            if is_secret(*objects.api_version_and_kind(each))
+            if objects.api_version_and_kind(each) == manifests.SECRET
         }
         self.store = Store(self._objects.values())
 
@@ -139,7 +139,11 @@ class Dump:
         Without ``requirements``, which objects the steps require is not known: then all.
         """
         selectors = requirements.requested if requirements else ()
-        names = {each.match_name for each in selectors if is_secret(each.api_version, each.kind)}
+        names = {
+            each.match_name
+            for each in selectors
+            if (each.api_version, each.kind) == manifests.SECRET
+        }
         if requirements is None or None in names:
             yield from self._secrets.values()
             return
@@ -161,11 +165,6 @@ class Dump:
             }
             for value in _PROBES
         ]
-
-
-def is_secret(api_version: str, kind: str) -> bool:
-    """Report whether a type is that of Secrets."""
-    return (api_version, kind) == ("v1", "Secret")
 
 
 def is_masked(secret: Object) -> bool:

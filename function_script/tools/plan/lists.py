@@ -130,8 +130,8 @@ def _item_names(
         names = [_key_name(item, keys, items_schema, owned) for item in items]
     else:
         return None
-    known = [name for name in names if name is not None]
-    return known if len(set(known)) == len(items) else None
+    unique = {name: None for name in names if name is not None}
+    return [*unique] if len(unique) == len(items) else None
 
 
 def _key_name(item: Value, keys: Sequence[str], schema: Object, owned: Iterable[str]) -> str | None:
@@ -140,11 +140,11 @@ def _key_name(item: Value, keys: Sequence[str], schema: Object, owned: Iterable[
         return None
     fields = structural_schema.properties(schema)
     values = {key: item.get(key, fields.get(key, {}).get("default")) for key in keys}
-    given: Object = {key: value for key, value in values.items() if value is not None}
-    if len(given) == len(keys):
-        return f"k:{_to_json(given)}"
-    matches = {name for name in owned if given.items() <= json.loads(name[2:]).items()}
-    return matches.pop() if given and len(matches) == 1 else None
+    present: Object = {key: value for key, value in values.items() if value is not None}
+    if len(present) == len(keys):
+        return f"k:{_to_json(present)}"
+    matches = {name for name in owned if present.items() <= json.loads(name[2:]).items()}
+    return matches.pop() if present and len(matches) == 1 else None
 
 
 @lru_cache(maxsize=4096)

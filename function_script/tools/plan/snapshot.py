@@ -17,7 +17,7 @@ from function_script.request.capture.masking import SecretMasker
 from function_script.request.values import Object, Value
 from function_script.texts.errors import InputError
 from function_script.tools import bounded, manifests
-from function_script.tools.plan.dump import MASKED, is_secret, key_of, references_of
+from function_script.tools.plan.dump import MASKED, key_of, references_of
 
 _CROSSPLANE: Final = (
     "compositeresourcedefinitions.apiextensions.crossplane.io",
@@ -153,7 +153,7 @@ def _mask(secrets: list[Object]) -> None:
 
 
 def _is_secret(manifest: Object) -> bool:
-    return is_secret(*objects.api_version_and_kind(manifest))
+    return objects.api_version_and_kind(manifest) == manifests.SECRET
 
 
 def _plural(xrd: Object) -> str:
@@ -165,7 +165,7 @@ def _kind(reference: Object) -> str:
     """Return the kind of a reference as kubectl reads it; empty for a Secret."""
     api_version, kind = objects.api_version_and_kind(reference)
     group, _, version = api_version.rpartition("/")
-    if not kind or is_secret(api_version, kind):
+    if not kind or (api_version, kind) == manifests.SECRET:
         return ""
     return ".".join(part for part in (kind, version, group) if part) if group else kind
 

@@ -123,12 +123,13 @@ class PackageSchemas:
         """Return the greatest version of an image in a range."""
         from function_script.engines.gotemplate.sprig import semver  # noqa: PLC0415 - slow to import
 
-        versions = [each.name for each in self._directory().glob(f"{image.replace(':', '@')}@*")]
-        tags = [version.rpartition("@")[2] for version in versions]
         if self.fetches:
             from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
 
             tags = xpkg.list_tags(image)
+        else:
+            files = self._directory().glob(f"{image.replace(':', '@')}@*")
+            tags = [each.name.rpartition("@")[2] for each in files]
         fitting = [tag for tag in tags if _is_in_range(tag, constraint)]
         return max(fitting, key=lambda tag: semver.Version.parse(tag).precedence(), default=None)
 
