@@ -61,7 +61,7 @@ class Target(NamedTuple):
     """A running server, and the identity of a client."""
 
     server: Server
-    identity: Identity | None
+    identity: Identity
 
     def channel(self) -> grpc.Channel:
         """Open a connection of a good client."""
