@@ -38,7 +38,7 @@ from e2e.serving import Server, method  # noqa: E402 - from the tests' folder
 from function_script.proto.v1 import run_function_pb2 as pb  # noqa: E402 - see above
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
 # Of Crossplane: the time of a whole reconcile, and the delay of an XR's next try.
 DEADLINE_SECONDS = 120.0
@@ -175,11 +175,9 @@ def _shows(response: pb.RunFunctionResponse, name: str) -> bool:
 
 
 @contextmanager
-def loops(count: int, cpus: Collection[int] = ()) -> Iterator[None]:
-    """So many processes beside, each of which would take a whole CPU, on ``cpus`` or on any."""
+def loops(count: int) -> Iterator[None]:
+    """So many processes beside, each of which would take a whole CPU."""
     processes = [subprocess.Popen([sys.executable, "-c", _LOOP]) for _ in range(count)]
-    for process in processes if cpus else ():
-        os.sched_setaffinity(process.pid, cpus)
     try:
         yield
     finally:
@@ -258,15 +256,14 @@ def overloads(options: argparse.Namespace) -> list[Finding]:
         except OSError as error:
             print(f"{where.name}: {error}")
             findings.append(Finding(f"{where.name}: rows that were not measured", 0, 1))
-        finally:
-            overload.remove_group()
     return findings
 
 
 def _overload(where: overload.Surroundings, options: argparse.Namespace) -> list[Finding]:
     findings: list[Finding] = []
     with ExitStack() as stack:
-        with overload.confined(where.quota):
+        group = stack.enter_context(overload.control_group(where.quota))
+        with overload.confined(group):
             flags = ("--insecure", *options.flag)
             server = stack.enter_context(Server(*flags, python=options.python))
         with server.channel() as channel:
@@ -278,7 +275,8 @@ def _overload(where: overload.Surroundings, options: argparse.Namespace) -> list
         )
         transport = overload.measure_transport(target, options.seconds / 4)
         target = replace(target, transport_seconds=transport)
-        stack.enter_context(loops(where.spinning, overload.CPUS))
+        with overload.confined(group):
+            stack.enter_context(loops(where.spinning))
         # The speed of a virtual CPU moves within minutes: a row is compared with what came before
         # and after it.
         before = _call_alone(where, target, options.seconds / 2)

@@ -12,7 +12,7 @@ import statistics
 import threading
 import time
 from collections import Counter
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 DEADLINE_SECONDS: Final = 12.0
 HEAVY_SECONDS: Final = 0.4
-CPUS: Final = frozenset({0})
+_CPUS: Final = frozenset({0})
 _SMALL_PAUSE_SECONDS: Final = 0.1
 _HIERARCHIES: Final = (
     (Path("/sys/fs/cgroup"), "cpu.max", "{quota} {period}"),
@@ -100,42 +100,41 @@ class Row:
 
 
 @contextmanager
-def confined(quota: float | None) -> Iterator[None]:
-    """Start processes on one CPU, within a quota of it; raises OSError where there is none."""
-    group: Path | None = None
-    cpus = os.sched_getaffinity(0)
-    with ExitStack() as stack:
-        if quota is not None:
-            group = _create_group(quota)
-            procs = group.parent / "cgroup.procs"
-            (group / "cgroup.procs").write_text(str(os.getpid()))
-            stack.callback(procs.write_text, str(os.getpid()))
-        os.sched_setaffinity(0, CPUS)
-        stack.callback(os.sched_setaffinity, 0, cpus)
-        yield
+def control_group(quota: float | None) -> Iterator[Path]:
+    """Create a control group with a quota of CPU time; raise OSError where that is not possible.
 
-
-def _create_group(quota: float) -> Path:
+    Processes of the root group share a CPU by sessions (``sched_autogroup_enabled``), those of any
+    other group by their number, as in a container.
+    """
     for root, name, content in _HIERARCHIES:
-        group = root / f"overload-{os.getpid()}"
         # Without a hierarchy there, it is a directory like others.
         if not (root / "cgroup.procs").exists():
             continue
+        group = root / f"overload-{os.getpid()}"
         group.mkdir()
-        if (group / name).exists():
-            text = content.format(quota=int(quota * _PERIOD), period=_PERIOD)
-            (group / name).write_text(text)
-            return group
-        group.rmdir()
+        try:
+            if (group / name).exists():
+                if quota is not None:
+                    text = content.format(quota=int(quota * _PERIOD), period=_PERIOD)
+                    (group / name).write_text(text)
+                yield group
+                return
+        finally:
+            group.rmdir()
     raise OSError("cannot create a control group with a quota of CPU time")
 
 
-def remove_group() -> None:
-    """Remove the control group of this process, when its processes have ended."""
-    for root, _, _ in _HIERARCHIES:
-        group = root / f"overload-{os.getpid()}"
-        if group.exists():
-            group.rmdir()
+@contextmanager
+def confined(group: Path) -> Iterator[None]:
+    """Start processes on one CPU, in a control group."""
+    procs, cpus = group.parent / "cgroup.procs", os.sched_getaffinity(0)
+    (group / "cgroup.procs").write_text(str(os.getpid()))
+    os.sched_setaffinity(0, _CPUS)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cpus)
+        procs.write_text(str(os.getpid()))
 
 
 def measure_transport(target: Target, seconds: float) -> float:

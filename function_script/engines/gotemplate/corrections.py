@@ -371,6 +371,11 @@ class _Expression:
         arguments: list[_Term] = []
         while self._begins_operand() and len(arguments) != most:
             arguments.append(self._argument())
+        if name in _COMPARISONS and len(arguments) == 1:
+            # `eq .x == 3` says one thing twice.
+            if _OPERATIONS.get(self._take().text) != name:
+                raise _UnreadableError
+            arguments.append(self._argument())
         if name in {"and", "or", "not"} and self.token.text in _OPERATORS[_NEGATION]:
             raise _UnreadableError
         return self._call(name, *arguments)

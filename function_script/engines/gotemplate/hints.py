@@ -25,6 +25,7 @@ _FROM_HABIT: Final = {
     "in": _PARTS,
     "is": "test a value with if, not, eq or kindIs",
     "for": "there is no for: range $item := LIST, or range until N",
+    "unless": "write {{ if not .x }}",
     "while": "there is no while: range over a list, or over until N",
     **dict.fromkeys(("case", "switch", "match"), "write if, else if and end"),
     **dict.fromkeys(("def", "func", "function", "macro"), _CALLED),

@@ -339,7 +339,8 @@ def _equals(site: Site) -> Violation | None:
         return site.violation("write `key: value` in an object")
     if bracket is None and site.index == 1 and not site.is_statement:
         return site.violation(_SET, text=":=" * (before == ":"))
-    if bracket is None and site.first in {"if", "elif"}:
+    conditions = [site.first, *(token.text for token in site.tokens[: site.index])]
+    if bracket is None and not {"if", "elif"}.isdisjoint(conditions):
         return site.violation("compare with ==")
     return site.violation(None)
 
@@ -478,6 +479,8 @@ def key_hint(text: str, name: str) -> str | None:
             return f'a key with a dash is in brackets: {match["path"]}["{match["key"]}"]'
     if re.search(rf"[{{,]\s*{re.escape(name)}\s*:", text):
         return f'keys of an object are in quotes: "{name}"'
+    if re.search(rf"[\w\])]\[\s*{re.escape(name)}\s*\]", text):
+        return f'a name in brackets is a variable, a key is in quotes: ["{name}"]'
     return None
 
 

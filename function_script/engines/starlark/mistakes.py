@@ -455,6 +455,10 @@ def _locals(script: _Script) -> Iterator[Finding]:
         name = script.failure.arguments["name"]
         if name in constants:
             yield script.say(hint.format(name), message.format(name))
+        if _is_set_around(script, name):
+            yield script.say(
+                f"a function cannot change {name} of the function around it: return the new value"
+            )
         yield script.say(f"give {name} a value before this line, on every way that leads here")
         return
     for function, node in _nodes_of_functions(script):
@@ -465,6 +469,17 @@ def _locals(script: _Script) -> Iterator[Finding]:
                 yield script.at(target, message.format(name), hint.format(name))
             case _:
                 pass
+
+
+def _is_set_around(script: _Script, name: str) -> bool:
+    """Report whether a function around the one that failed has a variable of this name."""
+    # The innermost comes last in the order of the walk.
+    functions = [
+        each
+        for each in ast.walk(script.tree)
+        if isinstance(each, ast.FunctionDef) and any(node is script.node for node in ast.walk(each))
+    ]
+    return any(_stores(each)[name] > _stores(functions[-1])[name] for each in functions[:-1])
 
 
 @_explains("arguments", "type", "position", "items", "raised", "fail")
@@ -608,7 +623,7 @@ def _operand_hint(operator: str, one: str, two: str, node: ast.AST) -> str | Non
             return "merge dicts with `a | b`"
         case "+", _ if one == "list":
             return "put the item into brackets: list + [item]"
-        case "+", _ if "string" in kinds:
+        case "+", _ if "string" in kinds and kinds.isdisjoint(("dict", "list")):
             return "use str(value), or a format such as %s"
         case "*", _ if "float" in kinds:
             return "use int(value)"
