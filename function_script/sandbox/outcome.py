@@ -20,6 +20,7 @@ MAX_LOG_BYTES = 64 * 1024
 # A worker that grew this close to its limit did not crash from deep nesting.
 _MEMORY_SUSPICION = 0.75
 _MAX_DETAIL_BYTES = 300
+# The notice that Rust prints of a panic.
 _PANIC = re.compile(
     r"^\n?thread '[^\n]*panicked at [^\n]*\n[^\n]*\n?(note: [^\n]*\n?)?", re.MULTILINE
 )
@@ -149,6 +150,21 @@ def sanitize_stderr(printed: bytes) -> str:
     """
     text = _PANIC.sub("", printed.decode("utf-8", "replace"))
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def panic_cause(text: str) -> Cause | None:
+    """Return the cause of a Rust panic; None for one that is no limit."""
+    return next((cause for sign, cause in _PANICS if sign in text), None)
+
+
+# Starlark allocates without checking and prints without checking, and its binding assumes that
+# Python always has memory for a string.
+_PANICS: Final = (
+    ("PyObject pointer is null", Cause.MEMORY),
+    ("out of memory", Cause.MEMORY),
+    ("AlignedSize", Cause.MEMORY),
+    ("failed printing to stderr", Cause.OUTPUT),
+)
 
 
 def explain(cause: Cause, limits: AppliedLimits, detail: str = "") -> FatalError:
