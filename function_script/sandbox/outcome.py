@@ -12,7 +12,7 @@ from function_script.inputs import MissingContent
 from function_script.request.limits import LIMITS, MIB
 from function_script.step.blocked import Blocked
 from function_script.step.telemetry import RequestInfo
-from function_script.texts.diagnostics import CONTROL, Diagnostic, cut
+from function_script.texts.diagnostics import CONTROL, Code, Diagnostic, cut
 from function_script.texts.errors import FatalError, LimitError, LimitName, SandboxError
 
 # A program that prints more is ended.
@@ -239,7 +239,9 @@ def request_too_large_error(request_bytes: int, max_bytes: int) -> Failed:
 
 
 def _limit(text: str, hint: str, limit: LimitName | None = None) -> LimitError:
-    return LimitError.of(f"cannot run the program: {text}", hint=hint, limit=limit)
+    code = Code("limit", limit) if limit else None
+    problem = Diagnostic(message=f"cannot run the program: {text}", hint=hint, code=code)
+    return LimitError(problem, limit=limit)
 
 
 _BUSY_HINT = "it is tried again; run more replicas or --workers when this stays"
