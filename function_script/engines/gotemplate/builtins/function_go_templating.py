@@ -18,7 +18,6 @@ from function_script.engines.gotemplate.function import (
     Accepts,
     Allocator,
     FunctionTable,
-    Injects,
     NextRandom,
 )
 from function_script.engines.gotemplate.run import Run
@@ -53,7 +52,7 @@ def _copy_if_mutable(run: Run, value: object) -> object:
     return copy_tree(value)
 
 
-@FUNCTIONS.add("randomChoice", parameters="string...", injects=Injects.RANDOM)
+@FUNCTIONS.add("randomChoice")
 def random_choice(next_random: NextRandom, *choices: str) -> str:
     """One of the texts, the same at each reconcile of one XR."""
     if not choices:
@@ -63,21 +62,14 @@ def random_choice(next_random: NextRandom, *choices: str) -> str:
     return choices[next_random(len(choices))]
 
 
-@FUNCTIONS.add(
-    "toYaml", parameters="any", injects=Injects.ALLOCATOR, returns="string", accepts=Accepts.NULL
-)
+@FUNCTIONS.add("toYaml", accepts=Accepts.NULL)
 def to_yaml(allocator: Allocator, value: object) -> str:
     """The value as YAML."""
     allocator.check_tree(value)
     return yaml.to_yaml(value)
 
 
-FUNCTIONS.add(
-    "fromYaml",
-    parameters="string",
-    injects=Injects.ALLOCATOR,
-    summary="The value of a YAML text.",
-)(yaml.from_yaml)
+FUNCTIONS.add("fromYaml", summary="The value of a YAML text.")(yaml.from_yaml)
 
 
 @lru_cache(maxsize=1024)
@@ -88,40 +80,26 @@ def name_text(name: str) -> str:
     return yaml.scalar_text(name)
 
 
-@FUNCTIONS.add("setResourceNameAnnotation", parameters="string", returns="string")
+@FUNCTIONS.add("setResourceNameAnnotation")
 def name_annotation(name: str) -> str:
     """The annotation that names a composed resource, as a line of YAML."""
     return f"{_NAME_ANNOTATION}: {name_text(name)}"
 
 
-@FUNCTIONS.add(
-    "getCompositeResource", parameters="map", injects=Injects.RUN, allocates=False, is_lookup=True
-)
-def composite_resource(run: Run, request: object) -> object:
+@FUNCTIONS.add("getCompositeResource", allocates=False, is_lookup=True)
+def composite_resource(run: Run, request: dict[str, object]) -> object:
     """The observed XR."""
     return _map_at(run, request, "observed", "composite", "resource")
 
 
-@FUNCTIONS.add(
-    "getComposedResource",
-    parameters="map string",
-    injects=Injects.RUN,
-    allocates=False,
-    is_lookup=True,
-)
-def composed_resource(run: Run, request: object, name: str) -> object:
+@FUNCTIONS.add("getComposedResource", allocates=False, is_lookup=True)
+def composed_resource(run: Run, request: dict[str, object], name: str) -> object:
     """The observed composed resource of this name."""
     return _map_at(run, _entry(request, name, "observed", "resources"), "resource")
 
 
-@FUNCTIONS.add(
-    "getComposedConnectionDetails",
-    parameters="map string",
-    injects=Injects.RUN,
-    allocates=False,
-    is_lookup=True,
-)
-def connection_details(run: Run, request: object, name: str) -> object:
+@FUNCTIONS.add("getComposedConnectionDetails", allocates=False, is_lookup=True)
+def connection_details(run: Run, request: dict[str, object], name: str) -> object:
     """The connection details of a composed resource, in base64."""
     return _map_at(run, _entry(request, name, "observed", "resources"), "connectionDetails")
 
@@ -140,14 +118,8 @@ def _list_of(run: Run, value: object) -> object:
     return _copy_if_mutable(run, value)
 
 
-@FUNCTIONS.add(
-    "getExtraResources",
-    parameters="map string",
-    injects=Injects.RUN,
-    allocates=False,
-    is_lookup=True,
-)
-def extra_resources(run: Run, request: object, name: str) -> object:
+@FUNCTIONS.add("getExtraResources", allocates=False, is_lookup=True)
+def extra_resources(run: Run, request: dict[str, object], name: str) -> object:
     """The required resources of this name, as a list."""
     group = _entry(request, name, "requiredResources")
     if not isinstance(group, dict) or not isinstance(group.get("items", ""), (list, NoneType)):
@@ -155,14 +127,8 @@ def extra_resources(run: Run, request: object, name: str) -> object:
     return _list_of(run, _find(group, "items"))
 
 
-@FUNCTIONS.add(
-    "getExtraResourcesFromContext",
-    parameters="map string",
-    injects=Injects.RUN,
-    allocates=False,
-    is_lookup=True,
-)
-def resources_from_context(run: Run, request: object, name: str) -> object:
+@FUNCTIONS.add("getExtraResourcesFromContext", allocates=False, is_lookup=True)
+def resources_from_context(run: Run, request: dict[str, object], name: str) -> object:
     """The resources of this name that function-extra-resources left in the context."""
     entry = _entry(request, name, "context", EXTRA_RESOURCES)
     if isinstance(entry, list):
@@ -192,8 +158,8 @@ def resource_condition(kind: str, resource: object) -> Condition:
     return Condition.empty(kind, "Unknown")
 
 
-@FUNCTIONS.add("getCredentialData", parameters="map string", is_lookup=True)
-def credential_data(request: object, name: str) -> object:
+@FUNCTIONS.add("getCredentialData", is_lookup=True)
+def credential_data(request: dict[str, object], name: str) -> object:
     """The data of the credentials of this name."""
     data = _find(request, "credentials", name, "credentialData", "data")
     if not isinstance(data, dict):

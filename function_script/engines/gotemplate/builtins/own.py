@@ -8,7 +8,6 @@ everywhere in Go templates.
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Final, Protocol, cast
 
 from function_script import documents
@@ -66,19 +65,14 @@ GETTERS: Final = tuple(
 )
 
 
-@FUNCTIONS.add("setResourceNameAnnotation", parameters="string", returns="string")
+@FUNCTIONS.add("setResourceNameAnnotation")
 def name_annotation(name: str) -> str:
     """The annotation that names a composed resource, as a line of YAML."""
     return f"{RESOURCE_NAME}: {function_go_templating.name_text(name)}"
 
 
 @FUNCTIONS.add(
-    "getExternalName",
-    parameters="any",
-    takes="resource",
-    allocates=False,
-    accepts=Accepts.MISSING,
-    is_lookup=True,
+    "getExternalName", takes="resource", allocates=False, accepts=Accepts.MISSING, is_lookup=True
 )
 def external_name(resource: object) -> object:
     """The external name of a resource.
@@ -105,8 +99,6 @@ def _check_resource(value: object) -> None:
 
 @FUNCTIONS.add(
     "connectionSecret",
-    parameters="string map string...",
-    returns="string",
     summary="The document of a Secret with connection details: resource name, data, and perhaps "
     "name and namespace.",
 )
@@ -157,7 +149,7 @@ for _row in library.FUNCTIONS:
         _add_row(_row)
 
 
-@FUNCTIONS.add("hasCapability", parameters="string", injects=Injects.RUN, returns="bool")
+@FUNCTIONS.add("hasCapability")
 def has_capability(run: Run, name: str) -> bool:
     """True if Crossplane advertises the capability."""
     capabilities = _find(run.root, "meta", "capabilities")
@@ -167,9 +159,7 @@ def has_capability(run: Run, name: str) -> bool:
     )
 
 
-@FUNCTIONS.add(
-    "getWatchedResource", parameters="", injects=Injects.RUN, allocates=False, is_lookup=True
-)
+@FUNCTIONS.add("getWatchedResource", allocates=False, is_lookup=True)
 def watched_resource(run: Run) -> object:
     """The resource that a WatchOperation watches."""
     items = _find(run.root, "requiredResources", WATCHED, "items")
@@ -186,7 +176,7 @@ def _find(value: object, *path: str) -> object:
     return value
 
 
-@FUNCTIONS.add("setExternalNameAnnotation", parameters="string", returns="string")
+@FUNCTIONS.add("setExternalNameAnnotation")
 def external_name_annotation(name: str) -> str:
     """The annotation of an external name, as a line of YAML."""
     return f"{EXTERNAL_NAME}: {yaml.scalar_text(name)}"
@@ -227,8 +217,12 @@ def _with_nothing(function: Function, nothing: object) -> Function:
 
 
 _OVERRIDES.add("default", parameters="value value...")(defaults.default)
-_OVERRIDES.add("dig", parameters="value...")(partial(dicts.dig, beyond_null=True))
 _OVERRIDES.add("include", parameters="string value")(core.include)
+
+
+@_OVERRIDES.add("dig", parameters="value...")
+def _dig(*arguments: object) -> object:
+    return dicts.dig(*arguments, beyond_null=True)
 
 
 @_OVERRIDES.add("index", parameters="value value...")
@@ -245,7 +239,7 @@ def _index(item: object, *keys: object) -> object:
     return item
 
 
-@_OVERRIDES.add("get", parameters="map string")
+@_OVERRIDES.add("get")
 def _get(mapping: dict[str, object], key: str) -> object:
     return mapping.get(key, values.MISSING)
 

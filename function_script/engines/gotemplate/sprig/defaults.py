@@ -15,7 +15,7 @@ import orjson
 
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
+from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable
 from function_script.request.values import LONE_SURROGATE
 
 # Outside of these bounds a float is written with an exponent.
@@ -244,35 +244,31 @@ def _replace_surrogates(value: object) -> object:
 FUNCTIONS: Final = FunctionTable()
 
 
-@FUNCTIONS.add(
-    "default", parameters="any any...", allocates=False, accepts=Accepts.MISSING_AND_RETURNS_IT
-)
+@FUNCTIONS.add("default", allocates=False, accepts=Accepts.MISSING_AND_RETURNS_IT)
 def default(fallback: object, *values: object) -> object:
     """The second value, or the first where the second is empty or missing."""
     return values[0] if values and values[0] else fallback
 
 
-@FUNCTIONS.add("empty", parameters="any", returns="bool", accepts=Accepts.MISSING)
+@FUNCTIONS.add("empty", accepts=Accepts.MISSING)
 def empty(value: object) -> bool:
     """True if the value is empty."""
     return not value
 
 
-@FUNCTIONS.add(
-    "coalesce", parameters="any...", allocates=False, accepts=Accepts.MISSING_AND_RETURNS_IT
-)
+@FUNCTIONS.add("coalesce", allocates=False, accepts=Accepts.MISSING_AND_RETURNS_IT)
 def coalesce(*values: object) -> object:
     """The first value that is not empty."""
     return next(filter(None, values), None)
 
 
-@FUNCTIONS.add("all", parameters="any...", returns="bool", accepts=Accepts.MISSING)
+@FUNCTIONS.add("all", accepts=Accepts.MISSING)
 def all_(*values: object) -> bool:
     """True if no value is empty."""
     return all(values)
 
 
-@FUNCTIONS.add("any", parameters="any...", returns="bool", accepts=Accepts.MISSING)
+@FUNCTIONS.add("any", accepts=Accepts.MISSING)
 def any_(*values: object) -> bool:
     """True if a value is not empty."""
     return any(values)
@@ -286,7 +282,7 @@ def ternary(yes: object, no: object, condition: object) -> object:
     return yes if condition else no
 
 
-@FUNCTIONS.add("fail", parameters="string", returns="string")
+@FUNCTIONS.add("fail")
 def fail(message: str) -> str:
     """Stop with this message."""
     raise CallError(message)
@@ -294,34 +290,34 @@ def fail(message: str) -> str:
 
 # JSON
 
-WRITERS: Final = FunctionTable(injects=Injects.ALLOCATOR, returns="string", accepts=Accepts.NULL)
+WRITERS: Final = FunctionTable(accepts=Accepts.NULL)
 
 
-@WRITERS.add("toJson", parameters="any")
+@WRITERS.add("toJson")
 def to_json(allocator: Allocator, value: object) -> str:
     """The value as JSON on one line."""
     return _marshal_or_empty(allocator, value)
 
 
-@WRITERS.add("toPrettyJson", parameters="any")
+@WRITERS.add("toPrettyJson")
 def to_pretty_json(allocator: Allocator, value: object) -> str:
     """The value as JSON, indented."""
     return _marshal_or_empty(allocator, value, pretty=True)
 
 
-@WRITERS.add("toRawJson", "mustToRawJson", parameters="any")
+@WRITERS.add("toRawJson", "mustToRawJson")
 def to_raw_json(allocator: Allocator, value: object) -> str:
     """The value as JSON, without escapes for HTML."""
     return _must_marshal(allocator, value, raw=True)
 
 
-@WRITERS.add("mustToJson", parameters="any")
+@WRITERS.add("mustToJson")
 def must_to_json(allocator: Allocator, value: object) -> str:
     """Raise CallError where toJson gives an empty text."""
     return _must_marshal(allocator, value)
 
 
-@WRITERS.add("mustToPrettyJson", parameters="any")
+@WRITERS.add("mustToPrettyJson")
 def must_to_pretty_json(allocator: Allocator, value: object) -> str:
     """Raise CallError where toPrettyJson gives an empty text."""
     return _must_marshal(allocator, value, pretty=True)
@@ -351,7 +347,7 @@ def _marshal(
     return marshal(value, pretty=pretty, raw=raw)
 
 
-@FUNCTIONS.add("fromJson", parameters="string", injects=Injects.ALLOCATOR, is_lookup=True)
+@FUNCTIONS.add("fromJson", is_lookup=True)
 def from_json(allocator: Allocator, text: str) -> object:
     """The value of a JSON text."""
     try:
@@ -360,7 +356,7 @@ def from_json(allocator: Allocator, text: str) -> object:
         return error.value
 
 
-@FUNCTIONS.add("mustFromJson", parameters="string", injects=Injects.ALLOCATOR)
+@FUNCTIONS.add("mustFromJson")
 def must_from_json(allocator: Allocator, text: str) -> object:
     """Raise CallError where fromJson gives nil."""
     try:

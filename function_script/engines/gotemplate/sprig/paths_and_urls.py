@@ -21,7 +21,7 @@ FUNCTIONS: Final = FunctionTable()
 # Paths. Functions with "os" in front are the same on Linux.
 
 
-@FUNCTIONS.add("base", "osBase", parameters="string", returns="string")
+@FUNCTIONS.add("base", "osBase")
 def base(path: str) -> str:
     """The last part of a path."""
     if not path:
@@ -29,14 +29,14 @@ def base(path: str) -> str:
     return path.rstrip("/").rpartition("/")[2] or "/"
 
 
-@FUNCTIONS.add("dir", "osDir", parameters="string", returns="string")
+@FUNCTIONS.add("dir", "osDir")
 def dir_(path: str) -> str:
     """The path without its last part."""
     folder, slash, _ = path.rpartition("/")
     return clean(folder + slash)
 
 
-@FUNCTIONS.add("clean", "osClean", parameters="string", returns="string")
+@FUNCTIONS.add("clean", "osClean")
 def clean(path: str) -> str:
     """The path without . and .. parts.
 
@@ -52,14 +52,14 @@ def clean(path: str) -> str:
     return ("/" if rooted else "") + "/".join(segments) or "."
 
 
-@FUNCTIONS.add("ext", "osExt", parameters="string", returns="string")
+@FUNCTIONS.add("ext", "osExt")
 def ext(path: str) -> str:
     """The extension of a path."""
     _, point, extension = path.rpartition("/")[2].rpartition(".")
     return point + extension if point else ""
 
 
-@FUNCTIONS.add("isAbs", "osIsAbs", parameters="string", returns="bool")
+@FUNCTIONS.add("isAbs", "osIsAbs")
 def is_absolute(path: str) -> bool:
     """True if the path begins at the root."""
     return path.startswith("/")
@@ -248,7 +248,7 @@ def write_url(url: Url) -> str:
 # Functions
 
 
-@FUNCTIONS.add("urlParse", parameters="string")
+@FUNCTIONS.add("urlParse")
 def url_parse(text: str) -> dict[str, object]:
     """The parts of a URL, as a map."""
     try:
@@ -268,7 +268,7 @@ def url_parse(text: str) -> dict[str, object]:
     return {name: to_wide(part) for name, part in parts.items()}
 
 
-@FUNCTIONS.add("urlJoin", parameters="map", returns="string")
+@FUNCTIONS.add("urlJoin")
 def url_join(parts: dict[str, object]) -> str:
     """The URL of a map of parts."""
     url = Url(
