@@ -8,7 +8,6 @@ from function_script.engines.gotemplate.compiler.missing_values import MissingVa
 from function_script.engines.gotemplate.compiler.values import (
     Constant,
     Origin,
-    Scope,
     UnsuitableError,
     Value,
     certain,
@@ -77,11 +76,11 @@ class PipelineCompiler:
         self.missing: MissingValues = MissingValues(context.policy, template)
         self.slots: int = FIRST_FREE
         self.steps: int = 0
-        self.scope: Scope = Scope()
         root = Slot(ROOT)
         # A variable that is assigned anywhere may hold anything.
         root.changes = "$" in context.assigned
-        self.scope.declare("$", Value(root))
+        # The variables that are visible; the expression of each is its slot.
+        self.scope: dict[str, Value] = {"$": Value(root)}
         self.dot: Value = Value(Slot(DOT))
         self.at: nodes.Placed = nodes.Dot(0)
         # The first slot and the depth of the pipeline that is being compiled.
@@ -151,7 +150,7 @@ class PipelineCompiler:
         converted = self.missing.convert_nil(value)
         nil_is_missing = converted is not value.expression
         if assigns:
-            variable = self.scope.find(name)
+            variable = self.scope.get(name)
             if variable is None:
                 text = f"undefined variable: {name}"
                 failure = self.fail_after(value, text, Code.VARIABLE_UNDEFINED, name)
@@ -159,7 +158,7 @@ class PipelineCompiler:
             slot = slot_of(variable)
         else:
             new = self.new_slot()
-            self.scope.declare(name, self.describe_variable(name, new, value, converted))
+            self.scope[name] = self.describe_variable(name, new, value, converted)
             slot = new.index
         return value.copy(expressions.Store(value.expression, slot, nil_is_missing=nil_is_missing))
 
@@ -222,7 +221,7 @@ class PipelineCompiler:
 
     def compile_variable(self, name: str) -> Value:
         """Compile a variable."""
-        variable = self.scope.find(name)
+        variable = self.scope.get(name)
         if variable is None:
             return self.fail(f"undefined variable: {name}", Code.VARIABLE_UNDEFINED, name)
         return variable
@@ -407,7 +406,7 @@ class PipelineCompiler:
             return self.compile_include(callee, arguments, site)
         key = f"{self.template}: {nodes.to_source(node)}" if callee.has_random else ""
         codes = [
-            expressions.NoneForMissing(value.expression)
+            expressions.Replace(value.expression, _MISSING, None)
             if value.nil and callee.parameter_type(index) == "any"
             else value.expression
             for index, value in enumerate(arguments)
@@ -422,7 +421,7 @@ class PipelineCompiler:
         """Compile an include, with the depth of the pipeline around it."""
         name, data = [value.expression for value in arguments]
         if callee.parameter_type(1) == "any":
-            data = expressions.MissingForNil(data)
+            data = expressions.missing_for_nil(data)
         return certain(calls.Include(name, data, self.levels, site), "string")
 
     def compile_short_circuit(
@@ -433,8 +432,7 @@ class PipelineCompiler:
         operands = [self.compile_argument(word, "value", callee).expression for word in words]
         if final is not None and slot is not None:
             operands.append(self.check_value(final.copy(slot), "value", callee).expression)
-        make = calls.And if callee.name == "and" else calls.Or
-        expression: Expression = make(operands)
+        expression: Expression = calls.FirstOf(operands, truth=callee.name == "or")
         if final is not None and slot is not None:
             expression = expressions.Sequence(final.expression, expression, slot.index)
         return Value(expression)
@@ -472,12 +470,15 @@ class PipelineCompiler:
         accepts = Accepts.VALUES if callee is None else callee.accepts
         kind = _EXACT.get(type_name)
         if kind is not None:
-            make = expressions.ExactArgument
-            if value.from_pipeline and self.missing.convert_nil(value, accepts) is not (
-                value.expression
-            ):
-                make = expressions.ExactFinal
-            return certain(make(value.expression, kind, type_name, self.site()), type_name)
+            converted = self.missing.convert_nil(value, accepts)
+            argument = expressions.ExactArgument(
+                value.expression,
+                kind,
+                type_name,
+                self.site(),
+                nil_is_missing=value.from_pipeline and converted is not value.expression,
+            )
+            return certain(argument, type_name)
         final = self.leave_pipeline(value, accepts) if value.from_pipeline else value
         if type_name == "value":
             return final
