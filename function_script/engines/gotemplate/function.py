@@ -211,13 +211,17 @@ def _read_annotations(call: object) -> _Attributes:
     For two hundred functions, `inspect.signature` would take ten times as long at each start.
     """
     function = cast("FunctionType", call)
+    code = function.__code__
     names = {name: _name_type(kind) for name, kind in function.__annotations__.items()}
     result = names.pop("return", "")
+    # Templates pass arguments by position: those by name are for Python's callers.
+    for name in code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]:
+        del names[name]
     types = list(names.values())
     injects = _INJECTED.get(types[0], Injects.NOTHING) if types else Injects.NOTHING
     if injects is not Injects.NOTHING:
         del types[0]
-    dots = "..." if function.__code__.co_flags & CO_VARARGS else ""
+    dots = "..." if code.co_flags & CO_VARARGS else ""
     return {
         "parameters": " ".join(_PARAMETERS.get(each, each) for each in types) + dots,
         "returns": _RESULTS.get(result, "any"),

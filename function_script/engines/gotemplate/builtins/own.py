@@ -14,7 +14,7 @@ from function_script import documents
 from function_script.engines import library
 from function_script.engines.gotemplate import values, yaml
 from function_script.engines.gotemplate.builtins import core, function_go_templating
-from function_script.engines.gotemplate.data import copy_tree
+from function_script.engines.gotemplate.data import find_at
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Accepts, Function, FunctionTable, Injects
 from function_script.engines.gotemplate.run import Run
@@ -80,13 +80,9 @@ def external_name(resource: object) -> object:
     It is nil if there is none. The resource may be in its wrapper.
     """
     _check_resource(resource)
-    for path in (("resource", "metadata", "annotations"), ("metadata", "annotations")):
-        value = resource
-        for key in path:
-            value = value.get(key) if isinstance(value, dict) else None
-        if isinstance(value, dict) and EXTERNAL_NAME in value:
-            return value[EXTERNAL_NAME]
-    return None
+    path = ("metadata", "annotations", EXTERNAL_NAME)
+    inside = find_at(resource, "resource", *path)
+    return find_at(resource, *path) if inside is None else inside
 
 
 def _check_resource(value: object) -> None:
@@ -152,7 +148,7 @@ for _row in library.FUNCTIONS:
 @FUNCTIONS.add("hasCapability")
 def has_capability(run: Run, name: str) -> bool:
     """True if Crossplane advertises the capability."""
-    capabilities = _find(run.root, "meta", "capabilities")
+    capabilities = find_at(run.root, "meta", "capabilities")
     return (
         isinstance(capabilities, list)
         and f"CAPABILITY_{name.removeprefix('CAPABILITY_')}" in capabilities
@@ -162,24 +158,15 @@ def has_capability(run: Run, name: str) -> bool:
 @FUNCTIONS.add("getWatchedResource", allocates=False, is_lookup=True)
 def watched_resource(run: Run) -> object:
     """The resource that a WatchOperation watches."""
-    items = _find(run.root, "requiredResources", WATCHED, "items")
-    resource = _find(items[0], "resource") if isinstance(items, list) and items else None
-    if resource is None or not run.mutates:
-        return values.NilMap() if resource is None else resource
-    run.check_tree(resource)
-    return copy_tree(resource)
-
-
-def _find(value: object, *path: str) -> object:
-    for key in path:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
+    items = find_at(run.root, "requiredResources", WATCHED, "items")
+    entry = items[0] if isinstance(items, list) and items else None
+    return function_go_templating.map_at(run, entry, "resource")
 
 
 @FUNCTIONS.add("setExternalNameAnnotation")
 def external_name_annotation(name: str) -> str:
     """The annotation of an external name, as a line of YAML."""
-    return f"{EXTERNAL_NAME}: {yaml.scalar_text(name)}"
+    return f"{EXTERNAL_NAME}: {yaml.write_key(name)}"
 
 
 # Functions that return a missing value when they find nothing. In Go they return an empty text, a

@@ -9,6 +9,7 @@ fails: sprig's default is the current time.
 import re
 from typing import Final
 
+from function_script.engines.gotemplate.data import find_at
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import FunctionTable
 from function_script.engines.gotemplate.go_time import (
@@ -165,9 +166,7 @@ def duration_round(run: Run, value: object) -> str:
 @FUNCTIONS.add("now", option="stable_values")
 def now(run: Run) -> Time:
     """The time at which the XR was made."""
-    value = run.root
-    for key in _CREATION_TIME:
-        value = value.get(key) if isinstance(value, dict) else None
+    value = find_at(run.root, *_CREATION_TIME)
     try:
         time = parse_date(RFC3339, value) if isinstance(value, str) else Time(0)
     except CallError:

@@ -92,7 +92,7 @@ def omit(mapping: _Map, *keys: str) -> _Map:
     return {key: value for key, value in mapping.items() if key not in keys}
 
 
-@FUNCTIONS.add("dig", parameters="any...", allocates=False, accepts=Accepts.MISSING_AND_RETURNS_IT)
+@FUNCTIONS.add("dig", allocates=False, accepts=Accepts.MISSING_AND_RETURNS_IT)
 def dig(*arguments: object, beyond_null: bool = False) -> object:
     """The value at a path of keys, or a default: dig "spec" "size" 1 $xr.
 

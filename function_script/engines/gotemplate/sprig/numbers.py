@@ -269,5 +269,4 @@ def _to_decimal(value: object) -> Fraction:
     number = conversions.to_float64(value)
     if math.isfinite(number):
         return Fraction(repr(number))
-    name = "NaN" if math.isnan(number) else f"{number:+}".replace("inf", "Inf")
-    raise CallError(f"Cannot create a Decimal from {name}")
+    raise CallError(f"Cannot create a Decimal from {printing.float_text(number)}")

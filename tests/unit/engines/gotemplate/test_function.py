@@ -64,8 +64,8 @@ def _draw(next_random: NextRandom, count: int, share: float) -> values.Int:
     return values.Int(next_random(count) * share)
 
 
-def _pair(text: str, value: object) -> list[object]:
-    return [text, value]
+def _pair(text: str, value: object, *, more: bool = False) -> list[object]:
+    return [text, value, more]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def _pair(text: str, value: object) -> list[object]:
     [
         pytest.param(_size, Injects.ALLOCATOR, "map string...", "int64", id="allocator"),
         pytest.param(_draw, Injects.RANDOM, "int float64", "int", id="random numbers"),
-        pytest.param(_pair, Injects.NOTHING, "string any", "any", id="nothing"),
+        pytest.param(_pair, Injects.NOTHING, "string any", "any", id="named argument"),
     ],
 )
 def test_annotations_tell_the_types_of_a_function(
