@@ -113,6 +113,12 @@ class Command(SyntaxNode):
         """Return the operand and its arguments."""
         return self.words
 
+    @property
+    def function(self) -> str:
+        """The function that it calls, or ""."""
+        first = self.words[0]
+        return first.name if isinstance(first, Identifier) else ""
+
 
 class Pipe(SyntaxNode):
     """A pipeline with the variables it declares (or assigns)."""
