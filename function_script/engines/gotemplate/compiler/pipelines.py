@@ -132,9 +132,11 @@ class PipelineCompiler:
         """Compile a pipeline; its variables are declared or assigned."""
         self.at = pipe
         value: Value | None = None
+        # An error about the value of a stage has its place, and not that of the call behind it.
         before: nodes.Placed = pipe
         for command in pipe.commands:
             value = self.compile_command(command, value, before)
+            # Dots and variables are shared values, so a stage changes a copy.
             if value.element or not value.from_pipeline:
                 value = value.copy()
                 value.from_pipeline, value.element = True, False
@@ -171,6 +173,7 @@ class PipelineCompiler:
             return Value(slot)
         is_null = value.null and converted is value.expression
         origin = value.origin
+        # An error reads the origin again, which must still have the same value.
         if origin is not None and isinstance(origin.start, Slot) and origin.start.changes:
             origin = None
         return Value(slot, value.type, nil=value.nil, null=is_null, origin=origin)
@@ -195,6 +198,7 @@ class PipelineCompiler:
             if not has_arguments:
                 return self.compile_fields(start, names)
             return self.compile_method(command, start, names, final)
+        # The pipeline in parentheses sets its own place.
         if not isinstance(first, nodes.Pipe):
             self.at = first
         if has_arguments:
@@ -252,6 +256,7 @@ class PipelineCompiler:
         if self.missing.refuses and start.origin is None:
             prefix = nodes.to_source(node).removesuffix("".join(f".{name}" for name in names))
             expression = start.expression
+            # A call or a chain is not computed twice: its value stays in a slot for the error.
             if not isinstance(expression, (Slot, expressions.Constant, expressions.Store)):
                 expression = expressions.Store(expression, self.new_slot().index)
             start = start.copy(expression)
@@ -285,6 +290,7 @@ class PipelineCompiler:
         self.steps += 1
         if len(names) > 1:
             receiver = self.compile_fields(receiver, names[:-1])
+            # Go knows the value below a field as interface {}, as it does an element.
             receiver.element = True
         start = self.site(receiver)
         slot = self.new_slot() if final is not None else None
@@ -356,8 +362,6 @@ class PipelineCompiler:
         elif count != callee.last + 1:
             counts = f"want {callee.last + 1} got {count}"
             return self.fail_count(final, function, counts)
-        if function in {"and", "or"}:
-            return self.compile_short_circuit(callee, words, final)
         arguments = [
             self.compile_argument(word, callee.parameter_type(index), callee)
             for index, word in enumerate(words)
@@ -365,7 +369,9 @@ class PipelineCompiler:
         if final is None:
             return self.compile_result(callee, node, words, arguments, site)
         type_name = callee.parameter_type(len(words))
-        if self.are_simple(arguments):
+        # The value of a pipeline is computed first, also where `and` or `or` never gets to it.
+        is_lazy = function in {"and", "or"}
+        if not is_lazy and self.are_simple(arguments):
             arguments.append(self.check_value(final, type_name, callee))
             return self.compile_result(callee, node, words, arguments, site)
         slot = self.new_slot()
@@ -402,6 +408,9 @@ class PipelineCompiler:
         """Compile the call itself."""
         if callee.mutates:
             self.context.has_mutation = True
+        if callee.name in {"and", "or"}:
+            operands = [value.expression for value in arguments]
+            return Value(calls.FirstOf(operands, truth=callee.name == "or"))
         if callee.name == "include":
             return self.compile_include(callee, arguments, site)
         key = f"{self.template}: {nodes.to_source(node)}" if callee.has_random else ""
@@ -423,19 +432,6 @@ class PipelineCompiler:
         if callee.parameter_type(1) == "any":
             data = expressions.missing_for_nil(data)
         return certain(calls.Include(name, data, self.levels, site), "string")
-
-    def compile_short_circuit(
-        self, callee: Callee, words: tuple[nodes.Operand, ...], final: Value | None
-    ) -> Value:
-        """Compile ``and`` and ``or``: operands are computed only until one decides."""
-        slot = None if final is None else self.new_slot()
-        operands = [self.compile_argument(word, "value", callee).expression for word in words]
-        if final is not None and slot is not None:
-            operands.append(self.check_value(final.copy(slot), "value", callee).expression)
-        expression: Expression = calls.FirstOf(operands, truth=callee.name == "or")
-        if final is not None and slot is not None:
-            expression = expressions.Sequence(final.expression, expression, slot.index)
-        return Value(expression)
 
     # Arguments
 

@@ -149,6 +149,7 @@ class TemplateCompiler(PipelineCompiler):
     def compile_branch(self, node: nodes.If | nodes.With) -> None:
         """Compile ``if`` and ``with``, and the chain of those in their else."""
         outer_scope, outer_dot = self.scope, self.dot
+        # A chain of thousands of else-ifs must not take the stack of as many calls.
         chain, rest = _chain(node)
         ends: list[tuple[statements.Jump, int]] = []
         has_more = len(chain) > 1 or rest is not None
@@ -238,6 +239,7 @@ class TemplateCompiler(PipelineCompiler):
 
     def bind_range_variable(self, name: str, value: Value, node: nodes.Range) -> None:
         """Declare a variable of a range; before the first iteration it has the whole value."""
+        # Go's else sees the variables with the value that had no items.
         if node.pipe.assigns or node.otherwise is not None:
             whole = value.copy()
             whole.type = "any"
@@ -252,6 +254,7 @@ class TemplateCompiler(PipelineCompiler):
         loop, element, key = self.new_slot(), self.new_slot(), self.new_slot()
         declared = [variable.names[0] for variable in node.pipe.declared]
         self.body.append(statements.StartLoop(loop.index, items))
+        # What follows is paid by each turn, and a loop inside pays for its own turns in addition.
         before, start = self.steps, len(self.body)
         turn = statements.NextItem(loop.index, element.index, self.site())
         if len(declared) > 1:

@@ -241,12 +241,14 @@ class Handler:
     def recover(self, frame: Frame, error: GoError) -> int:
         """Leave a gap or poison; return the statement behind the action."""
         run = frame.run
+        # A part of the change may be done, and what follows would see it.
         if self.mutates:
             missing.fail_without_gap(error)
         if self.poisoned is not None:
             for slot in self.poisoned:
                 frame.values[slot] = missing.poison(error)
         else:
+            # The innermost place: a template that was called recorded it before it ended.
             site = run.sites[0] if run.sites else frame.site
             if site is None:
                 raise error
