@@ -58,6 +58,24 @@ def test_first_line_says_whether_it_is_compiled(server: Server) -> None:
     assert len(warnings) == (line["code"] == "plain Python")
 
 
+def test_request_is_one_json_line(server: Server) -> None:
+    """Without --debug there is one line per request, without its contents."""
+    script = "def main(req):\n    print('printed')\n    return {}\n"
+    secret = {"credentialData": {"data": {"password": "aHVudGVyMg=="}}}
+    request = builders.request(builders.starlark(script), credentials={"db": secret})
+    with server.channel() as channel:
+        call(channel, request)
+    server.wait_until_it_says('"msg":"answered"')
+    (line,) = server.lines("answered")
+    assert line["outcome"] == "ok"
+    assert line["level"] == "info"
+    assert (line["api_version"], line["kind"]) == ("example.org/v1", "XThing")
+    assert (line["name"], line["language"]) == ("demo", "starlark")
+    assert 0 < line["milliseconds"] < PATIENCE_SECONDS * 1_000
+    assert "hunter2" not in "".join(server.text)
+    assert "printed" not in "".join(server.text)
+
+
 def test_metrics_tell_what_happened() -> None:
     """Requests are counted by outcome, lost workers by cause; the log names the XR of both."""
     with Server("--insecure", "--timeout", "50s") as server, server.channel() as channel:
@@ -96,19 +114,22 @@ def test_refused_call_is_counted_and_logged(server: Server) -> None:
     assert "callers accept 4 MiB" in str(line["error"])
 
 
-def test_stopping_server_lives_and_is_not_ready() -> None:
-    """Kubernetes sends no more calls, and does not restart the container."""
+def test_stopping_server_answers_open_calls_and_is_not_ready() -> None:
+    """Kubernetes sends no more calls, and does not restart the container; no process stays."""
     with Server("--insecure", "--timeout", "50s") as server, server.channel() as channel:
         assert fetch(server, "/livez") == (200, "ok\n")
         assert fetch(server, "/readyz")[0] == 200
         future = method(channel).future(SLOW)
         server.wait_until_it_runs(1)
+        family = server.family()
+        assert len(family) >= 3
         server.signal(signal.SIGTERM)
         server.wait_until_it_says('"msg":"stopping"')
         assert fetch(server, "/readyz") == (503, "not ready: not serving\n")
         assert fetch(server, "/livez") == (200, "ok\n")
         assert not future.result().results
         assert server.stop() == 0
+    assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
 
 
 def test_pages_can_be_turned_off() -> None:
