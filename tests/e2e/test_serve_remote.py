@@ -7,7 +7,6 @@ import itertools
 import os
 import threading
 import time
-import urllib.request
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -419,8 +418,7 @@ def test_metrics_count_fetches_failures_and_hits() -> None:
         settle(channel, oci(ref))
         settle(channel, oci(ref))
         failure(channel, oci(f"{registry.name}/none@sha256:{'0' * 64}"))
-        with urllib.request.urlopen(f"http://{server.metrics_address}/metrics") as page:
-            text = page.read().decode()
+        _, text = server.fetch("/metrics")
     assert 'function_script_remote_programs_total{event="fetch"} 2.0' in text
     assert 'function_script_remote_programs_total{event="failure"} 1.0' in text
     assert 'function_script_remote_programs_total{event="hit"} 2.0' in text
