@@ -147,7 +147,8 @@ class _CaseRun:
             (pipeline_step,) = steps.parse(program.composition)
             functions = ListedFunctions(runtimes={pipeline_step.function: Local()})
             with program.origin.map_errors():
-                reply = Renderer(self._pool, functions, self._options).call(pipeline_step, request)
+                runner = Renderer(self._pool, functions, self._options).start([pipeline_step])
+                reply = runner(pipeline_step, request)
                 if messages := fatal_messages(reply.response):
                     problems = reply.diagnostics or [Diagnostic(message=text) for text in messages]
                     raise PipelineError(pipeline_step, *problems)

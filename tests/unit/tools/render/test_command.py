@@ -18,7 +18,6 @@ from function_script.texts.errors import FatalError, InputError, ProgramError
 from function_script.texts.source import Source
 from function_script.tools import local_pool
 from function_script.tools.render import command, loading
-from function_script.tools.render.functions import Selection
 from function_script.tools.render.output import OutputOptions
 from function_script.tools.render.runtimes.servers import Servers
 
@@ -287,7 +286,7 @@ def address() -> Iterator[str]:
 def test_other_functions_are_called_at_their_address(tmp_path: Path, address: str) -> None:
     """Between our own steps; without v1 the older version is called."""
     paths = example(tmp_path, STEP + SCRIPT + REMOTE)
-    text = render(paths, runtimes={"function-other": Selection(value=address)})
+    text = render(paths, runtimes={"function-other": address})
     kinds = [document["kind"] for document in objects_in(text)]
     assert kinds[1:3] == ["Other", "Thing"]
 
@@ -298,7 +297,7 @@ kind: Function
 metadata: {name: function-other}
 spec: {package: "registry.example.org/team/function-other:v1.0.0"}
 """
-DOCKER = {"function-other": Selection(value="docker")}
+DOCKER = {"function-other": "docker"}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for docker is a script")
@@ -334,7 +333,7 @@ def test_container_that_does_not_answer_shows_its_log(
 def test_function_that_is_not_there_is_told(tmp_path: Path) -> None:
     """With its name and address."""
     paths = example(tmp_path, REMOTE)
-    nobody = {"function-other": Selection(value="127.0.0.1:1")}
+    nobody = {"function-other": "127.0.0.1:1"}
     with pytest.raises(ProgramError, match="no function answers at"):
         render(paths, runtimes=nobody, timeout_seconds=0.3)
 
@@ -342,7 +341,7 @@ def test_function_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_waiting_for_a_function_is_reported(tmp_path: Path) -> None:
     """After a second of silence; the function may be starting in a container."""
     notes: list[str] = []
-    nobody = {"function-other": Selection(value="127.0.0.1:1")}
+    nobody = {"function-other": "127.0.0.1:1"}
     with pytest.raises(ProgramError):
         render(example(tmp_path, REMOTE), runtimes=nobody, timeout_seconds=1.2, print=notes.append)
     assert notes == ["waiting for function-other at 127.0.0.1:1"]
@@ -352,7 +351,7 @@ def test_place_for_a_function_that_no_step_calls_is_noted(tmp_path: Path) -> Non
     """One list of flags may serve many Compositions, but a misspelt name is told."""
     notes: list[str] = []
     paths = example(tmp_path, STEP + SCRIPT + REMOTE)
-    skip = Selection(value="skip")
+    skip = "skip"
     places = {"function-other": skip, "function-othr": skip}
     render(paths, runtimes=places, print=notes.append)
     (note,) = [note for note in notes if note.startswith("note:")]
@@ -392,6 +391,6 @@ def test_clock_that_stands_still_is_noted(created: bool, tmp_path: Path) -> None
 
 def test_step_may_be_skipped(tmp_path: Path) -> None:
     """Desired state and context pass it untouched."""
-    skip = {"function-other": Selection(value="skip")}
+    skip = {"function-other": "skip"}
     text = render(example(tmp_path, STEP + SCRIPT + REMOTE), runtimes=skip)
     assert text == render(example(tmp_path, STEP + SCRIPT))
