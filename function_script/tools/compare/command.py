@@ -354,20 +354,17 @@ class _Subject:
         changes: dict[object, Change] = {}
         for comparison in comparisons:
             for difference in comparison.differences:
-                change = self._locate(comparison, difference)
+                change = self._locate(comparison, difference, label)
                 span = change.problem.span
                 place = (change.step, difference.path, span and (span.name, span.line))
                 changes.setdefault(place, change)
         for key, change in changes.items():
-            if known := self.row.changes.get(key):
-                self.row.changes[key] = replace(known, requests=known.requests + 1)
-            else:
-                notes = (*change.problem.notes, f"for {label}")
-                problem = replace(change.problem, notes=notes)
-                self.row.changes[key] = replace(change, problem=problem)
+            first = self.row.changes.setdefault(key, change)
+            if first is not change:
+                self.row.changes[key] = replace(first, requests=first.requests + 1)
         return bool(changes)
 
-    def _locate(self, comparison: Comparison, difference: Difference) -> Change:
+    def _locate(self, comparison: Comparison, difference: Difference, label: str) -> Change:
         """Return a difference at the line that writes the value, else at the step."""
         path = difference.path[1:] if difference.path[:1] == ("xr",) else difference.path
         is_object = difference.resource is not None or path != difference.path
@@ -379,10 +376,11 @@ class _Subject:
         if span is None:
             place: objects.Path = ("spec", "pipeline")
             span = self._document.span(place if step is None else (*place, step.index))
+        reasons = () if comparison.problem is None else (comparison.problem.message,)
         problem = Diagnostic(
             message=_describe(difference, comparison.other),
             span=span,
-            notes=() if comparison.problem is None else (comparison.problem.message,),
+            notes=(*reasons, f"for {label}"),
         )
         if span is not None and span.name == str(_path(self._document)):
             problem = author_positions.to_span(problem, span, self._document)

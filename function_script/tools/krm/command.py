@@ -277,7 +277,8 @@ def _update(
     if not desired.items() <= current.items():
         after[xr.index] = {**xr.value, "status": {**current, **desired}}
     other_keys = {_key(item.manifest) for item in composite.others}
-    is_alpha, has_owner = items.has_alpha_type(xr), _has_uid(xr.manifest)
+    # The alpha design marks the XR, too.
+    is_alpha, has_owner = bool(manifests.annotation(xr.value, items.TYPE)), _has_uid(xr.manifest)
     added: list[Value] = []
     resources = result.composition.resources
     for name, manifest in resources.items():

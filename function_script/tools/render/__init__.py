@@ -7,7 +7,6 @@ sandboxes, networks or files.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from function_script.request import objects
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Span
@@ -105,7 +104,7 @@ def _identify(inputs: RenderInputs) -> Xr:
     steps.check_type(inputs.composition, inputs.xr)
     if not inputs.is_prepared:
         steps.check_selector(inputs.composition, inputs.xr, is_legacy=is_legacy)
-    file: Object = {key: objects.deep_copy(value) for key, value in inputs.xr.items()}
+    file = manifests.copy(inputs.xr)
     if inputs.xrd is not None:
         xrs.check_match(inputs.xrd, file)
         if not inputs.is_prepared:

@@ -356,11 +356,7 @@ def find_unused(steps: Iterable[Step], selections: Iterable[str]) -> Iterator[st
 
 def load(path: Path | None, project: Project) -> list[Object] | None:
     """Load the Functions of a file; None without one. Raises FatalError."""
-    if path is None:
-        return None
-    manifests_ = loading.load_values([path], project)
-    check_kinds(manifests_)
-    return manifests_
+    return None if path is None else check_kinds(loading.load_values([path], project))
 
 
 def select(objects_: Iterable[Object]) -> list[Object] | None:
@@ -372,11 +368,12 @@ def select(objects_: Iterable[Object]) -> list[Object] | None:
     ] or None
 
 
-def check_kinds(functions: Iterable[Object]) -> None:
-    """Raise InputError unless every object is a Function."""
+def check_kinds(functions: list[Object]) -> list[Object]:
+    """Return the objects, or raise InputError unless every one is a Function."""
     for manifest in functions:
         if objects.api_version_and_kind(manifest) not in _TYPES:
             raise InputError.of(
                 f"cannot use {manifests.describe(manifest)} as a function",
                 hint="FUNCTIONS holds objects of kind Function, pkg.crossplane.io/v1",
             )
+    return functions

@@ -14,6 +14,8 @@ from function_script import documents
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.objects import find_path
 from function_script.request.values import Object
+from function_script.texts import diagnostics
+from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError, ProgramError
 from function_script.texts.source import Source
 from function_script.tools import local_pool
@@ -57,9 +59,13 @@ def render(paths: loading.RenderPaths, **options: object) -> str:
     """The text that `render` prints, with all extras."""
     sections = OutputOptions(full_xr=True, results=True, context=True)
     parts = {"output": sections, "print": lambda _: None, **options}
+
+    def report(problem: Diagnostic, severity: str) -> None:
+        parts["print"](f"{diagnostics.to_frame(problem, severity)}\n")
+
     programs = paths.programs or local_pool.programs_beside(paths.composition)
     with local_pool.open_pool(programs) as pool:
-        return command.render_text(paths, command.Options(**parts), pool)
+        return command.render_text(paths, command.Options(report=report, **parts), pool)
 
 
 def objects_in(text: str) -> list[Object]:
