@@ -16,7 +16,7 @@ from function_script.step.blocked import Blocked
 from function_script.texts.errors import LimitError
 from function_script.tools import render
 from function_script.tools.render import RenderInputs, operation, steps
-from function_script.tools.render.functions import FunctionIndex, Selection
+from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.operation import OperationInputs, OperationResult
 from function_script.tools.render.positions import Call, Origin, Positions
 from function_script.tools.render.requirements import StepResponse
@@ -44,7 +44,7 @@ class Options:
     """
 
     print: Callable[[str], None] = _print_nothing
-    runtimes: Mapping[str, Selection] = field(default_factory=dict)
+    runtimes: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     is_strict: bool = False
     allows_addresses: bool = False
@@ -143,10 +143,6 @@ class Renderer:
         """`render_operation`, but return a result after a FATAL result, too. Raises InputError."""
         pipeline = steps.parse_operation(inputs.operation, is_lenient=inputs.is_prepared)
         return operation.reconcile(inputs, self.start(pipeline))
-
-    def call(self, step: Step, request: RunFunctionRequest) -> StepResponse:
-        """Call the function of one step with a request as it is. Raises FatalError."""
-        return self.start([step])(step, request)
 
     def start(self, pipeline: Sequence[Step]) -> StepRunner:
         """Choose the runtimes; what has to be started begins to start at once."""
