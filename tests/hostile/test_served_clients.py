@@ -39,10 +39,10 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 
 @pytest.mark.attack
 def test_clients_that_go_away_leave_no_memory(target: Target) -> None:
-    """Two hundred read a part of a large response each, and disconnect."""
+    """A hundred read a part of a large response each, and disconnect."""
     attacks.clients_that_go_away(target, 10)
     before = target.server.whole_resident_bytes()
-    attacks.clients_that_go_away(target, 200)
+    attacks.clients_that_go_away(target, 100)
     wait_until(lambda: target.server.whole_resident_bytes() <= 1.2 * before)
     assert target.is_well()
     assert not target.server.says("ExecuteBatchError")

@@ -201,12 +201,12 @@ def _find_xrs(subject: Subject) -> Iterator[Document]:
             continue
         for document in sources.read(sources.load_file(file, subject.project)):
             is_xr = objects.api_version_and_kind(document.value) in kinds
-            if is_xr and not _is_output(document.value):
+            if is_xr and not _is_rendered(document.value):
                 count += 1
                 yield document
 
 
-def _is_output(xr: Object) -> bool:
+def _is_rendered(xr: Object) -> bool:
     """Report whether ``render`` has printed an XR: it leaves out what the author wrote."""
     spec = manifests.object_at(xr, "spec")
     has_references = "resourceRefs" in {**spec, **manifests.object_at(spec, "crossplane")}
