@@ -16,7 +16,7 @@ import click
 from function_script import __version__
 from function_script.cli import terminal
 from function_script.texts.diagnostics import Form
-from function_script.texts.errors import FatalError, InputError
+from function_script.texts.errors import FatalError, InputError, cause_of
 
 OK: Final = 0
 PROBLEM: Final = 1
@@ -62,7 +62,7 @@ def _form(flags: Mapping[str, object]) -> Form | None:
 
 def _to_problem(error: OSError) -> InputError | None:
     """Return the problem of this machine that an error is; None for one that may be a bug."""
-    cause = (error.strerror or str(error)).lower()
+    cause = cause_of(error)
     if error.errno in _OUTPUT_ERRORS:
         return InputError.of(f"cannot write the output: {cause}")
     if error.errno in _PATH_ERRORS and isinstance(error.filename, str):

@@ -1,6 +1,7 @@
 """The command ``krm``: a KRM function, which kustomize and kpt call."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Unpack
 
@@ -41,8 +42,7 @@ def krm(**flags: Unpack[render_options.PipelineFlags]) -> int:
     from function_script.texts import diagnostics  # noqa: PLC0415 - slow to import
     from function_script.tools import console, local_pool, sources  # noqa: PLC0415 - slow to import
     from function_script.tools.krm import command as tool  # noqa: PLC0415 - slow to import
-    from function_script.tools.render import loading, renderer  # noqa: PLC0415 - slow to import
-    from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - as above
+    from function_script.tools.render import loading  # noqa: PLC0415 - slow to import
 
     source = sources.load_stdin()
     programs = flags["program_root"] or local_pool.programs_beside(Path("functionConfig"))
@@ -67,17 +67,9 @@ def krm(**flags: Unpack[render_options.PipelineFlags]) -> int:
             context_values=render_options.context_values(flags),
             project=project,
         )
-        pairs = render_options.split_pairs(
-            flags["function_annotations"], "--function-annotations", ","
-        )
-        rendering = renderer.Options(
-            runtimes=options.read_runtimes(flags["function"]),
-            annotations=dict(pairs),
-            timeout_seconds=flags["timeout"],
-            servers=Servers(options.read_packages(is_offline=flags["offline"], is_quiet=True)),
-            is_strict=flags["strict_versions"],
-            allows_addresses=flags["allow_addresses"],
-            is_quiet=True,
+        rendering = replace(
+            options.read_rendering(flags, hides_packages=True),
+            annotations=render_options.read_annotations(flags),
             print=terminal.echo_text,
         )
         run_options = tool.Options(

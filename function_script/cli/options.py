@@ -457,8 +457,11 @@ def rendering() -> list[click.Option]:
     ]
 
 
-def read_rendering(flags: RenderingFlags) -> renderer.Options:
-    """Return the options of the renderer, without notes. Raises UsageError."""
+def read_rendering(flags: RenderingFlags, *, hides_packages: bool = False) -> renderer.Options:
+    """Return the options of the renderer, without notes. Raises UsageError.
+
+    ``hides_packages``: the progress of packages is not shown, either.
+    """
     from function_script.tools.render import renderer  # noqa: PLC0415 - slow to import
     from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - as above
 
@@ -466,7 +469,7 @@ def read_rendering(flags: RenderingFlags) -> renderer.Options:
         runtimes=read_runtimes(flags["function"]),
         is_strict=flags["strict_versions"],
         allows_addresses=flags["allow_addresses"],
-        servers=Servers(read_packages(is_offline=flags["offline"])),
+        servers=Servers(read_packages(is_offline=flags["offline"], is_quiet=hides_packages)),
         timeout_seconds=flags["timeout"],
         is_quiet=True,
     )

@@ -265,7 +265,7 @@ def _paths(flags: _Flags) -> RenderPaths:
             xrd=loading.find_xrd(composition, flags["xr"], project),
             crds=loading.find_crds(composition.parent),
         )
-    named = None if str(flags["xrd"]) == _NO_XRD else flags["xrd"]
+    xrd = None if str(flags["xrd"]) == _NO_XRD else flags["xrd"]
     return replace(
         base,
         observed=flags["observed_resources"] or base.observed,
@@ -275,7 +275,7 @@ def _paths(flags: _Flags) -> RenderPaths:
         ),
         schemas=flags["required_schemas"] or base.schemas,
         credentials=flags["function_credentials"] or base.credentials,
-        xrd=base.xrd if flags["xrd"] is None else named,
+        xrd=base.xrd if flags["xrd"] is None else xrd,
         crds=[*base.crds, *sources.split(flags["crds"])],
         fetches=flags["fetch"],
         context=[*base.context, *render_options.context_files(flags)],

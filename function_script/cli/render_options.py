@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -25,21 +25,15 @@ if TYPE_CHECKING:
 _PAIR: Final = re.compile("[^=]+=")
 
 
-class PipelineFlags(TypedDict):
+class PipelineFlags(options.RenderingFlags):
     """The values of the flags of `pipeline`."""
 
     context_files: tuple[str, ...]
     context_values: tuple[str, ...]
     required_resources: tuple[Path, ...]
     required_schemas: Path | None
-    allow_outside: tuple[Path, ...]
-    allow_addresses: bool
     function_credentials: Path | None
     function_annotations: tuple[str, ...]
-    function: tuple[str, ...]
-    strict_versions: bool
-    offline: bool
-    timeout: float
     program_root: Path | None
     debug: bool
 
@@ -156,7 +150,7 @@ def read_options(flags: Flags, *, full_xr: bool = False, is_quiet: bool = False)
             context=flags["include_context"],
         ),
         runtimes=options.read_runtimes(flags["function"]),
-        annotations=dict(split_pairs(flags["function_annotations"], "--function-annotations", ",")),
+        annotations=read_annotations(flags),
         is_strict=flags["strict_versions"],
         allows_addresses=flags["allow_addresses"],
         servers=Servers(options.read_packages(is_offline=flags["offline"], is_quiet=is_quiet)),
@@ -219,6 +213,11 @@ def context_files(flags: PipelineFlags) -> list[tuple[str, Path]]:
 def context_values(flags: PipelineFlags) -> list[tuple[str, str]]:
     """Return keys and values of the first step's context."""
     return split_pairs(flags["context_values"], "--context-values", ";")
+
+
+def read_annotations(flags: PipelineFlags) -> dict[str, str]:
+    """Return the annotations of every Function."""
+    return dict(split_pairs(flags["function_annotations"], "--function-annotations", ","))
 
 
 def split_paths(paths: Iterable[Path]) -> list[Path]:

@@ -10,7 +10,7 @@ from typing import Final, TypedDict, Unpack
 import click
 
 from function_script.cli import exit_codes, options, terminal
-from function_script.texts.errors import InputError
+from function_script.texts.errors import InputError, cause_of
 
 
 class _Flags(TypedDict):
@@ -109,8 +109,7 @@ def _write(path: Path, text: str) -> None:
     except FileExistsError as error:
         raise InputError.of(f'cannot write "{path}": it exists') from error
     except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot write "{path}": {cause}') from error
+        raise InputError.of(f'cannot write "{path}": {cause_of(error)}') from error
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)

@@ -205,22 +205,22 @@ class Rendering:
         """Yield the marks that took away line breaks in front of a piece, and what they took."""
         before, after = self._pieces[index - 1], self._pieces[index]
         closing = _CLOSING_TAG
-        if taken := _BREAK.match(before.source, before.end):
+        if line_break := _BREAK.match(before.source, before.end):
             closing = _CLOSING
             own = _CLOSING.search(before.source, before.start, before.end)
             if own is not None and before.expression is not None:
-                yield _mark(before, own, "behind"), taken[0]
-            elif mark := _OPENING.match(before.source, taken.end()):
+                yield _mark(before, own, "behind"), line_break[0]
+            elif mark := _OPENING.match(before.source, line_break.end()):
                 # Jinja leaves out the blanks before a block, too.
                 is_block = mark[0] in {"{%-", "{#-"} and before.filter_form == JINJA_FILTER
                 blanks = " \t" if is_block else ""
-                yield _mark(before, mark, "before"), taken[0].rstrip(blanks)
-        if taken := _BREAK_AT_END.search(after.source, 0, after.start):
+                yield _mark(before, mark, "before"), line_break[0].rstrip(blanks)
+        if line_break := _BREAK_AT_END.search(after.source, 0, after.start):
             own = _OPENING.match(after.source, after.start)
             if own is not None and after.expression is not None:
-                yield _mark(after, own, "before"), taken[0]
-            elif mark := closing.search(after.source, 0, taken.start()):
-                yield _mark(after, mark, "behind"), taken[0]
+                yield _mark(after, own, "before"), line_break[0]
+            elif mark := closing.search(after.source, 0, line_break.start()):
+                yield _mark(after, mark, "behind"), line_break[0]
 
     def _indent(self, index: int) -> Iterator[_Correction]:
         """Yield the lines of a value of several lines, with the indentation of their place."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from function_script.inputs import beneath
 from function_script.request.cache import ByteLruCache
 from function_script.texts.diagnostics import cut
+from function_script.texts.errors import cause_of
 
 _MAX_FILES = 1_000
 _MAX_BYTES = 8 << 20
@@ -65,7 +66,7 @@ class Files:
             is_readable = directory.is_relative_to(root) and directory.is_dir()
         except (OSError, ValueError) as error:
             name = cut(dir_path, _MAX_SHOWN_BYTES)
-            raise ValueError(f'cannot read "{name}": {_cause(error)}') from error
+            raise ValueError(f'cannot read "{name}": {cause_of(error)}') from error
         if not is_readable:
             raise ValueError(f'cannot find directory "{dir_path}" below the program root')
         return directory, root
@@ -85,7 +86,7 @@ def _walk(
     try:
         names = sorted(path.name for path in directory.iterdir())
     except OSError as error:
-        raise ValueError(f'cannot read directory "{prefix or top}": {_cause(error)}') from error
+        raise ValueError(f'cannot read directory "{prefix or top}": {cause_of(error)}') from error
     for name in names:
         if not name.startswith("."):
             yield from _entry(directory / name, root, top, prefix + name, depth)
@@ -99,7 +100,7 @@ def _entry(
     try:
         status = path.stat()
     except OSError as error:
-        raise ValueError(f'cannot read "{name}": {_cause(error)}') from error
+        raise ValueError(f'cannot read "{name}": {cause_of(error)}') from error
     if stat.S_ISDIR(status.st_mode):
         yield from _walk(path, root, top, f"{name}/", depth + 1)
     elif stat.S_ISREG(status.st_mode):
@@ -121,10 +122,4 @@ def _read_text(directory: Path, root: Path, name: str) -> str:
     except beneath.OutsideError as error:
         raise ValueError(f'cannot read "{name}": {_OUTSIDE}') from error
     except OSError as error:
-        raise ValueError(f'cannot read "{name}": {_cause(error)}') from error
-
-
-def _cause(error: Exception) -> str:
-    """Return the system's message without the absolute path, which an input must not show."""
-    strerror = getattr(error, "strerror", None)
-    return str(strerror or error).lower()
+        raise ValueError(f'cannot read "{name}": {cause_of(error)}') from error

@@ -44,8 +44,8 @@ def parse(
 ) -> Step:
     """Parse an input of the language's own kind."""
     misplaced = program_source.find_text_elsewhere(fields, language)
-    known = (*_COMMON_FIELDS, language.text_field, *language.fields)
-    fields.refuse_unknown(*known, *([misplaced] if misplaced else []), hints=_OTHER_FIELDS)
+    names = (*_COMMON_FIELDS, language.text_field, *language.fields)
+    fields.refuse_unknown(*names, *([misplaced] if misplaced else []), hints=_OTHER_FIELDS)
     program = program_source.read_program(fields, language, sources)
     options = fields.object("options") or ObjectReader({}, fields.at("options"), fields.problems)
     options.refuse_unknown("keepManagedFields", *language.options)

@@ -188,6 +188,7 @@ def find_required(
     Resources that the selector does not match were fetched for an earlier selector of that name.
     """
     items = request.required_resources.get(name)
+    # A caller that answers the deprecated field alone does not know namespaces.
     if items is None and selector.namespace is None:
         items = request.extra_resources.get(name)
     if items is None or not all(_is_selected(item, selector) for item in items):
@@ -242,6 +243,7 @@ def _uid(request: wire.Request) -> str:
     if request.observed is None or request.observed.composite is None:
         return ""
     struct = request.observed.composite.struct
+    # Every request comes here, so no more than the metadata is decoded.
     part = None if struct is None else wire.index_struct(struct).get("metadata")
     metadata = None if part is None else wire.decode_value(part.to_bytes())
     uid = metadata.get("uid") if isinstance(metadata, dict) else None
@@ -445,6 +447,7 @@ class _Encoded:
         return part
 
     def _search(self, key: str) -> wire.Part | None:
+        # The index lacks `unread`, which a search in the bytes would find.
         if self.index is None and self.searches < _MAX_SEARCHES and key != self.unread:
             self.searches += 1
             return wire.find_part(self.struct, key)

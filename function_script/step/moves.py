@@ -124,14 +124,14 @@ def to_old_names(view: View, contribution: Contribution) -> Contribution:
     """Return the contribution with the names that Crossplane knows, for `desired.merge`."""
     if not view.old_names and not view.conflicts:
         return contribution
-    taken = {old: new for new, old in view.old_names.items()}
+    new_names = {old: new for new, old in view.old_names.items()}
     composed: dict[str, DesiredResource] = {}
     for name, entry in contribution.composed.items():
         if name in view.conflicts and entry.resource is not None:
             raise _conflict(name, view, contribution)
         old = view.old_names.get(name, name)
-        if old == name and name in taken and entry.resource is not None:
-            text = f'it has the name of the object that "{taken[name]}" was moved from'
+        if old == name and name in new_names and entry.resource is not None:
+            text = f'it has the name of the object that "{new_names[name]}" was moved from'
             raise _problem(name, text, contribution, "give it another name")
         composed[old] = entry if old == name else _remembering(entry, name)
     return replace(contribution, composed=composed)

@@ -20,6 +20,14 @@ LimitName: TypeAlias = Literal[
 ]
 
 
+def cause_of(error: OSError | ValueError) -> str:
+    """Return the system's words for an error, in lower case and without the file's path.
+
+    The system refuses some names of files by a ValueError.
+    """
+    return str(getattr(error, "strerror", None) or error).lower()
+
+
 class HintedError(ValueError):
     """A function does not take a value; ``hint`` is what the author does about it."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Self
 
 from function_script.inputs import beneath
-from function_script.texts.errors import InputError
+from function_script.texts.errors import InputError, cause_of
 from function_script.texts.source import Source
 
 FLAG: Final = "--allow-outside"
@@ -202,5 +202,4 @@ def _resolve(path: Path) -> Path:
 
 def _failure(verb: str, path: Path, error: OSError | ValueError) -> InputError:
     """Return the error of a call of the system, which refuses some names by a ValueError."""
-    cause = (getattr(error, "strerror", None) or str(error)).lower()
-    return InputError.of(f'cannot {verb} "{path}": {cause}')
+    return InputError.of(f'cannot {verb} "{path}": {cause_of(error)}')

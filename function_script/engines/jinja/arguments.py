@@ -86,7 +86,7 @@ class Types:
             for test in tree.find_all(nodes.Test)
             if isinstance(test.node, nodes.Name)
         }
-        self._bound = {*stores, *macros, *loaded}
+        self._names = {*stores, *macros, *loaded}
         self._values = {
             each.target.name: each.node
             for tree in trees.values()
@@ -98,7 +98,7 @@ class Types:
 
     def is_function(self, node: nodes.Node) -> bool:
         """Report whether a node names a function that the program does not bind anew."""
-        return isinstance(node, nodes.Name) and node.name in {*FUNCTIONS} - self._bound
+        return isinstance(node, nodes.Name) and node.name in {*FUNCTIONS} - self._names
 
     def of(self, node: nodes.Node | None, hops: int = _MAX_HOPS) -> str:
         """Return the type of an expression."""

@@ -95,8 +95,8 @@ def _takes_name(
     def checked(run: CallContext, name: object) -> Result:
         if name is None or isinstance(name, (bool, Mapping, list, tuple)):
             cause = f"name: must be a string, not {exceptions.type_of(name)}"
-            called = function.__name__
-            raise exceptions.RenderError(f"cannot call {called}: {cause}", name=called)
+            callee = function.__name__
+            raise exceptions.RenderError(f"cannot call {callee}: {cause}", name=callee)
         return function(run, cast("Name", name))
 
     return checked

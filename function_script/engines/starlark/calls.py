@@ -75,28 +75,28 @@ def find_predeclared(call: ast.Call, kinds: Kinds) -> Signature | None:
 
 def find_problem(call: ast.Call, signature: Signature, kinds: Kinds) -> Problem | None:
     """Return what is certainly wrong with the arguments of a call; None if nothing is."""
-    positional, named = _arguments(call)
+    positional, keywords = _arguments(call)
     types = [signatures.type_of_kind(kinds.of(argument)) for argument in positional]
     type_of_name = {
-        name: signatures.type_of_kind(kinds.of(argument)) for name, argument in named.items()
+        name: signatures.type_of_kind(kinds.of(argument)) for name, argument in keywords.items()
     }
     for at, parameter in enumerate(signature.parameters):
         argument = find_argument(call, signature, parameter.name)
         if argument is not None and argument in kinds.facts and parameter.types:
-            where = parameter.name if argument in named.values() else at
+            where = parameter.name if argument in keywords.values() else at
             type_ = signatures.type_of_kind(kinds.of(argument))
             return _explain_type(call, signature, WrongArgument(where, parameter, type_))
     for wrong in find_wrong_types(signature, types, type_of_name):
         return _explain_type(call, signature, wrong)
-    is_whole = len(positional) + len(named) == len(call.args) + len(call.keywords)
+    is_whole = len(positional) + len(keywords) == len(call.args) + len(call.keywords)
     return (_explain_names(call, signature) if is_whole else None) or _find_wrong_word(call)
 
 
 def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) -> Problem:
     """Return the problem of an argument of a wrong type."""
-    positional, named = _arguments(call)
+    positional, keywords = _arguments(call)
     is_position = isinstance(wrong.at, int)
-    argument = positional[wrong.at] if isinstance(wrong.at, int) else named[wrong.at]
+    argument = positional[wrong.at] if isinstance(wrong.at, int) else keywords[wrong.at]
     text, hint = to_source(argument), f"write {signature.usage}"
     parameter, is_text = wrong.parameter, wrong.type == "string"
     types = [each for each in parameter.types if each != NULL]
@@ -122,15 +122,15 @@ def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) ->
 
 def _explain_names(call: ast.Call, signature: Signature) -> Problem | None:
     """Return the problem of arguments that are missing, too many, or of no parameter."""
-    positional, named = _arguments(call)
+    positional, keywords = _arguments(call)
     text = find_wrong_names(
-        signature.parameters, len(positional), named, is_variadic=signature.is_variadic
+        signature.parameters, len(positional), keywords, is_variadic=signature.is_variadic
     )
     if text is None:
         return None
     names = tuple(parameter.name for parameter in signature.parameters)
-    unknown = next((name for name in named if name not in names), "")
-    node = named.get(unknown, call.func)
+    unknown = next((name for name in keywords if name not in names), "")
+    node = keywords.get(unknown, call.func)
     hint = suggest(unknown, names) if unknown else None
     match signature.parameters, positional:
         case ((parameter,), (ast.Constant(value=str(key)), value)) if parameter.types == (
@@ -146,16 +146,16 @@ def _explain_names(call: ast.Call, signature: Signature) -> Problem | None:
 
 def find_argument(call: ast.Call, signature: Signature, name: str) -> ast.expr | None:
     """Return the argument for a parameter; None where the call does not write it out."""
-    positional, named = _arguments(call)
+    positional, keywords = _arguments(call)
     names = (parameter.name for parameter in signature.parameters)
-    return dict(zip(names, positional, strict=False)).get(name) or named.get(name)
+    return dict(zip(names, positional, strict=False)).get(name) or keywords.get(name)
 
 
 def _arguments(call: ast.Call) -> tuple[list[ast.expr], Mapping[str, ast.expr]]:
     """Return the arguments that are written out, up to one that a list spreads."""
     spread = (at for at, each in enumerate(call.args) if isinstance(each, ast.Starred))
-    named = {each.arg: each.value for each in call.keywords if each.arg is not None}
-    return call.args[: next(spread, len(call.args))], named
+    keywords = {each.arg: each.value for each in call.keywords if each.arg is not None}
+    return call.args[: next(spread, len(call.args))], keywords
 
 
 def _find_wrong_word(call: ast.Call) -> Problem | None:
@@ -165,9 +165,9 @@ def _find_wrong_word(call: ast.Call) -> Problem | None:
             signature = signatures.methods()[name]
         case _:
             return None
-    positional, named = _arguments(call)
+    positional, keywords = _arguments(call)
     names = [parameter.name for parameter in signature.parameters]
-    arguments = {**dict(zip(names, positional, strict=False)), **named}
+    arguments = {**dict(zip(names, positional, strict=False)), **keywords}
     words = {
         key: node
         for key, node in arguments.items()

@@ -14,7 +14,7 @@ from typing import Final
 from function_script import inputs
 from function_script.documents import Document
 from function_script.request.values import Object
-from function_script.texts.errors import FatalError, InputError
+from function_script.texts.errors import FatalError, InputError, cause_of
 from function_script.texts.source import Source
 from function_script.tools import sources, step_inputs, xrds
 from function_script.tools.check.report import Skipped
@@ -75,7 +75,7 @@ def _look_into(path: Path, project: Project) -> Iterator[File | Skipped]:
     except InputError as error:
         cause = error.__cause__
         if isinstance(cause, OSError):
-            yield Skipped(file=str(path), reason=(cause.strerror or str(cause)).lower())
+            yield Skipped(file=str(path), reason=cause_of(cause))
         else:
             yield File(name=str(path), error=error)
         return

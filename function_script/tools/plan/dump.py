@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from function_script.request import objects
 from function_script.request.values import Object, Value
-from function_script.texts.errors import InputError
+from function_script.texts.errors import InputError, cause_of
 from function_script.texts.source import Source
 from function_script.tools import bounded, manifests
 from function_script.tools.render.requirements import RequirementSource, Store
@@ -219,8 +219,7 @@ def _read(file: Path) -> Iterator[Object]:
     try:
         text = file.read_text("utf-8-sig")
     except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot read "{file}": {cause}') from error
+        raise InputError.of(f'cannot read "{file}": {cause_of(error)}') from error
     except UnicodeDecodeError as error:
         raise InputError.of(f'cannot read "{file}": it is not UTF-8 text') from error
     if text.lstrip()[:1] in {"{", "["}:

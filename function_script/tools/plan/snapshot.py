@@ -15,7 +15,7 @@ from typing import Final
 from function_script.request import objects
 from function_script.request.capture.masking import SecretMasker
 from function_script.request.values import Object, Value
-from function_script.texts.errors import InputError
+from function_script.texts.errors import InputError, cause_of
 from function_script.tools import bounded, manifests
 from function_script.tools.plan.dump import MASKED, key_of, references_of
 
@@ -196,8 +196,7 @@ def _run(command: Sequence[str]) -> list[Object]:
             command, check=False, capture_output=True
         )
     except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot start "{command[0]}": {cause}') from error
+        raise InputError.of(f'cannot start "{command[0]}": {cause_of(error)}') from error
     if result.returncode:
         lines = result.stderr.decode("utf-8", "replace").strip().splitlines()
         raise InputError.of(lines[-1] if lines else f"exit code {result.returncode}")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from function_script.texts.errors import InputError
+from function_script.texts.errors import InputError, cause_of
 from function_script.tools.playground import folders
 
 _PROGRAMS: Final = "programs"
@@ -51,9 +51,8 @@ class Mirror:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(data)
             except (OSError, ValueError) as error:
-                cause = getattr(error, "strerror", None) or str(error)
                 raise InputError.of(
-                    f"cannot write {name[:_MAX_QUOTED]!r}: {cause.lower()}"
+                    f"cannot write {name[:_MAX_QUOTED]!r}: {cause_of(error)}"
                 ) from error
 
     def strip(self, text: str) -> str:

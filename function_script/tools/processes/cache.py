@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Final
 
 from function_script.request.values import Object
-from function_script.texts.errors import InputError
+from function_script.texts.errors import InputError, cause_of
 from function_script.tools import bounded, manifests
 
 # By the kernel's name of a machine, the name in images.
@@ -180,8 +180,9 @@ def _explain_errors(directory: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot write into the cache "{directory}": {cause}') from error
+        raise InputError.of(
+            f'cannot write into the cache "{directory}": {cause_of(error)}'
+        ) from error
 
 
 def _remove(directory: Path) -> None:

@@ -21,7 +21,7 @@ from function_script.request.remote.login import Login
 from function_script.request.remote.reference import RemoteReference
 from function_script.request.remote.store import FetchKey
 from function_script.request.values import Object
-from function_script.texts.errors import InputError
+from function_script.texts.errors import InputError, cause_of
 from function_script.texts.problems import Problem
 from function_script.tools import bounded, manifests
 from function_script.tools.processes.options import PackageOptions, default_root
@@ -157,5 +157,4 @@ def write_vendored(
         text = json.dumps(index, indent=2, sort_keys=True, ensure_ascii=False)
         beneath.replace(root, [*above, _INDEX], f"{text}\n".encode(), makes_parents=True)
     except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot write "{directory}": {cause}') from error
+        raise InputError.of(f'cannot write "{directory}": {cause_of(error)}') from error

@@ -18,6 +18,7 @@ from function_script.request.remote import fetcher, login
 from function_script.request.remote.reference import RemoteReference
 from function_script.request.remote.store import MAX_FETCHES, Failure, FetchKey
 from function_script.sandbox import rlimits
+from function_script.texts.errors import cause_of
 from function_script.tools.remote.fetching import DiskCache, Source
 from function_script.tools.remote.selection import FetchError
 
@@ -61,7 +62,7 @@ def build_source(options: fetcher.FetcherOptions) -> Source:
             # Read each time: a mounted Secret may change.
             return login.of_docker_config(Path(path).read_text(encoding="utf-8"), reference.host)
         except OSError as error:
-            raise ValueError(f'"{path}": {(error.strerror or str(error)).lower()}') from error
+            raise ValueError(f'"{path}": {cause_of(error)}') from error
 
     return Source(
         find_login=find_login,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from function_script.engines.registry import LANGUAGES
 from function_script.texts import release
-from function_script.texts.errors import InputError
+from function_script.texts.errors import InputError, cause_of
 from function_script.tools.project import Project
 from function_script.tools.starters import example_project
 from function_script.tools.starters.api import Api
@@ -70,8 +70,9 @@ def write(
             )
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot begin a project in "{directory}": {cause}') from error
+        raise InputError.of(
+            f'cannot begin a project in "{directory}": {cause_of(error)}'
+        ) from error
     files = Project([directory])
     for path, text in zip(paths, texts.values(), strict=True):
         files.write(path, text.encode(), makes_parents=True)

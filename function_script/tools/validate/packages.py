@@ -15,7 +15,7 @@ from typing import Final
 from function_script.documents import Document
 from function_script.request import objects
 from function_script.request.values import Object
-from function_script.texts.errors import InputError
+from function_script.texts.errors import InputError, cause_of
 from function_script.tools import manifests, sources
 from function_script.tools.project import Project
 
@@ -178,6 +178,7 @@ def _fetch(reference: str, path: Path) -> Path:
         partial.write_text(text, encoding="utf-8")
         partial.replace(path)
     except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot write into the cache "{path.parent}": {cause}') from error
+        raise InputError.of(
+            f'cannot write into the cache "{path.parent}": {cause_of(error)}'
+        ) from error
     return path

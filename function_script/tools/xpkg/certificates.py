@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from function_script.texts.errors import InputError
+from function_script.texts.errors import InputError, cause_of
 
 _HANDSHAKE_SECONDS: Final = 10.0
 _HTTPS_PORT: Final = 443
@@ -32,7 +32,7 @@ def build_context(ca_file: Path | None) -> ssl.SSLContext:
         except (OSError, ssl.SSLError) as error:
             cause = "it holds no certificate in PEM form"
             if not isinstance(error, ssl.SSLError):
-                cause = (error.strerror or str(error)).lower()
+                cause = cause_of(error)
             raise InputError.of(f'cannot read "{ca_file}": {cause}') from error
     return context
 

@@ -18,7 +18,7 @@ from urllib import parse as urls
 
 from function_script.request.remote.login import Login
 from function_script.request.values import Object
-from function_script.texts.errors import InputError
+from function_script.texts.errors import InputError, cause_of
 from function_script.tools import bounded, manifests
 from function_script.tools.xpkg import transport
 from function_script.tools.xpkg.references import Reference, is_loopback
@@ -75,8 +75,7 @@ def _read_config() -> Object:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot read credentials from "{path}": {cause}') from error
+        raise InputError.of(f'cannot read credentials from "{path}": {cause_of(error)}') from error
     except ValueError as error:
         raise InputError.of(f'cannot read credentials from "{path}": {error}') from error
     return config if isinstance(config, dict) else {}

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO, Final, Protocol, cast
 
 from function_script.request.values import Object, Value
-from function_script.texts.errors import InputError
+from function_script.texts.errors import InputError, cause_of
 from function_script.tools import bounded, manifests
 from function_script.tools.xpkg import archives, images
 
@@ -102,8 +102,7 @@ def load(path: Path, file: BinaryIO | None = None) -> list[images.Image]:
         ):
             return _load(_Archive(archive))
     except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot read image "{path}": {cause}') from error
+        raise InputError.of(f'cannot read image "{path}": {cause_of(error)}') from error
     except tarfile.TarError as error:
         raise InputError.of(f'cannot read image "{path}": it is no archive') from error
     except ValueError as error:

@@ -70,7 +70,7 @@ class _Scope:
 
     lines: range
     function: ast.FunctionDef | None = None
-    bound: frozenset[str]
+    names: frozenset[str]
     values: Mapping[str, Value]
     parameters: frozenset[str] = frozenset()
 
@@ -94,7 +94,7 @@ class Kinds:
         functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
         top = Bindings.of(node for node in tree.body if not isinstance(node, ast.FunctionDef))
         names = top.variables.union(top.loaded, (function.name for function in functions))
-        self._top = _Scope(lines=range(0), bound=names, values=top.single_values())
+        self._top = _Scope(lines=range(0), names=names, values=top.single_values())
         self._scopes = [self._scope_of(function) for function in functions]
         self._tested = {
             (ast.unparse(node.args[0]), self._at(node).lines.start)
@@ -105,14 +105,13 @@ class Kinds:
 
     def _scope_of(self, function: ast.FunctionDef) -> _Scope:
         bindings = Bindings.of([function])
-        bound = self._top.bound.union(bindings.variables, bindings.functions)
         hidden = bindings.variables.union(bindings.functions)
         outer = {name: each for name, each in self._top.values.items() if name not in hidden}
         parameters = (each.arg for each in function.args.args if bindings.counts[each.arg] == 1)
         return _Scope(
             lines=range(function.lineno, (function.end_lineno or function.lineno) + 1),
             function=function,
-            bound=bound,
+            names=self._top.names | hidden,
             values={**outer, **bindings.single_values()},
             parameters=frozenset(parameters),
         )
@@ -122,7 +121,7 @@ class Kinds:
 
     def is_predeclared(self, node: ast.expr) -> bool:
         """Report whether an expression is a name to which the script gives no meaning."""
-        return isinstance(node, ast.Name) and node.id not in self._at(node).bound
+        return isinstance(node, ast.Name) and node.id not in self._at(node).names
 
     def of(self, node: ast.expr | None, hops: int = _MAX_HOPS) -> str | None:
         """Return the type of an expression; None if it is not certain."""
@@ -198,8 +197,8 @@ def _argument(call: ast.Call, index: int, parameter: str) -> ast.expr | None:
     """Return the argument for a parameter; None where the call does not write it out."""
     if any(isinstance(each, ast.Starred) for each in call.args):
         return None
-    named = (each.value for each in call.keywords if each.arg == parameter)
-    return call.args[index] if index < len(call.args) else next(named, None)
+    keywords = (each.value for each in call.keywords if each.arg == parameter)
+    return call.args[index] if index < len(call.args) else next(keywords, None)
 
 
 def can_be_equal(one: str, two: str) -> bool:

@@ -48,7 +48,7 @@ class Function:
 
     name: str
     positional: Sequence[str]
-    named: frozenset[str]
+    names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +147,7 @@ class Bindings:
 def _function(node: ast.FunctionDef) -> Function:
     positional = [arg.arg for arg in [*node.args.posonlyargs, *node.args.args]]
     keywords = [arg.arg for arg in node.args.kwonlyargs]
-    return Function(name=node.name, positional=positional, named=frozenset(positional + keywords))
+    return Function(name=node.name, positional=positional, names=frozenset(positional + keywords))
 
 
 def _items(target: ast.expr, iterated: ast.expr) -> Iterator[tuple[str, Value]]:

@@ -309,7 +309,7 @@ class _Analysis:
             else:
                 self.flow(function.positional[index], self._visit(argument))
         for keyword in call.keywords:
-            if keyword.arg in function.named:
+            if keyword.arg in function.names:
                 self.flow(keyword.arg, self._visit(keyword.value))
             else:
                 self._leak(keyword.value)
