@@ -118,6 +118,10 @@ class Source:
             self.cache.put(key, payload)
         return payload
 
+    def access(self, login_for_host: login.Login | None) -> git.Access:
+        """Return the options of connections to a repository."""
+        return git.Access(login=login_for_host, ca_file=self.ca_file, plain_http=self.plain_http)
+
     def trust(self, login_for_host: login.Login | None) -> Trust:
         """Return the options of connections to a registry."""
         return Trust(
@@ -133,10 +137,7 @@ class Source:
     ) -> content.Content:
         try:
             if reference.transport == "git":
-                access = git.Access(
-                    login=login_for_host, ca_file=self.ca_file, plain_http=self.plain_http
-                )
-                return git.fetch(reference, access)
+                return git.fetch(reference, self.access(login_for_host))
             trust = self.trust(login_for_host)
             return _bounded(lambda: oci.fetch(reference, trust))
         except FetchError as error:

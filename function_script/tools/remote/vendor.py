@@ -272,8 +272,8 @@ def _resolve(place: _Place, source: Source, revision: str = "") -> tuple[_Place,
             url = manifests.text_at(place.value, "git", "url")
             # Checks the URL before anything is sent.
             login = source.find_login(place.with_version("0" * 40).read())
-            access = git.Access(login=login, ca_file=source.ca_file, plain_http=source.plain_http)
-            return place.with_version(git.resolve(url, revision, access)), revision
+            commit = git.resolve(url, revision, source.access(login))
+            return place.with_version(commit), revision
         name, at, _ = place.version.partition("@")
         if at and not revision:
             return place, _tag_of(place.version)
