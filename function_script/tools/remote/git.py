@@ -260,9 +260,14 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _explain(code: int, text: str) -> FetchError:
+def read_fatal(text: str) -> str:
+    """Return the last line of git's errors, without its mark; "" when git says nothing."""
     lines = [line.removeprefix("fatal: ") for line in text.splitlines() if line.strip()]
-    fatal = next((line for line in reversed(lines) if line), "")
+    return next((line for line in reversed(lines) if line), "")
+
+
+def _explain(code: int, text: str) -> FetchError:
+    fatal = read_fatal(text)
     if "index-pack" in text:
         # The limit of file sizes ends it without a word.
         return FetchError(f"the commit has more than {_MAX_PACK_BYTES >> 20} MiB, or is broken")
