@@ -66,6 +66,7 @@ def _pull_manifest(repository: xpkg.Repository) -> bytes:
     platform = cache.this_platform()
     data = repository.pull_manifest(repository.reference.version)
     index = image_loader.read_object(data)
+    # The platform of an image alone is in its config, which `parse_config` compares.
     if "manifests" not in index:
         return data
     entries = image_loader.platform_entries(index)

@@ -168,6 +168,7 @@ def _bounded(fetch: Callable[[], content.Content]) -> content.Content:
         except Exception as error:  # noqa: BLE001 - whatever a hostile registry finds
             outcome.append(FetchError(f"internal error ({type(error).__name__})"))
 
+    # A pool of threads would wait for this one when the process ends.
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(_FETCH_SECONDS)

@@ -62,7 +62,8 @@ class _Place:
         problems = ProblemList()
         reference = parsing.read(ObjectReader(self.value, self.field, problems))
         if reference is None or problems:
-            raise self._error(problems)
+            span = self.document.span((*self.path, *self.version_field))
+            raise InputError(*(problem.to_diagnostic(span=span) for problem in problems))
         return reference
 
     def with_version(self, text: str) -> Self:
@@ -70,10 +71,6 @@ class _Place:
         section, key = self.version_field
         changed: Object = {**manifests.object_at(self.value, section), key: text}
         return replace(self, value={**self.value, section: changed})
-
-    def _error(self, problems: ProblemList) -> InputError:
-        span = self.document.span((*self.path, *self.version_field))
-        return InputError(*(problem.to_diagnostic(span=span) for problem in problems))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
