@@ -272,13 +272,12 @@ def _locate(
     """Return the place of a site; an error may name a variable before it."""
     source = loaded.origins[site.template]
     source_parts = parts if source is next(iter(loaded.origins.values())) else ()
+    action = max(source.text.rfind(loaded.settings.delims[0], 0, site.node.position + 1), 0)
     if name := _undefined_variable(error):
-        start = source.text.rfind(loaded.settings.delims[0], 0, site.node.position + 1)
-        position = source.text.find(name, max(start, 0))
+        position = source.text.find(name, action)
         if 0 <= position <= site.node.position:
             return find_span(source, position, len(name), source_parts)
-    action = source.text.rfind(loaded.settings.delims[0], 0, site.node.position + 1)
-    if error is not None and (piped := _PIPED_TEMPLATE.match(source.text, max(action, 0))):
+    if error is not None and (piped := _PIPED_TEMPLATE.match(source.text, action)):
         return find_span(source, piped.start(1), piped.end(1) - piped.start(1), source_parts)
     width = len(nodes.to_source(site.node)) or 1
     return find_span(source, _start(site.node, source.text), width, source_parts)
