@@ -63,6 +63,7 @@ def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mi
                 break
         if correction is None:
             break
+        # The parser stopped at the mistake: with its correction it gets to the next one.
         errors = _parse(text.text, grammar)
     mistakes.sort(key=lambda mistake: mistake.position)
     return [*_without_followers(mistakes, source, grammar.delims[0])][:_MAX_ERRORS]
@@ -386,6 +387,7 @@ def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | N
         return _field_hint(error, site)
     if isinstance(error, errors.NoValueError):
         return _missing_hint(error, site)
+    # A whole action as it must be written says more than the sentence about the error's code.
     correction = None
     if site is not None:
         correction = _correction(error, site, loaded) or _order_hint(site, loaded)
@@ -405,10 +407,12 @@ def _correction(error: Exception, site: Site, loaded: LoadedProgram) -> str | No
 
 
 def _missing_hint(error: errors.NoValueError, site: Site | None) -> str:
+    # A misspelt name first: an existing key that is near is what its author meant.
     near = suggest(error.name, error.names)
     if near is not None:
         return near
     first = site.node.names[0] if site is not None and isinstance(site.node, nodes.Field) else ""
+    # Without the keys of a holder, the first name of the chain is the one that is missing.
     is_root = not error.names and first not in _REQUEST
     if is_root and (advice := field_names.advise_root(first, ".")):
         return advice

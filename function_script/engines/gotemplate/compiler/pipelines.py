@@ -40,7 +40,8 @@ class Context:
         missing: MissingKey,
         policy: Policy,
     ) -> None:
-        self.callees: calls.Callees = calls.Callees(functions)
+        self.functions: Mapping[str, Function] = functions
+        self.callees: dict[str, Callee] = {}
         self.templates: frozenset[str] = templates
         self.assigned: frozenset[str] = assigned
         self.missing: MissingKey = missing
@@ -49,6 +50,13 @@ class Context:
         self.has_mutation: bool = False
         # Failures that are certain once their place is reached.
         self.failures: list[tuple[Site, EvalError]] = []
+
+    def find_callee(self, name: str) -> Callee:
+        """Return the function of a name; its facts are read once."""
+        callee = self.callees.get(name)
+        if callee is None:
+            callee = self.callees[name] = Callee(self.functions[name])
+        return callee
 
 
 _EXACT: Final[Mapping[str, type[object]]] = {
@@ -187,7 +195,7 @@ class PipelineCompiler:
         has_arguments = len(words) > 1 or final is not None
         if isinstance(first, nodes.Identifier):
             if final is not None:
-                callee = self.context.callees.find(first.name)
+                callee = self.context.find_callee(first.name)
                 final = self.missing.require_stage(final, callee, before)
             self.at = first
             return self.compile_call(first, command, words[1:], final)
@@ -304,7 +312,7 @@ class PipelineCompiler:
     ) -> Value:
         """Compile a call."""
         self.steps += 1
-        callee = self.context.callees.find(name.name)
+        callee = self.context.find_callee(name.name)
         self.mutates = self.mutates or callee.mutates
         is_lookup = self.missing.refuses and callee.name in {"get", "index"}
         origin = self.find_lookup_origin(words) if is_lookup else None
