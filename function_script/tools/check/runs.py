@@ -201,12 +201,12 @@ def _find_xrs(subject: Subject) -> Iterator[Document]:
             continue
         for document in sources.read(sources.load_file(file, subject.project)):
             is_xr = objects.api_version_and_kind(document.value) in kinds
-            if is_xr and not _is_output(document.value):
+            if is_xr and not _is_rendered(document.value):
                 count += 1
                 yield document
 
 
-def _is_output(xr: Object) -> bool:
+def _is_rendered(xr: Object) -> bool:
     """Report whether ``render`` has printed an XR: it leaves out what the author wrote."""
     spec = manifests.object_at(xr, "spec")
     has_references = "resourceRefs" in {**spec, **manifests.object_at(spec, "crossplane")}
@@ -317,7 +317,7 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     span = problem.span
     if span is None:
         return False
-    if problem.code is not None and _is_written_out(problem.code, step, span):
+    if problem.kind != "limit" and problem.code and _is_written_out(problem.code, step, span):
         return True
     reads = [
         read.path

@@ -1,6 +1,6 @@
 """The commands ``render`` and ``render operation``: load the files, render, write YAML."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -89,7 +89,8 @@ def render_blame(paths: loading.RenderPaths, options: Options, pool: Pool) -> bl
             options.print(f"note: {note}")
     if revision := find_other_revision(composition.value, xr.value):
         options.print(f"note: {revision}")
-    inputs = load_inputs(paths, composition, xr)
+    notes: list[str] = []
+    inputs = load_inputs(paths, composition, xr, notes)
     if not options.skips_xr_validation:
         inputs = replace(inputs, report=report)
     origin = Origin(document=composition, programs=programs, locate_xr=locate)
@@ -98,14 +99,21 @@ def render_blame(paths: loading.RenderPaths, options: Options, pool: Pool) -> bl
     rendering = Renderer(pool, index, options).render(inputs, origin)
     result = rendering.result
     if not options.is_quiet:
-        _print_problems(rendering, inputs, options)
+        _print_problems(rendering, inputs, options, notes)
     printed = output.documents(result, options.output)
     return blame.Blame(rendering=rendering, documents=printed, xr=xr)
 
 
-def _print_problems(rendering: Rendering, inputs: render.RenderInputs, options: Options) -> None:
-    """Print what the schemas at hand do not allow in the result, and what our steps warn of."""
+def _print_problems(
+    rendering: Rendering, inputs: render.RenderInputs, options: Options, notes: Iterable[str]
+) -> None:
+    """Print what the schemas at hand do not allow in the result, and what our steps warn of.
+
+    ``notes`` are sentences about schemas that are not at hand.
+    """
     if not options.skips_validation:
+        for note in notes:
+            options.print(f"note: {note}")
         from function_script.tools.render import validation  # noqa: PLC0415 - slow
         from function_script.tools.validate.catalog import Catalog  # noqa: PLC0415 - slow
 
@@ -185,9 +193,15 @@ def _load_index(paths: loading.PipelinePaths, options: Options) -> functions.Fun
 
 
 def load_inputs(
-    paths: loading.RenderPaths, composition: Document, xr: Document
+    paths: loading.RenderPaths,
+    composition: Document,
+    xr: Document,
+    notes: list[str] | None = None,
 ) -> render.RenderInputs:
-    """Load the inputs of a rendering from their files. Raises FatalError."""
+    """Load the inputs of a rendering from their files. Raises FatalError.
+
+    ``notes`` gets sentences about packages whose schemas are not at hand.
+    """
     observed = [] if paths.observed is None else loading.load_all(paths.observed, paths.project)
     shared_inputs = loading.load_shared(paths)
     xrd = None
@@ -205,7 +219,7 @@ def load_inputs(
             PackageSchemas,
         )
 
-        packages = PackageSchemas(fetches=paths.fetches)
+        packages = PackageSchemas(fetches=paths.fetches, notes=[] if notes is None else notes)
         definitions = [*(document.value for document in packages.load(crds)), *definitions]
     composite = resolve_claim(xr.value, xrd)
     observed = [document for document in observed if not _is_output(document.value, composite)]

@@ -144,6 +144,21 @@ def test_kind_without_a_schema_is_noted_where_crds_are_at_hand(
     assert capsys.readouterr().err.count(note) == 1
 
 
+@pytest.mark.parametrize("flags", [[], ["--skip-validation"]], ids=["validates", "does-not"])
+def test_package_whose_schemas_are_not_at_hand_is_noted(
+    flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`check` says it, too; without validation no schema is asked for."""
+    write(tmp_path, BUCKET)
+    meta = "apiVersion: meta.pkg.crossplane.io/v1\nkind: Configuration\nspec:\n  dependsOn:\n"
+    meta += "  - {provider: registry.example.org/none, version: v1.0.0}\n"
+    (tmp_path / "crossplane.yaml").write_text(meta)
+    arguments = ["render", str(tmp_path), "--crds", str(tmp_path / "crossplane.yaml"), *flags]
+    assert execute(arguments) == 0
+    note = 'note: the schemas of package "registry.example.org/none:v1.0.0" are not in the cache'
+    assert capsys.readouterr().err.count(note) == (0 if flags else 1)
+
+
 AUTOSCALER = """\
 apiVersion: autoscaling/v1
 kind: HorizontalPodAutoscaler
