@@ -58,47 +58,51 @@ build/compiled/done: .venv/dev setup.py pyproject.toml $(shell find function_scr
 	@FUNCTION_SCRIPT_COMPILE=1 $(BIN)/python setup.py -q build --build-base build/compiled --build-lib build/compiled/lib
 	@touch $@
 
+# What takes all CPUs, or bounds how long others wait meanwhile.
+ALONE = $(addprefix tests/hostile/test_,served_clients.py served_floods.py served_neighbours.py pool_faults.py) \
+	$(addprefix tests/e2e/test_serve_,fairness.py load.py)
 # Ratios of costs in plain Python.
 RATIOS = tests/benchmarks/test_ratios.py
 
 test-attacks: build/compiled/done ## Flood and load a real server, on compiled modules, in every way that its tests know
-	@$(COMPILED) $(call pytest,--compiled -m attack $(filter-out $(RATIOS),$(call marked,attack,tests)))
-	@$(call pytest,-m attack $(RATIOS))
+	@$(COMPILED) $(call pytest,-n 2 --dist loadscope --compiled -m attack $(filter-out $(ALONE) $(RATIOS),$(call marked,attack,tests)))
+	@$(COMPILED) $(call pytest,--compiled -m "attack or serial" $(ALONE))
+	@$(call pytest,-n 2 -m attack $(RATIOS))
 
-# Tests of what is compiled, and of everything that calls it; none of tools or of starts alone.
-OF_TOOLS = $(wildcard tests/e2e/test_package_*.py tests/e2e/test_registry_*.py) \
-	$(addprefix tests/e2e/test_,function_processes.py vendor.py schema_packages.py) \
-	$(addprefix tests/e2e/test_serve_,addresses.py mistakes.py start.py tls.py) \
-	$(addprefix tests/behaviour/test_,seeded_faults.py xr_against_xrd.py words.py) \
-	$(addprefix tests/hostile/test_,strangers_folders.py tools_readers.py jinja_attacks.py redaction_hostile.py) \
-	tests/e2e/test_rollout.py \
-	$(addprefix tests/property/test_,schemas_oracle.py unpacking_laws.py)
-COMPILED_TESTS = tests/unit/wire tests/unit/sandbox tests/unit/server tests/unit/documents tests/unit/contribution \
-	tests/unit/request tests/unit/step tests/unit/texts \
-	tests/behaviour tests/property tests/scripts tests/hostile tests/e2e tests/test_examples.py
+# What passes through most compiled modules, and can show that they differ from their source:
+# oracles of engines and of the codec, workers, steps, a server. Neither tools nor words.
+COMPILED_TESTS = $(addprefix tests/unit/,wire documents contribution texts/test_problems.py) \
+	$(addprefix tests/unit/sandbox/test_,batches.py dispatcher.py history.py ipc.py lane.py plain.py pool.py \
+		report.py scheduler.py shared_memory.py worker_process.py) \
+	$(wildcard tests/unit/request/test_*.py tests/unit/step/test_*.py) \
+	$(addprefix tests/unit/server/test_,admission.py compression.py grpc.py handler.py) \
+	$(addprefix tests/behaviour/test_,defer.py defer_starlark.py defer_structures.py input_references.py \
+		limits.py missing_sequences.py moved_sequences.py operations.py reconciles.py ttl.py value_positions.py) \
+	$(filter-out $(addprefix tests/property/test_,schemas_oracle.py unpacking_laws.py),$(wildcard tests/property/test_*.py)) \
+	$(addprefix tests/conformance/,gotemplate test_builtin_functions.py test_coverage.py test_gotemplate_corpus.py \
+		test_gotemplating_as_written.py test_gotemplating_cases.py test_jinja_peer_cases.py test_yaml_corpus.py) \
+	$(addprefix tests/hostile/test_,leaks.py pool_faults.py pool_programs.py) tests/scripts tests/test_examples.py \
+	$(addprefix tests/e2e/test_,serve.py serve_faults.py serve_processes.py serve_versions.py serve_zygote.py)
 
 test-compiled: build/compiled/done ## Run the tests of the request path once more, on compiled modules
-	@$(COMPILED) $(call pytest,-n 2 --compiled -m "not serial and not attack" $(addprefix --ignore=,$(OF_TOOLS)) $(COMPILED_TESTS))
-	@$(COMPILED) $(call pytest,--compiled -m "serial and not attack" $(filter-out $(OF_TOOLS),$(call marked,serial,$(COMPILED_TESTS))))
+	@$(COMPILED) $(call pytest,-n 2 --dist worksteal --compiled -m "not serial and not attack" $(COMPILED_TESTS))
 
 # Everything that tests the tools, and what they are made of; tests/support/linux_only.py has what is left out.
 PORTABLE = tests/unit tests/test_examples.py tests/test_example_cases.py tests/test_walk.py \
 	tests/scripts tests/diagnostics tests/browser $(wildcard tests/hostile/test_*.py) tests/e2e/test_package_push.py \
 	tests/e2e/test_package_tokens.py tests/conformance/test_function_spec.py tests/conformance/test_input_crds.py \
 	tests/conformance/test_input_reference.py tests/conformance/test_xpkg_spec.py
-
-# What asks the system for little is run by `make test` on Linux, and here on a Mac.
-IF_LINUX = $(if $(filter Linux,$(shell uname)),$(1))
-RUN_BEFORE = $(call IF_LINUX,$(addprefix tests/,scripts diagnostics browser conformance/% e2e/% test_walk.py) \
-	$(filter-out tests/hostile/test_pool_programs.py,$(wildcard tests/hostile/test_*.py)))
-UNITS_BEFORE = $(call IF_LINUX,$(addprefix --ignore=tests/unit/,cli contribution documents engines inputs request step texts wire \
-	$(addprefix tools/,check compare krm plan remote validate xpkg test_editor.py test_init.py test_init_origins.py test_input_schema.py)))
+# What asks the system for something: Linux plays another one for these, and the Mac runs all.
+OF_SYSTEM = $(addprefix tests/unit/,sandbox test_testing.py tools/playground/test_server.py) \
+	$(addprefix tests/unit/tools/test_,console.py local_pool.py run.py watcher.py) \
+	$(addprefix tests/unit/tools/render/test_,command.py container.py servers.py watch.py) \
+	tests/unit/tools/cases/test_command.py tests/hostile/test_pool_programs.py tests/test_example_cases.py
 
 test-portable: .venv/dev ## Run the tests of the tools on a Python without what only Linux has, as on macOS
 	@if [ "$$(uname)" = Linux ]; then $(BIN)/python tests/portable/interpreter.py build/portable darwin; \
 	else mkdir -p build && ln -sfn ../.venv build/portable; fi
 	@$(call pytest,-n 2 tests/portable)
-	@$(call pytest,-n 2 -m "not serial and not attack" $(UNITS_BEFORE) $(filter-out $(RUN_BEFORE),$(PORTABLE)),build/portable/bin)
+	@$(call pytest,-n 2 -m "not serial and not attack" $(if $(filter Linux,$(shell uname)),$(OF_SYSTEM),$(PORTABLE)),build/portable/bin)
 
 test-install: .venv/dev ## Build, install and run as users do, on every Python that the machine has
 	@$(call pytest,-n 2 --dist worksteal --durations 0 tests/install)

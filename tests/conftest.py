@@ -17,14 +17,12 @@ from function_script.sandbox import system
 TESTS = Path(__file__).resolve().parent
 # What is tested on pools here, and not the processes of pools.
 SHARING_ZYGOTES = (
-    *(
-        "behaviour/",
-        "browser/",
-        "conformance/",
-        "diagnostics/",
-        "hostile/test_strangers_folders.py",
-    ),
-    *("hostile/test_strangers_folders.py", "unit/cli/", "unit/tools/"),
+    *("architecture/", "behaviour/", "browser/", "conformance/", "diagnostics/"),
+    *("e2e/test_rollout.py", "e2e/test_schema_packages.py", "e2e/test_vendor.py"),
+    *("hostile/test_redaction_hostile.py", "hostile/test_strangers_folders.py"),
+    *("hostile/test_tools_readers.py", "test_example", "unit/cli/", "unit/request/"),
+    *("unit/sandbox/test_batches.py", "unit/sandbox/test_dispatcher.py"),
+    *("unit/test_", "unit/tools/"),
 )
 
 # Before test modules are imported: their own settings are derived from the profile's.

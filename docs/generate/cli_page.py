@@ -57,7 +57,7 @@ what is missing.
 """
 
 
-SHARED = "Flags of several commands"
+SHARED = "Shared flags"
 LIMITS = "Limits"
 _LIMIT_FLAGS = {*(limit.flag for limit in limits.LIMITS.values()), "--default-ttl"}
 

@@ -1,4 +1,4 @@
-"""Names of other languages, and what is written for each in Starlark and in Jinja.
+"""Names of other languages, and what is written for each in Starlark, Jinja and Go templates.
 
 An author who comes from Helm, Ansible, Terraform, Python, Go or JavaScript writes names that are
 right there. A name of one kind has one meaning, so a hint that takes it from here is certain.
@@ -7,8 +7,13 @@ right there. A name of one kind has one meaning, so a hint that takes it from he
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-Kind: TypeAlias = Literal["name", "text", "list", "object", "filter", "test", "tag", "word"]
-"""A kind of name: a function or variable, a method of a type, a part of Jinja, a word of a tag."""
+Kind: TypeAlias = Literal[
+    "name", "text", "list", "object", "filter", "test", "tag", "word", "function"
+]
+"""A kind of name: a function or variable, a method of a type, a part of Jinja, a word of a tag.
+
+A ``function`` is where a Go template calls one, and may be a keyword of another language.
+"""
 
 
 class _Row(NamedTuple):
@@ -20,6 +25,7 @@ class _Row(NamedTuple):
     names: str
     starlark: str | None
     jinja: str | None
+    gotemplate: str | None = None
 
 
 def _same(names: str, hint: str) -> _Row:
@@ -35,11 +41,20 @@ def _jinja(names: str, hint: str) -> _Row:
     return _Row(names, None, hint)
 
 
+def _go(names: str, hint: str) -> _Row:
+    return _Row(names, None, None, hint)
+
+
 _NO_CLOCK: Final = "there is no clock: the same request gives the same response"
 _NO_RANDOMNESS: Final = "there is no randomness: stable_id(key) gives an id, stable_choice(list)"
 _NO_FILES: Final = "programs see nothing but the request: there are no files"
 _NO_ENVIRONMENT: Final = "programs see nothing but the request: there are no environment variables"
 _NO_CLUSTER: Final = "objects of the cluster are asked for with `requirements` of the input"
+_GO_CALLED: Final = "a part of the template with a name: define it, and write it with include"
+_GO_PARTS: Final = (
+    "a list has an item: has ITEM LIST; a map a key: hasKey MAP KEY; a text a part: "
+    "contains PART TEXT"
+)
 
 _ROWS: Final[dict[Kind, tuple[_Row, ...]]] = {
     "name": (
@@ -112,13 +127,23 @@ _ROWS: Final[dict[Kind, tuple[_Row, ...]]] = {
         _function("regex_find_all", "regexFindAll"),
         _function("regex_replace", "regexReplaceAll regexreplace"),
         _function("url_quote", "urlquery urlencode"),
-        _same(
+        _Row(
             "lookup",
             # Helm and Ansible look up objects, Terraform a key of a map.
             f"a key of a value is value.get(key, default); {_NO_CLUSTER}",
+            f"a key of a value is value.get(key, default); {_NO_CLUSTER}",
+            "objects of the cluster are asked for with ExtraResources or Requirements",
         ),
         _same("query", _NO_CLUSTER),
-        _jinja("tpl template", "a template is a module or a macro: {% macro name(a) %}"),
+        _Row(
+            "tpl",
+            None,
+            "a template is a module or a macro: {% macro name(a) %}",
+            "write a named template with define, and include it",
+        ),
+        _jinja("template", "a template is a module or a macro: {% macro name(a) %}"),
+        _go("required", 'write {{ if not .x }}{{ fail "x is missing" }}{{ end }}, or default'),
+        _go("getCompositeResourceConnectionDetails", "read .observed.composite.connectionDetails"),
         _Row(
             "default",
             "write get(value, path, default), or `value or default`",
@@ -337,6 +362,67 @@ _ROWS: Final[dict[Kind, tuple[_Row, ...]]] = {
         _jinja("template", "write a macro, and call it: {{ name(argument) }}"),
         _jinja("include", 'write {% include "module" %}, or a macro and {{ name(argument) }}'),
     ),
+    "function": (
+        _go("in includes", _GO_PARTS),
+        _go("is", "test a value with if, not, eq or kindIs"),
+        _go("for", "there is no for: range $item := LIST, or range until N"),
+        _go("unless", "write {{ if not .x }}"),
+        _go("while", "there is no while: range over a list, or over until N"),
+        _go("case switch match", "write if, else if and end"),
+        _go("def func function macro import load extends from", _GO_CALLED),
+        _go("raise throw error assert", 'end with an error: fail "TEXT"'),
+        _go("isset defined exists", "test a value with if, or a key with hasKey"),
+        _go(
+            "lambda map filter select selectattr reject rejectattr groupby "
+            "zip forEach foreach each",
+            "go over a list with range",
+        ),
+        _go("enumerate", "range has the index: range $index, $item := LIST"),
+        _go(
+            "items dictsort dict2items entries iteritems",
+            "range goes over a map in the order of its keys: range $key, $value := MAP",
+        ),
+        _go("items2dict zipmap", "fill a map in a loop: $_ := set MAP KEY VALUE"),
+        _go("batch", "write chunk N LIST"),
+        _go("sum", "add in a loop: declare $sum := 0 before, and write $sum = add $sum ."),
+        _go("abs", "for a whole number, write max X (sub 0 X)"),
+        _go("capitalize", "title begins each word with a capital letter"),
+        _go("safe forceescape raw", "nothing is escaped here: leave it out"),
+        _go("urlencode", "urlquery escapes a text for the query of an URL"),
+        _go("bool tobool parseBool", 'compare the text: eq VALUE "true"'),
+        _go(
+            "regex_replace regexReplace regexreplace",
+            "write regexReplaceAll PATTERN TEXT REPLACEMENT",
+        ),
+        _go("regex_search regex regexp", "write regexFind PATTERN TEXT"),
+        _go("regex_findall regexall", "write regexFindAll PATTERN TEXT -1"),
+        _go("union setunion", "write concat LIST LIST | uniq"),
+        _go("flatten", "concat joins lists: concat LIST LIST"),
+        _go("difference setsubtract", "write without LIST ITEM ITEM"),
+        _go(
+            "combine update assign extend",
+            "write mergeOverwrite MAP MAP: the last one wins; with merge, the first",
+        ),
+        _go("attr getattr", 'write index MAP "NAME"'),
+        _go("hasattr contains_key is_defined has_key", "write hasKey MAP KEY"),
+        _go("element", "write index LIST N"),
+        _go("try can", "a value that may be missing takes a default: default OTHER X"),
+        _go("sort sorted", "sortAlpha sorts texts"),
+        _go(
+            "file templatefile readFile open",
+            "a template reads no files: write a named template with define, and include it",
+        ),
+        _go("isinstance instanceof", 'write kindIs "string" VALUE'),
+        _go("mandatory", 'write {{ if not .x }}{{ fail "x is missing" }}{{ end }}, or default'),
+        _go("chomp", 'write trimSuffix "\n" TEXT'),
+        _go("md5", "write sha256sum TEXT"),
+        _go(
+            "getResource get_resource getObserved get_observed getComposed",
+            'write getComposedResource . "NAME"',
+        ),
+        _go("getXR getXr get_xr getComposite", "write getCompositeResource ."),
+        _go("self this", "the data is the dot, or $ from everywhere"),
+    ),
 }
 _HABITS: Final = {
     (kind, name): row for kind, rows in _ROWS.items() for row in rows for name in row.names.split()
@@ -350,10 +436,13 @@ _PLACES: Final[dict[Kind, str]] = {
     "test": " as a test",
     "tag": " as a tag",
     "word": " as a tag",
+    "function": "",
 }
 
 
-def find(language: Literal["starlark", "jinja"], name: str, *kinds: Kind) -> str | None:
+def find(
+    language: Literal["starlark", "jinja", "gotemplate"], name: str, *kinds: Kind
+) -> str | None:
     """Return what is written for a name, as the first of ``kinds`` that it has; else None."""
     rows = (_HABITS[kind, name] for kind in kinds if (kind, name) in _HABITS)
     return next((hint for row in rows if (hint := getattr(row, language))), None)
@@ -370,3 +459,4 @@ def _describe(name: str) -> Iterator[str]:
     ]
     yield from (f"in Starlark{place}: {row.starlark}" for place, row in rows if row.starlark)
     yield from (f"in Jinja{place}: {row.jinja}" for place, row in rows if row.jinja)
+    yield from (f"in Go templates: {row.gotemplate}" for _, row in rows if row.gotemplate)

@@ -36,14 +36,15 @@ class Files:
             _CACHE_BYTES, max_entries=_MAX_CACHED_DIRECTORIES
         )
 
-    def read(self, dir_path: str) -> Mapping[str, str]:
+    def read(self, dir_path: str, top: str = ".") -> Mapping[str, str]:
         """Return every file's text below ``dir_path`` by its relative path, in walk order.
 
-        ``dir_path`` is absolute or relative to the root. Raises ValueError "cannot …" when it
-        is outside, absent, too large, or holds something else than UTF-8 text.
+        ``dir_path`` is absolute or relative to the root, ``top`` its name in an error about its
+        list of files. Raises ValueError "cannot …" when it is outside, absent, too large, or holds
+        something else than UTF-8 text.
         """
         directory, inside = self._find(dir_path)
-        signature = tuple(islice(_walk(directory, inside), _MAX_FILES + 1))
+        signature = tuple(islice(_walk(directory, inside, top), _MAX_FILES + 1))
         cached = self._cache.get(dir_path)
         if cached is not None and cached[0] == signature:
             return cached[1]
@@ -77,20 +78,22 @@ def files_below(root: str | None) -> Files:
 
 
 def _walk(
-    directory: Path, root: Path, prefix: str = "", depth: int = 0
+    directory: Path, root: Path, top: str, prefix: str = "", depth: int = 0
 ) -> Iterator[tuple[str, int, int, int]]:
     if depth > _MAX_DEPTH:
         raise ValueError(f'cannot read "{prefix}": deeper than {_MAX_DEPTH} directories')
     try:
         names = sorted(path.name for path in directory.iterdir())
     except OSError as error:
-        raise ValueError(f'cannot read directory "{prefix or "."}": {_cause(error)}') from error
+        raise ValueError(f'cannot read directory "{prefix or top}": {_cause(error)}') from error
     for name in names:
         if not name.startswith("."):
-            yield from _entry(directory / name, root, prefix + name, depth)
+            yield from _entry(directory / name, root, top, prefix + name, depth)
 
 
-def _entry(path: Path, root: Path, name: str, depth: int) -> Iterator[tuple[str, int, int, int]]:
+def _entry(
+    path: Path, root: Path, top: str, name: str, depth: int
+) -> Iterator[tuple[str, int, int, int]]:
     if path.is_symlink() and not path.resolve().is_relative_to(root):
         raise ValueError(f'cannot read "{name}": {_OUTSIDE}')
     try:
@@ -98,7 +101,7 @@ def _entry(path: Path, root: Path, name: str, depth: int) -> Iterator[tuple[str,
     except OSError as error:
         raise ValueError(f'cannot read "{name}": {_cause(error)}') from error
     if stat.S_ISDIR(status.st_mode):
-        yield from _walk(path, root, f"{name}/", depth + 1)
+        yield from _walk(path, root, top, f"{name}/", depth + 1)
     elif stat.S_ISREG(status.st_mode):
         yield name, status.st_ino, status.st_size, status.st_mtime_ns
 

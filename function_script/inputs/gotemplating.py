@@ -137,10 +137,9 @@ def _program(
 def _default_files(fields: ObjectReader, directory: str) -> list[Part]:
     """Return the files of the operator's directory, which may be anywhere; see Limits."""
     try:
-        files = files_below(directory).read(".")
+        files = files_below(directory).read(directory, top=directory)
     except ValueError as error:
-        cause = str(error).replace('"."', f'"{directory}"')
-        fields.problems.add(fields.at("source"), f"the default source {cause}")
+        fields.problems.add(fields.at("source"), f"the default source {error}")
         return []
     if not files:
         fields.problems.add(fields.at("source"), f'the default source "{directory}" is empty')

@@ -12,7 +12,7 @@ from function_script.inputs import MissingContent
 from function_script.request.limits import LIMITS, MIB
 from function_script.step.blocked import Blocked
 from function_script.step.telemetry import RequestInfo
-from function_script.texts.diagnostics import CONTROL, Diagnostic, cut
+from function_script.texts.diagnostics import CONTROL, Code, Diagnostic, cut
 from function_script.texts.errors import FatalError, LimitError, LimitName, SandboxError
 
 # A program that prints more is ended.
@@ -20,6 +20,7 @@ MAX_LOG_BYTES = 64 * 1024
 # A worker that grew this close to its limit did not crash from deep nesting.
 _MEMORY_SUSPICION = 0.75
 _MAX_DETAIL_BYTES = 300
+# The notice that Rust prints of a panic.
 _PANIC = re.compile(
     r"^\n?thread '[^\n]*panicked at [^\n]*\n[^\n]*\n?(note: [^\n]*\n?)?", re.MULTILINE
 )
@@ -151,6 +152,21 @@ def sanitize_stderr(printed: bytes) -> str:
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
+def panic_cause(text: str) -> Cause | None:
+    """Return the cause of a Rust panic; None for one that is no limit."""
+    return next((cause for sign, cause in _PANICS if sign in text), None)
+
+
+# Starlark allocates without checking and prints without checking, and its binding assumes that
+# Python always has memory for a string.
+_PANICS: Final = (
+    ("PyObject pointer is null", Cause.MEMORY),
+    ("out of memory", Cause.MEMORY),
+    ("AlignedSize", Cause.MEMORY),
+    ("failed printing to stderr", Cause.OUTPUT),
+)
+
+
 def explain(cause: Cause, limits: AppliedLimits, detail: str = "") -> FatalError:
     """Build the error of a run that ended by ``cause``; ``detail`` is safe to show to the user."""
     if cause is Cause.TIMEOUT:
@@ -223,7 +239,9 @@ def request_too_large_error(request_bytes: int, max_bytes: int) -> Failed:
 
 
 def _limit(text: str, hint: str, limit: LimitName | None = None) -> LimitError:
-    return LimitError.of(f"cannot run the program: {text}", hint=hint, limit=limit)
+    code = Code("limit", limit) if limit else None
+    problem = Diagnostic(message=f"cannot run the program: {text}", hint=hint, code=code)
+    return LimitError(problem, limit=limit)
 
 
 _BUSY_HINT = "it is tried again; run more replicas or --workers when this stays"

@@ -37,5 +37,8 @@ def spawn(module: str, descriptors: Sequence[int], config: ZygoteConfig) -> subp
         stdout=subprocess.DEVNULL,
         pass_fds=descriptors,
         env=env | _VARIABLES,
-        start_new_session=True,
+        # Ctrl-C does not reach it. In a session of its own, Linux would schedule it against the
+        # server's session outside of containers (``sched_autogroup_enabled``), and beside other
+        # busy processes its workers got a fifth of their share.
+        process_group=0,
     )

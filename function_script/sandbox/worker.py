@@ -18,7 +18,7 @@ from function_script.inputs import MissingContent
 from function_script.request.limits import MIB, Limits
 from function_script.sandbox import report
 from function_script.sandbox.ipc import Channel, ReplyHeader, RequestHeader
-from function_script.sandbox.outcome import MAX_LOG_BYTES, Cause, sanitize_stderr
+from function_script.sandbox.outcome import MAX_LOG_BYTES, Cause, panic_cause, sanitize_stderr
 from function_script.sandbox.report import WorkerReport
 from function_script.step.blocked import Blocked
 from function_script.step.telemetry import RequestInfo
@@ -215,19 +215,8 @@ def _classify_failure(error: BaseException, data: bytes) -> WorkerReport:
         return WorkerReport(cause=Cause.OUTPUT)
     if type(error).__name__ == "PanicException":
         text = str(error)
-        for sign, cause in _PANICS:
-            if sign in text:
-                return WorkerReport(cause=cause)
+        if cause := panic_cause(text):
+            return WorkerReport(cause=cause)
         # It may quote the request.
         return WorkerReport(cause=Cause.CRASH, detail=redaction.redact_text(text, data))
     return WorkerReport(cause=Cause.BUG, trace=exception_site(error))
-
-
-# Texts of Rust panics: starlark allocates without checking and prints without checking, and its
-# binding assumes that Python always has memory for a string.
-_PANICS = (
-    ("PyObject pointer is null", Cause.MEMORY),
-    ("out of memory", Cause.MEMORY),
-    ("AlignedSize", Cause.MEMORY),
-    ("failed printing to stderr", Cause.OUTPUT),
-)

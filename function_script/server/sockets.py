@@ -1,6 +1,7 @@
 """Sockets: addresses to listen on."""
 
 import errno
+import os
 import socket
 from typing import Final
 
@@ -51,6 +52,7 @@ def listen_error(address: str, flag: str, error: OSError | None = None) -> Input
     if isinstance(error, socket.gaierror):
         reason, hint = "its host has no address here", _HINTS[errno.EADDRNOTAVAIL]
     else:
-        reason = (error.strerror or str(error)).partition(" (while")[0].lower()
+        # Python's own text of a socket has the address once more.
+        reason = (os.strerror(error.errno) if error.errno else str(error)).lower()
         hint = _HINTS.get(error.errno or 0, f"choose another with {flag}")
     return InputError.of(f'cannot listen on "{address}" ({flag}): {reason}', hint=hint)

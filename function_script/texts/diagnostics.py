@@ -37,11 +37,14 @@ class Note(NamedTuple):
         return f"{self.text} {self.span}"
 
 
-CodeName: TypeAlias = Literal["duplicate-key", "duplicate-name", "nameless"]
+CodeName: TypeAlias = Literal["duplicate-key", "duplicate-name", "limit", "nameless"]
 
 
 class Code(NamedTuple):
-    """The identity of a problem for code, which reads no words; ``subject`` is a key or name."""
+    """The identity of a problem for code, which reads no words.
+
+    ``subject`` is a key, a name or a limit.
+    """
 
     name: CodeName
     subject: str = ""

@@ -6,8 +6,9 @@ described by their CRDs.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from operator import attrgetter
 from typing import Final
@@ -60,17 +61,18 @@ def groups() -> dict[str, str]:
     }
 
 
-def entries(group: str) -> list[Entry]:
+@cache
+def entries(group: str) -> tuple[Entry, ...]:
     """Return the entries of a group."""
     if group == _LIBRARY:
-        return [*_describe_library()]
+        return (*_describe_library(),)
     if group == _INPUTS:
-        return [*_input_entries()]
+        return (*_input_entries(),)
     if group == _DOCUMENTS:
-        return [*_document_entries()]
+        return (*_document_entries(),)
     if group == _CASES:
-        return [*read_table("function_script.tools.cases")]
-    return [*LANGUAGES[group].manual.entries()]
+        return (*read_table("function_script.tools.cases"),)
+    return (*LANGUAGES[group].manual.entries(),)
 
 
 def list_groups() -> str:
@@ -114,7 +116,7 @@ def _list_with(word: str) -> str:
     raise InputError.of(f'cannot find "{word}" in the manual', hint=suggest(word, names, otherwise))
 
 
-def _matches(name: str, candidates: list[Entry]) -> list[Entry]:
+def _matches(name: str, candidates: Sequence[Entry]) -> list[Entry]:
     """Return the entries of this very name, or else those whose short name it is."""
     exact = [entry for entry in candidates if entry.name == name]
     if exact or not name:
@@ -130,7 +132,7 @@ def _matches(name: str, candidates: list[Entry]) -> list[Entry]:
     ]
 
 
-def _list(members: list[Entry]) -> str:
+def _list(members: Sequence[Entry]) -> str:
     width = max(len(entry.name) for entry in members)
     parts = []
     for section, group in groupby(members, key=attrgetter("section")):

@@ -150,12 +150,8 @@ class _Reader:
         except subprocess.TimeoutExpired as error:
             raise self._fail(f"git took longer than {_SECONDS:.0f} s") from error
         except subprocess.CalledProcessError as error:
-            lines = error.stderr.decode("utf-8", "replace").splitlines()
-            reason = (
-                f"git says: {lines[-1].removeprefix('fatal: ')}"
-                if lines
-                else "git has no such commit"
-            )
+            fatal = git.read_fatal(error.stderr.decode("utf-8", "replace"))
+            reason = f"git says: {fatal}" if fatal else "git has no such commit"
             raise self._fail(reason) from error
         return result.stdout
 

@@ -23,8 +23,14 @@ from support.timing import PATIENCE_SECONDS, stretched
 
 from function_script.tools.xpkg import archives, certificates, images
 from function_script.tools.xpkg.progress import Body, NullProgress
-from function_script.tools.xpkg.registry import RetryPolicy
-from function_script.tools.xpkg.transport import Client, HttpRequest, HttpResponse, NoAnswerError
+from function_script.tools.xpkg.registry import retry
+from function_script.tools.xpkg.transport import (
+    Client,
+    HttpRequest,
+    HttpResponse,
+    NoAnswerError,
+    Patience,
+)
 
 pytestmark = pytest.mark.usefixtures("docker_config")
 
@@ -171,12 +177,8 @@ def test_answer_is_never_trusted(
 
 def client(*, exchange: float = PATIENCE_SECONDS, silence: float = PATIENCE_SECONDS) -> Client:
     """A client with short timeouts."""
-    return Client(
-        certificates.build_context(None),
-        uses_proxies=False,
-        exchange_seconds=exchange,
-        silence_seconds=silence,
-    )
+    patience = Patience(exchange_seconds=exchange, silence_seconds=silence)
+    return Client(certificates.build_context(None), patience, uses_proxies=False)
 
 
 @contextmanager
@@ -268,7 +270,7 @@ def test_pauses_grow_and_end(start: Callable[..., Registry]) -> None:
     def send() -> HttpResponse:
         return client().send(HttpRequest("GET", f"{registry.url}/"))
 
-    assert RetryPolicy(lines.append, pauses.append).run(send).status == 503
+    assert retry(send, lines.append, sleep=pauses.append).status == 503
     assert (pauses, len(registry.seen)) == ([1.0, 2.0, 4.0, 8.0], 5)
     assert lines[0] == "HTTP 503: trying again in 1 s"
 
@@ -296,7 +298,7 @@ def test_retry_after_is_a_number_or_a_date(
     registry.hook("GET", "", first(1, answer))
     pauses: list[float] = []
     request = HttpRequest("GET", f"{registry.url}/v2/a/manifests/b")
-    RetryPolicy(lambda _: None, pauses.append).run(lambda: client().send(request))
+    retry(lambda: client().send(request), lambda _: None, sleep=pauses.append)
     assert pauses == [pause]
 
 

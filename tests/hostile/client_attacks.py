@@ -61,7 +61,7 @@ class Target(NamedTuple):
     """A running server, and the identity of a client."""
 
     server: Server
-    identity: Identity | None
+    identity: Identity
 
     def channel(self) -> grpc.Channel:
         """Open a connection of a good client."""
@@ -102,7 +102,7 @@ class Peak:
             self.size = max(self.size, self._server.resident_bytes())
 
 
-def clients_that_go_away(target: Target, number: int = 200) -> None:
+def clients_that_go_away(target: Target, number: int) -> None:
     """Request large responses, read 64 KiB of each, and disconnect."""
     body = message(LARGE)
     for _ in range(number):

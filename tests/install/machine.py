@@ -138,6 +138,4 @@ def _pythons() -> list[Python]:
 
 ALL = _pythons()
 PYTHONS = [python for python in ALL if python.version >= OLDEST]
-# The workflows build and test on each Python.
-EXTREMES = [*dict.fromkeys((PYTHONS[0], PYTHONS[-1]))]
 TOO_OLD = [python for python in ALL if python.version < OLDEST]

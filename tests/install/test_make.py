@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 from install.machine import (
-    EXTREMES,
     PYTHONS,
     TOO_OLD,
-    Python,
     check_out,
     environment,
     run,
@@ -17,6 +15,8 @@ from install.machine import (
 
 pytestmark = pytest.mark.timeout(600)
 RENDERED = "color: purple"
+# The part of `make demo` that depends on the Python: nothing is fetched.
+PREPARE = ["make", ".venv/pyvenv.cfg"]
 ADVICE = r": try make demo PYTHON=python3\.\d+\n"
 
 
@@ -47,9 +47,9 @@ def env(tmp_path: Path, programs: Path) -> dict[str, str]:
     return {**variables, "PATH": f"{programs}:{variables['PATH']}"}
 
 
-@pytest.mark.parametrize("python", EXTREMES, ids=lambda python: python.name)
-def test_demo_runs(python: Python, checkout: Path, env: dict[str, str]) -> None:
+def test_demo_runs(checkout: Path, env: dict[str, str]) -> None:
     """Also where a run that was interrupted has left an environment without pip."""
+    python = PYTHONS[-1]
     run([python.path, "-m", "venv", "--without-pip", ".venv"], checkout, env)
     assert RENDERED in run(["make", "demo", f"PYTHON={python.path}"], checkout, env)
     assert f"(Python {python.name}." in run([".venv/bin/function-script", "version"], checkout, env)
@@ -61,7 +61,7 @@ def test_demo_runs(python: Python, checkout: Path, env: dict[str, str]) -> None:
 def test_python_that_is_too_old_is_refused(
     checkout: Path, programs: Path, env: dict[str, str]
 ) -> None:
-    """One line says what to do, nothing stays behind, and to do so works."""
+    """One line says what to do, nothing stays behind, and to do so makes an environment."""
     old = TOO_OLD[-1]
     wrap(programs, "python3", f"exec {old.path}")
     before = sorted(checkout.iterdir())
@@ -70,7 +70,8 @@ def test_python_that_is_too_old_is_refused(
     assert re.match(re.escape(line) + r"\d+" + ADVICE + r"make: .*\n\Z", printed), printed
     assert sorted(checkout.iterdir()) == before
     advice = re.findall(r"make demo (PYTHON=\S+)", printed)
-    assert RENDERED in run(["make", "demo", *advice], checkout, env)
+    run([*PREPARE, *advice], checkout, env)
+    assert (checkout / ".venv/bin/pip").exists()
 
 
 @pytest.mark.parametrize(
@@ -101,14 +102,13 @@ def test_another_python_makes_another_environment(checkout: Path, env: dict[str,
     """PYTHON is heeded although there is an environment; one that was moved is made anew."""
     first, last = PYTHONS[0], PYTHONS[-1]
     stamp = checkout / ".venv/runtime"
-    prepare = ["make", ".venv/pyvenv.cfg"]
-    run([*prepare, f"PYTHON={first.path}"], checkout, env)
+    run([*PREPARE, f"PYTHON={first.path}"], checkout, env)
     stamp.write_text(f"{checkout}\n")
-    run([*prepare, f"PYTHON={first.path}"], checkout, env)
-    run(prepare, checkout, env)
+    run([*PREPARE, f"PYTHON={first.path}"], checkout, env)
+    run(PREPARE, checkout, env)
     assert stamp.exists()
-    run([*prepare, f"PYTHON={last.path}"], checkout, env)
+    run([*PREPARE, f"PYTHON={last.path}"], checkout, env)
     assert stamp.exists() == (first == last)
     stamp.write_text(f"{checkout.parent}\n")
-    run(prepare, checkout, env)
+    run(PREPARE, checkout, env)
     assert not stamp.exists()

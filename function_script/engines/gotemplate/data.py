@@ -169,6 +169,13 @@ class _Cached:
         return self._value
 
 
+def find_at(value: object, *path: str) -> object:
+    """Return the value at a path of keys; None where a part of it is missing."""
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
 def copy_tree(value: object) -> object:
     """Return a copy that shares no map and no list with ``value``."""
     if isinstance(value, list):

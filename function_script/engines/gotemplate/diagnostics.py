@@ -178,13 +178,8 @@ def parse_problems(
             is_unknown = mistake.error.code is Code.FUNCTION_UNKNOWN
             if is_unknown and registry.unavailable_reason(function):
                 cause = f'function "{function}" is not available'
-            problem = Diagnostic(
-                message=f"cannot parse {location.span.name}: {cause}",
-                span=location.span,
-                excerpt=location.excerpt,
-                hint=_parse_hint(mistake, source),
-            )
-            problems.append(problem)
+            message = f"cannot parse {location.span.name}: {cause}"
+            problems.append(location.to_diagnostic(message, _parse_hint(mistake, source)))
     return tuple(problems)
 
 
@@ -253,13 +248,8 @@ def site_problem(
     location = _locate(site, loaded, parts, error)
     message = f"cannot evaluate {_undefined_variable(error) or _expression(site)}: {error}"
     correction = _correction(error, site, loaded) or _order_hint(site, loaded)
-    problem = Diagnostic(
-        message=message,
-        span=location.span,
-        excerpt=location.excerpt,
-        hint=correction or _hint(error, None, loaded),
-    )
-    return problem, correction
+    hint = correction or _hint(error, None, loaded)
+    return location.to_diagnostic(message, hint), correction
 
 
 def _undefined_variable(error: Exception | None) -> str:

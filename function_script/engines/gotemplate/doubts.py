@@ -86,9 +86,9 @@ def _find_in_nodes(trees: parser.Trees, source: Source, settings: Settings) -> I
     for part in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
         match part:
             case nodes.Template(pipe=nodes.Pipe(commands=[_, *_, last])) if (
-                _function(last) in _OF_TEXT
+                last.function in _OF_TEXT
             ):
-                name = _function(last)
+                name = last.function
                 correction = corrections.correct(source.text, last.position, settings.grammar())
                 if correction is not None:
                     message = (
@@ -106,9 +106,9 @@ def _find_in_nodes(trees: parser.Trees, source: Source, settings: Settings) -> I
                 hint = f"write {{{{ include {name.quoted} . }}}}"
                 yield Finding(part.position, len("include"), message, hint)
             case nodes.Action(pipe=nodes.Pipe(declared=(), commands=[command])) if (
-                _function(command) in PRINTED_BY_MISTAKE
+                command.function in PRINTED_BY_MISTAKE
             ) and not _is_in_comment(source.text, command.position):
-                name = _function(command)
+                name = command.function
                 message, hint = PRINTED_BY_MISTAKE[name]
                 yield Finding(command.position, len(name), f"{name} {message}", hint)
             case nodes.Pipe(commands=commands):
@@ -126,7 +126,7 @@ def _find_constant_subjects(commands: Sequence[nodes.Command]) -> Iterator[Findi
         yield from _find_odd_counts(command, len(command.words) - 1 + (index > 0))
         before = commands[index - 1].words if index else ()
         is_piped = len(before) == 1
-        name, arguments = _function(command), (*command.words[1:], *(before if is_piped else ()))
+        name, arguments = command.function, (*command.words[1:], *(before if is_piped else ()))
         if index and not is_piped:
             continue
         if _SUBJECT_LAST.get(name) != len(arguments) or not _is_constant(arguments[-1]):
@@ -187,7 +187,7 @@ def _is_in_comment(text: str, position: int) -> bool:
 
 def _find_constant_conditions(command: nodes.Command) -> Iterator[Finding]:
     """Find ``or (ne x A) (ne x B)``, always true, and ``and (eq x A) (eq x B)``, never true."""
-    opposite = {"or": "ne", "and": "eq"}.get(_function(command), "")
+    opposite = {"or": "ne", "and": "eq"}.get(command.function, "")
     compared: dict[str, str] = {}
     for word in command.words[1:]:
         match word:
@@ -197,7 +197,7 @@ def _find_constant_conditions(command: nodes.Command) -> Iterator[Finding]:
                 constant = nodes.to_source(right)
                 first = compared.setdefault(nodes.to_source(left), constant)
                 if first != constant:
-                    name = _function(command)
+                    name = command.function
                     is_true = name == "or"
                     yield Finding(
                         position=command.position,
@@ -207,11 +207,6 @@ def _find_constant_conditions(command: nodes.Command) -> Iterator[Finding]:
                         hint=f"write {'and' if is_true else 'or'}",
                     )
                     return
-
-
-def _function(command: nodes.Command) -> str:
-    first = command.words[0]
-    return first.name if isinstance(first, nodes.Identifier) else ""
 
 
 def _is_constant(word: nodes.Operand) -> bool:

@@ -4,87 +4,13 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from function_script.engines import habits
 from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.errors import Code, GoError, ParseError
 from function_script.engines.gotemplate.syntax.lexer import KEYWORDS
 from function_script.texts.problems import suggest
 
 _ARITY: Final = "a piped value is the last argument; parentheses keep arguments together"
-_FROM_HELM: Final = {
-    "required": 'write {{ if not .x }}{{ fail "x is missing" }}{{ end }}, or default',
-    "lookup": "objects of the cluster are asked for with ExtraResources or Requirements",
-    "tpl": "write a named template with define, and include it",
-    "getCompositeResourceConnectionDetails": "read .observed.composite.connectionDetails",
-}
-_CALLED: Final = "a part of the template with a name: define it, and write it with include"
-_PARTS: Final = (
-    "a list has an item: has ITEM LIST; a map a key: hasKey MAP KEY; a text a part: "
-    "contains PART TEXT"
-)
-_FROM_HABIT: Final = {
-    "in": _PARTS,
-    "is": "test a value with if, not, eq or kindIs",
-    "for": "there is no for: range $item := LIST, or range until N",
-    "unless": "write {{ if not .x }}",
-    "while": "there is no while: range over a list, or over until N",
-    **dict.fromkeys(("case", "switch", "match"), "write if, else if and end"),
-    **dict.fromkeys(("def", "func", "function", "macro"), _CALLED),
-    **dict.fromkeys(("import", "load", "extends", "from"), _CALLED),
-    **dict.fromkeys(("raise", "throw", "error", "assert"), 'end with an error: fail "TEXT"'),
-    **dict.fromkeys(("isset", "defined", "exists"), "test a value with if, or a key with hasKey"),
-    **dict.fromkeys(
-        ("lambda", "map", "filter", "select", "selectattr", "reject", "rejectattr", "groupby"),
-        "go over a list with range",
-    ),
-    **dict.fromkeys(("zip", "forEach", "foreach", "each"), "go over a list with range"),
-    "enumerate": "range has the index: range $index, $item := LIST",
-    **dict.fromkeys(
-        ("items", "dictsort", "dict2items", "entries", "iteritems"),
-        "range goes over a map in the order of its keys: range $key, $value := MAP",
-    ),
-    **dict.fromkeys(("items2dict", "zipmap"), "fill a map in a loop: $_ := set MAP KEY VALUE"),
-    "batch": "write chunk N LIST",
-    "sum": "add in a loop: declare $sum := 0 before, and write $sum = add $sum .",
-    "abs": "for a whole number, write max X (sub 0 X)",
-    "capitalize": "title begins each word with a capital letter",
-    **dict.fromkeys(("safe", "forceescape", "raw"), "nothing is escaped here: leave it out"),
-    "urlencode": "urlquery escapes a text for the query of an URL",
-    **dict.fromkeys(("bool", "tobool", "parseBool"), 'compare the text: eq VALUE "true"'),
-    **dict.fromkeys(
-        ("regex_replace", "regexReplace", "regexreplace"),
-        "write regexReplaceAll PATTERN TEXT REPLACEMENT",
-    ),
-    **dict.fromkeys(("regex_search", "regex", "regexp"), "write regexFind PATTERN TEXT"),
-    **dict.fromkeys(("regex_findall", "regexall"), "write regexFindAll PATTERN TEXT -1"),
-    **dict.fromkeys(("union", "setunion"), "write concat LIST LIST | uniq"),
-    "flatten": "concat joins lists: concat LIST LIST",
-    **dict.fromkeys(("difference", "setsubtract"), "write without LIST ITEM ITEM"),
-    **dict.fromkeys(
-        ("combine", "update", "assign", "extend"),
-        "write mergeOverwrite MAP MAP: the last one wins; with merge, the first",
-    ),
-    **dict.fromkeys(("attr", "getattr"), 'write index MAP "NAME"'),
-    **dict.fromkeys(("hasattr", "contains_key", "is_defined", "has_key"), "write hasKey MAP KEY"),
-    "element": "write index LIST N",
-    **dict.fromkeys(("try", "can"), "a value that may be missing takes a default: default OTHER X"),
-    **dict.fromkeys(("sort", "sorted"), "sortAlpha sorts texts"),
-    "includes": _PARTS,
-    **dict.fromkeys(
-        ("file", "templatefile", "readFile", "open"),
-        "a template reads no files: write a named template with define, and include it",
-    ),
-    **dict.fromkeys(("isinstance", "instanceof"), 'write kindIs "string" VALUE'),
-    "mandatory": 'write {{ if not .x }}{{ fail "x is missing" }}{{ end }}, or default',
-    "chomp": 'write trimSuffix "\n" TEXT',
-    "md5": "write sha256sum TEXT",
-    **dict.fromkeys(
-        ("getResource", "get_resource", "getObserved", "get_observed", "getComposed"),
-        'write getComposedResource . "NAME"',
-    ),
-    **dict.fromkeys(("getXR", "getXr", "get_xr", "getComposite"), "write getCompositeResource ."),
-    "self": "the data is the dot, or $ from everywhere",
-    "this": "the data is the dot, or $ from everywhere",
-}
 _DASH: Final = 'a name has letters, digits and _: write index MAP "NAME" for others'
 _DASH_IN_VARIABLE: Final = "the name of a variable has letters, digits and _ only"
 _MAX_KEYWORD: Final = 5
@@ -181,12 +107,15 @@ def syntax_hint(error: ParseError, source: str, position: int) -> str | None:
 
 def is_foreign(error: ParseError) -> bool:
     """Report whether an error is about a keyword of other languages."""
-    return error.code is Code.FUNCTION_UNKNOWN and error.subject in _FROM_HABIT
+    return (
+        error.code is Code.FUNCTION_UNKNOWN
+        and habits.find("gotemplate", error.subject, "function") is not None
+    )
 
 
 def function_hint(name: str, functions: Iterable[str]) -> str | None:
     """Return the hint for an unknown function; it may be a misspelt keyword such as ``end``."""
-    habit = _FROM_HELM.get(name) or _FROM_HABIT.get(name)
+    habit = habits.find("gotemplate", name, "name", "function")
     return habit or suggest(name, (*functions, *sorted(KEYWORDS)))
 
 

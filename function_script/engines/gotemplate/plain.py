@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
-from function_script.engines.gotemplate import diagnostics, printing, programs, registry
+from function_script.engines.gotemplate import diagnostics, printing, programs, registry, values
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.language import DELIMS
 from function_script.engines.gotemplate.run import MAIN, Run
@@ -101,24 +101,10 @@ def _missing_key(options: Sequence[str]) -> MissingKey:
 # Failures in Go's own words, positions included. Authors get diagnostics.py's words for the same.
 
 
-class GoPosition(NamedTuple):
-    """A position in a source, counted as Go does: lines from 1, columns in bytes from 0."""
-
-    line: int
-    column: int
-
-
-def go_position(text: str, position: int) -> GoPosition:
-    """Convert a position in characters."""
-    start = text.rfind("\n", 0, position) + 1
-    column = len(text[start:position].encode("utf-8", "surrogateescape"))
-    return GoPosition(text.count("\n", 0, position) + 1, column)
-
-
 def parse_error(bad: programs.BadSource) -> str:
     """Format the first error as Go does: ``template: manifests:1: unexpected EOF``."""
     error = bad.errors[0]
-    line = go_position(bad.source.text, error.position or 0).line
+    line = bad.source.text.count("\n", 0, error.position or 0) + 1
     return f"template: {bad.name}:{line}: {error.text}"
 
 
@@ -135,6 +121,9 @@ def run_error(error: Exception, sites: Sequence[Site], loaded: programs.LoadedPr
 
 
 def _format_site(site: Site, loaded: programs.LoadedProgram) -> str:
-    line, column = go_position(loaded.origins[site.template].text, site.node.position)
+    text, position = loaded.origins[site.template].text, site.node.position
+    line = text.count("\n", 0, position) + 1
+    # Go counts columns in bytes, from 0.
+    column = len(values.to_bytes(text[text.rfind("\n", 0, position) + 1 : position]))
     where = f"template: {MAIN}:{line}:{column}"
     return f"{where}: executing {printing.quote(site.template)} at <{nodes.to_source(site.node)}>: "

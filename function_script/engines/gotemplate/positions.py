@@ -45,9 +45,7 @@ class Finding(NamedTuple):
     def to_diagnostic(self, source: Source, parts: tuple[SourcePart, ...]) -> Diagnostic:
         """Return it with its place as the author knows it."""
         place = find_span(source, self.position, self.width, parts)
-        return Diagnostic(
-            message=self.message, span=place.span, excerpt=place.excerpt, hint=self.hint
-        )
+        return place.to_diagnostic(self.message, self.hint)
 
 
 class SourceSpan(NamedTuple):
@@ -60,6 +58,10 @@ class SourceSpan(NamedTuple):
     def excerpt(self) -> Excerpt | None:
         """The lines around it."""
         return excerpt(self.source, self.span)
+
+    def to_diagnostic(self, message: str, hint: str | None) -> Diagnostic:
+        """Return a problem with this place."""
+        return Diagnostic(message=message, span=self.span, excerpt=self.excerpt, hint=hint)
 
 
 def find_span(

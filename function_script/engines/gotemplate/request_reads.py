@@ -125,10 +125,10 @@ class _Walker:
         for stage, command in enumerate(pipe.commands):
             following = pipe.commands[stage + 1 :]
             self._is_testing = was_testing or any(
-                _function(following_command) in _TESTS for following_command in following
+                following_command.function in _TESTS for following_command in following
             )
             command_path = self._walk_command(command, dot)
-            is_default = stage > 0 and _function(command) == "default"
+            is_default = stage > 0 and command.function == "default"
             if is_default:
                 self._add_default(command.words[1], path)
             path = path if is_default else command_path if stage == 0 else None
@@ -138,7 +138,7 @@ class _Walker:
         return path
 
     def _walk_command(self, command: nodes.Command, dot: Path | None) -> Path | None:
-        function = _function(command)
+        function = command.function
         was_testing = self._is_testing
         self._is_testing = was_testing or function in _TESTS
         paths = [self._walk_operand(word, dot) for word in command.words]
@@ -197,22 +197,22 @@ class _Walker:
     def _call_path(self, command: nodes.Command, paths: list[Path | None]) -> Path | None:
         """Return the path of the value of a call."""
         match command.words[1:]:
-            case [_] if _function(command) == "getCompositeResource" and paths[1] == ():
+            case [_] if command.function == "getCompositeResource" and paths[1] == ():
                 return _XR
-            case [_, *keys] if _function(command) in {"index", "get"} and paths[1] is not None:
+            case [_, *keys] if command.function in {"index", "get"} and paths[1] is not None:
                 path = paths[1]
                 for key in keys:
-                    if _function(command) == "index":
+                    if command.function == "index":
                         self.indexed_paths.add(path)
                     path = (*path, key.value if isinstance(key, nodes.String) else ANY)
                     if isinstance(key, nodes.String):
                         self._add_access(path, key.position, len(key.quoted))
                 return path
             case [_, nodes.String(value=key)] if (
-                _function(command) == "hasKey" and paths[1] is not None
+                command.function == "hasKey" and paths[1] is not None
             ):
                 self.tested_paths.add((*paths[1], key))
-            case [_, _] if _function(command) == "default":
+            case [_, _] if command.function == "default":
                 return paths[2]
         return None
 
@@ -264,8 +264,3 @@ def _walk(program: Program) -> _Walker:
     walker = _Walker(program.main, read_source_parts(program.options), declarations)
     walker.walk_body(root, ())
     return walker
-
-
-def _function(command: nodes.Command) -> str:
-    first = command.words[0]
-    return first.name if isinstance(first, nodes.Identifier) else ""

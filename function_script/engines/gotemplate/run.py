@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import time
-from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
 
 from function_script.documents.outdents import is_outdented
@@ -308,33 +307,33 @@ class Run:
 
         Every further call at a site gives another number.
         """
+        return _RandomNumbers(self, site)
 
-        def next_random(bound: int) -> int:
-            if self.is_random_zero:
-                return 0
-            count = self._random_counts[site] = self._random_counts.get(site, 0) + 1
-            draw = f"{site}\0{count}"
-            if self._is_salted:
-                digest = hmac.digest(self._seed.encode(), draw.encode(), "sha256")
-            else:
-                digest = hashlib.sha256(f"{self._seed}\0{draw}".encode()).digest()
-            return int.from_bytes(digest) % bound
-
-        return _RandomNumbers(next_random, self.random_texts)
+    def draw_random(self, site: str, bound: int) -> int:
+        """Return the next number in [0, bound) for the call at ``site``."""
+        if self.is_random_zero:
+            return 0
+        count = self._random_counts[site] = self._random_counts.get(site, 0) + 1
+        draw = f"{site}\0{count}"
+        if self._is_salted:
+            digest = hmac.digest(self._seed.encode(), draw.encode(), "sha256")
+        else:
+            digest = hashlib.sha256(f"{self._seed}\0{draw}".encode()).digest()
+        return int.from_bytes(digest) % bound
 
 
 class _RandomNumbers:
-    """A NextRandom; ``texts`` has the texts that were made of random numbers."""
+    """A NextRandom of the call at ``site``."""
 
-    def __init__(self, next_random: Callable[[int], int], texts: list[str]) -> None:
-        self._next_random = next_random
-        self._texts = texts
+    def __init__(self, run: Run, site: str) -> None:
+        self._run = run
+        self._site = site
 
     def __call__(self, bound: int) -> int:
-        return self._next_random(bound)
+        return self._run.draw_random(self._site, bound)
 
     def keep(self, text: str) -> str:
-        self._texts.append(text)
+        self._run.random_texts.append(text)
         return text
 
 

@@ -46,11 +46,6 @@ _TIME: Final = re.compile(
 )
 
 
-def is_text(text: str) -> bool:
-    """Report whether a plain scalar reads back as the string it is."""
-    return resolve(text) is text
-
-
 def resolve(text: str) -> object:
     """Return the value of a plain scalar; the string itself when it is nothing else."""
     first = text[:1]
@@ -191,7 +186,7 @@ def write_string(text: str, indent: int) -> str:
 
 
 def write_key(text: str) -> str:
-    """Return a string as a key: always on one line."""
+    """Return a string as a key: on one line, quoted if it would read back as something else."""
     if _SIMPLE.fullmatch(text) and text not in _WORDS:
         return text
     return (
@@ -205,7 +200,7 @@ def has_break(text: str) -> bool:
 
 
 def _on_one_line(text: str, indent: int) -> str:
-    if not is_text(text) or text in _WORDS or _BASE60.fullmatch(text):
+    if resolve(text) is not text or text in _WORDS or _BASE60.fullmatch(text):
         return double_quoted(text)
     if "\t" in text or _SPECIAL.search(text):
         return double_quoted(text)
@@ -440,11 +435,6 @@ def to_yaml(value: object) -> str:
     else:
         _write_block(block, 0, "", parts)
     return "".join(parts)
-
-
-def scalar_text(text: str) -> str:
-    """Return a string on one line, quoted if it would read back as something else."""
-    return write_key(text)
 
 
 def _write_block(value: object, indent: int, lead: str, parts: list[str]) -> None:

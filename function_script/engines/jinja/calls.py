@@ -15,6 +15,7 @@ from jinja2 import Environment, Undefined
 from function_script.engines.jinja.budget import CHARACTERS_PER_STEP, Budget
 from function_script.engines.jinja.exceptions import MissingError, RenderError
 from function_script.engines.jinja.output import to_plain
+from function_script.engines.jinja.wording import reword
 from function_script.engines.library import FUNCTIONS, ArgumentError, Function
 from function_script.engines.signatures import NULL, WrongArgument
 from function_script.request.program import Scope
@@ -71,7 +72,7 @@ def argument_error(call: Call, positional: int, keywords: Iterable[str]) -> str 
     try:
         _signature(cast("Hashable", call)).bind(*[None] * positional, **dict.fromkeys(keywords))
     except TypeError as error:
-        return str(error).replace("'", '"')
+        return reword(str(error))
     return None
 
 

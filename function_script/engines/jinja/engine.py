@@ -11,7 +11,7 @@ from jinja2 import TemplateError
 
 from function_script.engines import foreign_syntax
 from function_script.engines.allowance import Allowance
-from function_script.engines.jinja import deferral, exceptions, paths, positions, programs
+from function_script.engines.jinja import deferral, exceptions, paths, positions, programs, wording
 from function_script.engines.jinja.output import join_chunks
 from function_script.engines.jinja.run import Run, find_roots
 from function_script.engines.jinja.source_map import Costs, LineLocator
@@ -25,8 +25,6 @@ _MAX_DESCRIBED = 50
 
 
 _RENDER = "cannot render template: "
-# Generated code unpacks the items of a loop itself; these are Python's words.
-_UNPACKING = "unpack"
 _PAIRS = "of an object, write `for key, value in object.items()`; of a list, loop.index counts"
 
 
@@ -138,11 +136,10 @@ def _explain(
     if isinstance(error, RecursionError):
         return _RENDER + "calls are nested too deeply", None, None
     if isinstance(error, TemplateError):
-        return _RENDER + exceptions.reword(error.message or "the template failed"), None, None
+        return _RENDER + wording.reword(error.message or "the template failed"), None, None
     if isinstance(error, (TypeError, ValueError, ArithmeticError)):
-        text = str(error)
-        hint = _PAIRS if _UNPACKING in text else None
+        hint = _PAIRS if wording.is_unpacking(error) else None
         if isinstance(error, ZeroDivisionError):
             hint = "test that the divisor is not 0 first"
-        return _RENDER + exceptions.reword(text), hint, None
+        return _RENDER + wording.reword(str(error)), hint, None
     raise error

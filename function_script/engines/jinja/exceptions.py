@@ -4,7 +4,6 @@ Undefined values chain and take a default; any other use of one is an error with
 lookup only records its parent and its key.
 """
 
-import re
 from collections.abc import Iterator
 from typing import NoReturn, cast
 
@@ -13,7 +12,6 @@ from jinja2 import Undefined
 from function_script.request.values import type_name, with_article
 from function_script.texts.errors import LimitName
 
-_QUOTED = re.compile(r"(?<!\w)'([^']*)'")
 _NAMES = {
     "BlockReference": "block",
     "Builtin": "function",
@@ -67,11 +65,6 @@ class MissingError(Exception):
         super().__init__("undefined")
         self.undefined = undefined
         self.decides_documents = False
-
-
-def reword(text: str) -> str:
-    """Adapt a message of Jinja's or Python's: lower case, no full stop, double quotes."""
-    return _QUOTED.sub(r'"\1"', text[:1].lower() + text[1:]).rstrip(".")
 
 
 def type_of(value: object) -> str:

@@ -4,8 +4,7 @@ The ``lineno`` of a node is an offset: see `tokens`. A message states the proble
 the remedy. An unclosed tag is reported with the line that opens it.
 """
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -14,7 +13,7 @@ from jinja2.lexer import Token, TokenStream
 from jinja2.parser import Parser as JinjaParser
 
 from function_script.engines import habits
-from function_script.engines.jinja import exceptions, hints, policy
+from function_script.engines.jinja import hints, policy, wording
 from function_script.engines.jinja import tokens as token_lists
 from function_script.engines.jinja.environment import Environment as JinjaEnvironment
 from function_script.request.program import Program
@@ -30,13 +29,8 @@ _STATEMENTS = (
 )
 # Tags that exist; where the parser does not know them they are misplaced.
 _TAGS_ELSEWHERE = {"elif", "else", *(f"end{statement}" for statement in _STATEMENTS)}
-_SENTENCE = re.compile(r"(?<=[a-z'\"])\. ")
-_QUOTED = re.compile(r"'([^']+)'")
-_EXPECTED: Final = re.compile(r"expected token '([^']+)', got ")
-_AFTER_DOT: Final = "expected name or number"
 # Words of other languages that end a block.
 _ENDS: Final = frozenset({"fi", "done", "esac"})
-_TAGS = re.compile(r"(?:for the following tags:|but currently looking for) (.+?)\.(?: |$)")
 
 
 class UnparsableError(Exception):
@@ -70,8 +64,10 @@ def parse(environment: Environment, text: str) -> nodes.Template:
         parser.stream = TokenStream(_limit(tokens, environment), None, None)
         tree = parser.parse()
     except TemplateSyntaxError as error:
-        place = _Place.of(tokens, parser, error)
-        raise UnparsableError(_to_violation(error, parser.open_tags, place)) from error
+        mistake = wording.read_syntax_error(error)
+        place = _Place.of(tokens, parser, error, mistake)
+        violation = _to_violation(error, mistake, parser.open_tags, place)
+        raise UnparsableError(violation) from error
     except (RecursionError, ValueError) as error:
         # Python refuses to read numbers of more than 4,300 digits.
         is_deep = isinstance(error, RecursionError)
@@ -111,7 +107,13 @@ class _Place:
     index: int | None
 
     @classmethod
-    def of(cls, tokens: token_lists.TokenList, parser: _Parser, error: TemplateSyntaxError) -> Self:
+    def of(
+        cls,
+        tokens: token_lists.TokenList,
+        parser: _Parser,
+        error: TemplateSyntaxError,
+        mistake: wording.SyntaxMistake,
+    ) -> Self:
         """Return the place of an error, which leaves the parser's stream where it is raised."""
         if error is tokens.error:
             return cls(tokens=tokens, index=None)
@@ -124,7 +126,7 @@ class _Place:
         except TemplateSyntaxError:
             pass
         # The parser has taken what follows a dot before it looks at it.
-        return cls(tokens=tokens, index=index - (error.message == _AFTER_DOT))
+        return cls(tokens=tokens, index=index - (mistake.code == "dot"))
 
     def token(self) -> token_lists.Token | None:
         """Return the unexpected token; None if the lexer fails, or at the end of the text."""
@@ -138,64 +140,61 @@ class _Place:
 
 
 def _to_violation(
-    error: TemplateSyntaxError, open_tags: list[tuple[str, int]], place: _Place
+    error: TemplateSyntaxError,
+    mistake: wording.SyntaxMistake,
+    open_tags: list[tuple[str, int]],
+    place: _Place,
 ) -> policy.Violation:
-    message = error.message or "the text is no template"
-    if message.startswith("Unexpected end of template") and open_tags:
+    if mistake.code == "unclosed" and open_tags:
         tag, offset = open_tags[-1]
-        hint, text = f"it ends with {_closing_tags(message)}", f'"{tag}" is not closed'
+        hint, text = f"it ends with {_closing_tags(mistake.tags)}", f'"{tag}" is not closed'
         return policy.Violation(offset=offset, message=text, name=tag, hint=hint)
-    if message.startswith("Encountered unknown tag"):
-        return _unknown_tag(error, message, open_tags, place)
+    if mistake.code == "tag":
+        return _unknown_tag(error, mistake, open_tags, place)
     if place.index is None:
         violation = hints.of_lexer(place.tokens)
     else:
         violation = hints.of_parser(place.tokens, place.index)
-    return violation or _unexpected(error, message, place)
+    return violation or _unexpected(error, mistake, place)
 
 
-def _unexpected(error: TemplateSyntaxError, message: str, place: _Place) -> policy.Violation:
+def _unexpected(
+    error: TemplateSyntaxError, mistake: wording.SyntaxMistake, place: _Place
+) -> policy.Violation:
     """Return the violation of a mistake that is no common one, in the parser's words."""
     token = place.token()
-    first_sentence = exceptions.reword(_SENTENCE.split(message, maxsplit=1)[0].rstrip("."))
+    message = mistake.text
     if token is None:
-        quoted = _QUOTED.search(message)
-        name = quoted[1] if quoted else None
-        return policy.Violation(offset=error.lineno, message=first_sentence, name=name)
+        return policy.Violation(offset=error.lineno, message=message, name=mistake.name)
     text = token.text.strip()
-    if expected := _EXPECTED.match(message):
+    if mistake.code == "expected":
         quoted_text = text if text[:1] in "\"'" else f'"{text}"'
-        end = "" if expected[1].startswith("end of ") else f', expected "{expected[1]}"'
-        first_sentence = f"unexpected {quoted_text}{end}"
-    elif message.startswith("unexpected '"):
-        first_sentence = f'unexpected "{text}"'
+        end = f', expected "{mistake.expected}"' if mistake.expected else ""
+        message = f"unexpected {quoted_text}{end}"
+    elif mistake.code == "unexpected":
+        message = f'unexpected "{text}"'
     return policy.Violation(
-        message=first_sentence,
+        message=message,
         offset=token.offset,
         width=max(1, len(text.partition("\n")[0])),
     )
 
 
-def _closing_tags(message: str) -> str:
-    tags = _expected_tags(message)
+def _closing_tags(tags: Sequence[str]) -> str:
     return " or ".join("{% " + tag + " %}" for tag in tags) or "a tag of its own"
 
 
-def _expected_tags(message: str) -> list[str]:
-    """Return the tags that would continue or close the open tag."""
-    match = _TAGS.search(message)
-    return _QUOTED.findall(match[1]) if match else []
-
-
 def _unknown_tag(
-    error: TemplateSyntaxError, message: str, open_tags: list[tuple[str, int]], place: _Place
+    error: TemplateSyntaxError,
+    mistake: wording.SyntaxMistake,
+    open_tags: list[tuple[str, int]],
+    place: _Place,
 ) -> policy.Violation:
-    quoted = _QUOTED.search(message)
-    tag = quoted[1] if quoted else ""
+    tag = mistake.name or ""
     # The unknown tag itself is the last one in the list.
     enclosing = [each for each in open_tags if each != (tag, error.lineno)]
     open_tag = enclosing[-1] if enclosing else None
-    expected = _expected_tags(message)
+    expected = mistake.tags
     is_end = tag.startswith("end") or tag in _ENDS
     near = None if tag in _TAGS_ELSEWHERE else spelling.nearest(tag, (*expected, *_STATEMENTS))
     is_colon = place.following(1) == ":"
@@ -210,7 +209,7 @@ def _unknown_tag(
         hint = f'did you mean "{near}"?'
         open_tag = open_tag if near in expected else None
     elif open_tag is not None:
-        hint = f'"{open_tag[0]}" ends with {_closing_tags(message)}'
+        hint = f'"{open_tag[0]}" ends with {_closing_tags(expected)}'
     elif tag in {"else", "elif"}:
         hint = 'no "if" and no "for" is open here'
     elif tag.startswith("end"):

@@ -14,7 +14,7 @@ from jinja2 import Undefined
 from jinja2.utils import missing
 
 from function_script.engines import habits
-from function_script.engines.jinja import exceptions, hints, lookups, run
+from function_script.engines.jinja import exceptions, hints, lookups, run, wording
 from function_script.engines.jinja.filters import FILTERS
 from function_script.request.program import Lazy
 from function_script.texts import field_names, spelling
@@ -43,7 +43,7 @@ def describe(
 ) -> MissingPath:
     """Describe the path that does not exist; ``statement`` is the part that used it."""
     if undefined._undefined_hint:  # noqa: SLF001 - the only place where Jinja keeps it
-        return MissingPath(exceptions.reword(undefined._undefined_hint), None, None)  # noqa: SLF001 - same
+        return MissingPath(wording.reword(undefined._undefined_hint), None, None)  # noqa: SLF001 - same
     base, keys = _chain(undefined)
     if base is missing:
         return _unknown_name(keys, statement, template)

@@ -12,10 +12,17 @@ from typing import cast
 from jinja2 import Template, TemplateSyntaxError, nodes
 from jinja2.compiler import CodeGenerator as JinjaCodeGenerator
 
-from function_script.engines.jinja import compiler, deferral, parser, policy, positions, tokens
+from function_script.engines.jinja import (
+    compiler,
+    deferral,
+    parser,
+    policy,
+    positions,
+    tokens,
+    wording,
+)
 from function_script.engines.jinja.calls import Call
 from function_script.engines.jinja.environment import RUN, Environment
-from function_script.engines.jinja.exceptions import reword
 from function_script.engines.jinja.filters import FILTERS, TESTS
 from function_script.engines.jinja.run import Run, build_variables
 from function_script.request.cache import ByteLruCache, IdentityCache
@@ -35,7 +42,6 @@ _MAIN = ""
 # All names of files of generated code begin with this.
 CODE_NAME = "<jinja"
 # Generated code gives the variables of a template this prefix.
-_MANGLED = re.compile(r"\bl_\d+_")
 _DEBUG_LINE = re.compile(r"(\d+)=(\d+)")
 
 
@@ -223,15 +229,14 @@ def _compile(environment: Environment, parsed: _Parsed, number: str) -> Template
         code = environment.compile(tree, number, code_name(number), raw=True)
         compiled = compile(code, code_name(number), "exec")
     except TemplateSyntaxError as error:
-        message = reword(error.message or "invalid template")
+        message = wording.reword(error.message or "invalid template")
         violation = policy.Violation(offset=error.lineno, message=message)
     except SyntaxError as error:
         # The last line of the code has the template's offsets by the lines of the code.
         pairs = _DEBUG_LINE.findall(code.rpartition("\n")[2])
         offsets = [int(ours) for ours, generated in pairs if int(generated) <= (error.lineno or 1)]
-        violation = policy.Violation(
-            offset=offsets[-1] if offsets else 0, message=reword(_MANGLED.sub("", error.msg))
-        )
+        message = wording.reword_compilation(error)
+        violation = policy.Violation(offset=offsets[-1] if offsets else 0, message=message)
     except (RecursionError, MemoryError):
         violation = policy.Violation(offset=0, message="nested too deeply")
     else:

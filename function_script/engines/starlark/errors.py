@@ -13,7 +13,7 @@ from function_script.engines.starlark.interpreter import MAX_CALLS, Failure, Fra
 from function_script.request import objects
 from function_script.request.limits import Limits
 from function_script.request.values import Readable, type_name
-from function_script.texts.diagnostics import Diagnostic, Note
+from function_script.texts.diagnostics import Code, Diagnostic, Note
 from function_script.texts.errors import (
     DocumentError,
     FatalError,
@@ -290,8 +290,9 @@ def _notes(calls: Sequence[Frame]) -> tuple[str | Note, ...]:
 
 def _limit(verb: str, failure: Failure, sources: Sources, limits: Limits) -> LimitError | None:
     limit: LimitName | None = None
+    code = None
     if failure.code == "time":
-        limit = "time"
+        limit, code = "time", Code("limit", "time")
         cause = f"it needs more CPU time than its limit of {limits.timeout_seconds:g} s"
         hint = "look for a loop that does not end, or runs over more than it must"
     elif failure.code == "calls":
@@ -300,7 +301,9 @@ def _limit(verb: str, failure: Failure, sources: Sources, limits: Limits) -> Lim
     else:
         return None
     problem = _diagnostic(verb, failure, sources)
-    return LimitError(replace(problem, message=f"{verb}: {cause}", hint=hint), limit=limit)
+    return LimitError(
+        replace(problem, message=f"{verb}: {cause}", hint=hint, code=code), limit=limit
+    )
 
 
 def _bad_result(refusal: RefusalError, main: Source, sources: Sources) -> FatalError:

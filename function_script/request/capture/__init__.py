@@ -45,8 +45,7 @@ def to_case(request: bytes, response: bytes, problems: Sequence[Diagnostic] = ()
     """
     request_object = _to_object(fnv1.RunFunctionRequest.FromString(request))
     message = fnv1.RunFunctionResponse.FromString(response)
-    messages = [problem.message for problem in problems]
-    expectation = responses.to_expected(_to_object(message), messages)
+    expectation = responses.to_expected(_to_object(message), problems)
     meta = request_object.get("meta")
     if isinstance(meta, dict):
         # The tag differs between equal requests, and programs do not see it.

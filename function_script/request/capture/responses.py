@@ -1,18 +1,19 @@
 """A response, as protobuf JSON, in the parts of a case: for its capture and for its replay."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from function_script.request import objects
 from function_script.request.values import Object, Value
 from function_script.step import warning_condition
+from function_script.texts.diagnostics import Diagnostic
 
 _FATAL: Final = "SEVERITY_FATAL"
 _SEVERITIES: Final = {"SEVERITY_NORMAL": "Normal"}
 _STATUSES: Final = {"STATUS_CONDITION_TRUE": "True", "STATUS_CONDITION_FALSE": "False"}
-# A replay has other limits, and another part of the sandbox may report the limit first.
-_LIMIT: Final = re.compile(r".*\b((?:time|more memory) than its limit)\b.*", re.DOTALL)
+# A replay has other limits, and another part of the sandbox may report the limit first: these words
+# are in the message of each.
+_LIMITS: Final = {"time": "time than its limit", "memory": "more memory than its limit"}
 _SECRET_PARTS: Final = ("data", "stringData")
 
 
@@ -50,7 +51,7 @@ def to_parts(response: Object) -> Object:
     }
 
 
-def to_expected(response: Object, problems: Sequence[str]) -> Object:
+def to_expected(response: Object, problems: Sequence[Diagnostic]) -> Object:
     """Return the field ``expect`` of a case: the parts of this response, or its FATAL messages.
 
     ``problems`` replace the messages. The data of Secrets is omitted, because a program may derive
@@ -58,7 +59,7 @@ def to_expected(response: Object, problems: Sequence[str]) -> Object:
     """
     failures = [item for item in _list(response, "results") if item.get("severity") == _FATAL]
     if failures:
-        messages: list[Value] = [_LIMIT.sub(r"\1", problem) for problem in problems]
+        messages: list[Value] = [_to_words(problem) for problem in problems]
         return {"error": messages or [item.get("message") for item in failures]}
     parts = to_parts(response)
     # The condition for Warnings repeats them and names the input, which is redacted in the case.
@@ -80,6 +81,13 @@ def to_expected(response: Object, problems: Sequence[str]) -> Object:
     expected: Object = {}
     expected.update({key: value for key, value in parts.items() if key != "xr" and value})
     return expected
+
+
+def _to_words(problem: Diagnostic) -> str:
+    code = problem.code
+    if code is None or code.name != "limit":
+        return problem.message
+    return _LIMITS.get(code.subject, problem.message)
 
 
 def _texts(message: Object, *keys: str) -> Object:

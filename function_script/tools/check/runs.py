@@ -366,7 +366,7 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     span = problem.span
     if span is None:
         return False
-    if problem.code is not None and _is_written_out(problem.code, step, span):
+    if problem.kind != "limit" and problem.code and _is_written_out(problem.code, step, span):
         return True
     reads = [
         read.path

@@ -4,8 +4,10 @@ An XR is never without changes where this cannot know: then it is unknown, with 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -35,6 +37,8 @@ Verdict: TypeAlias = Literal["planned", "unchanged", "unknown", "stays", "fails"
 _REVISION: Final = ("apiextensions.crossplane.io", "CompositionRevision")
 _XRD: Final = ("apiextensions.crossplane.io", "CompositeResourceDefinition")
 _MAX_DEPTH: Final = 20
+# While one XR is evaluated in the sandbox, another is prepared, and a third one compared.
+_THREADS: Final = 3
 _HIDDEN: Final = "the reason is hidden: a step got data of a Secret"
 
 
@@ -115,18 +119,29 @@ class _Planner:
         """Yield the plan of each XR."""
         depths = {key: _depth(xr, self._uids) for key, xr in self._xrs.items()}
         types = {key[:2] for key in self._xrs} | self._xrds.keys()
-        for number, key in enumerate(sorted(self._xrs, key=lambda each: (depths[each], each))):
+        for number, plan in enumerate(self._plan_levels(depths)):
             self._options.report(number / len(self._xrs))
-            if plan := self._plan_xr(key):
-                yield plan
-                for change in plan.changes:
-                    if change.verb == "add" and change.type in types:
-                        yield XrPlan(
-                            xr=f"{change.object} of {plan.xr}",
-                            composition="",
-                            verdict="unknown",
-                            reason="it is a new XR: what it composes is not planned",
-                        )
+            if plan is None:
+                continue
+            yield plan
+            for change in plan.changes:
+                if change.verb == "add" and change.type in types:
+                    yield XrPlan(
+                        xr=f"{change.object} of {plan.xr}",
+                        composition="",
+                        verdict="unknown",
+                        reason="it is a new XR: what it composes is not planned",
+                    )
+
+    def _plan_levels(self, depths: Mapping[Key, int]) -> Iterator[XrPlan | None]:
+        """Plan the XRs of one depth beside each other: an XR has no effect on those beside it."""
+        threads = ThreadPoolExecutor(_THREADS)
+        try:
+            keys = sorted(self._xrs, key=lambda each: (depths[each], each))
+            for _, level in groupby(keys, key=depths.__getitem__):
+                yield from threads.map(self._plan_xr, level)
+        finally:
+            threads.shutdown(cancel_futures=True)
 
     def _plan_xr(self, key: Key) -> XrPlan | None:
         """Plan one XR; None for one that the change does not concern."""

@@ -208,7 +208,9 @@ def drop_privileges() -> None:
         _LIBC.prctl(_PR_CAPBSET_DROP, number, 0, 0, 0)
     header = struct.pack("@Ii", _CAPABILITY_VERSION, 0)
     _check(_LIBC.capset(header, bytes(24)), "capset")
-    forbid_privileges()
+    # None come back by setuid and the like, and nobody may inspect this process.
+    _check(_LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
+    _check(_LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl")
 
 
 def end_with_parent() -> None:
@@ -219,12 +221,6 @@ def end_with_parent() -> None:
 def adopt_orphans() -> None:
     """Make descendants of this process its children when their parents end."""
     _check(_LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl")
-
-
-def forbid_privileges() -> None:
-    """Forbid new privileges by setuid and the like, and the inspection of this process."""
-    _check(_LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
-    _check(_LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl")
 
 
 def prefer_for_oom() -> None:

@@ -20,8 +20,6 @@ _MAX_FILES_BYTES: Final = 8 * _GIB
 # One package is fetched after the other: they share the network and the display of progress.
 _FETCHES: Final = threading.Lock()
 
-parse = references.parse
-
 
 def fetch(
     reference: references.Reference, image_cache: cache.ImageCache, options: PackageOptions
@@ -71,15 +69,14 @@ def _pull_manifest(repository: xpkg.Repository, platform: str) -> bytes:
         return data
     entries = image_loader.platform_entries(index)
     for entry in entries:
-        if _platform(entry) == platform:
+        if _platform_of(entry) == platform:
             return repository.pull_manifest(images.read_digest(entry), images.read_size(entry))
-    names = ", ".join(sorted(filter(None, map(_platform, entries)))) or "no platform"
+    names = ", ".join(sorted(filter(None, map(_platform_of, entries)))) or "no platform"
     raise ValueError(f"it is built for {names}, and this machine is {platform}")
 
 
-def _platform(entry: Object) -> str:
-    parts = [manifests.text_at(entry, "platform", key) for key in ("os", "architecture")]
-    return "/".join(parts) if all(parts) else ""
+def _platform_of(entry: Object) -> str:
+    return images.platform(manifests.object_at(entry, "platform"))
 
 
 def _pull(
@@ -92,7 +89,7 @@ def _pull(
     working_directory = cache.parse_config(config).working_directory
     descriptors = manifests.objects_at(manifest, "layers")
     image_loader.check_count(descriptors)
-    kinds = images.layer_kinds(images.Image(config=config))
+    kinds = images.layer_kinds(config)
     # The layers with files of the function, and not of the package.
     layers = [
         layer

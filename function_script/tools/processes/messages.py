@@ -5,7 +5,7 @@ ends the supervisor and the function. Named tuples, because `dataclasses` is slo
 """
 
 import json
-from typing import Final, Literal, NamedTuple, Self, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 MAX_MESSAGE_BYTES: Final = 128 << 10
 STATUS: Final = b"status"
@@ -30,15 +30,6 @@ class Assignment(NamedTuple):
     port: int
     is_confined: bool
 
-    def to_bytes(self) -> bytes:
-        """Format as a message."""
-        return json.dumps(self._asdict()).encode()
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Parse a message."""
-        return cls(**json.loads(data))
-
 
 class Report(NamedTuple):
     """The state of a function.
@@ -54,11 +45,7 @@ class Report(NamedTuple):
     call: str = ""
     errno: int = 0
 
-    def to_bytes(self) -> bytes:
-        """Format as a message."""
-        return json.dumps(self._asdict()).encode()
 
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Parse a message."""
-        return cls(**json.loads(data))
+def encode(message: Assignment | Report) -> bytes:
+    """Format as JSON, by the names of the fields."""
+    return json.dumps(message._asdict()).encode()

@@ -7,30 +7,25 @@ from function_script.tools.processes.options import PackageOptions, cannot_run, 
 
 def load(function: str, package: str, options: PackageOptions) -> CachedImage:
     """Return the unpacked image of a package for this machine. Raises InputError."""
-    root = options.root or default_root()
-    images = ImageCache(root)
+    images = ImageCache(options.root or default_root())
     platform = this_platform()
     if options.pull != "Always" and (image := images.find(package, platform)):
         return image
+    # The client of registries is slow to import.
+    from function_script.tools.processes import fetching  # noqa: PLC0415 - see above
+    from function_script.tools.xpkg import references  # noqa: PLC0415 - as above
+
     try:
-        return _fetch(package, images, options)
+        reference = references.parse(package)
+        if options.pull == "Never":
+            raise InputError.of(
+                f'package "{package}" is not in the cache "{images.root}"', hint=options.never_hint
+            )
+        image, digest = fetching.fetch(reference, images, options)
+        images.add_reference(package, platform, digest)
     except ValueError as error:
         raise cannot_run(function, f'package "{package}": {error}') from error
     except FatalError as error:
         first = error.diagnostics[0]
         raise cannot_run(function, first.message, hint=first.hint) from error
-
-
-def _fetch(package: str, images: ImageCache, options: PackageOptions) -> CachedImage:
-    # The client of registries is slow to import.
-    from function_script.tools.processes import fetching  # noqa: PLC0415 - see above
-
-    reference = fetching.parse(package)
-    if options.pull == "Never":
-        raise InputError.of(
-            f'package "{package}" is not in the cache "{images.root}"',
-            hint=options.never_hint,
-        )
-    image, digest = fetching.fetch(reference, images, options)
-    images.add_reference(package, this_platform(), digest)
     return image

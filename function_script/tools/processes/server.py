@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import secrets
@@ -21,7 +22,13 @@ from function_script.texts.diagnostics import CONTROL, cut
 from function_script.texts.errors import InputError
 from function_script.tools.processes import probe
 from function_script.tools.processes.cache import ROOT_FILES, CachedImage, parse_config
-from function_script.tools.processes.messages import MAX_MESSAGE_BYTES, STATUS, Assignment, Report
+from function_script.tools.processes.messages import (
+    MAX_MESSAGE_BYTES,
+    STATUS,
+    Assignment,
+    Report,
+    encode,
+)
 from function_script.tools.processes.options import cannot_run
 
 if TYPE_CHECKING:
@@ -210,7 +217,7 @@ class FunctionServer:
                 cause = f"its supervisor does not start: {os.strerror(error.errno or 0).lower()}"
                 raise cannot_run(self._function, cause) from error
         try:
-            control.send(assignment.to_bytes())
+            control.send(encode(assignment))
         except OSError as error:
             self._end()
             cause = "its entrypoint and environment are too long"
@@ -226,7 +233,8 @@ class FunctionServer:
         except OSError:
             data = b""
         # A supervisor that ends without a report was killed.
-        return Report.from_bytes(data) if data else Report(state="exited", status=-signal.SIGKILL)
+        killed = Report(state="exited", status=-signal.SIGKILL)
+        return Report(**json.loads(data)) if data else killed
 
     def _status(self) -> Report | None:
         """Ask for the state; threads that call the function share the socket."""

@@ -4,6 +4,7 @@ The supervisor ends with the socket to the command, that is, at the latest with 
 PID namespace it is the first process, and the kernel ends all others with it.
 """
 
+import json
 import os
 import selectors
 import signal
@@ -12,7 +13,13 @@ from contextlib import suppress
 from typing import Final, NoReturn
 
 from function_script.tools.processes import confinement
-from function_script.tools.processes.messages import MAX_MESSAGE_BYTES, STATUS, Assignment, Report
+from function_script.tools.processes.messages import (
+    MAX_MESSAGE_BYTES,
+    STATUS,
+    Assignment,
+    Report,
+    encode,
+)
 from function_script.tools.processes.relay import Relay
 
 MAX_LOG_BYTES: Final = 32 << 20
@@ -34,7 +41,7 @@ def main(control_descriptor: int, listener_descriptor: int) -> NoReturn:
     data = control.recv(MAX_MESSAGE_BYTES)
     if not data:
         os._exit(0)
-    assignment = Assignment.from_bytes(data)
+    assignment = Assignment(**json.loads(data))
     for descriptor in (control_descriptor, listener_descriptor):
         os.set_inheritable(descriptor, False)  # noqa: FBT003 - positional alone
     try:
@@ -213,7 +220,7 @@ def _fork(assignment: Assignment, log: int) -> tuple[int, int]:
 
 def _send(control: socket.socket, report: Report) -> None:
     with suppress(OSError):
-        control.send(report.to_bytes())
+        control.send(encode(report))
 
 
 def _children() -> list[int]:

@@ -62,8 +62,6 @@ _SETTINGS: Final = {
 }
 _PROXIES: Final = ("http_proxy", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY")
 _INHERITED: Final = ("PATH", "LD_LIBRARY_PATH", *_PROXIES)
-_NO_GIT: Final = "the command git is not installed"
-_NO_DIRECTORY: Final = "git needs a directory for temporary files, and there is none"
 _NO_DIRECTORY_HINT: Final = (
     "mount an emptyDir at /tmp (docs/how-to/share-modules.md), or set TMPDIR to a directory that "
     "can be written"
@@ -86,8 +84,14 @@ class Access:
 def fetch(reference: RemoteReference, access: Access) -> Content:
     """Fetch the files of a commit. Raises FetchError."""
     with _open(reference.location, access) as git:
-        git.init(reference.version)
-        git.fetch(reference.location, reference.version)
+        commit = reference.version
+        # The repository has the commit's kind of hashes.
+        kind = [] if len(commit) == _SHA1_DIGITS else ["--object-format=sha256"]
+        git.run("init", "--quiet", "--bare", "--template=", *kind)
+        git.run(
+            *("fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules"),
+            *("--no-write-fetch-head", "--no-auto-maintenance", "--", reference.location, commit),
+        )
         return _read(git, reference)
 
 
@@ -113,11 +117,12 @@ def _open(url: str, access: Access) -> Iterator["_Git"]:
         raise FetchError("its URL is not HTTPS, and credentials are sent over TLS only")
     program = shutil.which("git")
     if program is None:
-        raise FetchError(_NO_GIT, _NO_GIT_HINT)
+        raise FetchError("the command git is not installed", _NO_GIT_HINT)
     try:
         directory = tempfile.TemporaryDirectory(prefix="function-script-git-")
     except OSError as error:
-        raise FetchError(_NO_DIRECTORY, _NO_DIRECTORY_HINT) from error
+        reason = "git needs a directory for temporary files, and there is none"
+        raise FetchError(reason, _NO_DIRECTORY_HINT) from error
     with directory as name:
         yield _Git(program, Path(name), _environment(Path(name), url, access))
 
@@ -190,18 +195,6 @@ class _Git:
         self._environment = environment
         self._deadline = time.monotonic() + _SECONDS
 
-    def init(self, commit: str) -> None:
-        """Make the repository, of the commit's kind of hashes."""
-        kind = [] if len(commit) == _SHA1_DIGITS else ["--object-format=sha256"]
-        self.run("init", "--quiet", "--bare", "--template=", *kind)
-
-    def fetch(self, url: str, commit: str) -> None:
-        """Fetch a commit without its history."""
-        self.run(
-            *("fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules"),
-            *("--no-write-fetch-head", "--no-auto-maintenance", "--", url, commit),
-        )
-
     def run(self, *args: str, max_bytes: int = _MAX_LISTING_BYTES) -> bytes:
         """Run git, and return what it prints. Raises FetchError."""
         command = ["/bin/sh", "-c", _LIMITS, "sh", self._program, *args]
@@ -267,13 +260,18 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _explain(code: int, text: str) -> FetchError:
+def read_fatal(text: str) -> str:
+    """Return the last line of git's errors, without its mark; "" when git says nothing."""
     lines = [line.removeprefix("fatal: ") for line in text.splitlines() if line.strip()]
-    fatal = next((line for line in reversed(lines) if line), "")
+    return next((line for line in reversed(lines) if line), "")
+
+
+def _explain(code: int, text: str) -> FetchError:
+    fatal = read_fatal(text)
     if "index-pack" in text:
         # The limit of file sizes ends it without a word.
         return FetchError(f"the commit has more than {_MAX_PACK_BYTES >> 20} MiB, or is broken")
-    if "not our ref" in text or "upload-pack: not our ref" in text:
+    if "not our ref" in text:
         return FetchError("the repository does not have the commit")
     if "Authentication failed" in text or "could not read Username" in text or "403" in fatal:
         return FetchError("the server refuses access", "are the credentials right?")

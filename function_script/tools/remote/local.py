@@ -7,7 +7,6 @@ the author's project, and `vendor --output` writes it:
     HOST/REPOSITORY@VERSION/PATH    the files
 """
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -30,6 +29,7 @@ from function_script.tools.project import Project
 from function_script.tools.remote import selection
 from function_script.tools.remote.fetching import DiskCache, Source
 from function_script.tools.xpkg import credentials as docker
+from function_script.tools.xpkg import images
 
 VENDOR: Final = Path("vendor")
 """The folder that commands read, in the current directory."""
@@ -98,11 +98,6 @@ def _find_login(reference: RemoteReference) -> Login | None:
         raise ValueError(str(error)) from error
 
 
-def digest(payload: bytes) -> str:
-    """Return the digest of encoded content."""
-    return f"sha256:{hashlib.sha256(payload).hexdigest()}"
-
-
 def find_vendored(directory: Path, reference: RemoteReference) -> bytes | None:
     """Return encoded content; None if the folder does not have it.
 
@@ -128,7 +123,7 @@ def find_vendored(directory: Path, reference: RemoteReference) -> bytes | None:
     except (InputError, ValueError) as error:
         raise selection.FetchError(f'its copy in "{folder}" cannot be read') from error
     payload = content.encode(content.Content(texts=texts, is_file=entry.get("isFile") is True))
-    if digest(payload) != entry.get("digest"):
+    if images.sha256(payload) != entry.get("digest"):
         hint = "`function-script vendor --output` writes it again"
         raise selection.FetchError(f'its copy in "{folder}" was changed', hint)
     return payload
@@ -157,7 +152,7 @@ def write_vendored(
                 "folder": str(folder),
                 "files": [*sorted(decoded.texts)],
                 "isFile": decoded.is_file,
-                "digest": digest(payload),
+                "digest": images.sha256(payload),
             }
         text = json.dumps(index, indent=2, sort_keys=True, ensure_ascii=False)
         beneath.replace(root, [*above, _INDEX], f"{text}\n".encode(), makes_parents=True)

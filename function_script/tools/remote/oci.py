@@ -127,16 +127,12 @@ def push(
         "schemaVersion": 2,
         "mediaType": _MANIFEST_TYPE,
         "artifactType": ARTIFACT_TYPE,
-        "config": _descriptor(_EMPTY_TYPE, _EMPTY),
-        "layers": [_descriptor(LAYER_TYPE, layer)],
+        "config": images.describe(_EMPTY_TYPE, _EMPTY),
+        "layers": [images.describe(LAYER_TYPE, layer)],
     }
     text = json.dumps(manifest, separators=(",", ":")).encode()
     repository.push_manifest(text, _MANIFEST_TYPE, reference.version)
     return f"{name}@{images.sha256(text)}"
-
-
-def _descriptor(media_type: str, data: bytes) -> Object:
-    return {"mediaType": media_type, "size": len(data), "digest": images.sha256(data)}
 
 
 def _read_local_files(paths: Iterable[Path], allowed: Iterable[Path]) -> dict[str, bytes]:

@@ -84,11 +84,6 @@ class Entry:
     digest: str
     revision: str = ""
 
-    def to_json(self) -> Object:
-        """Return the entry of a lock file."""
-        fields: Object = {"digest": self.digest, "revision": self.revision}
-        return {**asdict(self.reference), **fields}
-
 
 def vendor(
     arguments: Sequence[str],
@@ -115,7 +110,7 @@ def vendor(
         payloads[reference] = payload
         former = locked.get(reference.key)
         name = name or ("" if former is None else former.revision)
-        entry = Entry(reference=reference, digest=local.digest(payload), revision=name)
+        entry = Entry(reference=reference, digest=images.sha256(payload), revision=name)
         entries.setdefault(place.file.parent, {})[reference.key] = entry
     for directory, group in entries.items():
         _write_lock(directory, group.values(), project)
@@ -167,7 +162,7 @@ def _compare(
             continue
         if payload is None:
             differences.append(f"{output}: {entry.reference} is missing")
-        elif local.digest(payload) != entry.digest:
+        elif images.sha256(payload) != entry.digest:
             differences.append(f"{output}: {entry.reference} is not what is locked")
     return differences
 
@@ -222,8 +217,10 @@ def _parse(item: Object) -> Entry:
 def _write_lock(directory: Path, entries: Iterable[Entry], project: Project) -> None:
     references: list[Value] = []
     for entry in sorted(entries, key=lambda each: (str(each.reference), each.reference.path)):
-        fields = entry.to_json()
+        fields = asdict(entry.reference)
+        # Credentials are named in the input, and none is locked.
         del fields["credentials"]
+        fields |= {"digest": entry.digest, "revision": entry.revision}
         references.append(fields)
     text = json.dumps({"references": references}, indent=2, ensure_ascii=False)
     project.write(directory / LOCK, f"{text}\n".encode())

@@ -107,10 +107,16 @@ def _find(name: str) -> Object:
 def _schema(name: str) -> Object:
     """Return the schema with a name: a number, a scalar's, or ``[]`` or ``{}`` before another."""
     if name.startswith("[]"):
-        return {"type": "array", "items": _schema(name[2:])}
+        return {"type": "array", "items": _element(name[2:])}
     if name.startswith("{}"):
-        return {"type": "object", "additionalProperties": _schema(name[2:])}
+        return {"type": "object", "additionalProperties": _element(name[2:])}
     return _SCALARS.get(name) or _complete(name)
+
+
+def _element(name: str) -> Object:
+    """Return the schema of an item or a value of a map: decoding makes "" or 0 of a null."""
+    scalar = _SCALARS.get(name)
+    return _schema(name) if scalar is None else scalar | {"nullable": True}
 
 
 _types: Final[dict[str, Object]] = {}

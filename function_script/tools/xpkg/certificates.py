@@ -16,6 +16,7 @@ _EXPIRED: Final = 10
 _UNKNOWN_AUTHORITY: Final = {2, 18, 19, 20, 21}
 _WRONG_NAME: Final = {62, 64}
 _REASONS_WITHOUT_TLS: Final = {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"}
+_REASONS_WITHOUT_CERTIFICATE: Final = {"TLSV13_ALERT_CERTIFICATE_REQUIRED"}
 
 
 def build_context(ca_file: Path | None) -> ssl.SSLContext:
@@ -67,7 +68,7 @@ def explain(error: ssl.SSLError, host: str) -> tuple[str, str | None]:
         reason = error.reason or str(error)
         if is_answer_without_tls(error):
             return f"{host} does not speak TLS", None
-        if "CERTIFICATE_REQUIRED" in reason:
+        if reason in _REASONS_WITHOUT_CERTIFICATE:
             return f"{host} asks for a certificate of the client, which is not supported", None
         return f"no TLS connection to {host}: {reason.lower().replace('_', ' ')}", None
     code = error.verify_code

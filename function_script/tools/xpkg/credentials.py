@@ -136,15 +136,6 @@ class Trust:
     patience: transport.Patience = transport.PATIENCE
 
 
-class RefusedError(Exception):
-    """The registry or its token service grants no authorization."""
-
-    def __init__(self, text: str, *, hint: str | None = None) -> None:
-        super().__init__(text)
-        self.text = text
-        self.hint = hint
-
-
 class Authorizer:
     """Holds the Authorization header for a repository; "" until the registry asks for one."""
 
@@ -160,7 +151,7 @@ class Authorizer:
     def authorize(self, response: transport.HttpResponse) -> bool:
         """Get the authorization that a response requires; False if there is nothing new to try.
 
-        Raises RefusedError, NoAnswerError, and InputError for credentials that cannot be read.
+        Raises NoAnswerError, and InputError for credentials that cannot be read.
         """
         schemes = {
             scheme.lower(): dict(_PARAMETER.findall(parameters))
@@ -181,25 +172,27 @@ class Authorizer:
         """Fetch a token for all our actions from the service that the registry trusts."""
         realm = challenge.get("realm", "")
         if not self._is_trusted(realm):
-            raise RefusedError(f'it names "{realm}" as its token service, which is not HTTPS')
+            text = f'it names "{realm}" as its token service, which is not HTTPS'
+            raise transport.NoAnswerError(text)
         if login is not None and realm.startswith("http:"):
             self._check_plain(realm)
         response = self._client.send(*self._build_request(realm, challenge, login))
         if not response.is_success:
-            raise RefusedError(
+            raise transport.NoAnswerError(
                 f"its token service refuses ({reason(response)})",
                 hint=f"log in again: docker login {self._reference.host}",
             )
         reply = _read_object(response.body)
         token = manifests.text_at(reply, "token") or manifests.text_at(reply, "access_token")
         if not _TOKEN.fullmatch(token):
-            raise RefusedError("its token service gives no token")
+            raise transport.NoAnswerError("its token service gives no token")
         return token
 
     def _check_plain(self, address: str) -> None:
-        """Raise RefusedError where credentials must not be sent without TLS."""
+        """Raise NoAnswerError where credentials must not be sent without TLS."""
         if not self._trust.allows_plain_login:
-            raise RefusedError(f"{address} has no TLS, and credentials are sent over TLS only")
+            text = f"{address} has no TLS, and credentials are sent over TLS only"
+            raise transport.NoAnswerError(text)
 
     def _is_trusted(self, realm: str) -> bool:
         """Report whether credentials may be sent there: over TLS, or on this machine."""

@@ -7,8 +7,8 @@ of it.
 import gzip
 import re
 import tarfile
-from collections.abc import Iterator, Sized
-from contextlib import contextmanager
+from collections.abc import Sized
+from contextlib import nullcontext
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO, Final, Protocol, cast
 
@@ -87,33 +87,20 @@ def _read_bounded(file: IO[bytes], name: str, size: int, max_bytes: int) -> byte
     return file.read(size)
 
 
-def load(path: Path) -> list[images.Image]:
-    """Load the images in a file or a directory, one for each platform. Raises InputError."""
-    with _map_errors(path):
-        if path.is_dir():
-            return _load(_Directory(path))
-        with path.open("rb") as file:
-            return _load_archive(file)
+def load(path: Path, file: BinaryIO | None = None) -> list[images.Image]:
+    """Load the images in a file, which may be open, or in a directory, one for each platform.
 
-
-def load_file(file: BinaryIO, path: Path) -> list[images.Image]:
-    """Load the images in an open file, which ``path`` names. Raises InputError."""
-    with _map_errors(path):
-        return _load_archive(file)
-
-
-def _load_archive(file: BinaryIO) -> list[images.Image]:
-    with (
-        archives.open_archive(file) as data,
-        tarfile.open(fileobj=data, mode="r:") as archive,
-    ):
-        return _load(_Archive(archive))
-
-
-@contextmanager
-def _map_errors(path: Path) -> Iterator[None]:
+    Raises InputError.
+    """
     try:
-        yield
+        if file is None and path.is_dir():
+            return _load(_Directory(path))
+        with (
+            nullcontext(file) if file is not None else path.open("rb") as stream,
+            archives.open_archive(stream) as data,
+            tarfile.open(fileobj=data, mode="r:") as archive,
+        ):
+            return _load(_Archive(archive))
     except OSError as error:
         cause = (error.strerror or str(error)).lower()
         raise InputError.of(f'cannot read image "{path}": {cause}') from error
@@ -128,7 +115,7 @@ def find_file(image: images.Image, name: str) -> bytes | None:
 
     Raises ValueError if a layer cannot be read.
     """
-    kinds = images.layer_kinds(image)
+    kinds = images.layer_kinds(image.config)
     base = [layer for layer in image.layers if kinds.get(layer.digest) == "base"]
     budget = archives.Budget(MAX_SEARCHED_BYTES)
     unique = {layer.digest: layer for layer in base or reversed(image.layers)}

@@ -86,23 +86,24 @@ def digest(image: Image) -> str:
 def manifest(image: Image) -> bytes:
     """Build the manifest for a registry, in which labels of layers are annotations."""
     config = config_bytes(image)
-    kinds = layer_kinds(image)
+    kinds = layer_kinds(image.config)
     return _json(
         {
             "schemaVersion": 2,
             "mediaType": MANIFEST_TYPE,
-            "config": {"mediaType": _CONFIG_TYPE, "size": len(config), "digest": sha256(config)},
-            "layers": [_descriptor(layer, kinds.get(layer.digest)) for layer in image.layers],
+            "config": describe(_CONFIG_TYPE, config),
+            "layers": [_describe_layer(layer, kinds.get(layer.digest)) for layer in image.layers],
         }
     )
 
 
-def _descriptor(layer: Layer, kind: str | None) -> Object:
-    descriptor: Object = {
-        "mediaType": _LAYER_TYPE,
-        "size": len(layer.data),
-        "digest": layer.digest,
-    }
+def describe(media_type: str, data: bytes) -> Object:
+    """Return the descriptor of content, by which a manifest names it."""
+    return {"mediaType": media_type, "size": len(data), "digest": sha256(data)}
+
+
+def _describe_layer(layer: Layer, kind: str | None) -> Object:
+    descriptor = describe(_LAYER_TYPE, layer.data)
     return descriptor if kind is None else {**descriptor, "annotations": {LABEL: kind}}
 
 
@@ -110,28 +111,21 @@ def index(images: Iterable[Image]) -> bytes:
     """Build the index of the images for several platforms under one tag."""
     entries: list[Value] = []
     for image in images:
-        system, _, architecture = platform(image).partition("/")
-        data = manifest(image)
-        entries.append(
-            {
-                "mediaType": MANIFEST_TYPE,
-                "size": len(data),
-                "digest": sha256(data),
-                "platform": {"architecture": architecture, "os": system},
-            }
-        )
+        system, _, architecture = platform(image.config).partition("/")
+        names: Object = {"architecture": architecture, "os": system}
+        entries.append({**describe(MANIFEST_TYPE, manifest(image)), "platform": names})
     return _json({"schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": entries})
 
 
-def platform(image: Image) -> str:
-    """Return the platform of the image, such as ``linux/amd64``, or ""."""
-    parts = [manifests.text_at(image.config, key) for key in ("os", "architecture")]
+def platform(config: Object) -> str:
+    """Return the platform of a config, or of an entry of an index: ``linux/amd64``, or ""."""
+    parts = [manifests.text_at(config, key) for key in ("os", "architecture")]
     return "/".join(parts) if all(parts) else ""
 
 
-def layer_kinds(image: Image) -> dict[str, str]:
-    """Return the kinds of package layers by digest, from the image's labels."""
-    labels = manifests.texts_at(image.config, "config", "Labels")
+def layer_kinds(config: Object) -> dict[str, str]:
+    """Return the kinds of package layers by digest, from the labels of an image's config."""
+    labels = manifests.texts_at(config, "config", "Labels")
     prefix = f"{LABEL}:"
     return {
         key.removeprefix(prefix): kind for key, kind in labels.items() if key.startswith(prefix)

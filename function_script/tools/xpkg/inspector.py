@@ -32,7 +32,7 @@ class _Part:
     @property
     def layers(self) -> list[Object]:
         """Return the layers: digest, size in bytes, kind of package layer, annotations."""
-        kinds = images.layer_kinds(images.Image(config=self.config))
+        kinds = images.layer_kinds(self.config)
         return [
             {
                 "digest": manifests.text_at(layer, "digest"),
@@ -70,20 +70,22 @@ def inspect(name: str, trust: Trust | None = None) -> Inspected:
         digest = parts[0].digest if len(parts) == 1 else images.sha256(images.index(packages))
         path = str(Path(name))
         return _inspected(path, digest, {}, parts, _text(packages[0], path))
-    return _inspect_reference(references.parse(name), trust)
+    reference = references.parse(name)
+    data, parts, text = _pull(reference, trust)
+    annotations = manifests.object_at(image_loader.read_object(data), "annotations")
+    return _inspected(str(reference), images.sha256(data), annotations, parts, text)
 
 
 def read_package(path: Path, file: BinaryIO | None = None) -> str:
     """Return the text of package.yaml in a package file, which may be open. Raises InputError."""
-    packages = image_loader.load(path) if file is None else image_loader.load_file(file, path)
-    return _text(packages[0], str(path))
+    return _text(image_loader.load(path, file)[0], str(path))
 
 
 def to_json(package: Inspected) -> str:
     """Format a report as JSON."""
     platforms: list[Value] = [
         {
-            "platform": images.platform(images.Image(config=part.config)),
+            "platform": images.platform(part.config),
             "digest": part.digest,
             "layers": [*part.layers],
         }
@@ -127,7 +129,7 @@ def _lines(package: Inspected) -> Iterator[str]:
     for item in package.objects:
         yield "  " + " ".join(_identity(item))
     for part in package.parts:
-        yield f"Platform {images.platform(images.Image(config=part.config)) or 'any'}"
+        yield f"Platform {images.platform(part.config) or 'any'}"
         yield f"  digest      {part.digest}"
         for layer in part.layers:
             size = layer["size"]
@@ -142,12 +144,6 @@ def _identity(item: Object) -> tuple[str, str, str]:
 def fetch_package(name: str) -> str:
     """Return the text of package.yaml of a package in a registry. Raises InputError."""
     return _pull(references.parse(name), None, 1)[2]
-
-
-def _inspect_reference(reference: references.Reference, trust: Trust | None) -> Inspected:
-    data, parts, text = _pull(reference, trust)
-    annotations = manifests.object_at(image_loader.read_object(data), "annotations")
-    return _inspected(str(reference), images.sha256(data), annotations, parts, text)
 
 
 def _pull(

@@ -56,7 +56,7 @@ def build(
     _check_platforms(bases)
     results = []
     for base in bases:
-        progress.line(f"building {images.platform(base) or 'the package'}")
+        progress.line(f"building {images.platform(base.config) or 'the package'}")
         layer = archives.tar({manifest.FILE_NAME: package.text.encode()})
         image = images.with_layer(base, layer, manifest.BASE_LAYER)
         if package.examples is not None:
@@ -64,7 +64,7 @@ def build(
             image = images.with_layer(image, layer, manifest.EXAMPLES_LAYER)
         file = output
         if output is not None and len(bases) > 1:
-            platform = images.platform(image).replace("/", "-")
+            platform = images.platform(image.config).replace("/", "-")
             file = output.with_name(f"{output.stem}-{platform}{output.suffix}")
         results.append(_write(image, package, file))
     return results
@@ -72,7 +72,7 @@ def build(
 
 def _check_platforms(packages: Iterable[images.Image]) -> None:
     """Raise InputError unless every image is for a different platform."""
-    platforms = [images.platform(image) for image in packages]
+    platforms = [images.platform(image.config) for image in packages]
     if len(platforms) > 1 and not all(platforms):
         raise InputError.of(
             "cannot put several images into one package: one of them names no platform"
@@ -97,7 +97,7 @@ def _write(image: images.Image, package: manifest.Package, path: Path | None) ->
         path=path,
         name=package.name,
         digest=digest,
-        platform=images.platform(image),
+        platform=images.platform(image.config),
         size_bytes=len(data),
         left_out=package.left_out,
     )
@@ -114,11 +114,11 @@ def push(
     ``progress`` gets a line for each layer, and the part of it that is sent. Raises InputError.
     """
     reference = references.parse(name)
-    if ":" in reference.version:
+    if reference.is_pinned:
         raise InputError.of(f'cannot push to "{name}": a digest is no tag')
     package_images = [image for path in packages for image in image_loader.load(path)]
     for image in package_images:
-        if "base" not in images.layer_kinds(image).values():
+        if "base" not in images.layer_kinds(image.config).values():
             raise InputError.of(
                 "cannot push an image that is no package: none of its layers is labelled as one",
                 hint="make a package of it: function-script package build --runtime-image PATH",
@@ -127,9 +127,10 @@ def push(
     progress = progress or NullProgress()
     repository = Repository(reference, "pull,push", trust, progress)
     for image in package_images:
+        platform = images.platform(image.config)
         for data in (*(layer.data for layer in image.layers), images.config_bytes(image)):
             digest = images.sha256(data)
-            line = f"{digest[:19]} {images.size_text(len(data))} {images.platform(image)}".rstrip()
+            line = f"{digest[:19]} {images.size_text(len(data))} {platform}".rstrip()
             if repository.has_blob(digest):
                 progress.line(f"{line}: there already")
             else:

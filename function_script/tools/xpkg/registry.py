@@ -49,37 +49,32 @@ class RegistryError(InputError):
     cause: str = ""
 
 
-class RetryPolicy:
-    """Runs operations again after transient failures; ``notify`` gets a line before a pause."""
+def retry(
+    operation: Callable[[], transport.HttpResponse],
+    notify: Callable[[str], None],
+    pauses: Sequence[float] = transport.PATIENCE.pauses,
+    sleep: Callable[[float], object] = time.sleep,
+) -> transport.HttpResponse:
+    """Return the first response that is final, or the last one. Raises NoAnswerError.
 
-    def __init__(
-        self,
-        notify: Callable[[str], None],
-        sleep: Callable[[float], object] = time.sleep,
-        pauses: Sequence[float] = transport.PAUSES,
-    ) -> None:
-        self._notify = notify
-        self._pauses = pauses
-        self._sleep = sleep
-
-    def run(self, operation: Callable[[], transport.HttpResponse]) -> transport.HttpResponse:
-        """Return the first response that is final, or the last one. Raises NoAnswerError."""
-        for pause in self._pauses:
-            try:
-                response = operation()
-            except transport.NoAnswerError as failure:
-                if not failure.is_transient:
-                    raise
-                cause, seconds = failure.text, pause
-            else:
-                retry_after = read_pause(response)
-                seconds = pause if retry_after is None else retry_after
-                if response.status not in _TRANSIENT_STATUSES or seconds > _LONGEST_PAUSE:
-                    return response
-                cause = f"HTTP {response.status}"
-            self._notify(f"{cause}: trying again in {seconds:g} s")
-            self._sleep(seconds)
-        return operation()
+    An operation with a transient failure is run again; ``notify`` gets a line before a pause.
+    """
+    for pause in pauses:
+        try:
+            response = operation()
+        except transport.NoAnswerError as failure:
+            if not failure.is_transient:
+                raise
+            cause, seconds = failure.text, pause
+        else:
+            retry_after = read_pause(response)
+            seconds = pause if retry_after is None else retry_after
+            if response.status not in _TRANSIENT_STATUSES or seconds > _LONGEST_PAUSE:
+                return response
+            cause = f"HTTP {response.status}"
+        notify(f"{cause}: trying again in {seconds:g} s")
+        sleep(seconds)
+    return operation()
 
 
 def read_pause(response: transport.HttpResponse) -> float | None:
@@ -116,15 +111,12 @@ class Repository:
         self._actions = actions
         self._plain_http_hint = trust.plain_http_hint
         context = certificates.build_context(trust.ca_file)
-        patience = trust.patience
         self._client = transport.Client(
-            context,
-            uses_proxies=not reference.is_loopback,
-            exchange_seconds=patience.exchange_seconds,
-            silence_seconds=patience.silence_seconds,
+            context, trust.patience, uses_proxies=not reference.is_loopback
         )
         self._authorizer = credentials.Authorizer(reference, actions, self._client, trust)
-        self._retry = RetryPolicy((progress or NullProgress()).line, pauses=patience.pauses)
+        self._pauses = trust.patience.pauses
+        self._notify = (progress or NullProgress()).line
 
     def has_blob(self, digest: str) -> bool:
         """Report whether the registry has a blob already."""
@@ -132,11 +124,8 @@ class Repository:
 
     def push_blob(self, body: Body, digest: str) -> None:
         """Upload a blob in one piece."""
-        try:
-            # Begin a failed upload again: its address may be invalid.
-            response = self._retry.run(lambda: self._upload(body, digest))
-        except transport.NoAnswerError as failure:
-            raise self._no_answer(failure) from failure
+        # A failed upload begins again: its address may be invalid.
+        response = self._retry(lambda: self._upload(body, digest))
         if response.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
             raise self._failure(
                 f"HTTP 413: a layer of {images.size_text(body.size_bytes)} is too large for it",
@@ -228,15 +217,15 @@ class Repository:
             transport.HttpRequest("PUT", f"{url}{joint}digest={digest_text}", body, headers)
         )
 
-    def _no_answer(self, failure: transport.NoAnswerError) -> InputError:
-        hint = self._plain_http_hint if failure.needs_plain_http else failure.hint
-        return self._failure(failure.text, hint=hint)
-
     def _try(self, request: transport.HttpRequest) -> transport.HttpResponse:
+        return self._retry(lambda: self._send(request))
+
+    def _retry(self, operation: Callable[[], transport.HttpResponse]) -> transport.HttpResponse:
         try:
-            return self._retry.run(lambda: self._send(request))
+            return retry(operation, self._notify, self._pauses)
         except transport.NoAnswerError as failure:
-            raise self._no_answer(failure) from failure
+            hint = self._plain_http_hint if failure.needs_plain_http else failure.hint
+            raise self._failure(failure.text, hint=hint) from failure
 
     def _send(self, request: transport.HttpRequest) -> transport.HttpResponse:
         """Send a request; authorize and send it again if the registry itself requires that.
@@ -249,10 +238,7 @@ class Repository:
         is_own_response = transport.origin(response.url) == transport.origin(self._base)
         if response.status != HTTPStatus.UNAUTHORIZED or not (is_own and is_own_response):
             return response
-        try:
-            is_new = self._authorizer.authorize(response)
-        except credentials.RefusedError as error:
-            raise self._failure(error.text, hint=error.hint) from error
+        is_new = self._authorizer.authorize(response)
         return self._client.send(request, self._authorizer.header) if is_new else response
 
     def _check_status(self, response: transport.HttpResponse) -> transport.HttpResponse:

@@ -27,12 +27,6 @@ if TYPE_CHECKING:
     from email.message import Message
 
 MAX_ANSWER_BYTES: Final = 1 << 20
-# Between two reads or writes of a connection.
-SILENCE_SECONDS: Final = 120.0
-# For a whole exchange, plus the time of its bytes at the slowest rate.
-EXCHANGE_SECONDS: Final = 300.0
-# Before further attempts.
-PAUSES: Final = (1.0, 2.0, 4.0, 8.0)
 _SLOWEST_BYTES_PER_SECOND: Final = 32 * 1024
 _CHUNK_BYTES: Final = 1 << 18
 _READING: Final = ("GET", "HEAD")
@@ -42,18 +36,21 @@ _PORTS: Final = {"http": http.client.HTTP_PORT, "https": http.client.HTTPS_PORT}
 
 
 class Patience(NamedTuple):
-    """Time limits of an exchange and between two reads, and the pauses before further attempts."""
+    """Time limits of an exchange and between two reads, and the pauses before further attempts.
 
-    exchange_seconds: float = EXCHANGE_SECONDS
-    silence_seconds: float = SILENCE_SECONDS
-    pauses: tuple[float, ...] = PAUSES
+    An exchange also has the time of its bytes at the slowest rate.
+    """
+
+    exchange_seconds: float = 300.0
+    silence_seconds: float = 120.0
+    pauses: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0)
 
 
 PATIENCE: Final = Patience()
 
 
 class NoAnswerError(Exception):
-    """There is no response. ``is_transient``: the same request may have one later.
+    """There is no response to use. ``is_transient``: the same request may have one later.
 
     ``needs_plain_http``: the server does not speak TLS.
     """
@@ -126,23 +123,21 @@ class Client:
     def __init__(
         self,
         context: ssl.SSLContext,
+        patience: Patience,
         *,
-        uses_proxies: bool = True,
-        exchange_seconds: float = EXCHANGE_SECONDS,
-        silence_seconds: float = SILENCE_SECONDS,
+        uses_proxies: bool,
     ) -> None:
-        proxies = [] if uses_proxies else [url_requests.ProxyHandler({})]
         self._opener = url_requests.OpenerDirector()
         for handler in (
-            *(proxies or [url_requests.ProxyHandler()]),
+            # None: those that variables of the environment name.
+            url_requests.ProxyHandler(None if uses_proxies else {}),
             _PlainHandler(),
             _SecureHandler(context=context),
             url_requests.HTTPDefaultErrorHandler(),
             url_requests.HTTPErrorProcessor(),
         ):
             self._opener.add_handler(handler)
-        self._exchange_seconds = exchange_seconds
-        self._silence_seconds = silence_seconds
+        self._patience = patience
 
     def send(self, request: HttpRequest, authorization: str = "") -> HttpResponse:
         """Send a request, follow redirects, read the response. Raises NoAnswerError."""
@@ -164,7 +159,7 @@ class Client:
         origin(request.url)
         size = request.data.size_bytes if isinstance(request.data, Body) else 0
         slack = (size + request.max_bytes) / _SLOWEST_BYTES_PER_SECOND
-        with _Deadline(self._exchange_seconds + slack) as deadline:
+        with _Deadline(self._patience.exchange_seconds + slack) as deadline:
             exchange = _Exchange(request, deadline)
             if authorization:
                 exchange.add_unredirected_header("Authorization", authorization)
@@ -175,7 +170,7 @@ class Client:
 
     def _exchange(self, exchange: _Exchange, request: HttpRequest) -> HttpResponse:
         try:
-            reader = self._opener.open(exchange, timeout=self._silence_seconds)
+            reader = self._opener.open(exchange, timeout=self._patience.silence_seconds)
         except url_errors.HTTPError as error:
             reader = error
         with reader:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.paths import ROOT
-from support.watching import watching, watching_command
+from support.watching import watching_command
 
 from function_script.cli import execute
 from function_script.tools import starters
@@ -56,14 +56,6 @@ def test_cases_run_again_after_a_change_outside_their_folder(tmp_path: Path) -> 
         assert "composition.yaml: changed" in watch.wait_for("stderr", "changed\n")
         watch.replace("composition.yaml", '"port": 81', '"port": 80')
         watch.wait_for("stdout", "3 passed")
-
-
-def test_render_names_the_file_before_its_error(tmp_path: Path) -> None:
-    with watching(tmp_path) as watch:
-        watch.replace("composition.yaml", "def main(req):", "def main(req)")
-        text = watch.wait_for("stderr", "error: ")
-        assert text.index("composition.yaml: changed\n") < text.index("error: ")
-        assert re.search(r"^\d\d:\d\d:\d\d ", text, re.MULTILINE)
 
 
 def test_watch_ignores_hidden_folders(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from support.example_counts import examples
 
 from function_script.documents import read_stream, read_value, to_yaml, to_yaml_stream
 
+WORDS = "unready resources " * 6
 WRITTEN = [
     pytest.param({}, "{}\n", id="empty-object"),
     pytest.param([], "[]\n", id="empty-list"),
@@ -70,6 +71,17 @@ WRITTEN = [
         f"? {'k' * 130}\n:\n  a: 1\n? {'l' * 130}\n: 1\n",
         id="long-keys",
     ),
+    pytest.param(
+        {"message": f"{WORDS}end"},
+        f"message: {WORDS[:79].rstrip()}\n  resources unready resources end\n",
+        id="long-scalar-is-broken-at-the-first-blank-beyond-column-80",
+    ),
+    pytest.param(
+        {"a": [{"message": f"x: {WORDS}end"}]},
+        f"a:\n- message: 'x: {WORDS[:72].rstrip()}\n    unready resources unready resources end'\n",
+        id="long-quoted-scalar-in-a-list",
+    ),
+    pytest.param({"a": "x" * 100}, f"a: {'x' * 100}\n", id="long-scalar-without-a-blank"),
 ]
 
 
@@ -153,33 +165,6 @@ def test_to_yaml_stream_reads_back(value: list[dict[str, object]]) -> None:
     named = [{"a": item} for item in value]
     stream = to_yaml_stream(named)  # type: ignore[arg-type] # made of plain values
     assert _exact([document.value for document in read_stream(stream)]) == _exact(named)
-
-
-WORDS = "unready resources " * 6
-
-
-PLAIN = f"""\
-message: {WORDS[:79].rstrip()}
-  resources unready resources end
-"""
-QUOTED = f"""\
-a:
-- message: 'x: {WORDS[:72].rstrip()}
-    unready resources unready resources end'
-"""
-FOLDED = [
-    ("plain", {"message": f"{WORDS}end"}, PLAIN),
-    ("quoted in a list", {"a": [{"message": f"x: {WORDS}end"}]}, QUOTED),
-    ("no blank", {"a": "x" * 100}, f"a: {'x' * 100}\n"),
-]
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"), [row[1:] for row in FOLDED], ids=[row[0] for row in FOLDED]
-)
-def test_to_yaml_breaks_long_scalar_at_blank(value: dict[str, str], expected: str) -> None:
-    """The first single blank beyond column 80 becomes a line break."""
-    assert to_yaml(value) == expected  # type: ignore[arg-type] # plain values
 
 
 @given(st.text(alphabet="ab '\"\\:\n\tÄ#", max_size=400))

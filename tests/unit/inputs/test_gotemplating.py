@@ -273,7 +273,12 @@ REFUSED = [
     ),
     pytest.param(
         go(source="Environment", environment={"key": "k"}),
-        'input.environment.key: cannot read a template: "k" is not in the environment',
+        'input.environment.key: cannot read a template: "k" is not text but an object',
+        id="no-text",
+    ),
+    pytest.param(
+        go(source="Environment", environment={"key": "absent"}),
+        'input.environment.key: cannot read a template: "absent" is not in the environment',
         id="no-key",
     ),
 ]
@@ -282,15 +287,7 @@ REFUSED = [
 @pytest.mark.parametrize(("value", "message"), REFUSED)
 def test_impossible_input_is_refused(value: Object, message: str) -> None:
     """Nothing is ignored silently."""
-    assert problems(value) == [message]
-
-
-def test_environment_value_must_be_text() -> None:
-    """Another value under the key is named by its type."""
-    value = go(source="Environment", environment={"key": "k"})
-    assert problems(value, {"k": {}}) == [
-        'input.environment.key: cannot read a template: "k" is not text but an object'
-    ]
+    assert problems(value, {"k": {}}) == [message]
 
 
 def test_unknown_option_names_the_known() -> None:

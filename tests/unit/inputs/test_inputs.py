@@ -159,7 +159,16 @@ def test_problem_says_how_to_mend_it(value: Object, hint: str) -> None:
     assert hints(value) == [hint]
 
 
-KINDS = [
+def test_accepted_kinds_are_named() -> None:
+    """The hint for a wrong kind lists every kind."""
+    (hint,) = hints({"apiVersion": OURS, "kind": "Script"})
+    assert hint is not None
+    assert [kind for api_version, kind in inputs.KINDS if f"{kind}" not in hint] == []
+    assert OURS in hint
+
+
+# What is no input of ours at all gives one problem, whatever else is in it.
+REFUSED = [
     pytest.param({}, "input: is required", id="no-input"),
     pytest.param({"kind": "StarlarkScript"}, "input.apiVersion: is required", id="no-apiversion"),
     pytest.param({"apiVersion": OURS}, "input.kind: is required", id="no-kind"),
@@ -176,24 +185,6 @@ KINDS = [
         "input.apiVersion: must be a string, not an integer",
         id="type",
     ),
-]
-
-
-@pytest.mark.parametrize(("value", "message"), KINDS)
-def test_other_kinds_are_refused(value: Object, message: str) -> None:
-    """An input that is none of ours gives one problem, whatever else is in it."""
-    assert problems(value) == [message]
-
-
-def test_accepted_kinds_are_named() -> None:
-    """The hint for a wrong kind lists every kind."""
-    (hint,) = hints({"apiVersion": OURS, "kind": "Script"})
-    assert hint is not None
-    assert [kind for api_version, kind in inputs.KINDS if f"{kind}" not in hint] == []
-    assert OURS in hint
-
-
-ONE_OF = [
     pytest.param(
         script(script=None), "input.script: is required when source is Inline", id="no-script"
     ),
@@ -218,20 +209,18 @@ ONE_OF = [
         'RequiredResource, not "Git"',
         id="other-source",
     ),
+    # Go counts nanoseconds in 64 bits; no rule of a CRD says so.
+    pytest.param(
+        script(ttl="9999999h"),
+        'input.ttl: cannot use duration "9999999h": it is longer than 292 years',
+        id="duration-that-nobody-can-hold",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("value", "message"), ONE_OF)
-def test_program_source_is_exactly_one(value: Object, message: str) -> None:
-    """A program stands in one place, and that place is complete."""
+@pytest.mark.parametrize(("value", "message"), REFUSED)
+def test_impossible_input_is_refused(value: Object, message: str) -> None:
     assert problems(value) == [message]
-
-
-def test_duration_nobody_can_hold_is_refused() -> None:
-    """Go counts nanoseconds in 64 bits; no rule of a CRD says so, the parser does."""
-    assert problems(script(ttl="9999999h")) == [
-        'input.ttl: cannot use duration "9999999h": it is longer than 292 years'
-    ]
 
 
 def test_programs_elsewhere_need_not_be_there_for_tools() -> None:

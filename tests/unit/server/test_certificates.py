@@ -53,12 +53,6 @@ def test_error_names_the_file(directory: Path, name: str, text: str, message: st
         CertificateFiles(directory)
 
 
-def test_key_of_another_certificate_is_an_error(authority: Authority, directory: Path) -> None:
-    (directory / "tls.key").write_bytes(authority.server(NAME).key)
-    with pytest.raises(InputError, match="the key of another certificate"):
-        CertificateFiles(directory)
-
-
 def test_missing_file_is_named(directory: Path) -> None:
     (directory / "ca.crt").unlink()
     with pytest.raises(InputError, match=r"lacks ca\.crt"):

@@ -30,8 +30,6 @@ from support.raw_http2 import (
 )
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
-from function_script.proto.v1 import run_function_pb2 as v1
-from function_script.proto.v1beta1 import run_function_pb2 as v1beta1
 from function_script.request.limits import MIB
 from function_script.server import admission, grpc_server, rpc
 from function_script.server.grpc_server import GrpcServer
@@ -69,15 +67,6 @@ def rejected(send: grpc.UnaryUnaryMultiCallable, data: bytes, **options: object)
     with pytest.raises(grpc.RpcError) as error:
         send(data, **options)
     return error.value
-
-
-def test_versions_are_both_served() -> None:
-    """UNIMPLEMENTED would make Crossplane call a second time."""
-    services = [module.DESCRIPTOR.services_by_name for module in (v1, v1beta1)]
-    names = tuple(
-        services_by_name["FunctionRunnerService"].full_name for services_by_name in services
-    )
-    assert names == rpc.SERVICES
 
 
 def test_time_left_is_passed_on_less_a_margin(

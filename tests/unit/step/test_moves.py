@@ -6,6 +6,7 @@ from typing import cast
 import pytest
 from support import builders
 from support.core_model import Core, make_ready
+from support.readiness_steps import fatal
 
 from function_script.request.values import Object
 
@@ -45,13 +46,6 @@ def run(step: Object, *names: str, desired: Object | None = None, **marked: str)
     observed = {"composite": {"resource": builders.XR}, "resources": resources}
     message = builders.request(step, observed=observed, desired={"resources": desired or {}})
     return builders.to_dict(builders.call(message))
-
-
-def fatal(response: Object) -> str:
-    """The message of the FATAL result."""
-    (result,) = cast("list[Object]", response["results"])
-    assert result["severity"] == "SEVERITY_FATAL"
-    return str(result["message"])
 
 
 def composed(response: Object) -> dict[str, Object]:

@@ -1,5 +1,6 @@
 """Starter projects are good ones: everything the toolbox can ask of them holds."""
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -123,8 +124,12 @@ def test_init_overwrites_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["xr.yaml"]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("name", EXAMPLES)
+# One example in every language, the others in one of them.
+PROJECTS = [("types", language) for language in LANGUAGES]
+PROJECTS += list(zip(EXAMPLES, itertools.cycle(LANGUAGES), strict=False))[1:]
+
+
+@pytest.mark.parametrize(("name", "language"), PROJECTS)
 def test_project_from_an_example_is_fine(
     name: str, language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,6 @@ from function_script.engines.registry import LANGUAGES
 from function_script.request import objects
 from function_script.request.values import Object
 from function_script.texts import release
-from function_script.texts.errors import InputError
 from function_script.texts.source import Source
 from function_script.tools import starters
 from function_script.tools.starters import origins
@@ -217,9 +216,3 @@ def test_broken_record_is_no_origin(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (record / "direct_url.json").write_text("{")
     monkeypatch.syspath_prepend(str(tmp_path))
     assert origins.installed_requirement() == ""
-
-
-def test_requirement_of_this_project_needs_more_than_a_name() -> None:
-    """The error says what to name instead."""
-    with pytest.raises(InputError, match="anybody could register"):
-        origins.parse_requirement("function-script")

@@ -40,7 +40,7 @@ def _kind(value: object) -> str:
     return "integer" if isinstance(value, values.Sized) else ""
 
 
-@FUNCTIONS.add("eq", parameters="value value...", returns="bool", accepts=Accepts.MISSING)
+@FUNCTIONS.add("eq", parameters="value value...", accepts=Accepts.MISSING)
 def equal(first: object, *others: object) -> bool:
     """The first value equals one of the others.
 
@@ -51,7 +51,7 @@ def equal(first: object, *others: object) -> bool:
     return any(_equals(first, other) for other in others)
 
 
-@FUNCTIONS.add("ne", parameters="value value", returns="bool", accepts=Accepts.MISSING)
+@FUNCTIONS.add("ne", parameters="value value", accepts=Accepts.MISSING)
 def differ(left: object, right: object) -> bool:
     """The values differ."""
     return not _equals(left, right)
@@ -89,7 +89,7 @@ def _incompatible(left: object, right: object) -> CallError:
     return CallError(f"incompatible types for comparison: {types}", Code.INCOMPATIBLE_TYPES)
 
 
-@FUNCTIONS.add("lt", parameters="value value", returns="bool")
+@FUNCTIONS.add("lt", parameters="value value")
 def less(left: object, right: object) -> bool:
     """The first value is less than the second."""
     kind, other = _kind(left), _kind(right)
@@ -102,19 +102,19 @@ def less(left: object, right: object) -> bool:
     return bool(left < right)  # type: ignore[operator] # both are of the same ordered kind
 
 
-@FUNCTIONS.add("le", parameters="value value", returns="bool")
+@FUNCTIONS.add("le", parameters="value value")
 def less_or_equal(left: object, right: object) -> bool:
     """The first value is less than the second, or equal."""
     return less(left, right) or _equals(left, right)
 
 
-@FUNCTIONS.add("gt", parameters="value value", returns="bool")
+@FUNCTIONS.add("gt", parameters="value value")
 def greater(left: object, right: object) -> bool:
     """The first value is greater than the second."""
     return not less_or_equal(left, right)
 
 
-@FUNCTIONS.add("ge", parameters="value value", returns="bool")
+@FUNCTIONS.add("ge", parameters="value value")
 def greater_or_equal(left: object, right: object) -> bool:
     """The first value is greater than the second, or equal."""
     return not less(left, right)
@@ -137,7 +137,7 @@ def choose(*_: object) -> None:
     """
 
 
-@FUNCTIONS.add("not", parameters="value", returns="bool", accepts=Accepts.MISSING)
+@FUNCTIONS.add("not", parameters="value", accepts=Accepts.MISSING)
 def not_(item: object) -> bool:
     """True if the value is empty."""
     return not item
@@ -154,7 +154,7 @@ def call(source: str, function: object, *_: object) -> None:
     raise CallError(f"non-function {source} of type {values.go_type(function)}")
 
 
-@FUNCTIONS.add("len", parameters="value", returns="int")
+@FUNCTIONS.add("len", parameters="value")
 def length(item: object) -> values.Int:
     """The number of items, entries or bytes."""
     if isinstance(item, str):
@@ -219,9 +219,7 @@ def _element(item: list[object] | bytes | str, key: object) -> object:
 # Text
 
 
-@FUNCTIONS.add(
-    "print", parameters="any...", injects=Injects.ALLOCATOR, returns="string", allocates=False
-)
+@FUNCTIONS.add("print", allocates=False)
 def print_(allocator: Allocator, *arguments: object) -> str:
     """The values as text, with blanks between values that are no texts."""
     if len(arguments) == 1 and type(arguments[0]) is str:
@@ -238,7 +236,7 @@ def print_(allocator: Allocator, *arguments: object) -> str:
     return "".join(parts)
 
 
-@FUNCTIONS.add("println", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add("println")
 def println(allocator: Allocator, *arguments: object) -> str:
     """The values as text, with blanks between them and a line break."""
     parts = [_text(allocator, argument) for argument in arguments]
@@ -252,13 +250,7 @@ def _text(allocator: Allocator, value: object) -> str:
     return printing.to_text(value)
 
 
-@FUNCTIONS.add(
-    "printf",
-    parameters="string any...",
-    injects=Injects.ALLOCATOR,
-    returns="string",
-    allocates=False,
-)
+@FUNCTIONS.add("printf", allocates=False)
 def printf(allocator: Allocator, template: str, *arguments: object) -> str:
     """Values in a format: printf "%s-%02d" $name $i."""
     for argument in arguments:
@@ -272,7 +264,7 @@ def _printed(allocator: Allocator, arguments: tuple[object, ...]) -> str:
     return print_(allocator, *(printing.NO_VALUE if each is None else each for each in arguments))
 
 
-@FUNCTIONS.add("html", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add("html")
 def html(allocator: Allocator, *arguments: object) -> str:
     """The text, escaped for HTML."""
     return _printed(allocator, arguments).translate(_HTML)
@@ -283,7 +275,7 @@ _HTML: Final = str.maketrans(
 )
 
 
-@FUNCTIONS.add("js", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add("js")
 def js(allocator: Allocator, *arguments: object) -> str:
     """The text, escaped for JavaScript."""
     return _JS_SPECIAL.sub(_escape_js, _printed(allocator, arguments))
@@ -302,18 +294,13 @@ def _escape_js(match: re.Match[str]) -> str:
     return f"\\u{ord(character):04X}"
 
 
-@FUNCTIONS.add("urlquery", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add("urlquery")
 def urlquery(allocator: Allocator, *arguments: object) -> str:
     """The text, escaped for a query in a URL."""
     return quote_plus(values.to_bytes(_printed(allocator, arguments)), safe="-_.~")
 
 
-@FUNCTIONS.add(
-    "include",
-    parameters="string any",
-    returns="string",
-    accepts=Accepts.MISSING_AND_RETURNS_IT,
-)
+@FUNCTIONS.add("include", returns="string", accepts=Accepts.MISSING_AND_RETURNS_IT)
 def include(name: str, data: object) -> NoReturn:
     """The text of a defined template, for a pipeline."""
     # The compiler makes an operation of its own of each call.

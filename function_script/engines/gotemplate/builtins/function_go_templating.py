@@ -12,13 +12,12 @@ from typing import Final
 
 from function_script.engines.gotemplate import values, yaml
 from function_script.engines.gotemplate.conditions import Condition
-from function_script.engines.gotemplate.data import copy_tree
+from function_script.engines.gotemplate.data import copy_tree, find_at
 from function_script.engines.gotemplate.errors import CallError, Code
 from function_script.engines.gotemplate.function import (
     Accepts,
     Allocator,
     FunctionTable,
-    Injects,
     NextRandom,
 )
 from function_script.engines.gotemplate.run import Run
@@ -30,17 +29,9 @@ _NAME_ANNOTATION: Final = "gotemplating.fn.crossplane.io/composition-resource-na
 _QUOTES: Final = "'\""
 
 
-def _find(value: object, *path: str) -> object:
-    for key in path:
-        if not isinstance(value, dict) or key not in value:
-            return None
-        value = value[key]
-    return value
-
-
-def _map_at(run: Run, request: object, *path: str) -> object:
+def map_at(run: Run, request: object, *path: str) -> object:
     """Return a map of the request; a copy if the template may change it."""
-    value = _find(request, *path)
+    value = find_at(request, *path)
     if not isinstance(value, dict):
         return values.NilMap()
     return _copy_if_mutable(run, value)
@@ -53,7 +44,7 @@ def _copy_if_mutable(run: Run, value: object) -> object:
     return copy_tree(value)
 
 
-@FUNCTIONS.add("randomChoice", parameters="string...", injects=Injects.RANDOM)
+@FUNCTIONS.add("randomChoice")
 def random_choice(next_random: NextRandom, *choices: str) -> str:
     """One of the texts, the same at each reconcile of one XR."""
     if not choices:
@@ -63,21 +54,14 @@ def random_choice(next_random: NextRandom, *choices: str) -> str:
     return choices[next_random(len(choices))]
 
 
-@FUNCTIONS.add(
-    "toYaml", parameters="any", injects=Injects.ALLOCATOR, returns="string", accepts=Accepts.NULL
-)
+@FUNCTIONS.add("toYaml", accepts=Accepts.NULL)
 def to_yaml(allocator: Allocator, value: object) -> str:
     """The value as YAML."""
     allocator.check_tree(value)
     return yaml.to_yaml(value)
 
 
-FUNCTIONS.add(
-    "fromYaml",
-    parameters="string",
-    injects=Injects.ALLOCATOR,
-    summary="The value of a YAML text.",
-)(yaml.from_yaml)
+FUNCTIONS.add("fromYaml", summary="The value of a YAML text.")(yaml.from_yaml)
 
 
 @lru_cache(maxsize=1024)
@@ -85,50 +69,36 @@ def name_text(name: str) -> str:
     """Return a resource name as YAML; a name that its author has quoted stays as it is."""
     if not name or (name[0] == name[-1] and name[0] in _QUOTES and len(name) > 1):
         return name
-    return yaml.scalar_text(name)
+    return yaml.write_key(name)
 
 
-@FUNCTIONS.add("setResourceNameAnnotation", parameters="string", returns="string")
+@FUNCTIONS.add("setResourceNameAnnotation")
 def name_annotation(name: str) -> str:
     """The annotation that names a composed resource, as a line of YAML."""
     return f"{_NAME_ANNOTATION}: {name_text(name)}"
 
 
-@FUNCTIONS.add(
-    "getCompositeResource", parameters="map", injects=Injects.RUN, allocates=False, is_lookup=True
-)
-def composite_resource(run: Run, request: object) -> object:
+@FUNCTIONS.add("getCompositeResource", allocates=False, is_lookup=True)
+def composite_resource(run: Run, request: dict[str, object]) -> object:
     """The observed XR."""
-    return _map_at(run, request, "observed", "composite", "resource")
+    return map_at(run, request, "observed", "composite", "resource")
 
 
-@FUNCTIONS.add(
-    "getComposedResource",
-    parameters="map string",
-    injects=Injects.RUN,
-    allocates=False,
-    is_lookup=True,
-)
-def composed_resource(run: Run, request: object, name: str) -> object:
+@FUNCTIONS.add("getComposedResource", allocates=False, is_lookup=True)
+def composed_resource(run: Run, request: dict[str, object], name: str) -> object:
     """The observed composed resource of this name."""
-    return _map_at(run, _entry(request, name, "observed", "resources"), "resource")
+    return map_at(run, _entry(request, name, "observed", "resources"), "resource")
 
 
-@FUNCTIONS.add(
-    "getComposedConnectionDetails",
-    parameters="map string",
-    injects=Injects.RUN,
-    allocates=False,
-    is_lookup=True,
-)
-def connection_details(run: Run, request: object, name: str) -> object:
+@FUNCTIONS.add("getComposedConnectionDetails", allocates=False, is_lookup=True)
+def connection_details(run: Run, request: dict[str, object], name: str) -> object:
     """The connection details of a composed resource, in base64."""
-    return _map_at(run, _entry(request, name, "observed", "resources"), "connectionDetails")
+    return map_at(run, _entry(request, name, "observed", "resources"), "connectionDetails")
 
 
 def _entry(request: object, name: str, *path: str) -> object:
     """Return the entry of a name; as in function-go-templating, the name may be in quotes."""
-    entries = _find(request, *path)
+    entries = find_at(request, *path)
     if not isinstance(entries, dict):
         return None
     return entries[name] if name in entries else entries.get(name.strip(_QUOTES))
@@ -140,35 +110,23 @@ def _list_of(run: Run, value: object) -> object:
     return _copy_if_mutable(run, value)
 
 
-@FUNCTIONS.add(
-    "getExtraResources",
-    parameters="map string",
-    injects=Injects.RUN,
-    allocates=False,
-    is_lookup=True,
-)
-def extra_resources(run: Run, request: object, name: str) -> object:
+@FUNCTIONS.add("getExtraResources", allocates=False, is_lookup=True)
+def extra_resources(run: Run, request: dict[str, object], name: str) -> object:
     """The required resources of this name, as a list."""
     group = _entry(request, name, "requiredResources")
     if not isinstance(group, dict) or not isinstance(group.get("items", ""), (list, NoneType)):
         group = _entry(request, name, "extraResources")
-    return _list_of(run, _find(group, "items"))
+    return _list_of(run, find_at(group, "items"))
 
 
-@FUNCTIONS.add(
-    "getExtraResourcesFromContext",
-    parameters="map string",
-    injects=Injects.RUN,
-    allocates=False,
-    is_lookup=True,
-)
-def resources_from_context(run: Run, request: object, name: str) -> object:
+@FUNCTIONS.add("getExtraResourcesFromContext", allocates=False, is_lookup=True)
+def resources_from_context(run: Run, request: dict[str, object], name: str) -> object:
     """The resources of this name that function-extra-resources left in the context."""
     entry = _entry(request, name, "context", EXTRA_RESOURCES)
     if isinstance(entry, list):
         # Function-extra-resources puts the resources themselves there.
         return _list_of(run, [{"resource": resource} for resource in entry])
-    return _list_of(run, _find(entry, "items"))
+    return _list_of(run, find_at(entry, "items"))
 
 
 @FUNCTIONS.add("getResourceCondition", parameters="string map", accepts=Accepts.MISSING)
@@ -179,7 +137,7 @@ def resource_condition(kind: str, resource: object) -> Condition:
     entry of the observed resources, or a resource itself.
     """
     for path in (("resource", "status"), ("status",)):
-        status = _find(resource, *path)
+        status = find_at(resource, *path)
         entries = status.get("conditions") if isinstance(status, dict) else ()
         if not isinstance(entries, (list, NoneType)):
             continue
@@ -192,10 +150,10 @@ def resource_condition(kind: str, resource: object) -> Condition:
     return Condition.empty(kind, "Unknown")
 
 
-@FUNCTIONS.add("getCredentialData", parameters="map string", is_lookup=True)
-def credential_data(request: object, name: str) -> object:
+@FUNCTIONS.add("getCredentialData", is_lookup=True)
+def credential_data(request: dict[str, object], name: str) -> object:
     """The data of the credentials of this name."""
-    data = _find(request, "credentials", name, "credentialData", "data")
+    data = find_at(request, "credentials", name, "credentialData", "data")
     if not isinstance(data, dict):
         return values.NilBytesMap()
     try:

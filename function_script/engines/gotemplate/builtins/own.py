@@ -8,14 +8,13 @@ everywhere in Go templates.
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Final, Protocol, cast
 
 from function_script import documents
 from function_script.engines import library
 from function_script.engines.gotemplate import values, yaml
 from function_script.engines.gotemplate.builtins import core, function_go_templating
-from function_script.engines.gotemplate.data import copy_tree
+from function_script.engines.gotemplate.data import find_at
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Accepts, Function, FunctionTable, Injects
 from function_script.engines.gotemplate.run import Run
@@ -66,19 +65,14 @@ GETTERS: Final = tuple(
 )
 
 
-@FUNCTIONS.add("setResourceNameAnnotation", parameters="string", returns="string")
+@FUNCTIONS.add("setResourceNameAnnotation")
 def name_annotation(name: str) -> str:
     """The annotation that names a composed resource, as a line of YAML."""
     return f"{RESOURCE_NAME}: {function_go_templating.name_text(name)}"
 
 
 @FUNCTIONS.add(
-    "getExternalName",
-    parameters="any",
-    takes="resource",
-    allocates=False,
-    accepts=Accepts.MISSING,
-    is_lookup=True,
+    "getExternalName", takes="resource", allocates=False, accepts=Accepts.MISSING, is_lookup=True
 )
 def external_name(resource: object) -> object:
     """The external name of a resource.
@@ -86,13 +80,9 @@ def external_name(resource: object) -> object:
     It is nil if there is none. The resource may be in its wrapper.
     """
     _check_resource(resource)
-    for path in (("resource", "metadata", "annotations"), ("metadata", "annotations")):
-        value = resource
-        for key in path:
-            value = value.get(key) if isinstance(value, dict) else None
-        if isinstance(value, dict) and EXTERNAL_NAME in value:
-            return value[EXTERNAL_NAME]
-    return None
+    path = ("metadata", "annotations", EXTERNAL_NAME)
+    inside = find_at(resource, "resource", *path)
+    return find_at(resource, *path) if inside is None else inside
 
 
 def _check_resource(value: object) -> None:
@@ -105,8 +95,6 @@ def _check_resource(value: object) -> None:
 
 @FUNCTIONS.add(
     "connectionSecret",
-    parameters="string map string...",
-    returns="string",
     summary="The document of a Secret with connection details: resource name, data, and perhaps "
     "name and namespace.",
 )
@@ -157,39 +145,28 @@ for _row in library.FUNCTIONS:
         _add_row(_row)
 
 
-@FUNCTIONS.add("hasCapability", parameters="string", injects=Injects.RUN, returns="bool")
+@FUNCTIONS.add("hasCapability")
 def has_capability(run: Run, name: str) -> bool:
     """True if Crossplane advertises the capability."""
-    capabilities = _find(run.root, "meta", "capabilities")
+    capabilities = find_at(run.root, "meta", "capabilities")
     return (
         isinstance(capabilities, list)
         and f"CAPABILITY_{name.removeprefix('CAPABILITY_')}" in capabilities
     )
 
 
-@FUNCTIONS.add(
-    "getWatchedResource", parameters="", injects=Injects.RUN, allocates=False, is_lookup=True
-)
+@FUNCTIONS.add("getWatchedResource", allocates=False, is_lookup=True)
 def watched_resource(run: Run) -> object:
     """The resource that a WatchOperation watches."""
-    items = _find(run.root, "requiredResources", WATCHED, "items")
-    resource = _find(items[0], "resource") if isinstance(items, list) and items else None
-    if resource is None or not run.mutates:
-        return values.NilMap() if resource is None else resource
-    run.check_tree(resource)
-    return copy_tree(resource)
+    items = find_at(run.root, "requiredResources", WATCHED, "items")
+    entry = items[0] if isinstance(items, list) and items else None
+    return function_go_templating.map_at(run, entry, "resource")
 
 
-def _find(value: object, *path: str) -> object:
-    for key in path:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
-
-
-@FUNCTIONS.add("setExternalNameAnnotation", parameters="string", returns="string")
+@FUNCTIONS.add("setExternalNameAnnotation")
 def external_name_annotation(name: str) -> str:
     """The annotation of an external name, as a line of YAML."""
-    return f"{EXTERNAL_NAME}: {yaml.scalar_text(name)}"
+    return f"{EXTERNAL_NAME}: {yaml.write_key(name)}"
 
 
 # Functions that return a missing value when they find nothing. In Go they return an empty text, a
@@ -227,8 +204,12 @@ def _with_nothing(function: Function, nothing: object) -> Function:
 
 
 _OVERRIDES.add("default", parameters="value value...")(defaults.default)
-_OVERRIDES.add("dig", parameters="value...")(partial(dicts.dig, beyond_null=True))
 _OVERRIDES.add("include", parameters="string value")(core.include)
+
+
+@_OVERRIDES.add("dig", parameters="value...")
+def _dig(*arguments: object) -> object:
+    return dicts.dig(*arguments, beyond_null=True)
 
 
 @_OVERRIDES.add("index", parameters="value value...")
@@ -245,7 +226,7 @@ def _index(item: object, *keys: object) -> object:
     return item
 
 
-@_OVERRIDES.add("get", parameters="map string")
+@_OVERRIDES.add("get")
 def _get(mapping: dict[str, object], key: str) -> object:
     return mapping.get(key, values.MISSING)
 

@@ -11,9 +11,9 @@ from typing import Final
 from function_script.engines.gotemplate import missing
 from function_script.engines.gotemplate.compiler.values import Origin, Value
 from function_script.engines.gotemplate.function import Accepts
-from function_script.engines.gotemplate.operations import expressions, statements
+from function_script.engines.gotemplate.operations import expressions
 from function_script.engines.gotemplate.operations.calls import Callee
-from function_script.engines.gotemplate.operations.frame import Expression, Statement
+from function_script.engines.gotemplate.operations.frame import Expression
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.syntax.nodes import Site
 from function_script.engines.gotemplate.values import MISSING
@@ -69,7 +69,7 @@ class MissingValues:
         accepts = Accepts.VALUES if callee is None else callee.accepts
         if self.leaves_gaps and value.nil:
             if callee is not None and callee.name in missing.ACCEPTS_POISON:
-                value = value.copy(expressions.WithoutPoison(value.expression))
+                value = value.copy(expressions.Replace(value.expression, missing.POISON, MISSING))
             elif accepts in ACCEPTS_MISSING:
                 site = Site(node, self.template)
                 value = value.copy(
@@ -103,10 +103,4 @@ class MissingValues:
         """
         if not value.null or (self.refuses and accepts is not Accepts.MISSING):
             return value.expression
-        return expressions.MissingForNil(value.expression)
-
-    def make_print(self, value: Expression, site: Site) -> Statement:
-        """Return the statement that prints a value: Go's null is ``<no value>``, ours ``null``."""
-        if self.refuses:
-            return statements.PrintWithNull(value, site)
-        return statements.Print(value, site)
+        return expressions.missing_for_nil(value.expression)

@@ -8,7 +8,6 @@ from function_script.engines.gotemplate.compiler.missing_values import MissingVa
 from function_script.engines.gotemplate.compiler.values import (
     Constant,
     Origin,
-    Scope,
     UnsuitableError,
     Value,
     certain,
@@ -77,11 +76,11 @@ class PipelineCompiler:
         self.missing: MissingValues = MissingValues(context.policy, template)
         self.slots: int = FIRST_FREE
         self.steps: int = 0
-        self.scope: Scope = Scope()
         root = Slot(ROOT)
         # A variable that is assigned anywhere may hold anything.
         root.changes = "$" in context.assigned
-        self.scope.declare("$", Value(root))
+        # The variables that are visible; the expression of each is its slot.
+        self.scope: dict[str, Value] = {"$": Value(root)}
         self.dot: Value = Value(Slot(DOT))
         self.at: nodes.Placed = nodes.Dot(0)
         # The first slot and the depth of the pipeline that is being compiled.
@@ -133,9 +132,11 @@ class PipelineCompiler:
         """Compile a pipeline; its variables are declared or assigned."""
         self.at = pipe
         value: Value | None = None
+        # An error about the value of a stage has its place, and not that of the call behind it.
         before: nodes.Placed = pipe
         for command in pipe.commands:
             value = self.compile_command(command, value, before)
+            # Dots and variables are shared values, so a stage changes a copy.
             if value.element or not value.from_pipeline:
                 value = value.copy()
                 value.from_pipeline, value.element = True, False
@@ -151,7 +152,7 @@ class PipelineCompiler:
         converted = self.missing.convert_nil(value)
         nil_is_missing = converted is not value.expression
         if assigns:
-            variable = self.scope.find(name)
+            variable = self.scope.get(name)
             if variable is None:
                 text = f"undefined variable: {name}"
                 failure = self.fail_after(value, text, Code.VARIABLE_UNDEFINED, name)
@@ -159,7 +160,7 @@ class PipelineCompiler:
             slot = slot_of(variable)
         else:
             new = self.new_slot()
-            self.scope.declare(name, self.describe_variable(name, new, value, converted))
+            self.scope[name] = self.describe_variable(name, new, value, converted)
             slot = new.index
         return value.copy(expressions.Store(value.expression, slot, nil_is_missing=nil_is_missing))
 
@@ -172,6 +173,7 @@ class PipelineCompiler:
             return Value(slot)
         is_null = value.null and converted is value.expression
         origin = value.origin
+        # An error reads the origin again, which must still have the same value.
         if origin is not None and isinstance(origin.start, Slot) and origin.start.changes:
             origin = None
         return Value(slot, value.type, nil=value.nil, null=is_null, origin=origin)
@@ -196,6 +198,7 @@ class PipelineCompiler:
             if not has_arguments:
                 return self.compile_fields(start, names)
             return self.compile_method(command, start, names, final)
+        # The pipeline in parentheses sets its own place.
         if not isinstance(first, nodes.Pipe):
             self.at = first
         if has_arguments:
@@ -222,7 +225,7 @@ class PipelineCompiler:
 
     def compile_variable(self, name: str) -> Value:
         """Compile a variable."""
-        variable = self.scope.find(name)
+        variable = self.scope.get(name)
         if variable is None:
             return self.fail(f"undefined variable: {name}", Code.VARIABLE_UNDEFINED, name)
         return variable
@@ -253,6 +256,7 @@ class PipelineCompiler:
         if self.missing.refuses and start.origin is None:
             prefix = nodes.to_source(node).removesuffix("".join(f".{name}" for name in names))
             expression = start.expression
+            # A call or a chain is not computed twice: its value stays in a slot for the error.
             if not isinstance(expression, (Slot, expressions.Constant, expressions.Store)):
                 expression = expressions.Store(expression, self.new_slot().index)
             start = start.copy(expression)
@@ -286,6 +290,7 @@ class PipelineCompiler:
         self.steps += 1
         if len(names) > 1:
             receiver = self.compile_fields(receiver, names[:-1])
+            # Go knows the value below a field as interface {}, as it does an element.
             receiver.element = True
         start = self.site(receiver)
         slot = self.new_slot() if final is not None else None
@@ -357,8 +362,6 @@ class PipelineCompiler:
         elif count != callee.last + 1:
             counts = f"want {callee.last + 1} got {count}"
             return self.fail_count(final, function, counts)
-        if function in {"and", "or"}:
-            return self.compile_short_circuit(callee, words, final)
         arguments = [
             self.compile_argument(word, callee.parameter_type(index), callee)
             for index, word in enumerate(words)
@@ -366,7 +369,9 @@ class PipelineCompiler:
         if final is None:
             return self.compile_result(callee, node, words, arguments, site)
         type_name = callee.parameter_type(len(words))
-        if self.are_simple(arguments):
+        # The value of a pipeline is computed first, also where `and` or `or` never gets to it.
+        is_lazy = function in {"and", "or"}
+        if not is_lazy and self.are_simple(arguments):
             arguments.append(self.check_value(final, type_name, callee))
             return self.compile_result(callee, node, words, arguments, site)
         slot = self.new_slot()
@@ -403,11 +408,14 @@ class PipelineCompiler:
         """Compile the call itself."""
         if callee.mutates:
             self.context.has_mutation = True
+        if callee.name in {"and", "or"}:
+            operands = [value.expression for value in arguments]
+            return Value(calls.FirstOf(operands, truth=callee.name == "or"))
         if callee.name == "include":
             return self.compile_include(callee, arguments, site)
         key = f"{self.template}: {nodes.to_source(node)}" if callee.has_random else ""
         codes = [
-            expressions.NoneForMissing(value.expression)
+            expressions.Replace(value.expression, _MISSING, None)
             if value.nil and callee.parameter_type(index) == "any"
             else value.expression
             for index, value in enumerate(arguments)
@@ -422,22 +430,8 @@ class PipelineCompiler:
         """Compile an include, with the depth of the pipeline around it."""
         name, data = [value.expression for value in arguments]
         if callee.parameter_type(1) == "any":
-            data = expressions.MissingForNil(data)
+            data = expressions.missing_for_nil(data)
         return certain(calls.Include(name, data, self.levels, site), "string")
-
-    def compile_short_circuit(
-        self, callee: Callee, words: tuple[nodes.Operand, ...], final: Value | None
-    ) -> Value:
-        """Compile ``and`` and ``or``: operands are computed only until one decides."""
-        slot = None if final is None else self.new_slot()
-        operands = [self.compile_argument(word, "value", callee).expression for word in words]
-        if final is not None and slot is not None:
-            operands.append(self.check_value(final.copy(slot), "value", callee).expression)
-        make = calls.And if callee.name == "and" else calls.Or
-        expression: Expression = make(operands)
-        if final is not None and slot is not None:
-            expression = expressions.Sequence(final.expression, expression, slot.index)
-        return Value(expression)
 
     # Arguments
 
@@ -472,12 +466,15 @@ class PipelineCompiler:
         accepts = Accepts.VALUES if callee is None else callee.accepts
         kind = _EXACT.get(type_name)
         if kind is not None:
-            make = expressions.ExactArgument
-            if value.from_pipeline and self.missing.convert_nil(value, accepts) is not (
-                value.expression
-            ):
-                make = expressions.ExactFinal
-            return certain(make(value.expression, kind, type_name, self.site()), type_name)
+            converted = self.missing.convert_nil(value, accepts)
+            argument = expressions.ExactArgument(
+                value.expression,
+                kind,
+                type_name,
+                self.site(),
+                nil_is_missing=value.from_pipeline and converted is not value.expression,
+            )
+            return certain(argument, type_name)
         final = self.leave_pipeline(value, accepts) if value.from_pipeline else value
         if type_name == "value":
             return final

@@ -9,7 +9,7 @@ from function_script.engines.gotemplate.compiler.pipelines import (
     PipelineCompiler,
     stage_of,
 )
-from function_script.engines.gotemplate.compiler.values import Scope, Value, slot_of
+from function_script.engines.gotemplate.compiler.values import Value, slot_of
 from function_script.engines.gotemplate.errors import Code
 from function_script.engines.gotemplate.operations import expressions, statements
 from function_script.engines.gotemplate.operations.expressions import Slot
@@ -90,7 +90,11 @@ class TemplateCompiler(PipelineCompiler):
         else:
             value = self.missing.require(value, _last_stage(node.pipe))
             self.at = node
-            self.body.append(self.missing.make_print(value.expression, self.site()))
+            # Go's null is ``<no value>``, ours ``null``.
+            writes_null = self.missing.refuses
+            self.body.append(
+                statements.Print(value.expression, self.site(), writes_null=writes_null)
+            )
         if self.missing.leaves_gaps:
             self.handle_failure(node, start)
 
@@ -98,11 +102,11 @@ class TemplateCompiler(PipelineCompiler):
         """Go on behind an action that fails: with a gap, or with a variable that is poison."""
         poisoned: list[int] | None = [] if node.pipe.declared else None
         for variable in node.pipe.declared:
-            value = self.scope.find(variable.names[0])
+            value = self.scope.get(variable.names[0])
             if value is not None and poisoned is not None:
                 poisoned.append(slot_of(value))
                 # The type is unknown from here on.
-                self.scope.declare(variable.names[0], Value(value.expression))
+                self.scope[variable.names[0]] = Value(value.expression)
         self.handlers.append(Handler(start, len(self.body), poisoned, mutates=self.mutates))
 
     def write_binding(self, value: Value) -> None:
@@ -111,7 +115,7 @@ class TemplateCompiler(PipelineCompiler):
         if isinstance(expression, expressions.Store):
             stored = expression.operand
             if expression.nil_is_missing:
-                stored = expressions.MissingForNil(stored)
+                stored = expressions.missing_for_nil(stored)
             self.body.append(statements.Assign(expression.slot, stored))
         else:
             self.body.append(statements.Evaluate(expression))
@@ -145,17 +149,18 @@ class TemplateCompiler(PipelineCompiler):
     def compile_branch(self, node: nodes.If | nodes.With) -> None:
         """Compile ``if`` and ``with``, and the chain of those in their else."""
         outer_scope, outer_dot = self.scope, self.dot
+        # A chain of thousands of else-ifs must not take the stack of as many calls.
         chain, rest = _chain(node)
         ends: list[tuple[statements.Jump, int]] = []
         has_more = len(chain) > 1 or rest is not None
         for index, link in enumerate(chain):
             self.steps += index > 0
-            self.scope = pipe_scope = Scope(self.scope)
+            self.scope = pipe_scope = self.scope.copy()
             value = self.compile_whole_pipeline(link.pipe)
             self.compile_link(value, link, ends if has_more else None)
             self.scope, self.dot = pipe_scope, outer_dot
         if rest is not None:
-            self.scope = Scope(self.scope)
+            self.scope = self.scope.copy()
             self.compile_nodes(rest)
         for jump, start in ends:
             jump.distance = len(self.body) - start
@@ -172,7 +177,7 @@ class TemplateCompiler(PipelineCompiler):
         ``ends`` gets the jump behind the chain, where there is more of it.
         """
         condition = len(self.body)
-        self.scope = Scope(self.scope)
+        self.scope = self.scope.copy()
         jump: statements.JumpUnless
         if isinstance(link, nodes.With):
             slot = self.new_slot()
@@ -197,7 +202,7 @@ class TemplateCompiler(PipelineCompiler):
             self.write_failure(f"ranges are nested more than {MAX_LOOPS} deep")
             return
         outer_scope, outer_dot = self.scope, self.dot
-        self.scope = range_scope = Scope(outer_scope)
+        self.scope = range_scope = outer_scope.copy()
         value = self.compile_whole_pipeline(node.pipe, binds=False)
         # An empty loop would lose objects.
         value = self.missing.require(value, _last_stage(node.pipe))
@@ -227,13 +232,14 @@ class TemplateCompiler(PipelineCompiler):
             jump_behind = statements.Jump()
             self.body.append(jump_behind)
             jump.distance = len(self.body) - condition
-            self.scope, self.dot = Scope(range_scope), outer_dot
+            self.scope, self.dot = range_scope.copy(), outer_dot
             self.compile_nodes(node.otherwise)
             jump_behind.distance = len(self.body) - end
         self.scope, self.dot = outer_scope, outer_dot
 
     def bind_range_variable(self, name: str, value: Value, node: nodes.Range) -> None:
         """Declare a variable of a range; before the first iteration it has the whole value."""
+        # Go's else sees the variables with the value that had no items.
         if node.pipe.assigns or node.otherwise is not None:
             whole = value.copy()
             whole.type = "any"
@@ -241,13 +247,14 @@ class TemplateCompiler(PipelineCompiler):
         else:
             slot = self.new_slot()
             slot.changes = True
-            self.scope.declare(name, Value(slot))
+            self.scope[name] = Value(slot)
 
     def compile_loop(self, node: nodes.Range, items: Expression) -> None:
         """Compile the loop; the dot and the variables are the element of an iteration."""
         loop, element, key = self.new_slot(), self.new_slot(), self.new_slot()
         declared = [variable.names[0] for variable in node.pipe.declared]
         self.body.append(statements.StartLoop(loop.index, items))
+        # What follows is paid by each turn, and a loop inside pays for its own turns in addition.
         before, start = self.steps, len(self.body)
         turn = statements.NextItem(loop.index, element.index, self.site())
         if len(declared) > 1:
@@ -255,16 +262,16 @@ class TemplateCompiler(PipelineCompiler):
         self.body.append(turn)
         outer_loop, self.loop = self.loop, Loop(start)
         self.loops += 1
-        self.scope = Scope(self.scope)
+        self.scope = self.scope.copy()
         self.dot = Value(element, element=True)
         for name, slot in zip(
             declared, [key, element] if declared[1:] else [element], strict=False
         ):
-            variable = self.scope.find(name)
+            variable = self.scope.get(name)
             if variable is not None and (node.pipe.assigns or name in self.context.assigned):
                 self.body.append(statements.Assign(slot_of(variable), slot))
             else:
-                self.scope.declare(name, Value(slot, element=True))
+                self.scope[name] = Value(slot, element=True)
         self.compile_nodes(node.body)
         self.body.append(statements.Jump(start - len(self.body)))
         turn.cost = 1 + self.steps - before

@@ -1,4 +1,4 @@
-"""The compiler's facts about a value, constants as arguments, and visible variables."""
+"""The compiler's facts about a value, and constants as arguments."""
 
 from typing import Final, TypeAlias, cast
 
@@ -69,21 +69,6 @@ class Value:
 def certain(expression: Expression, type_name: str = "any") -> Value:
     """Return a value that is not nil."""
     return Value(expression, type_name, nil=False, null=False)
-
-
-class Scope:
-    """The variables that are visible at some position; the expression of each is its slot."""
-
-    def __init__(self, outer: "Scope | None" = None) -> None:
-        self.variables: dict[str, Value] = {} if outer is None else outer.variables.copy()
-
-    def declare(self, name: str, value: Value) -> None:
-        """Add a variable; it hides another one of that name."""
-        self.variables[name] = value
-
-    def find(self, name: str) -> Value | None:
-        """Return the variable of this name."""
-        return self.variables.get(name)
 
 
 def slot_of(variable: Value) -> int:

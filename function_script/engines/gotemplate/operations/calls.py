@@ -158,33 +158,18 @@ class Include(Expression):
 # Operands that are evaluated until one decides
 
 
-class And(Expression):
-    """The first operand that is false, or the last one."""
+class FirstOf(Expression):
+    """The first operand that decides, or the last one: ``truth`` is true for ``or``."""
 
-    def __init__(self, operands: list[Expression]) -> None:
+    def __init__(self, operands: list[Expression], *, truth: bool) -> None:
         self.operands: list[Expression] = operands
+        self.truth: bool = truth
 
     def evaluate(self, frame: Frame) -> object:
-        """Evaluate operands until one is false."""
+        """Evaluate operands until one decides."""
         value: object = None
         for operand in self.operands:
             value = operand.evaluate(frame)
-            if not value:
-                break
-        return value
-
-
-class Or(Expression):
-    """The first operand that is true, or the last one."""
-
-    def __init__(self, operands: list[Expression]) -> None:
-        self.operands: list[Expression] = operands
-
-    def evaluate(self, frame: Frame) -> object:
-        """Evaluate operands until one is true."""
-        value: object = None
-        for operand in self.operands:
-            value = operand.evaluate(frame)
-            if value:
+            if bool(value) is self.truth:
                 break
         return value

@@ -122,62 +122,57 @@ class Fields(Expression):
 # Nil, which is None inside of a container and MISSING elsewhere
 
 
-class MissingForNil(Expression):
-    """A value as it leaves a pipeline: MISSING for nil."""
+class Replace(Expression):
+    """A value, or another one in place of ``old``."""
 
-    def __init__(self, operand: Expression) -> None:
+    def __init__(self, operand: Expression, old: object, new: object) -> None:
         self.operand: Expression = operand
+        self.old: object = old
+        self.new: object = new
 
     def evaluate(self, frame: Frame) -> object:
         """Return the value."""
         value = self.operand.evaluate(frame)
-        return _MISSING if value is None else value
+        return self.new if value is self.old else value
 
 
-class NoneForMissing(Expression):
-    """A value for a parameter of type ``any``: None for nil."""
-
-    def __init__(self, operand: Expression) -> None:
-        self.operand: Expression = operand
-
-    def evaluate(self, frame: Frame) -> object:
-        """Return the value."""
-        value = self.operand.evaluate(frame)
-        return None if value is _MISSING else value
+def missing_for_nil(operand: Expression) -> Expression:
+    """Return a value as it leaves a pipeline: MISSING for nil."""
+    return Replace(operand, None, _MISSING)
 
 
 # Checks of arguments
 
 
 class ExactArgument(Expression):
-    """An argument for a parameter that is one Python type."""
+    """An argument for a parameter that is one Python type.
 
-    def __init__(self, operand: Expression, kind: type[object], type_name: str, site: Site) -> None:
+    ``nil_is_missing``: it is the value of a pipeline, where a nil is no value.
+    """
+
+    def __init__(
+        self,
+        operand: Expression,
+        kind: type[object],
+        type_name: str,
+        site: Site,
+        *,
+        nil_is_missing: bool,
+    ) -> None:
         self.operand: Expression = operand
         self.kind: type[object] = kind
         self.type_name: str = type_name
         self.site: Site = site
+        self.nil_is_missing: bool = nil_is_missing
 
     def evaluate(self, frame: Frame) -> object:
         """Return the value; raises EvalError for another type."""
         value = self.operand.evaluate(frame)
         if type(value) is not self.kind:
-            self.refuse(value, frame)
+            frame.site = self.site
+            is_missing = value is None and self.nil_is_missing
+            runtime.refuse(_MISSING if is_missing else value, self.type_name)
         return value
-
-    def refuse(self, value: object, frame: Frame) -> None:
-        """Raise EvalError."""
-        frame.site = self.site
-        runtime.refuse(value, self.type_name)
-
-
-class ExactFinal(ExactArgument):
-    """The same for the value of a pipeline: a nil is no value."""
-
-    def refuse(self, value: object, frame: Frame) -> None:
-        """Raise EvalError."""
-        frame.site = self.site
-        runtime.refuse(_MISSING if value is None else value, self.type_name)
 
 
 class Argument(Expression):
@@ -236,18 +231,6 @@ class RequiredOrPoison(Expression):
             frame.site = self.site
             raise errors.NoValueError
         return value
-
-
-class WithoutPoison(Expression):
-    """A value, or no value for a variable that could not be computed."""
-
-    def __init__(self, operand: Expression) -> None:
-        self.operand: Expression = operand
-
-    def evaluate(self, frame: Frame) -> object:
-        """Return the value."""
-        value = self.operand.evaluate(frame)
-        return _MISSING if value is _POISON else value
 
 
 class NotNull(Expression):

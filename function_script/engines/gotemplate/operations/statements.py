@@ -30,11 +30,12 @@ class Text(Statement):
 
 
 class Print(Statement):
-    """An action that prints its value."""
+    """An action that prints its value; ``writes_null``: a null as YAML writes it."""
 
-    def __init__(self, value: Expression, site: Site) -> None:
+    def __init__(self, value: Expression, site: Site, *, writes_null: bool) -> None:
         self.value: Expression = value
         self.site: Site = site
+        self.writes_null: bool = writes_null
 
     def run(self, frame: Frame) -> int:
         """Write the value's text."""
@@ -46,20 +47,9 @@ class Print(Statement):
             run.write(value, self.site)
             return 1
         frame.site = self.site
-        run.write(self.format(run, value), self.site)
+        is_null = value is None and self.writes_null
+        run.write("null" if is_null else run.format_value(value), self.site)
         return 1
-
-    def format(self, run: Run, value: object) -> str:
-        """Return the text of a value other than a string."""
-        return run.format_value(value)
-
-
-class PrintWithNull(Print):
-    """An action that prints a null as YAML does."""
-
-    def format(self, run: Run, value: object) -> str:
-        """Return the text of a value other than a string."""
-        return "null" if value is None else run.format_value(value)
 
 
 class Assign(Statement):
@@ -251,12 +241,14 @@ class Handler:
     def recover(self, frame: Frame, error: GoError) -> int:
         """Leave a gap or poison; return the statement behind the action."""
         run = frame.run
+        # A part of the change may be done, and what follows would see it.
         if self.mutates:
             missing.fail_without_gap(error)
         if self.poisoned is not None:
             for slot in self.poisoned:
                 frame.values[slot] = missing.poison(error)
         else:
+            # The innermost place: a template that was called recorded it before it ended.
             site = run.sites[0] if run.sites else frame.site
             if site is None:
                 raise error

@@ -8,54 +8,38 @@ import re
 from typing import Final
 
 from function_script.engines.gotemplate import printing, values
-from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
+from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable
 from function_script.engines.gotemplate.go_time import Duration
 
 FUNCTIONS: Final = FunctionTable()
 
-FUNCTIONS.add(
-    "typeOf",
-    parameters="any",
-    returns="string",
-    summary="The Go type of the value.",
-    accepts=Accepts.NULL,
-)(values.go_type)
+FUNCTIONS.add("typeOf", summary="The Go type of the value.", accepts=Accepts.NULL)(values.go_type)
 
 
-@FUNCTIONS.add("typeIs", parameters="string any", returns="bool", accepts=Accepts.NULL)
+@FUNCTIONS.add("typeIs", accepts=Accepts.NULL)
 def type_is(name: str, value: object) -> bool:
     """True if the value has this Go type."""
     return values.go_type(value) == name
 
 
-@FUNCTIONS.add("typeIsLike", parameters="string any", returns="bool", accepts=Accepts.NULL)
+@FUNCTIONS.add("typeIsLike", accepts=Accepts.NULL)
 def type_is_like(name: str, value: object) -> bool:
     """True if the value has this Go type or is a pointer to it."""
     return values.go_type(value) in {name, f"*{name}"}
 
 
 FUNCTIONS.add(
-    "kindOf",
-    parameters="any",
-    returns="string",
-    summary="The Go kind of the value, such as map or slice.",
-    accepts=Accepts.NULL,
+    "kindOf", summary="The Go kind of the value, such as map or slice.", accepts=Accepts.NULL
 )(values.go_kind)
 
 
-@FUNCTIONS.add("kindIs", parameters="string any", returns="bool", accepts=Accepts.MISSING)
+@FUNCTIONS.add("kindIs", accepts=Accepts.MISSING)
 def kind_is(name: str, value: object) -> bool:
     """True if the value has this Go kind."""
     return values.go_kind(value) == name
 
 
-@FUNCTIONS.add(
-    "deepEqual",
-    parameters="any any",
-    injects=Injects.ALLOCATOR,
-    returns="bool",
-    accepts=Accepts.NULL,
-)
+@FUNCTIONS.add("deepEqual", accepts=Accepts.NULL)
 def equal_in_depth(allocator: Allocator, left: object, right: object) -> bool:
     """True if the values are equal in every part."""
     allocator.check_tree(left)

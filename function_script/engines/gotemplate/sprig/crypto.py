@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import FunctionTable, Injects, NextRandom
+from function_script.engines.gotemplate.function import FunctionTable, NextRandom
 from function_script.engines.gotemplate.sprig.encoding import decode_64
 from function_script.engines.gotemplate.values import Struct, to_bytes, to_string
 
@@ -63,11 +63,7 @@ _CLASSES: Final = {
 
 
 @FUNCTIONS.add(
-    "derivePassword",
-    parameters="uint32 string string string string",
-    returns="string",
-    package="",
-    cost=20_000,
+    "derivePassword", parameters="uint32 string string string string", package="", cost=20_000
 )
 def derive_password(counter: int, kind: str, password: str, user: str, site: str) -> str:
     """A password, derived from a counter, a type, a master password, a user and a site."""
@@ -136,7 +132,7 @@ def _cipher(password: str, start: bytes) -> "Cipher[modes.CBC]":
     return Cipher(algorithms.AES(key), modes.CBC(start))
 
 
-@FUNCTIONS.add("encryptAES", parameters="string string", injects=Injects.RANDOM, returns="string")
+@FUNCTIONS.add("encryptAES")
 def encrypt(next_random: NextRandom, password: str, text: str) -> str:
     """The text, encrypted with AES and a password.
 
@@ -152,7 +148,7 @@ def encrypt(next_random: NextRandom, password: str, text: str) -> str:
     return base64.b64encode(start + blocks).decode()
 
 
-@FUNCTIONS.add("decryptAES", parameters="string string", returns="string")
+@FUNCTIONS.add("decryptAES")
 def decrypt(password: str, text: str) -> str:
     """The text of an AES text and its password."""
     if not text:
@@ -174,7 +170,7 @@ def decrypt(password: str, text: str) -> str:
     return to_string(plain[:end])
 
 
-@FUNCTIONS.add("buildCustomCert", parameters="string string")
+@FUNCTIONS.add("buildCustomCert")
 def custom_certificate(certificate: str, key: str) -> Certificate:
     """A certificate of a certificate and a key in base64.
 

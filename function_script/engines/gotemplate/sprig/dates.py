@@ -9,8 +9,9 @@ fails: sprig's default is the current time.
 import re
 from typing import Final
 
+from function_script.engines.gotemplate.data import find_at
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import FunctionTable, Injects
+from function_script.engines.gotemplate.function import FunctionTable
 from function_script.engines.gotemplate.go_time import (
     LOCAL,
     NANOSECONDS,
@@ -35,13 +36,13 @@ _SECONDS: Final = frozenset({"int", "int32", "int64"})
 _CREATION_TIME: Final = ("observed", "composite", "resource", "metadata", "creationTimestamp")
 
 
-@FUNCTIONS.add("date", parameters="string any", returns="string")
+@FUNCTIONS.add("date")
 def date(layout: str, value: object) -> str:
     """A time in Go's layout, such as "2006-01-02"."""
     return date_in_zone(layout, value, _LOCAL)
 
 
-@FUNCTIONS.add("date_in_zone", "dateInZone", parameters="string any string", returns="string")
+@FUNCTIONS.add("date_in_zone", "dateInZone")
 def date_in_zone(layout: str, value: object, zone: str) -> str:
     """A time in Go's layout and a time zone."""
     time = _find_time(value)
@@ -55,13 +56,13 @@ def date_in_zone(layout: str, value: object, zone: str) -> str:
     return format_time(time.in_zone(zone), layout)
 
 
-@FUNCTIONS.add("htmlDate", parameters="any", returns="string")
+@FUNCTIONS.add("htmlDate")
 def html_date(value: object) -> str:
     """A time as a date for HTML, 2006-01-02."""
     return date_in_zone(_HTML, value, _LOCAL)
 
 
-@FUNCTIONS.add("htmlDateInZone", parameters="any string", returns="string")
+@FUNCTIONS.add("htmlDateInZone")
 def html_date_in_zone(value: object, zone: str) -> str:
     """Like htmlDate, in a time zone."""
     return date_in_zone(_HTML, value, zone)
@@ -76,7 +77,7 @@ def _find_time(value: object) -> Time | None:
     return None
 
 
-@FUNCTIONS.add("toDate", parameters="string string")
+@FUNCTIONS.add("toDate")
 def to_date(layout: str, text: str) -> Time:
     """The time of a text in Go's layout."""
     try:
@@ -85,10 +86,10 @@ def to_date(layout: str, text: str) -> Time:
         return Time.zero()
 
 
-FUNCTIONS.add("mustToDate", parameters="string string")(parse_date)
+FUNCTIONS.add("mustToDate")(parse_date)
 
 
-@FUNCTIONS.add("date_modify", "dateModify", parameters="string time.Time")
+@FUNCTIONS.add("date_modify", "dateModify")
 def date_modify(change: str, time: Time) -> Time:
     """The time, moved by a duration: date_modify "-1h" $time."""
     try:
@@ -98,13 +99,13 @@ def date_modify(change: str, time: Time) -> Time:
     return time.plus(nanoseconds)
 
 
-@FUNCTIONS.add("must_date_modify", "mustDateModify", parameters="string time.Time")
+@FUNCTIONS.add("must_date_modify", "mustDateModify")
 def must_date_modify(change: str, time: Time) -> Time:
     """Raise CallError where dateModify gives the time as it was."""
     return time.plus(parse_duration(change))
 
 
-@FUNCTIONS.add("unixEpoch", parameters="time.Time", returns="string")
+@FUNCTIONS.add("unixEpoch")
 def unix_epoch(time: Time) -> str:
     """The seconds of a time since 1970."""
     return str(time.seconds)
@@ -128,7 +129,7 @@ _ROUNDED: Final = (
 )
 
 
-@FUNCTIONS.add("duration", parameters="any", returns="string")
+@FUNCTIONS.add("duration")
 def duration(value: object) -> str:
     """The seconds as a duration, such as 1m35s.
 
@@ -142,7 +143,7 @@ def duration(value: object) -> str:
     return Duration(wrap_int64(seconds * NANOSECONDS)).text()
 
 
-@FUNCTIONS.add("durationRound", parameters="any", injects=Injects.RUN, returns="string")
+@FUNCTIONS.add("durationRound")
 def duration_round(run: Run, value: object) -> str:
     """The duration in its largest unit, such as 2h; that from a time until now."""
     nanoseconds = 0
@@ -162,12 +163,10 @@ def duration_round(run: Run, value: object) -> str:
     return "0s"
 
 
-@FUNCTIONS.add("now", parameters="", injects=Injects.RUN, option="stable_values")
+@FUNCTIONS.add("now", option="stable_values")
 def now(run: Run) -> Time:
     """The time at which the XR was made."""
-    value = run.root
-    for key in _CREATION_TIME:
-        value = value.get(key) if isinstance(value, dict) else None
+    value = find_at(run.root, *_CREATION_TIME)
     try:
         time = parse_date(RFC3339, value) if isinstance(value, str) else Time(0)
     except CallError:
@@ -175,9 +174,7 @@ def now(run: Run) -> Time:
     return time.in_location(LOCAL)
 
 
-@FUNCTIONS.add(
-    "ago", parameters="any", injects=Injects.RUN, returns="string", option="stable_values"
-)
+@FUNCTIONS.add("ago", option="stable_values")
 def ago(run: Run, value: object) -> str:
     """The duration from a time until now.
 

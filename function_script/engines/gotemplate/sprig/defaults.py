@@ -9,13 +9,14 @@ import json
 import math
 import re
 from collections.abc import Collection
+from contextlib import suppress
 from typing import Final, NoReturn
 
 import orjson
 
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
+from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable
 from function_script.request.values import LONE_SURROGATE
 
 # Outside of these bounds a float is written with an exponent.
@@ -41,27 +42,23 @@ _SHORT: Final = {
 _INDENT: Final = "  "
 
 
-class NotJsonError(ValueError):
-    """A value that JSON cannot express; the text is Go's."""
-
-
-def marshal(value: object, *, pretty: bool = False, raw: bool = False) -> str:
+def marshal(allocator: Allocator, value: object, *, pretty: bool = False, raw: bool = False) -> str:
     """Return the JSON text; ``pretty``: indented by two; ``raw``: without escapes for HTML.
 
-    Raises NotJsonError for NaN, infinities and maps whose keys are not text.
+    Raises CallError for NaN, infinities and maps whose keys are not text.
     """
+    if allocator.check_tree(value) and not pretty:
+        # Bytes that are not UTF-8, or an integer of more than 64 bits.
+        with suppress(TypeError):
+            return _write_plain(value, raw=raw)
     writer = _Writer(_RAW if raw else _ESCAPED, pretty=pretty)
     writer.write(value, "\n")
     return "".join(writer.parts)
 
 
-def marshal_plain(value: object, *, raw: bool = False) -> str:
+def _write_plain(value: object, *, raw: bool) -> str:
     """Return the JSON of a value that check_tree calls plain; orjson writes it as Go does."""
-    try:
-        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
-    except TypeError:
-        # Bytes that are not UTF-8, or an integer of more than 64 bits.
-        return marshal(value, raw=raw)
+    text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
     if not text.isascii():
         text = text.replace("\u2028", r"\u2028").replace("\u2029", r"\u2029")
     if raw or not ("<" in text or ">" in text or "&" in text):
@@ -112,7 +109,7 @@ class _Writer:
     def write_map(self, value: dict[object, object], line: str) -> None:
         """Write an object, its keys sorted by bytes."""
         if isinstance(value, values.AnyMap):
-            raise NotJsonError(f"json: unsupported type: {values.go_type(value)}")
+            raise CallError(f"json: unsupported type: {values.go_type(value)}")
         self.write_object(printing.sorted_items(value), line)
 
     def write_struct(self, value: values.Struct, line: str) -> None:
@@ -160,10 +157,9 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def float_text(number: float) -> str:
-    """Format a float in JSON: ``1``, ``0.5``, ``1e+21``, ``1e-7``; raises NotJsonError."""
+    """Format a float in JSON: ``1``, ``0.5``, ``1e+21``, ``1e-7``; raises CallError."""
     if not math.isfinite(number):
-        name = "NaN" if math.isnan(number) else f"{number:+}".replace("inf", "Inf")
-        raise NotJsonError(f"json: unsupported value: {name}")
+        raise CallError(f"json: unsupported value: {printing.float_text(number)}")
     size = abs(number)
     if _MIN_REPR <= size < _MAX_REPR or not number:
         return repr(number).removesuffix(".0")
@@ -183,7 +179,7 @@ def float_text(number: float) -> str:
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-class BadJsonError(ValueError):
+class BadJsonError(CallError):
     """A text that is not JSON; ``value`` is the part that Go has read."""
 
     def __init__(self, text: str, value: object = None) -> None:
@@ -244,35 +240,31 @@ def _replace_surrogates(value: object) -> object:
 FUNCTIONS: Final = FunctionTable()
 
 
-@FUNCTIONS.add(
-    "default", parameters="any any...", allocates=False, accepts=Accepts.MISSING_AND_RETURNS_IT
-)
+@FUNCTIONS.add("default", allocates=False, accepts=Accepts.MISSING_AND_RETURNS_IT)
 def default(fallback: object, *values: object) -> object:
     """The second value, or the first where the second is empty or missing."""
     return values[0] if values and values[0] else fallback
 
 
-@FUNCTIONS.add("empty", parameters="any", returns="bool", accepts=Accepts.MISSING)
+@FUNCTIONS.add("empty", accepts=Accepts.MISSING)
 def empty(value: object) -> bool:
     """True if the value is empty."""
     return not value
 
 
-@FUNCTIONS.add(
-    "coalesce", parameters="any...", allocates=False, accepts=Accepts.MISSING_AND_RETURNS_IT
-)
+@FUNCTIONS.add("coalesce", allocates=False, accepts=Accepts.MISSING_AND_RETURNS_IT)
 def coalesce(*values: object) -> object:
     """The first value that is not empty."""
     return next(filter(None, values), None)
 
 
-@FUNCTIONS.add("all", parameters="any...", returns="bool", accepts=Accepts.MISSING)
+@FUNCTIONS.add("all", accepts=Accepts.MISSING)
 def all_(*values: object) -> bool:
     """True if no value is empty."""
     return all(values)
 
 
-@FUNCTIONS.add("any", parameters="any...", returns="bool", accepts=Accepts.MISSING)
+@FUNCTIONS.add("any", accepts=Accepts.MISSING)
 def any_(*values: object) -> bool:
     """True if a value is not empty."""
     return any(values)
@@ -286,7 +278,7 @@ def ternary(yes: object, no: object, condition: object) -> object:
     return yes if condition else no
 
 
-@FUNCTIONS.add("fail", parameters="string", returns="string")
+@FUNCTIONS.add("fail")
 def fail(message: str) -> str:
     """Stop with this message."""
     raise CallError(message)
@@ -294,64 +286,43 @@ def fail(message: str) -> str:
 
 # JSON
 
-WRITERS: Final = FunctionTable(injects=Injects.ALLOCATOR, returns="string", accepts=Accepts.NULL)
+WRITERS: Final = FunctionTable(accepts=Accepts.NULL)
 
 
-@WRITERS.add("toJson", parameters="any")
+@WRITERS.add("toJson")
 def to_json(allocator: Allocator, value: object) -> str:
     """The value as JSON on one line."""
-    return _marshal_or_empty(allocator, value)
-
-
-@WRITERS.add("toPrettyJson", parameters="any")
-def to_pretty_json(allocator: Allocator, value: object) -> str:
-    """The value as JSON, indented."""
-    return _marshal_or_empty(allocator, value, pretty=True)
-
-
-@WRITERS.add("toRawJson", "mustToRawJson", parameters="any")
-def to_raw_json(allocator: Allocator, value: object) -> str:
-    """The value as JSON, without escapes for HTML."""
-    return _must_marshal(allocator, value, raw=True)
-
-
-@WRITERS.add("mustToJson", parameters="any")
-def must_to_json(allocator: Allocator, value: object) -> str:
-    """Raise CallError where toJson gives an empty text."""
-    return _must_marshal(allocator, value)
-
-
-@WRITERS.add("mustToPrettyJson", parameters="any")
-def must_to_pretty_json(allocator: Allocator, value: object) -> str:
-    """Raise CallError where toPrettyJson gives an empty text."""
-    return _must_marshal(allocator, value, pretty=True)
-
-
-def _marshal_or_empty(allocator: Allocator, value: object, *, pretty: bool = False) -> str:
     try:
-        return _marshal(allocator, value, pretty=pretty)
-    except NotJsonError:
+        return marshal(allocator, value)
+    except CallError:
         return ""
 
 
-def _must_marshal(
-    allocator: Allocator, value: object, *, pretty: bool = False, raw: bool = False
-) -> str:
+@WRITERS.add("toPrettyJson")
+def to_pretty_json(allocator: Allocator, value: object) -> str:
+    """The value as JSON, indented."""
     try:
-        return _marshal(allocator, value, pretty=pretty, raw=raw)
-    except NotJsonError as error:
-        raise CallError(str(error)) from error
+        return must_to_pretty_json(allocator, value)
+    except CallError:
+        return ""
 
 
-def _marshal(
-    allocator: Allocator, value: object, *, pretty: bool = False, raw: bool = False
-) -> str:
-    if allocator.check_tree(value) and not pretty:
-        return marshal_plain(value, raw=raw)
-    return marshal(value, pretty=pretty, raw=raw)
+@WRITERS.add("toRawJson", "mustToRawJson")
+def to_raw_json(allocator: Allocator, value: object) -> str:
+    """The value as JSON, without escapes for HTML."""
+    return marshal(allocator, value, raw=True)
 
 
-@FUNCTIONS.add("fromJson", parameters="string", injects=Injects.ALLOCATOR, is_lookup=True)
+WRITERS.add("mustToJson")(marshal)
+
+
+@WRITERS.add("mustToPrettyJson")
+def must_to_pretty_json(allocator: Allocator, value: object) -> str:
+    """Raise CallError where toPrettyJson gives an empty text."""
+    return marshal(allocator, value, pretty=True)
+
+
+@FUNCTIONS.add("fromJson", is_lookup=True)
 def from_json(allocator: Allocator, text: str) -> object:
     """The value of a JSON text."""
     try:
@@ -360,10 +331,4 @@ def from_json(allocator: Allocator, text: str) -> object:
         return error.value
 
 
-@FUNCTIONS.add("mustFromJson", parameters="string", injects=Injects.ALLOCATOR)
-def must_from_json(allocator: Allocator, text: str) -> object:
-    """Raise CallError where fromJson gives nil."""
-    try:
-        return unmarshal(allocator, text)
-    except BadJsonError as error:
-        raise CallError(str(error)) from error
+FUNCTIONS.add("mustFromJson")(unmarshal)

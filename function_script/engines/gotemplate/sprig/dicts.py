@@ -4,7 +4,7 @@ from typing import Final
 
 from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
+from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable
 from function_script.engines.gotemplate.sprig.conversions import to_text
 
 FUNCTIONS: Final = FunctionTable()
@@ -13,7 +13,7 @@ _Map = dict[str, object]
 _ABSENT: Final = object()
 
 
-@FUNCTIONS.add("dict", parameters="any...", injects=Injects.ALLOCATOR, accepts=Accepts.NULL)
+@FUNCTIONS.add("dict", accepts=Accepts.NULL)
 def dict_(allocator: Allocator, *items: object) -> _Map:
     """A map of keys and values in turn: dict "a" 1 "b" 2.
 
@@ -25,21 +25,19 @@ def dict_(allocator: Allocator, *items: object) -> _Map:
     return dict(zip(names, items[1::2], strict=True))
 
 
-@FUNCTIONS.add("get", parameters="map string", allocates=False, accepts=Accepts.MISSING)
+@FUNCTIONS.add("get", allocates=False, accepts=Accepts.MISSING)
 def get(mapping: _Map, key: str) -> object:
     """The value of a key; an empty text where there is none."""
     return mapping.get(key, "")
 
 
-@FUNCTIONS.add("hasKey", parameters="map string", returns="bool", accepts=Accepts.MISSING)
+@FUNCTIONS.add("hasKey", accepts=Accepts.MISSING)
 def has_key(mapping: _Map, key: str) -> bool:
     """True if the map has the key."""
     return key in mapping
 
 
-@FUNCTIONS.add(
-    "set", parameters="map string any", allocates=False, mutates=True, accepts=Accepts.NULL
-)
+@FUNCTIONS.add("set", allocates=False, mutates=True, accepts=Accepts.NULL)
 def set_(mapping: _Map, key: str, value: object) -> _Map:
     """Set a key of the map, and give the map."""
     if isinstance(mapping, values.NilMap):
@@ -48,20 +46,20 @@ def set_(mapping: _Map, key: str, value: object) -> _Map:
     return mapping
 
 
-@FUNCTIONS.add("unset", parameters="map string", allocates=False, mutates=True)
+@FUNCTIONS.add("unset", allocates=False, mutates=True)
 def unset(mapping: _Map, key: str) -> _Map:
     """Remove a key of the map, and give the map."""
     mapping.pop(key, None)
     return mapping
 
 
-@FUNCTIONS.add("pluck", parameters="string map...")
+@FUNCTIONS.add("pluck")
 def pluck(key: str, *mappings: _Map) -> list[object]:
     """The values of a key in several maps."""
     return [mapping[key] for mapping in mappings if key in mapping]
 
 
-@FUNCTIONS.add("keys", parameters="map...", injects=Injects.ALLOCATOR)
+@FUNCTIONS.add("keys")
 def keys(allocator: Allocator, *mappings: _Map) -> values.Strings:
     """The keys of maps, as a list.
 
@@ -73,7 +71,7 @@ def keys(allocator: Allocator, *mappings: _Map) -> values.Strings:
     )
 
 
-@FUNCTIONS.add("values", parameters="map")
+@FUNCTIONS.add("values")
 def values_(mapping: _Map) -> list[object]:
     """The values of a map, as a list.
 
@@ -82,19 +80,19 @@ def values_(mapping: _Map) -> list[object]:
     return [mapping[key] for key in sorted(mapping, key=values.to_bytes)]
 
 
-@FUNCTIONS.add("pick", parameters="map string...")
+@FUNCTIONS.add("pick")
 def pick(mapping: _Map, *keys: str) -> _Map:
     """The map with these keys only."""
     return {key: mapping[key] for key in keys if key in mapping}
 
 
-@FUNCTIONS.add("omit", parameters="map string...")
+@FUNCTIONS.add("omit")
 def omit(mapping: _Map, *keys: str) -> _Map:
     """The map without these keys."""
     return {key: value for key, value in mapping.items() if key not in keys}
 
 
-@FUNCTIONS.add("dig", parameters="any...", allocates=False, accepts=Accepts.MISSING_AND_RETURNS_IT)
+@FUNCTIONS.add("dig", allocates=False, accepts=Accepts.MISSING_AND_RETURNS_IT)
 def dig(*arguments: object, beyond_null: bool = False) -> object:
     """The value at a path of keys, or a default: dig "spec" "size" 1 $xr.
 
@@ -132,14 +130,7 @@ def _no_conversion(value: object, expected: str) -> CallError:
 # Merging, as Go's package mergo does it
 
 
-@FUNCTIONS.add(
-    "merge",
-    "mustMerge",
-    parameters="map map...",
-    injects=Injects.ALLOCATOR,
-    allocates=False,
-    mutates=True,
-)
+@FUNCTIONS.add("merge", "mustMerge", parameters="map map...", allocates=False, mutates=True)
 def merge(allocator: Allocator, target: object, *sources: object) -> object:
     """The maps, merged into the first; its own values win.
 
@@ -149,12 +140,7 @@ def merge(allocator: Allocator, target: object, *sources: object) -> object:
 
 
 @FUNCTIONS.add(
-    "mergeOverwrite",
-    "mustMergeOverwrite",
-    parameters="map map...",
-    injects=Injects.ALLOCATOR,
-    allocates=False,
-    mutates=True,
+    "mergeOverwrite", "mustMergeOverwrite", parameters="map map...", allocates=False, mutates=True
 )
 def merge_overwrite(allocator: Allocator, target: object, *sources: object) -> object:
     """The maps, merged into the first; later values win.
@@ -209,7 +195,7 @@ def _set_item(
 # Copying
 
 
-@FUNCTIONS.add("deepCopy", "mustDeepCopy", parameters="any", injects=Injects.ALLOCATOR)
+@FUNCTIONS.add("deepCopy", "mustDeepCopy")
 def deep_copy(allocator: Allocator, value: object) -> object:
     """A copy of the value."""
     if value is None:

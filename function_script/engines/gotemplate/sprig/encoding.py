@@ -30,13 +30,13 @@ _ENDINGS_32: Final = frozenset({2, 4, 5, 7})
 # Base64
 
 
-@FUNCTIONS.add("b64enc", parameters="string", returns="string")
+@FUNCTIONS.add("b64enc")
 def b64_encode(text: str) -> str:
     """The text in base64."""
     return base64.b64encode(to_bytes(text)).decode()
 
 
-@FUNCTIONS.add("b64dec", parameters="string", returns="string")
+@FUNCTIONS.add("b64dec")
 def b64_decode(text: str) -> str:
     """The text of a base64 text."""
     try:
@@ -87,13 +87,13 @@ def _error_position(data: bytes, count: int) -> int:
 # Base32
 
 
-@FUNCTIONS.add("b32enc", parameters="string", returns="string")
+@FUNCTIONS.add("b32enc")
 def b32_encode(text: str) -> str:
     """The text in base32."""
     return base64.b32encode(to_bytes(text)).decode()
 
 
-@FUNCTIONS.add("b32dec", parameters="string", returns="string")
+@FUNCTIONS.add("b32dec")
 def b32_decode(text: str) -> str:
     """The text of a base32 text."""
     data = to_bytes(text).translate(None, _NEWLINES)
@@ -124,25 +124,25 @@ def _corrupt_32(position: int) -> str:
 # Checksums
 
 
-@FUNCTIONS.add("sha1sum", parameters="string", returns="string")
+@FUNCTIONS.add("sha1sum")
 def sha1(text: str) -> str:
     """The SHA-1 sum of the text, in hexadecimal."""
     return hashlib.sha1(to_bytes(text), usedforsecurity=False).hexdigest()
 
 
-@FUNCTIONS.add("sha256sum", parameters="string", returns="string")
+@FUNCTIONS.add("sha256sum")
 def sha256(text: str) -> str:
     """The SHA-256 sum of the text, in hexadecimal."""
     return hashlib.sha256(to_bytes(text)).hexdigest()
 
 
-@FUNCTIONS.add("sha512sum", parameters="string", returns="string")
+@FUNCTIONS.add("sha512sum")
 def sha512(text: str) -> str:
     """The SHA-512 sum of the text, in hexadecimal."""
     return hashlib.sha512(to_bytes(text)).hexdigest()
 
 
-@FUNCTIONS.add("adler32sum", parameters="string", returns="string")
+@FUNCTIONS.add("adler32sum")
 def adler32(text: str) -> str:
     """The Adler-32 sum of the text."""
     return str(zlib.adler32(to_bytes(text)))

@@ -8,7 +8,7 @@ from typing import Final
 
 from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
+from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable
 from function_script.engines.gotemplate.sprig.conversions import to_int64
 
 FUNCTIONS: Final = FunctionTable()
@@ -27,21 +27,13 @@ def _items(value: object, refusal: str) -> list[object]:
     raise CallError(f"{refusal} {values.go_kind(value)}")
 
 
-@FUNCTIONS.add("list", "tuple", parameters="any...", allocates=False, accepts=Accepts.NULL)
+@FUNCTIONS.add("list", "tuple", allocates=False, accepts=Accepts.NULL)
 def list_(*items: object) -> list[object]:
     """A list of the values."""
     return list(items)
 
 
-@FUNCTIONS.add(
-    "append",
-    "push",
-    "mustAppend",
-    "mustPush",
-    parameters="any any",
-    injects=Injects.ALLOCATOR,
-    accepts=Accepts.NULL,
-)
+@FUNCTIONS.add("append", "push", "mustAppend", "mustPush", accepts=Accepts.NULL)
 def append(allocator: Allocator, value: object, item: object) -> list[object]:
     """The list with one more item."""
     items = _items(value, "Cannot push on type")
@@ -49,9 +41,7 @@ def append(allocator: Allocator, value: object, item: object) -> list[object]:
     return [*items, item]
 
 
-@FUNCTIONS.add(
-    "prepend", "mustPrepend", parameters="any any", injects=Injects.ALLOCATOR, accepts=Accepts.NULL
-)
+@FUNCTIONS.add("prepend", "mustPrepend", accepts=Accepts.NULL)
 def prepend(allocator: Allocator, value: object, item: object) -> list[object]:
     """The list with one more item in front."""
     items = _items(value, "Cannot prepend on type")
@@ -59,7 +49,7 @@ def prepend(allocator: Allocator, value: object, item: object) -> list[object]:
     return [item, *items]
 
 
-@FUNCTIONS.add("concat", parameters="any...", injects=Injects.ALLOCATOR)
+@FUNCTIONS.add("concat")
 def concat(allocator: Allocator, *operands: object) -> list[object]:
     """The items of all lists in one."""
     lists: list[list[object]] = []
@@ -71,41 +61,41 @@ def concat(allocator: Allocator, *operands: object) -> list[object]:
     return [item for items in lists for item in items] or values.NilList()
 
 
-@FUNCTIONS.add("first", "mustFirst", parameters="any", allocates=False, is_lookup=True)
+@FUNCTIONS.add("first", "mustFirst", allocates=False, is_lookup=True)
 def first(value: object) -> object:
     """The first item."""
     items = _items(value, "Cannot find first on type")
     return items[0] if items else None
 
 
-@FUNCTIONS.add("last", "mustLast", parameters="any", allocates=False, is_lookup=True)
+@FUNCTIONS.add("last", "mustLast", allocates=False, is_lookup=True)
 def last(value: object) -> object:
     """The last item."""
     items = _items(value, "Cannot find last on type")
     return items[-1] if items else None
 
 
-@FUNCTIONS.add("rest", "mustRest", parameters="any")
+@FUNCTIONS.add("rest", "mustRest")
 def rest(value: object) -> list[object]:
     """The list without its first item."""
     items = _items(value, "Cannot find rest on type")
     return items[1:] if items else values.NilList()
 
 
-@FUNCTIONS.add("initial", "mustInitial", parameters="any")
+@FUNCTIONS.add("initial", "mustInitial")
 def initial(value: object) -> list[object]:
     """The list without its last item."""
     items = _items(value, "Cannot find initial on type")
     return items[:-1] if items else values.NilList()
 
 
-@FUNCTIONS.add("reverse", "mustReverse", parameters="any")
+@FUNCTIONS.add("reverse", "mustReverse")
 def reverse(value: object) -> list[object]:
     """The list backwards."""
     return list(reversed(_items(value, "Cannot find reverse on type")))
 
 
-@FUNCTIONS.add("compact", "mustCompact", parameters="any", accepts=Accepts.NULL)
+@FUNCTIONS.add("compact", "mustCompact", accepts=Accepts.NULL)
 def compact(value: object) -> list[object]:
     """The list without empty items."""
     return list(filter(None, _items(value, "Cannot compact on type")))
@@ -114,7 +104,7 @@ def compact(value: object) -> list[object]:
 # Parts
 
 
-@FUNCTIONS.add("slice", "mustSlice", parameters="any any...")
+@FUNCTIONS.add("slice", "mustSlice")
 def slice_(value: object, *bounds: object) -> object:
     """The items from START up to END."""
     items = _items(value, "list should be type of slice or array but")
@@ -131,7 +121,7 @@ def slice_(value: object, *bounds: object) -> object:
     )
 
 
-@FUNCTIONS.add("chunk", "mustChunk", parameters="int any")
+@FUNCTIONS.add("chunk", "mustChunk")
 def chunk(size: int, value: object) -> values.Lists:
     """The list in lists of N items."""
     items = _items(value, "Cannot chunk type")
@@ -163,9 +153,7 @@ def _hashable(item: object) -> object:
     return object() if item != item else (kind, item)  # noqa: PLR0124 # how to know NaN
 
 
-@FUNCTIONS.add(
-    "uniq", "mustUniq", parameters="any", injects=Injects.ALLOCATOR, accepts=Accepts.NULL
-)
+@FUNCTIONS.add("uniq", "mustUniq", accepts=Accepts.NULL)
 def uniq(allocator: Allocator, value: object) -> list[object]:
     """The list without repeated items."""
     unique: dict[object, object] = {}
@@ -174,13 +162,7 @@ def uniq(allocator: Allocator, value: object) -> list[object]:
     return list(unique.values())
 
 
-@FUNCTIONS.add(
-    "without",
-    "mustWithout",
-    parameters="any any...",
-    injects=Injects.ALLOCATOR,
-    accepts=Accepts.NULL,
-)
+@FUNCTIONS.add("without", "mustWithout", accepts=Accepts.NULL)
 def without(allocator: Allocator, value: object, *exclusions: object) -> list[object]:
     """The list without these items."""
     excluded = {_measured_key(allocator, item) for item in exclusions}
@@ -188,9 +170,7 @@ def without(allocator: Allocator, value: object, *exclusions: object) -> list[ob
     return [item for item in items if _measured_key(allocator, item) not in excluded]
 
 
-@FUNCTIONS.add(
-    "has", "mustHas", parameters="any any", injects=Injects.ALLOCATOR, accepts=Accepts.NULL
-)
+@FUNCTIONS.add("has", "mustHas", accepts=Accepts.NULL)
 def has(allocator: Allocator, needle: object, value: object) -> bool:
     """True if the list has the item."""
     if value is None:

@@ -13,7 +13,7 @@ from typing import Final
 
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError, Code
-from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
+from function_script.engines.gotemplate.function import Allocator, FunctionTable
 from function_script.engines.gotemplate.sprig import conversions
 
 FUNCTIONS: Final = FunctionTable()
@@ -21,27 +21,22 @@ FUNCTIONS: Final = FunctionTable()
 # Whole numbers
 
 
-@FUNCTIONS.add("atoi", parameters="string", returns="int")
+@FUNCTIONS.add("atoi")
 def atoi(text: str) -> values.Int:
     """The integer of a text."""
     return values.Int(conversions.parse_decimal(text))
 
 
-@FUNCTIONS.add("int", parameters="any", returns="int")
+@FUNCTIONS.add("int")
 def int_(value: object) -> values.Int:
     """The value as an integer."""
     return values.Int(conversions.to_int64(value))
 
 
-FUNCTIONS.add(
-    "int64",
-    parameters="any",
-    returns="int64",
-    summary="The value as an integer of 64 bits.",
-)(conversions.to_int64)
+FUNCTIONS.add("int64", summary="The value as an integer of 64 bits.")(conversions.to_int64)
 
 
-@FUNCTIONS.add("toDecimal", parameters="any", injects=Injects.ALLOCATOR, returns="int64")
+@FUNCTIONS.add("toDecimal")
 def from_octal(allocator: Allocator, value: object) -> int:
     """The number of an octal text."""
     if isinstance(value, (dict, list)):
@@ -49,25 +44,25 @@ def from_octal(allocator: Allocator, value: object) -> int:
     return conversions.parse_octal(printing.to_text(value))
 
 
-@FUNCTIONS.add("add", parameters="any...", returns="int64")
+@FUNCTIONS.add("add")
 def add(*operands: object) -> int:
     """The sum of integers."""
     return values.wrap_int64(sum(map(conversions.to_int64, operands)))
 
 
-@FUNCTIONS.add("add1", parameters="any", returns="int64")
+@FUNCTIONS.add("add1")
 def add_one(value: object) -> int:
     """The integer plus one."""
     return values.wrap_int64(conversions.to_int64(value) + 1)
 
 
-@FUNCTIONS.add("sub", parameters="any any", returns="int64")
+@FUNCTIONS.add("sub")
 def sub(left: object, right: object) -> int:
     """The first integer minus the second."""
     return values.wrap_int64(conversions.to_int64(left) - conversions.to_int64(right))
 
 
-@FUNCTIONS.add("mul", parameters="any any...", returns="int64")
+@FUNCTIONS.add("mul")
 def mul(first: object, *others: object) -> int:
     """The product of integers."""
     return reduce(
@@ -77,13 +72,13 @@ def mul(first: object, *others: object) -> int:
     )
 
 
-@FUNCTIONS.add("div", parameters="any any", returns="int64")
+@FUNCTIONS.add("div")
 def div(left: object, right: object) -> int:
     """The quotient of integers, without a fraction."""
     return values.wrap_int64(_quotient(conversions.to_int64(left), conversions.to_int64(right)))
 
 
-@FUNCTIONS.add("mod", parameters="any any", returns="int64")
+@FUNCTIONS.add("mod")
 def mod(left: object, right: object) -> int:
     """The remainder of the division."""
     dividend, divisor = conversions.to_int64(left), conversions.to_int64(right)
@@ -98,13 +93,13 @@ def _quotient(dividend: int, divisor: int) -> int:
     return quotient if (dividend < 0) == (divisor < 0) else -quotient
 
 
-@FUNCTIONS.add("max", "biggest", parameters="any any...", returns="int64")
+@FUNCTIONS.add("max", "biggest", parameters="any any...")
 def max_(*operands: object) -> int:
     """The largest integer."""
     return max(map(conversions.to_int64, operands))
 
 
-@FUNCTIONS.add("min", parameters="any any...", returns="int64")
+@FUNCTIONS.add("min", parameters="any any...")
 def min_(*operands: object) -> int:
     """The smallest integer."""
     return min(map(conversions.to_int64, operands))
@@ -113,21 +108,16 @@ def min_(*operands: object) -> int:
 # Floats
 
 
-FUNCTIONS.add(
-    "float64",
-    parameters="any",
-    returns="float64",
-    summary="The value as a number with a fraction.",
-)(conversions.to_float64)
+FUNCTIONS.add("float64", summary="The value as a number with a fraction.")(conversions.to_float64)
 
 
-@FUNCTIONS.add("maxf", parameters="any any...", returns="float64")
+@FUNCTIONS.add("maxf", parameters="any any...")
 def max_float(*operands: object) -> float:
     """The largest number."""
     return max(map(_ordered, operands))[0]
 
 
-@FUNCTIONS.add("minf", parameters="any any...", returns="float64")
+@FUNCTIONS.add("minf", parameters="any any...")
 def min_float(*operands: object) -> float:
     """The smallest number."""
     return min(map(_ordered, operands))[0]
@@ -141,14 +131,14 @@ def _ordered(value: object) -> tuple[float, float]:
     return number, math.copysign(1, number)
 
 
-@FUNCTIONS.add("floor", parameters="any", returns="float64")
+@FUNCTIONS.add("floor")
 def floor(value: object) -> float:
     """The number, rounded down."""
     number = conversions.to_float64(value)
     return float(math.floor(number)) if math.isfinite(number) and number else number
 
 
-@FUNCTIONS.add("ceil", parameters="any", returns="float64")
+@FUNCTIONS.add("ceil")
 def ceil(value: object) -> float:
     """The number, rounded up."""
     number = conversions.to_float64(value)
@@ -157,7 +147,7 @@ def ceil(value: object) -> float:
     return math.copysign(math.ceil(number), number)
 
 
-@FUNCTIONS.add("round", parameters="any int float64...", returns="float64")
+@FUNCTIONS.add("round")
 def round_(value: object, places: int, *options: float) -> float:
     """The number with N digits after the point.
 
@@ -184,13 +174,13 @@ _MAX_PLACES: Final = 22
 # Counting
 
 
-@FUNCTIONS.add("until", parameters="int", injects=Injects.ALLOCATOR)
+@FUNCTIONS.add("until")
 def until(allocator: Allocator, count: int) -> values.Ints:
     """The integers from 0 up to N, without N."""
     return until_step(allocator, 0, count, -1 if count < 0 else 1)
 
 
-@FUNCTIONS.add("untilStep", parameters="int int int", injects=Injects.ALLOCATOR)
+@FUNCTIONS.add("untilStep")
 def until_step(allocator: Allocator, start: int, stop: int, step: int) -> values.Ints:
     """The integers from START up to STOP, by STEP.
 
@@ -201,7 +191,7 @@ def until_step(allocator: Allocator, start: int, stop: int, step: int) -> values
     return values.Ints(map(values.Int, range(start, start + count * step, step or 1)))
 
 
-@FUNCTIONS.add("seq", parameters="int...", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add("seq")
 def seq(allocator: Allocator, *numbers: int) -> str:
     """The integers from the first to the last, as one text.
 
@@ -224,31 +214,31 @@ def seq(allocator: Allocator, *numbers: int) -> str:
 _QUOTIENT_PLACES: Final = 16
 
 
-@FUNCTIONS.add("addf", parameters="any...", returns="float64")
+@FUNCTIONS.add("addf")
 def add_decimals(*operands: object) -> float:
     """The sum of numbers."""
     return _compute(Fraction.__add__, 0.0, *operands)
 
 
-@FUNCTIONS.add("add1f", parameters="any", returns="float64")
+@FUNCTIONS.add("add1f")
 def add_one_decimal(value: object) -> float:
     """The number plus one."""
     return _compute(Fraction.__add__, 1, value)
 
 
-@FUNCTIONS.add("subf", parameters="any any...", returns="float64")
+@FUNCTIONS.add("subf")
 def sub_decimals(first: object, *others: object) -> float:
     """The first number minus the others."""
     return _compute(Fraction.__sub__, first, *others)
 
 
-@FUNCTIONS.add("mulf", parameters="any any...", returns="float64")
+@FUNCTIONS.add("mulf")
 def mul_decimals(first: object, *others: object) -> float:
     """The product of numbers."""
     return _compute(Fraction.__mul__, first, *others)
 
 
-@FUNCTIONS.add("divf", parameters="any any...", returns="float64")
+@FUNCTIONS.add("divf")
 def div_decimals(first: object, *others: object) -> float:
     """The first number, divided by the others."""
     return _compute(_quotient_of_decimals, first, *others)
@@ -279,5 +269,4 @@ def _to_decimal(value: object) -> Fraction:
     number = conversions.to_float64(value)
     if math.isfinite(number):
         return Fraction(repr(number))
-    name = "NaN" if math.isnan(number) else f"{number:+}".replace("inf", "Inf")
-    raise CallError(f"Cannot create a Decimal from {name}")
+    raise CallError(f"Cannot create a Decimal from {printing.float_text(number)}")

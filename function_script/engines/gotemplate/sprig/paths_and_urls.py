@@ -6,8 +6,10 @@ byte.
 """
 
 import ipaddress
+import posixpath
 import re
 import string
+import urllib.parse
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate.errors import CallError
@@ -21,7 +23,7 @@ FUNCTIONS: Final = FunctionTable()
 # Paths. Functions with "os" in front are the same on Linux.
 
 
-@FUNCTIONS.add("base", "osBase", parameters="string", returns="string")
+@FUNCTIONS.add("base", "osBase")
 def base(path: str) -> str:
     """The last part of a path."""
     if not path:
@@ -29,37 +31,31 @@ def base(path: str) -> str:
     return path.rstrip("/").rpartition("/")[2] or "/"
 
 
-@FUNCTIONS.add("dir", "osDir", parameters="string", returns="string")
+@FUNCTIONS.add("dir", "osDir")
 def dir_(path: str) -> str:
     """The path without its last part."""
     folder, slash, _ = path.rpartition("/")
     return clean(folder + slash)
 
 
-@FUNCTIONS.add("clean", "osClean", parameters="string", returns="string")
+@FUNCTIONS.add("clean", "osClean")
 def clean(path: str) -> str:
     """The path without . and .. parts.
 
     It is the shortest equal path: without ``.``, ``//`` and, as far as possible, ``..``.
     """
-    segments: list[str] = []
-    rooted = path.startswith("/")
-    for segment in path.split("/"):
-        if segment == ".." and segments and segments[-1] != "..":
-            segments.pop()
-        elif segment not in {"", "."} and not (segment == ".." and rooted):
-            segments.append(segment)
-    return ("/" if rooted else "") + "/".join(segments) or "."
+    # POSIX lets two slashes at the start differ from one.
+    return posixpath.normpath("/" + path.lstrip("/") if path.startswith("/") else path)
 
 
-@FUNCTIONS.add("ext", "osExt", parameters="string", returns="string")
+@FUNCTIONS.add("ext", "osExt")
 def ext(path: str) -> str:
     """The extension of a path."""
     _, point, extension = path.rpartition("/")[2].rpartition(".")
     return point + extension if point else ""
 
 
-@FUNCTIONS.add("isAbs", "osIsAbs", parameters="string", returns="bool")
+@FUNCTIONS.add("isAbs", "osIsAbs")
 def is_absolute(path: str) -> bool:
     """True if the path begins at the root."""
     return path.startswith("/")
@@ -67,18 +63,19 @@ def is_absolute(path: str) -> bool:
 
 # URLs
 
-# Characters that need no escape, by the part of a URL.
-_UNRESERVED: Final = frozenset(string.ascii_letters + string.digits + "-._~")
-PATH: Final = _UNRESERVED | frozenset("$&+,/:;=@")
-FRAGMENT: Final = _UNRESERVED | frozenset("!$&()*+,/:;=?@")
-_USER: Final = _UNRESERVED | frozenset("$&+,;=")
-_HOST: Final = _UNRESERVED | frozenset("!\"$&'()*+,:;<=>[]")
+# Characters that need no escape beside letters, digits and -._~, by the part of a URL.
+PATH: Final = "$&+,/:;=@"
+FRAGMENT: Final = "!$&()*+,/:;=?@"
+_USER: Final = "$&+,;="
+_HOST: Final = "!\"$&'()*+,:;<=>[]"
+_HOST_CHARACTERS: Final = frozenset(f"{string.ascii_letters}{string.digits}-._~{_HOST}")
 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _USERINFO: Final = re.compile(r"[A-Za-z0-9._:~!$&'()*+,;=%@-]*")
 _PORT: Final = re.compile(r"(?::[0-9]*)?")
 _ESCAPE: Final = re.compile("%([0-9A-Fa-f]{2})")
+_BAD_ESCAPE: Final = re.compile("%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
 _PERCENT: Final = "%25"
 _IPV4: Final = 4
 _FIRST_NON_ASCII: Final = 0x80
@@ -146,7 +143,7 @@ def _host(scheme: str, text: str) -> str:
     strict = scheme in {"http", "https"}
     _, colon, port = text.partition(":") if strict else text.rpartition(":")
     _check_port(colon + port if colon else "")
-    return _unescape_host(text, _HOST)
+    return _unescape_host(text)
 
 
 def _address(text: str) -> str:
@@ -158,9 +155,9 @@ def _address(text: str) -> str:
         raise CallError("missing ']' in host")
     _check_port(port)
     address, zone, _ = name.partition(_PERCENT)
-    address = _unescape_host(address, _HOST)
+    address = _unescape_host(address)
     if zone:
-        address += _unescape_host(name[name.index(_PERCENT) :], _HOST, zone=True)
+        address += _unescape_host(name[name.index(_PERCENT) :], zone=True)
     try:
         version = ipaddress.ip_address(address).version
     except ValueError as error:
@@ -179,24 +176,19 @@ def _check_port(text: str) -> None:
 # Escapes
 
 
-def escape(text: str, allowed: frozenset[str]) -> str:
+def escape(text: str, allowed: str) -> str:
     """Replace every character that is not allowed with ``%`` and two digits."""
-    return "".join(
-        character if character in allowed else f"%{ord(character):02X}" for character in text
-    )
+    return urllib.parse.quote(text, safe=allowed, encoding="latin-1")
 
 
 def unescape(text: str) -> str:
     """Decode ``%`` and two digits; raises CallError."""
-    index = text.find("%")
-    while index >= 0:
-        if _ESCAPE.match(text, index) is None:
-            raise _bad_escape(text[index : index + 3])
-        index = text.find("%", index + 3)
-    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
+    if bad := _BAD_ESCAPE.search(text):
+        raise _bad_escape(bad[0])
+    return urllib.parse.unquote(text, encoding="latin-1")
 
 
-def _unescape_host(text: str, allowed: frozenset[str], *, zone: bool = False) -> str:
+def _unescape_host(text: str, *, zone: bool = False) -> str:
     """Decode a host: escapes stand for non-ASCII bytes, in zones also for allowed ones."""
     index = 0
     while index < len(text):
@@ -206,12 +198,14 @@ def _unescape_host(text: str, allowed: frozenset[str], *, zone: bool = False) ->
             if match is None:
                 raise _bad_escape(text[index : index + 3])
             byte = chr(int(match[1], 16))
-            is_valid = byte in allowed or byte == " " if zone else ord(byte) >= _FIRST_NON_ASCII
+            is_valid = (
+                byte in _HOST_CHARACTERS or byte == " " if zone else ord(byte) >= _FIRST_NON_ASCII
+            )
             if not is_valid and match[0] != _PERCENT:
                 raise _bad_escape(match[0])
             index += len(match[0])
             continue
-        if character not in allowed and ord(character) < _FIRST_NON_ASCII:
+        if character not in _HOST_CHARACTERS and ord(character) < _FIRST_NON_ASCII:
             raise CallError(f"invalid character {quote(character)} in host name")
         index += 1
     return unescape(text)
@@ -248,7 +242,7 @@ def write_url(url: Url) -> str:
 # Functions
 
 
-@FUNCTIONS.add("urlParse", parameters="string")
+@FUNCTIONS.add("urlParse")
 def url_parse(text: str) -> dict[str, object]:
     """The parts of a URL, as a map."""
     try:
@@ -268,17 +262,11 @@ def url_parse(text: str) -> dict[str, object]:
     return {name: to_wide(part) for name, part in parts.items()}
 
 
-@FUNCTIONS.add("urlJoin", parameters="map", returns="string")
+@FUNCTIONS.add("urlJoin")
 def url_join(parts: dict[str, object]) -> str:
     """The URL of a map of parts."""
-    url = Url(
-        scheme=_part(parts, "scheme"),
-        host=_part(parts, "host"),
-        path=_part(parts, "path"),
-        query=_part(parts, "query"),
-        opaque=_part(parts, "opaque"),
-        fragment=_part(parts, "fragment"),
-    )
+    names = ("scheme", "host", "path", "query", "opaque", "fragment")
+    url = Url(**{name: _part(parts, name) for name in names})
     userinfo = _part(parts, "userinfo")
     if userinfo:
         try:

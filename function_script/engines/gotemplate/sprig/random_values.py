@@ -10,10 +10,10 @@ import uuid
 from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError, LimitExceededError
-from function_script.engines.gotemplate.function import FunctionTable, Injects, NextRandom
+from function_script.engines.gotemplate.function import FunctionTable, NextRandom
 from function_script.engines.gotemplate.values import Int, whole
 
-FUNCTIONS: Final = FunctionTable(injects=Injects.RANDOM, option="stable_values")
+FUNCTIONS: Final = FunctionTable(option="stable_values")
 
 _MAX_DRAWS: Final = 10_000
 _BYTE: Final = 256
@@ -34,25 +34,25 @@ def _check_count(count: int) -> None:
         raise LimitExceededError(f"{count} draws for one value, the limit is {_MAX_DRAWS}")
 
 
-@FUNCTIONS.add("randAlphaNum", parameters="int", returns="string")
+@FUNCTIONS.add("randAlphaNum")
 def random_letters_and_digits(next_random: NextRandom, count: int) -> str:
     """N letters and digits, the same at each reconcile of one XR."""
     return _random_text(next_random, count, _LETTERS + string.digits)
 
 
-@FUNCTIONS.add("randAlpha", parameters="int", returns="string")
+@FUNCTIONS.add("randAlpha")
 def random_letters(next_random: NextRandom, count: int) -> str:
     """N letters, the same at each reconcile of one XR."""
     return _random_text(next_random, count, _LETTERS)
 
 
-@FUNCTIONS.add("randAscii", parameters="int", returns="string")
+@FUNCTIONS.add("randAscii")
 def random_ascii(next_random: NextRandom, count: int) -> str:
     """N printable characters, the same at each reconcile of one XR."""
     return _random_text(next_random, count, _PRINTABLE)
 
 
-@FUNCTIONS.add("randNumeric", parameters="int", returns="string")
+@FUNCTIONS.add("randNumeric")
 def random_digits(next_random: NextRandom, count: int) -> str:
     """N digits, the same at each reconcile of one XR."""
     return _random_text(next_random, count, string.digits)
@@ -64,7 +64,7 @@ def _random_text(next_random: NextRandom, count: int, characters: str) -> str:
     return next_random.keep(text)
 
 
-@FUNCTIONS.add("randBytes", parameters="int", returns="string")
+@FUNCTIONS.add("randBytes")
 def random_bytes(next_random: NextRandom, count: int) -> str:
     """N bytes in base64, the same at each reconcile of one XR."""
     if count < 0:
@@ -74,7 +74,7 @@ def random_bytes(next_random: NextRandom, count: int) -> str:
     return next_random.keep(base64.b64encode(data).decode())
 
 
-@FUNCTIONS.add("randInt", parameters="int int", returns="int")
+@FUNCTIONS.add("randInt")
 def random_integer(next_random: NextRandom, low: int, high: int) -> Int:
     """An integer from MIN up to MAX, the same at each reconcile of one XR."""
     if high <= low:
@@ -82,7 +82,7 @@ def random_integer(next_random: NextRandom, low: int, high: int) -> Int:
     return Int(low + next_random(high - low))
 
 
-@FUNCTIONS.add("shuffle", parameters="string", returns="string")
+@FUNCTIONS.add("shuffle")
 def shuffle(next_random: NextRandom, text: str) -> str:
     """The characters of the text in another order, the same at each reconcile of one XR."""
     characters = list(whole(text))
@@ -93,7 +93,7 @@ def shuffle(next_random: NextRandom, text: str) -> str:
     return "".join(characters)
 
 
-@FUNCTIONS.add("uuidv4", parameters="", returns="string")
+@FUNCTIONS.add("uuidv4")
 def uuid4(next_random: NextRandom) -> str:
     """A UUID, the same at each reconcile of one XR."""
     data = bytes(next_random(_BYTE) for _ in range(_UUID_BYTES))

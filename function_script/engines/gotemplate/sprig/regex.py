@@ -9,7 +9,7 @@ from typing import Final
 
 from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.errors import CallError, Code
-from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
+from function_script.engines.gotemplate.function import Allocator, FunctionTable
 from function_script.engines.library.regex import regex_escape
 from function_script.engines.regular_expressions import (
     Cause,
@@ -19,7 +19,7 @@ from function_script.engines.regular_expressions import (
     compiled,
 )
 
-FUNCTIONS: Final = FunctionTable(injects=Injects.ALLOCATOR)
+FUNCTIONS: Final = FunctionTable()
 
 # This many characters take about as long as a step.
 _CHARACTERS_PER_STEP: Final = 64
@@ -70,7 +70,7 @@ def _matches(allocator: Allocator, pattern: Pattern, text: str) -> Iterator[Matc
         yield match
 
 
-@FUNCTIONS.add("regexMatch", parameters="string string", returns="bool")
+@FUNCTIONS.add("regexMatch")
 def is_match(allocator: Allocator, pattern: str, text: str) -> bool:
     """True if the text has a match of the expression."""
     try:
@@ -79,23 +79,17 @@ def is_match(allocator: Allocator, pattern: str, text: str) -> bool:
         return False
 
 
-@FUNCTIONS.add("mustRegexMatch", parameters="string string", returns="bool")
+@FUNCTIONS.add("mustRegexMatch")
 def must_match(allocator: Allocator, pattern: str, text: str) -> bool:
     """Raise CallError for a bad pattern."""
     allocator.spend(len(text) // _CHARACTERS_PER_STEP)
     return _compile(pattern).search(values.whole(text)) is not None
 
 
-FUNCTIONS.add(
-    "regexQuoteMeta",
-    injects=Injects.NOTHING,
-    parameters="string",
-    returns="string",
-    summary="The text, escaped for an expression.",
-)(regex_escape)
+FUNCTIONS.add("regexQuoteMeta", summary="The text, escaped for an expression.")(regex_escape)
 
 
-@FUNCTIONS.add("regexFind", "mustRegexFind", parameters="string string", returns="string")
+@FUNCTIONS.add("regexFind", "mustRegexFind")
 def find(allocator: Allocator, pattern: str, text: str) -> str:
     """The first match of the expression in the text."""
     allocator.check_string(len(text))
@@ -103,7 +97,7 @@ def find(allocator: Allocator, pattern: str, text: str) -> str:
     return (match.group() or "") if match is not None else ""
 
 
-@FUNCTIONS.add("regexFindAll", "mustRegexFindAll", parameters="string string int")
+@FUNCTIONS.add("regexFindAll", "mustRegexFindAll")
 def find_all(allocator: Allocator, pattern: str, text: str, count: int) -> values.Strings:
     """The first N matches; with -1 all."""
     matches = values.Strings()
@@ -114,9 +108,7 @@ def find_all(allocator: Allocator, pattern: str, text: str, count: int) -> value
     return matches or values.NilStrings()
 
 
-@FUNCTIONS.add(
-    "regexReplaceAll", "mustRegexReplaceAll", parameters="string string string", returns="string"
-)
+@FUNCTIONS.add("regexReplaceAll", "mustRegexReplaceAll")
 def replace_all(allocator: Allocator, pattern: str, text: str, replacement: str) -> str:
     """The text with each match replaced; $1 is a group."""
     if "$" not in replacement:
@@ -125,12 +117,7 @@ def replace_all(allocator: Allocator, pattern: str, text: str, replacement: str)
     return _replace(allocator, regex, text, lambda match: _expand(replacement, match, regex))
 
 
-@FUNCTIONS.add(
-    "regexReplaceAllLiteral",
-    "mustRegexReplaceAllLiteral",
-    parameters="string string string",
-    returns="string",
-)
+@FUNCTIONS.add("regexReplaceAllLiteral", "mustRegexReplaceAllLiteral")
 def replace_literally(allocator: Allocator, pattern: str, text: str, replacement: str) -> str:
     """The text with each match replaced as it is written."""
     return _replace(allocator, _compile(pattern), text, lambda _: replacement)
@@ -165,7 +152,7 @@ def _expand(replacement: str, match: Match, pattern: Pattern) -> str:
     return _REFERENCE.sub(group, replacement)
 
 
-@FUNCTIONS.add("regexSplit", "mustRegexSplit", parameters="string string int")
+@FUNCTIONS.add("regexSplit", "mustRegexSplit")
 def split(allocator: Allocator, pattern: str, text: str, count: int) -> values.Strings:
     """The parts of the text between matches, at most N; with -1 all."""
     regex = _compile(pattern)

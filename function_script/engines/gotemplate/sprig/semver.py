@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple, Self
 
 from function_script.engines.gotemplate.errors import CallError, Code
-from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
+from function_script.engines.gotemplate.function import Allocator, FunctionTable
 from function_script.engines.gotemplate.values import MAX_UINT64, Int, Struct, whole
 from function_script.engines.regular_expressions import compiled
 from function_script.engines.tables import Table
@@ -287,14 +287,10 @@ def _is_compatible(version: Version, constraint: _Constraint) -> bool:
     return version.numbers[:count] == numbers[:count]
 
 
-FUNCTIONS.add("semver", parameters="string", summary="The parts of a version, such as .Major.")(
-    Version.parse
-)
+FUNCTIONS.add("semver", summary="The parts of a version, such as .Major.")(Version.parse)
 
 
-@FUNCTIONS.add(
-    "semverCompare", parameters="string string", injects=Injects.ALLOCATOR, returns="bool"
-)
+@FUNCTIONS.add("semverCompare")
 def semver_compare(allocator: Allocator, constraints: str, text: str) -> bool:
     """True if the version meets a constraint: semverCompare ">=1.2" $version."""
     allocator.spend(len(constraints) * _STEPS_PER_CHARACTER)

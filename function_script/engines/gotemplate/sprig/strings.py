@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator, FunctionTable, Injects
+from function_script.engines.gotemplate.function import Allocator, FunctionTable
 from function_script.engines.gotemplate.sprig.conversions import to_text, to_texts
 
 # The spaces of unicode.IsSpace; Python has more.
@@ -196,7 +196,7 @@ FUNCTIONS: Final = FunctionTable()
 _CHARACTERS_PER_STEP: Final = 1024
 
 
-@FUNCTIONS.add("hello", parameters="", returns="string")
+@FUNCTIONS.add("hello")
 def hello() -> str:
     """The text Hello!"""
     return "Hello!"
@@ -205,31 +205,31 @@ def hello() -> str:
 # Trimming and cutting
 
 
-@FUNCTIONS.add("trim", parameters="string", returns="string")
+@FUNCTIONS.add("trim")
 def trim(text: str) -> str:
     """The text without white space at both ends."""
     return text.strip(SPACES)
 
 
-@FUNCTIONS.add("trimAll", "trimall", parameters="string string", returns="string")
+@FUNCTIONS.add("trimAll", "trimall")
 def trim_all(characters: str, text: str) -> str:
     """The text without these characters at both ends."""
     return text.strip(characters)
 
 
-@FUNCTIONS.add("trimSuffix", parameters="string string", returns="string")
+@FUNCTIONS.add("trimSuffix")
 def trim_suffix(suffix: str, text: str) -> str:
     """The text without this end."""
     return text.removesuffix(suffix)
 
 
-@FUNCTIONS.add("trimPrefix", parameters="string string", returns="string")
+@FUNCTIONS.add("trimPrefix")
 def trim_prefix(prefix: str, text: str) -> str:
     """The text without this beginning."""
     return text.removeprefix(prefix)
 
 
-@FUNCTIONS.add("nospace", parameters="string", returns="string")
+@FUNCTIONS.add("nospace")
 def without_spaces(text: str) -> str:
     """The text without white space.
 
@@ -240,7 +240,7 @@ def without_spaces(text: str) -> str:
     return text if len(remaining) == len(characters) else remaining
 
 
-@FUNCTIONS.add("trunc", parameters="int string", returns="string")
+@FUNCTIONS.add("trunc")
 def truncate(count: int, text: str) -> str:
     """The first N characters; with a negative N the last ones."""
     length = values.byte_length(text)
@@ -249,7 +249,7 @@ def truncate(count: int, text: str) -> str:
     return _slice(text, 0, count) if 0 <= count < length else text
 
 
-@FUNCTIONS.add("substr", parameters="int int string", returns="string")
+@FUNCTIONS.add("substr")
 def substring(start: int, end: int, text: str) -> str:
     """The characters from START up to END."""
     length = values.byte_length(text)
@@ -277,26 +277,26 @@ def _slice(text: str, start: int, end: int) -> str:
 # Testing
 
 
-@FUNCTIONS.add("contains", parameters="string string", injects=Injects.ALLOCATOR, returns="bool")
+@FUNCTIONS.add("contains")
 def contains(allocator: Allocator, part: str, text: str) -> bool:
     """True if the second text holds the first."""
     allocator.spend(len(text) // _CHARACTERS_PER_STEP)
     return part in text
 
 
-@FUNCTIONS.add("hasPrefix", parameters="string string", returns="bool")
+@FUNCTIONS.add("hasPrefix")
 def has_prefix(prefix: str, text: str) -> bool:
     """True if the second text begins with the first."""
     return text.startswith(prefix)
 
 
-@FUNCTIONS.add("hasSuffix", parameters="string string", returns="bool")
+@FUNCTIONS.add("hasSuffix")
 def has_suffix(suffix: str, text: str) -> bool:
     """True if the second text ends with the first."""
     return text.endswith(suffix)
 
 
-@FUNCTIONS.add("plural", parameters="string string int", returns="string")
+@FUNCTIONS.add("plural")
 def plural(one: str, many: str, count: int) -> str:
     """The first text if the number is 1, or else the second."""
     return one if count == 1 else many
@@ -305,7 +305,7 @@ def plural(one: str, many: str, count: int) -> str:
 # Building
 
 
-@FUNCTIONS.add("repeat", parameters="int string", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add("repeat")
 def repeat(allocator: Allocator, count: int, text: str) -> str:
     """The text, N times."""
     if count < 0:
@@ -314,9 +314,7 @@ def repeat(allocator: Allocator, count: int, text: str) -> str:
     return text * count
 
 
-@FUNCTIONS.add(
-    "replace", parameters="string string string", injects=Injects.ALLOCATOR, returns="string"
-)
+@FUNCTIONS.add("replace")
 def replace(allocator: Allocator, old: str, new: str, text: str) -> str:
     """The third text with each of the first replaced by the second."""
     growth = len(new) - len(old)
@@ -325,7 +323,7 @@ def replace(allocator: Allocator, old: str, new: str, text: str) -> str:
     return text.replace(old, new)
 
 
-@FUNCTIONS.add("cat", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add("cat")
 def cat(allocator: Allocator, *items: object) -> str:
     """The values as text, with blanks between them."""
     return _joined(
@@ -333,16 +331,14 @@ def cat(allocator: Allocator, *items: object) -> str:
     )
 
 
-@FUNCTIONS.add(
-    "quote", parameters="any...", injects=Injects.ALLOCATOR, returns="string", allocates=False
-)
+@FUNCTIONS.add("quote", allocates=False)
 def quote(allocator: Allocator, *items: object) -> str:
     """The values in double quotes."""
     texts = [to_text(allocator, value) for value in items if value is not None]
     return _joined(allocator, " ", list(map(printing.quote, texts)))
 
 
-@FUNCTIONS.add("squote", parameters="any...", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add("squote")
 def single_quote(allocator: Allocator, *items: object) -> str:
     """The values in single quotes."""
     texts = [_print_value(allocator, value) for value in items if value is not None]
@@ -361,42 +357,34 @@ def _joined(allocator: Allocator, separator: str, texts: list[str]) -> str:
     return separator.join(texts)
 
 
-FUNCTIONS.add(
-    "toString",
-    parameters="any",
-    injects=Injects.ALLOCATOR,
-    returns="string",
-    summary="The value as text.",
-)(to_text)
+FUNCTIONS.add("toString", summary="The value as text.")(to_text)
 
 
 # Lists of texts
 
 
-@FUNCTIONS.add("join", parameters="string any", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add("join")
 def join(allocator: Allocator, separator: str, value: object) -> str:
     """The items of the list as one text, with the separator between them."""
     return _joined(allocator, separator, list(map(str, to_texts(allocator, value))))
 
 
-FUNCTIONS.add(
-    "toStrings", parameters="any", injects=Injects.ALLOCATOR, summary="The items as texts."
-)(to_texts)
+FUNCTIONS.add("toStrings", summary="The items as texts.")(to_texts)
 
 
-@FUNCTIONS.add("splitList", parameters="string string", injects=Injects.ALLOCATOR)
+@FUNCTIONS.add("splitList")
 def split_list(allocator: Allocator, separator: str, text: str) -> values.Strings:
     """The parts of the text between separators, as a list."""
     return values.Strings(_pieces(allocator, separator, text, -1))
 
 
-@FUNCTIONS.add("split", parameters="string string", injects=Injects.ALLOCATOR)
+@FUNCTIONS.add("split")
 def split(allocator: Allocator, separator: str, text: str) -> values.StringMap:
     """The parts of the text between separators, as a map of _0, _1 and so on."""
     return _number_pieces(_pieces(allocator, separator, text, -1))
 
 
-@FUNCTIONS.add("splitn", parameters="string int string", injects=Injects.ALLOCATOR)
+@FUNCTIONS.add("splitn")
 def split_some(allocator: Allocator, separator: str, count: int, text: str) -> values.StringMap:
     """Like split, into at most N parts."""
     return _number_pieces(_pieces(allocator, separator, text, count))
@@ -419,7 +407,7 @@ def _pieces(allocator: Allocator, separator: str, text: str, count: int) -> list
     return [*text[: count - 1], text[count - 1 :]]
 
 
-@FUNCTIONS.add("sortAlpha", parameters="any", injects=Injects.ALLOCATOR)
+@FUNCTIONS.add("sortAlpha")
 def sort_alpha(allocator: Allocator, value: object) -> values.Strings:
     """The items as texts in order."""
     if not isinstance(value, (list, bytes)):
@@ -434,25 +422,25 @@ def sort_alpha(allocator: Allocator, value: object) -> values.Strings:
 _STEPS_PER_CHARACTER: Final = 10
 
 
-@FUNCTIONS.add("upper", parameters="string", returns="string")
+@FUNCTIONS.add("upper")
 def upper(text: str) -> str:
     """The text in upper case."""
     return text.upper() if text.isascii() else "".join(map(to_upper, values.whole(text)))
 
 
-@FUNCTIONS.add("lower", parameters="string", returns="string")
+@FUNCTIONS.add("lower")
 def lower(text: str) -> str:
     """The text in lower case."""
     return text.lower() if text.isascii() else "".join(map(to_lower, values.whole(text)))
 
 
-@FUNCTIONS.add("title", parameters="string", returns="string")
+@FUNCTIONS.add("title")
 def title(text: str) -> str:
     """The text with each word's first letter in upper case."""
     return _first_letters(text, to_title, _is_separator)
 
 
-@FUNCTIONS.add("untitle", parameters="string", returns="string")
+@FUNCTIONS.add("untitle")
 def untitle(text: str) -> str:
     """The text with each word's first letter in lower case."""
     return _first_letters(text, to_lower, is_space)
@@ -478,7 +466,7 @@ def _is_separator(character: str) -> bool:
     return unicodedata.category(character)[0] != "L" and is_space(character)
 
 
-@FUNCTIONS.add("swapcase", parameters="string", returns="string")
+@FUNCTIONS.add("swapcase")
 def swap_case(text: str) -> str:
     """The text with upper and lower case exchanged.
 
@@ -500,7 +488,7 @@ def swap_case(text: str) -> str:
     return "".join(swapped)
 
 
-@FUNCTIONS.add("initials", parameters="string", returns="string")
+@FUNCTIONS.add("initials")
 def initials(text: str) -> str:
     """The first letter of each word.
 
@@ -516,21 +504,21 @@ def initials(text: str) -> str:
     return "".join(initials)
 
 
-@FUNCTIONS.add("snakecase", parameters="string", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add("snakecase")
 def snake_case(allocator: Allocator, text: str) -> str:
     """The text in snake_case."""
     allocator.spend(len(text) * _STEPS_PER_CHARACTER)
     return to_words(values.whole(text), "_")
 
 
-@FUNCTIONS.add("kebabcase", parameters="string", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add("kebabcase")
 def kebab_case(allocator: Allocator, text: str) -> str:
     """The text in kebab-case."""
     allocator.spend(len(text) * _STEPS_PER_CHARACTER)
     return to_words(values.whole(text), "-")
 
 
-@FUNCTIONS.add("camelcase", parameters="string", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add("camelcase")
 def camel_case(allocator: Allocator, text: str) -> str:
     """The text in CamelCase."""
     allocator.spend(len(text) * _STEPS_PER_CHARACTER)
@@ -547,7 +535,7 @@ _MIN_WIDTH_BOTH: Final = 7
 _SMALL_OFFSET: Final = 4
 
 
-@FUNCTIONS.add("indent", parameters="int string", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add("indent")
 def indent(allocator: Allocator, spaces: int, text: str) -> str:
     """The text with N blanks before each line."""
     if spaces < 0:
@@ -558,7 +546,7 @@ def indent(allocator: Allocator, spaces: int, text: str) -> str:
     return padding + text.replace("\n", f"\n{padding}")
 
 
-@FUNCTIONS.add("nindent", parameters="int string", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add("nindent")
 def indent_below(allocator: Allocator, spaces: int, text: str) -> str:
     """A line break, and the text with N blanks before each line."""
     return f"\n{indent(allocator, spaces, text)}"
@@ -567,16 +555,14 @@ def indent_below(allocator: Allocator, spaces: int, text: str) -> str:
 # Wrapping
 
 
-@FUNCTIONS.add("wrap", parameters="int string", injects=Injects.ALLOCATOR, returns="string")
+@FUNCTIONS.add("wrap")
 def wrap(allocator: Allocator, width: int, text: str) -> str:
     """The text in lines of at most N characters."""
     pieces = _lines(values.to_narrow(text), max(width, 1), cuts_words=False)
     return _join_narrow(allocator, "\n", list(pieces))
 
 
-@FUNCTIONS.add(
-    "wrapWith", parameters="int string string", injects=Injects.ALLOCATOR, returns="string"
-)
+@FUNCTIONS.add("wrapWith")
 def wrap_with(allocator: Allocator, width: int, separator: str, text: str) -> str:
     """Like wrap, with this text between the lines."""
     pieces = _lines(values.to_narrow(text), max(width, 1), cuts_words=True)
@@ -613,7 +599,7 @@ def _lines(text: str, width: int, *, cuts_words: bool) -> Iterator[str]:
 # Abbreviating
 
 
-@FUNCTIONS.add("abbrev", parameters="int string", returns="string")
+@FUNCTIONS.add("abbrev")
 def abbreviate(width: int, text: str) -> str:
     """The text cut to N characters, with ... at its end."""
     if width < _MIN_WIDTH:
@@ -621,7 +607,7 @@ def abbreviate(width: int, text: str) -> str:
     return values.to_wide(_cut(values.to_narrow(text), 0, width))
 
 
-@FUNCTIONS.add("abbrevboth", parameters="int int string", returns="string")
+@FUNCTIONS.add("abbrevboth")
 def abbreviate_both(offset: int, width: int, text: str) -> str:
     """The text cut at both ends."""
     if width < _MIN_WIDTH or (offset > 0 and width < _MIN_WIDTH_BOTH):

@@ -7,7 +7,7 @@ next one. The texts of errors are Go's own.
 
 import re
 from string import ascii_letters
-from typing import Final
+from typing import Final, TypeAlias
 
 from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.errors import Code, ParseError
@@ -42,8 +42,6 @@ class Tokens:
     in front of the token. ``code`` and ``subject`` are those of the error at the end, if there is
     one.
     """
-
-    __slots__ = ("code", "gaps", "kinds", "positions", "subject", "texts")
 
     def __init__(self) -> None:
         self.kinds: list[str] = []
@@ -338,22 +336,15 @@ _NUMBER: Final = re.compile(
 # Constants
 
 
-class Constant:
-    """A number under every Go type that can hold it; None where none can."""
-
-    __slots__ = ("integer", "real", "unsigned")
-
-    def __init__(self, integer: int | None, unsigned: int | None, real: float | None) -> None:
-        self.integer = integer
-        self.unsigned = unsigned
-        self.real = real
+# A number as int64, as uint64 and as float64; None where it is none.
+Constant: TypeAlias = tuple[int | None, int | None, float | None]
 
 
 def read_number(text: str) -> Constant:
     """Return a number constant; raises ParseError as Go's parser does."""
     if len(text) <= _SHORT and text.isdecimal() and text.isascii() and text[0] != "0":
         number = int(text)
-        return Constant(number, number, float(number))
+        return number, number, float(number)
     octal = _OLD_OCTAL.fullmatch(text)
     try:
         whole = int(text, 0) if octal is None else int(f"{octal[1]}0{octal[2]}", 8)
@@ -362,31 +353,26 @@ def read_number(text: str) -> Constant:
     if whole is not None and values.MIN_INT64 <= whole <= values.MAX_UINT64:
         unsigned = whole if text[0] not in "+-" or text == "-0" else None
         if whole <= values.MAX_INT64:
-            return Constant(whole, unsigned, float(whole))
+            return whole, unsigned, float(whole)
         if unsigned is not None:
-            return Constant(None, unsigned, float(whole))
+            return None, unsigned, float(whole)
     real = _read_real(text)
     if real is None:
         raise ParseError(f"illegal number syntax: {quote(text)}")
     if not set(text) & set(".eEpP"):
         raise ParseError(f"integer overflow: {quote(text)}")
-    return _from_real(real)
+    whole = int(real) if real.is_integer() else None
+    integer = whole if _is_within(whole, values.MIN_INT64, values.MAX_INT64) else None
+    return integer, whole if _is_within(whole, 0, values.MAX_UINT64) else None, real
+
+
+def _is_within(number: int | None, least: int, most: int) -> bool:
+    return number is not None and least <= number <= most
 
 
 # Digits that every one of the types can hold.
 _SHORT: Final = 15
 _OLD_OCTAL: Final = re.compile(r"([+-]?)0([0-9_]+)")
-
-
-def _from_real(real: float) -> Constant:
-    if not real.is_integer():
-        return Constant(None, None, real)
-    whole = int(real)
-    return Constant(
-        whole if values.MIN_INT64 <= whole <= values.MAX_INT64 else None,
-        whole if 0 <= whole <= values.MAX_UINT64 else None,
-        real,
-    )
 
 
 def _read_real(text: str) -> float | None:

@@ -14,8 +14,6 @@ from function_script.engines.gotemplate.printing import quote
 class SyntaxNode:
     """A part of a template and its position."""
 
-    __slots__ = ("position",)
-
     def __init__(self, position: int) -> None:
         self.position = position
 
@@ -27,8 +25,6 @@ class SyntaxNode:
 class Identifier(SyntaxNode):
     """A function's name."""
 
-    __slots__ = ("name",)
-
     def __init__(self, position: int, name: str) -> None:
         self.position = position
         self.name = name
@@ -36,8 +32,6 @@ class Identifier(SyntaxNode):
 
 class Variable(SyntaxNode):
     """``$x.a.b``; the first name keeps its dollar."""
-
-    __slots__ = ("names",)
 
     def __init__(self, position: int, names: tuple[str, ...]) -> None:
         self.position = position
@@ -47,19 +41,13 @@ class Variable(SyntaxNode):
 class Dot(SyntaxNode):
     """The cursor."""
 
-    __slots__ = ()
-
 
 class Nil(SyntaxNode):
     """The constant nil."""
 
-    __slots__ = ()
-
 
 class Field(SyntaxNode):
     """``.a.b``."""
-
-    __slots__ = ("names",)
 
     def __init__(self, position: int, names: tuple[str, ...]) -> None:
         self.position = position
@@ -68,8 +56,6 @@ class Field(SyntaxNode):
 
 class Chain(SyntaxNode):
     """``(pipeline).a.b`` or ``function.a``."""
-
-    __slots__ = ("names", "start")
 
     def __init__(self, position: int, start: Operand, names: tuple[str, ...]) -> None:
         self.position = position
@@ -84,8 +70,6 @@ class Chain(SyntaxNode):
 class Bool(SyntaxNode):
     """``true`` or ``false``."""
 
-    __slots__ = ("value",)
-
     def __init__(self, position: int, value: bool) -> None:  # noqa: FBT001 # the constant
         self.position = position
         self.value = value
@@ -93,8 +77,6 @@ class Bool(SyntaxNode):
 
 class Number(SyntaxNode):
     """A number under every Go type that can hold it; None where none can."""
-
-    __slots__ = ("integer", "real", "text", "unsigned")
 
     def __init__(  # the types of a constant
         self,
@@ -114,8 +96,6 @@ class Number(SyntaxNode):
 class String(SyntaxNode):
     """A string constant: its source and its value."""
 
-    __slots__ = ("quoted", "value")
-
     def __init__(self, position: int, quoted: str, value: str) -> None:
         self.position = position
         self.quoted = quoted
@@ -125,8 +105,6 @@ class String(SyntaxNode):
 class Command(SyntaxNode):
     """One stage of a pipeline: an operand and its arguments."""
 
-    __slots__ = ("words",)
-
     def __init__(self, position: int, words: tuple[Operand, ...]) -> None:
         self.position = position
         self.words = words
@@ -135,11 +113,15 @@ class Command(SyntaxNode):
         """Return the operand and its arguments."""
         return self.words
 
+    @property
+    def function(self) -> str:
+        """The function that it calls, or ""."""
+        first = self.words[0]
+        return first.name if isinstance(first, Identifier) else ""
+
 
 class Pipe(SyntaxNode):
     """A pipeline with the variables it declares (or assigns)."""
-
-    __slots__ = ("assigns", "commands", "declared")
 
     def __init__(
         self,
@@ -166,8 +148,6 @@ Operand: TypeAlias = (
 class Text(SyntaxNode):
     """Text between actions."""
 
-    __slots__ = ("text",)
-
     def __init__(self, position: int, text: str) -> None:
         self.position = position
         self.text = text
@@ -175,8 +155,6 @@ class Text(SyntaxNode):
 
 class Action(SyntaxNode):
     """``{{ pipeline }}``."""
-
-    __slots__ = ("pipe",)
 
     def __init__(self, position: int, pipe: Pipe) -> None:
         self.position = position
@@ -189,8 +167,6 @@ class Action(SyntaxNode):
 
 class Branch(SyntaxNode):
     """A block with a pipeline; ``otherwise`` is None without an else."""
-
-    __slots__ = ("body", "otherwise", "pipe")
 
     def __init__(
         self, position: int, pipe: Pipe, body: list[Node], otherwise: list[Node] | None
@@ -219,37 +195,25 @@ class Branch(SyntaxNode):
 class If(Branch):
     """``{{ if }}``."""
 
-    __slots__ = ()
-
 
 class With(Branch):
     """``{{ with }}``."""
-
-    __slots__ = ()
 
 
 class Range(Branch):
     """``{{ range }}``."""
 
-    __slots__ = ()
-
 
 class Break(SyntaxNode):
     """``{{ break }}``."""
-
-    __slots__ = ()
 
 
 class Continue(SyntaxNode):
     """``{{ continue }}``."""
 
-    __slots__ = ()
-
 
 class Template(SyntaxNode):
     """``{{ template "name" pipeline }}``."""
-
-    __slots__ = ("name", "pipe")
 
     def __init__(self, position: int, name: str, pipe: Pipe | None) -> None:
         self.position = position

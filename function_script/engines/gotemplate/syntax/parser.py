@@ -21,8 +21,6 @@ _MAX_NESTING: Final = 45
 class End:
     """The end of a list of nodes: ``{{end}}`` or ``{{else}}``."""
 
-    __slots__ = ("keyword", "position", "then")
-
     def __init__(self, keyword: str, position: int, then: str = "") -> None:
         self.keyword = keyword
         self.position = position
@@ -469,8 +467,7 @@ class _Parser:
             case "string" | "raw":
                 return nodes.String(position, text, lexer.read_string(text))
             case "number":
-                number = lexer.read_number(text)
-                return nodes.Number(position, text, number.integer, number.unsigned, number.real)
+                return nodes.Number(position, text, *lexer.read_number(text))
             case "lparen":
                 return self.group()
             case "dot":

@@ -1,7 +1,7 @@
 """The engine for the official command: requests and responses of Crossplane's own render engine."""
 
+import io
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +10,7 @@ import pytest
 from google.protobuf import json_format
 from support.render_helpers import XR, composition, observed
 
+from function_script.cli import execute
 from function_script.proto.render import render_pb2 as pb
 from function_script.request.limits import Limits
 from function_script.request.values import Object
@@ -257,29 +258,21 @@ def test_command_speaks_on_stdin_and_stdout(body: str, code: int) -> None:
     assert (b"error: no" in process.stderr) == (code == 3)
 
 
-def test_command_salts_random_values_with_the_seed_file(tmp_path: Path) -> None:
+def test_command_salts_random_values_with_the_seed_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     """By a flag, or by the variable, since the official command passes no flags."""
     body = 'return {"desired": {"composite": {"resource": {"status": {"a": stable_secret("a")}}}}}'
-    data = request(
-        composite={
-            "composite_resource": XR,
-            "composition": composition(step(body)),
-            "functions": [HERE],
-        }
-    )
+    parts: Object = {"composite_resource": XR, "composition": composition(step(body))}
+    data = request(composite={**parts, "functions": [HERE]})
 
     def secret(name: str, *, is_flag: bool = False) -> object:
         path = tmp_path / name
         path.write_text(name * 16)
-        command = [sys.executable, "-m", "function_script.cli", "internal", "render"]
-        process = subprocess.run(
-            command + ([f"--seed-file={path}"] if is_flag else []),
-            input=data,
-            env={**os.environ, **({} if is_flag else {"FUNCTION_SCRIPT_SEED_FILE": str(path)})},
-            capture_output=True,
-            check=True,
-        )
-        response = pb.RenderResponse.FromString(process.stdout)
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+        monkeypatch.setenv("FUNCTION_SCRIPT_SEED_FILE", "" if is_flag else str(path))
+        assert execute(["internal", "render", *([f"--seed-file={path}"] if is_flag else [])]) == 0
+        response = pb.RenderResponse.FromString(capfdbinary.readouterr().out)
         xr = json.loads(json_format.MessageToJson(response.composite.composite_resource))
         return xr["status"]["a"]
 

@@ -1,6 +1,7 @@
 """`render --watch`: a real process, real files, and what it shows when they change."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,32 +17,27 @@ from function_script.tools.render import output
 
 
 def test_change_is_shown_as_a_difference(tmp_path: Path) -> None:
-    """Only what is different, document by document."""
+    """Only what is different, document by document, and errors until they are mended."""
     with watching(tmp_path) as watch:
+        watch.wait_for("stderr", "watching: Ctrl-C ends it\n")
         watch.replace("xr.yaml", "name: demo", "name: other")
         text = watch.wait_for("stdout", "+++ nothing")
         assert "+    crossplane.io/composite: other\n" in text
         assert "\x1b" not in text
         assert f"{tmp_path / 'xr.yaml'}: changed" in watch.wait_for("stderr", "xr.yaml: changed")
-
-
-def test_change_without_consequences_is_told(tmp_path: Path) -> None:
-    """Somebody who saved a file wants to know that it was seen."""
-    with watching(tmp_path) as watch:
         path = tmp_path / "composition.yaml"
         path.write_text(f"# A comment.\n{path.read_text()}")
+        # Somebody who saved a file wants to know that it was seen.
         watch.wait_for("stderr", "composition.yaml: changed, and nothing is different")
-
-
-def test_error_is_shown_and_gone_when_it_is_mended(tmp_path: Path) -> None:
-    """What comes after is compared with what was before."""
-    with watching(tmp_path) as watch:
         watch.replace("composition.yaml", "def main(req):", "def main(req)")
-        assert "composition.yaml:" in watch.wait_for("stderr", "error: ")
+        text = watch.wait_for("stderr", "error: ")
+        assert text.index("composition.yaml: changed\n") < text.index("error: ")
+        assert re.search(r"^\d\d:\d\d:\d\d ", text, re.MULTILINE)
         watch.replace("composition.yaml", "def main(req)", "def main(req):")
         watch.wait_for("stderr", "nothing is different")
-        watch.replace("xr.yaml", "name: demo", "name: other")
-        assert "-    crossplane.io/composite: demo\n" in watch.wait_for("stdout", "+++ nothing")
+        # What comes after is compared with what was before the error.
+        watch.replace("xr.yaml", "name: other", "name: third")
+        assert "-    crossplane.io/composite: other\n" in watch.wait_for("stdout", "+++ nothing")
 
 
 def test_new_file_is_seen(tmp_path: Path) -> None:
@@ -56,23 +52,14 @@ def test_new_file_is_seen(tmp_path: Path) -> None:
         watch.wait_for("stdout", "@@")
 
 
-def test_interrupt_ends_it(tmp_path: Path) -> None:
+def test_quiet_only_shows_differences_until_an_interrupt(tmp_path: Path) -> None:
     """Ctrl-C reaches all processes of the terminal; no traceback is left behind."""
-    with watching(tmp_path) as watch:
-        watch.wait_for("stderr", "watching: Ctrl-C ends it\n")
-        os.killpg(watch.process.pid, signal.SIGINT)
-        _, stderr = watch.process.communicate(timeout=PATIENCE_SECONDS)
-        assert watch.process.returncode == 130
-        assert stderr.strip() == b""
-
-
-def test_quiet_only_shows_differences(tmp_path: Path) -> None:
-    """For those who read stdout with a program."""
     with watching(tmp_path, "--quiet") as watch:
         watch.replace("xr.yaml", "name: demo", "name: other")
         watch.wait_for("stdout", "+++ nothing")
         os.killpg(watch.process.pid, signal.SIGINT)
         _, stderr = watch.process.communicate(timeout=PATIENCE_SECONDS)
+        assert watch.process.returncode == 130
         assert stderr.strip() == b""
 
 

@@ -38,6 +38,11 @@ GOOD = [
         id="int-or-string",
     ),
     pytest.param(made("v1", "ConfigMap", "data: null"), id="null-is-absent"),
+    pytest.param(made("v1", "ConfigMap", "data: {a: null}"), id="null-text-of-a-map"),
+    pytest.param(
+        made("v1", "ResourceQuota", "spec: {hard: {cpu: null}, scopes: [null]}"),
+        id="null-quantity-and-item",
+    ),
     pytest.param(
         made("v1", "Namespace", metadata="name: a, labels: {b: c}, finalizers: [d]"), id="metadata"
     ),
