@@ -195,8 +195,8 @@ class StepRunner:
         # Steps run in order, so the last entry is the last step of the pipeline.
         self.responses[step.name] = response.response
         self.blocked[step.name] = response.blocked
-        locate = partial(runtime.locate, request, self._caller)
-        self.calls[step.index] = Call(step, request, response.response, locate)
+        ask = partial(runtime.ask, request, self._caller)
+        self.calls[step.index] = Call(step, request, response.response, ask)
         return response
 
     def _call(self, runtime: Runtime, step: Step, request: RunFunctionRequest) -> StepResponse:

@@ -69,8 +69,8 @@ class Local(model.Runtime):
                 raise PipelineError(step, *error.diagnostics) from error
         return StepResponse(response=response, diagnostics=reply.diagnostics, blocked=reply.blocked)
 
-    def locate(
-        self, request: fnv1.RunFunctionRequest, caller: model.FunctionCaller
+    def ask(
+        self, request: fnv1.RunFunctionRequest, caller: model.FunctionCaller, mark: bytes
     ) -> bytes | None:
         """Evaluate the step's program once more; see `local_worker`. None with another worker."""
         pool = caller.pool
@@ -78,7 +78,7 @@ class Local(model.Runtime):
             return None
         reply = local_pool.evaluate(
             request.SerializeToString(),
-            lambda data: pool.run(data + local_pool.MARK),
+            lambda data: pool.run(data + mark),
             caller.servers.packages,
         )
         return reply.response if isinstance(reply, Answered) else None
