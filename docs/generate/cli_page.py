@@ -50,10 +50,8 @@ result; `validate`, `render --validate`, `check` and `test` print their report.
 Results go to stdout, everything else to stderr: errors, notes, what programs print.
 `--quiet` leaves out what is no result and no problem: notes, progress, totals, cases that passed.
 
-Flags without a command are those of `serve`, as functions' images are started that way:
-`{NAME} --insecure` serves. So does `{NAME}` alone where Crossplane has set `TLS_SERVER_CERTS_DIR`.
-Elsewhere `{NAME}` alone lists the commands at a terminal; without one it is an error that says
-what is missing.
+`{NAME}` alone serves where Crossplane has set `TLS_SERVER_CERTS_DIR`.
+Elsewhere it lists the commands at a terminal; without one it is an error that says what is missing.
 """
 
 

@@ -27,7 +27,6 @@ from function_script.tools.project import FLAG
 
 if TYPE_CHECKING:
     from function_script.tools.render import renderer
-    from function_script.tools.render.functions import Selection
 
 Number = TypeVar("Number", int, float)
 
@@ -425,7 +424,7 @@ def strict_versions() -> click.Option:
     )
 
 
-def read_runtimes(texts: Iterable[str]) -> dict[str, Selection]:
+def read_runtimes(texts: Iterable[str]) -> dict[str, str]:
     """Parse the flag of `functions`. Raises UsageError."""
     from function_script.tools.render import functions  # noqa: PLC0415 - slow to import
 

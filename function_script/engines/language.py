@@ -2,12 +2,13 @@
 
 A folder below ``engines`` holds a language: ``language.py`` builds the descriptor, ``engine.py``
 runs programs, ``lint.py`` reads them for `check`, ``manual.py`` lists their names for `docs`,
-``plain.py`` renders plain data (optional). The folder also has the Compositions of new projects
+``plain.py`` renders plain data (optional), and ``branches.py`` tells which branches a run enters
+(optional). The folder also has the Compositions of new projects
 (``starter/``) and a snippet for editors (``snippet.yaml``).
 """
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
@@ -15,7 +16,13 @@ from typing import ClassVar, Final, Literal, Protocol, cast
 
 from function_script.engines.lint import Lint
 from function_script.request.limits import Limits
-from function_script.request.program import Program, Scope, ScriptResult, TemplateResult
+from function_script.request.program import (
+    Branch,
+    Program,
+    Scope,
+    ScriptResult,
+    TemplateResult,
+)
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object
 
@@ -75,6 +82,13 @@ class Manual(Protocol):
         """Yield an entry for each name that programs can use, apart from the library's."""
 
 
+class BranchFinder(Protocol):
+    """The function of a language's module ``branches``."""
+
+    def find(self, program: Program, scope: Scope, limits: Limits) -> Sequence[Branch]:
+        """Run a program once more; return its branches, none if that is not possible."""
+
+
 class PlainRenderer(Protocol):
     """The function of a language's module ``plain``."""
 
@@ -118,6 +132,8 @@ class Language:
     """Programs read the request's fields in camelCase."""
     has_plain_data = False
     """The folder has a module ``plain``."""
+    has_branches = False
+    """The folder has a module ``branches``."""
     clock_functions: tuple[str, ...] = ()
     """Functions that read the clock."""
     warmup: str | Mapping[str, str]
@@ -162,6 +178,11 @@ class Language:
     def manual(self) -> Manual:
         """The entries of the manual."""
         return cast("Manual", _import(f"{self.package}.manual"))
+
+    @property
+    def branches(self) -> BranchFinder:
+        """The function that tells which branches a run enters; only where ``has_branches``."""
+        return cast("BranchFinder", _import(f"{self.package}.branches"))
 
     @property
     def plain(self) -> PlainRenderer:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from function_script.request.lazy import ANY, Lazy, PartTree, plain
 from function_script.request.values import Object, Readable, Value
@@ -16,6 +17,7 @@ from function_script.texts.source import Piece, Source, Span
 __all__ = [
     "ANY",
     "OWN_REQUIREMENTS",
+    "Branch",
     "DeferredResource",
     "Lazy",
     "MissingValue",
@@ -126,6 +128,14 @@ class TemplateResult:
     outdents: Sequence[tuple[int, int]] = ()
     doubts: Sequence[Diagnostic] = ()
     list_lines: Sequence[int] = ()
+
+
+class Branch(NamedTuple):
+    """A body that a run enters or not: where its text begins, and the number of its last line."""
+
+    span: Span
+    last_line: int
+    is_reached: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

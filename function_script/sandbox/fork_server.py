@@ -103,8 +103,15 @@ class ForkServer:
 
     def _spawn_zygote(self) -> _ZygoteClient:
         try:
-            with spawn_errors.system_call(spawn_errors.Call.EXECVE):
-                return _ZygoteClient(self._config, self._answer_seconds)
+            return _ZygoteClient(self._config, self._answer_seconds)
+        except OSError as error:
+            # Popen names the program where it was not executed, and nothing where its process
+            # could not get a group of its own.
+            is_forbidden = error.errno in {errno.EPERM, errno.ENOSYS}
+            is_of_group = is_forbidden and error.filename is None
+            call = spawn_errors.Call.SETPGID if is_of_group else spawn_errors.Call.EXECVE
+            refusal = spawn_errors.CallRefusedError(call, error.errno or 0)
+            raise spawn_errors.explain(refusal) from error
         except spawn_errors.CallRefusedError as refusal:
             raise spawn_errors.explain(refusal) from refusal
 

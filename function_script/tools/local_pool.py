@@ -19,11 +19,12 @@ from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import Project
 
 _LIMITS: Final = Limits()
-# The handler of the tools' workers, and what is behind a request for positions and for a text: a
-# field that no message has, so that another handler answers as if it were not there.
+# The handler of the tools' workers, and what is behind a request for positions, for a text and for
+# branches: a field that no message has, so that another handler answers as if it were not there.
 WORKER: Final = "function_script.tools.local_worker"
 MARK: Final = b"\xf8\xff\xff\xff\x0f\x01"
 TEXT_MARK: Final = b"\xf8\xff\xff\xff\x0f\x02"
+BRANCH_MARK: Final = b"\xf8\xff\xff\xff\x0f\x03"
 BUSY: Final = "this machine is busy: try again"
 
 

@@ -1,8 +1,9 @@
 """The handler of the sandbox workers of the author's tools.
 
 It answers as the function does, and a request that ends in `MARK` with the positions of all values,
-in `TEXT_MARK` with the text that a template renders to, before it is read as YAML. A server has
-another handler, and so no request asks it for them.
+in `TEXT_MARK` with the text that a template renders to, before it is read as YAML, and in
+`BRANCH_MARK` with the branches of the program. A server has another handler, and so no request asks
+it for them.
 """
 
 import json
@@ -15,7 +16,8 @@ from function_script.request.program import Scope, ScriptResult, TemplateResult
 from function_script.step import function, moves, requirements
 from function_script.step.function import HandlerResult, MissingContentError
 from function_script.texts.errors import FatalError, InputError, LimitError
-from function_script.tools.local_pool import MARK, TEXT_MARK
+from function_script.texts.source import Span
+from function_script.tools.local_pool import BRANCH_MARK, MARK, TEXT_MARK
 
 
 def handle(
@@ -24,7 +26,8 @@ def handle(
     """Answer a request; see `function.handle`.
 
     Positions are JSON: the name of each resource, null for the XR, with pairs of a path and a span,
-    which may be null. A text is UTF-8. No bytes: the program cannot run.
+    which may be null. A text is UTF-8. Branches are JSON: a list of spans, each with the number of
+    the last line and whether the run reached it. No bytes: the program cannot run.
     """
     effective = EffectiveLimits(limits, on_limits)
     try:
@@ -32,6 +35,8 @@ def handle(
             response = _locate(data.removesuffix(MARK), limits, effective, seed)
         elif data.endswith(TEXT_MARK):
             response = _render(data.removesuffix(TEXT_MARK), limits, effective, seed)
+        elif data.endswith(BRANCH_MARK):
+            response = _find_branches(data.removesuffix(BRANCH_MARK), limits, effective, seed)
         else:
             return function.handle(data, limits, on_limits, seed)
         return HandlerResult(response=response)
@@ -43,12 +48,19 @@ def handle(
         return HandlerResult(response=b"", diagnostics=error.diagnostics)
 
 
-def _locate(data: bytes, ceilings: Limits, effective: EffectiveLimits, seed: bytes) -> bytes:
+def _parse(
+    data: bytes, ceilings: Limits, effective: EffectiveLimits
+) -> tuple[wire.Request, inputs.Step]:
     request = function.index_request(data)
     step = inputs.parse_cached(request.input or b"", ceilings, function.external_sources(request))
     if step.missing:
         raise MissingContentError.of_step(step)
     effective.narrow(step.limits)
+    return request, step
+
+
+def _locate(data: bytes, ceilings: Limits, effective: EffectiveLimits, seed: bytes) -> bytes:
+    request, step = _parse(data, ceilings, effective)
     view = moves.build_view(request)
     result, scope, output = _evaluate(request, step, view, seed)
     if new_moves := moves.find_moves(view, output):
@@ -59,13 +71,26 @@ def _locate(data: bytes, ceilings: Limits, effective: EffectiveLimits, seed: byt
     entries = [
         [
             name if name is None else view.old_names.get(name, name),
-            [
-                [path, span and [span.name, span.line, span.column, span.width]]
-                for path, span in below.items()
-            ],
+            [[path, span and _to_list(span)] for path, span in below.items()],
         ]
         for name, below in spans.items()
     ]
+    return json.dumps(entries).encode()
+
+
+def _to_list(span: Span) -> list[str | int | None]:
+    return [span.name, span.line, span.column, span.width]
+
+
+def _find_branches(data: bytes, ceilings: Limits, effective: EffectiveLimits, seed: bytes) -> bytes:
+    request, step = _parse(data, ceilings, effective)
+    scope = function.scope_of(moves.build_view(request).request, step, seed)
+    if not step.language.has_branches or requirements.unresolved(
+        requirements.resolve(step, scope, request), request
+    ):
+        return b""
+    branches = step.language.branches.find(step.program, scope, step.limits)
+    entries = [[_to_list(each.span), each.last_line, each.is_reached] for each in branches]
     return json.dumps(entries).encode()
 
 
@@ -82,9 +107,7 @@ def _evaluate(
 
 
 def _render(data: bytes, ceilings: Limits, effective: EffectiveLimits, seed: bytes) -> bytes:
-    request = function.index_request(data)
-    step = inputs.parse_cached(request.input or b"", ceilings, function.external_sources(request))
-    effective.narrow(step.limits)
+    request, step = _parse(data, ceilings, effective)
     scope = function.scope_of(request, step, seed)
     missing = requirements.unresolved(requirements.resolve(step, scope, request), request)
     if missing:

@@ -95,6 +95,14 @@ def describe(manifest: Object) -> str:
     return f"{'an' if kind[0] in 'AEIOUaeiou' else 'a'} {kind} without a name"
 
 
+def copy(manifest: Object, *others: Object) -> Object:
+    """Copy a manifest, and merge others into the copy."""
+    whole: Object = {}
+    for each in (manifest, *others):
+        objects.merge(whole, each)
+    return whole
+
+
 def make_object(manifest: Object, *path: str) -> Object:
     """Return the object at ``path``; create it if it is missing or of another type."""
     current = manifest

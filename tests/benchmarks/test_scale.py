@@ -31,7 +31,7 @@ def run(output: Path, *flags: str) -> list[dict[str, float]]:
 @pytest.mark.attack
 def test_load_rises_until_the_knee(tmp_path: Path) -> None:
     """No CPU answers 10,000 calls a second; any answers twenty."""
-    flags = ["--points", "3x3", "--seconds", "0.25", "--rate", "20", "--factor", "500"]
+    flags = ["--points", "3x3", "--seconds", "0.1", "--rate", "20", "--factor", "500"]
     entries = run(tmp_path / "scale.json", *flags, "--p99", "5000")
 
     assert [entry["workers"] for entry in entries] == [1, 2]

@@ -16,7 +16,6 @@ from support.paths import ROOT
 
 from function_script.tools.playground import Playground
 from function_script.tools.render import renderer
-from function_script.tools.render.functions import Selection
 
 EXAMPLES = ROOT / "examples"
 SIZES = [(1366, 768), (1920, 1080)]
@@ -25,7 +24,7 @@ SIZES = [(1366, 768), (1920, 1080)]
 class Serve(Protocol):
     """Opens a playground of a directory in the browser."""
 
-    def __call__(self, root: Path, runtimes: Mapping[str, Selection] | None = None) -> Browser: ...
+    def __call__(self, root: Path, runtimes: Mapping[str, str] | None = None) -> Browser: ...
 
 
 at_each_size = pytest.mark.parametrize(
@@ -55,7 +54,7 @@ def window(request: pytest.FixtureRequest, chromium: Browser) -> Browser:
 
 @contextmanager
 def open_playground(
-    window: Browser, root: Path, runtimes: Mapping[str, Selection] | None = None
+    window: Browser, root: Path, runtimes: Mapping[str, str] | None = None
 ) -> Iterator[Browser]:
     """Serve a directory and open it, with a record of what the content policy stopped."""
     options = renderer.Options(runtimes=runtimes or {})

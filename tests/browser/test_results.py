@@ -30,8 +30,6 @@ from browser.pages import (
 )
 from support.timing import wait_until
 
-from function_script.tools.render.functions import Selection
-
 FOREIGN = """\
   - step: elsewhere
     functionRef:
@@ -140,7 +138,7 @@ def test_flag_says_where_a_function_runs(
     window: Browser, root: Path, dead_address: str, runtime: str
 ) -> None:
     add_foreign_step(root, DEVELOPMENT.format("127.0.0.1:1"))
-    place = Selection(value=dead_address if runtime == "HOST:PORT" else runtime)
+    place = dead_address if runtime == "HOST:PORT" else runtime
     with open_playground(window, root, {"function-elsewhere": place}) as page:
         problems = str(page.evaluate('document.querySelector("#problems").innerText'))
         expected = {"skip": "", "local": "input: is required", "HOST:PORT": dead_address}[runtime]

@@ -258,7 +258,9 @@ def lay_out(files: Mapping[str, str], directory: Path) -> None:
 def run(directory: Path, pool: RecordingPool) -> Outcome:
     """Render and check a directory as the commands do it."""
     pool.failure = ""
-    options = command.Options(output=OutputOptions(results=True), print=lambda _: None)
+    options = command.Options(
+        output=OutputOptions(results=True), print=lambda _: None, report=lambda *_: None
+    )
     problems: tuple[Diagnostic, ...] = ()
     message = ""
     try:

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
+import urllib.request
 from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
@@ -110,6 +112,16 @@ class Server:
             return grpc.insecure_channel(self.address, options=_ANY_SIZE)
         options = [*_ANY_SIZE, ("grpc.ssl_target_name_override", name)]
         return grpc.secure_channel(self.address, identity.credentials(), options=options)
+
+    def fetch(self, path: str) -> tuple[int, str]:
+        """Return status and text of a page of the HTTP server."""
+        address = f"http://{self.metrics_address}{path}"
+        try:
+            with urllib.request.urlopen(address, timeout=PATIENCE_SECONDS) as page:
+                return page.status, page.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the server."""

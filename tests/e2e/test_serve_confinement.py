@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,18 +15,10 @@ NO_PORTS = ("--address", "127.0.0.1:0", "--health-address", "", "--metrics-addre
 METRIC = "function_script_worker_confinement"
 
 
-def fetch(server: Server, path: str) -> str:
-    """Return the text of a page."""
-    address = f"http://{server.metrics_address}{path}"
-    with urllib.request.urlopen(address, timeout=PATIENCE_SECONDS) as page:
-        text: str = page.read().decode()
-    return text
-
-
 def test_confined_server_says_so() -> None:
     """The log, /readyz and a metric for each measure say so."""
     with Server("--insecure", "--require-sandbox") as server:
-        page, metrics = fetch(server, "/readyz"), fetch(server, "/metrics")
+        (_, page), (_, metrics) = server.fetch("/readyz"), server.fetch("/metrics")
         server.stop()
     (line,) = server.lines("serving")
     assert (line["system_calls"], line["confinement"]) == ("filtered", "full")
@@ -49,7 +40,7 @@ def test_server_without_a_filter_says_so(tmp_path: Path, refused: str, reason: s
     python = rejections.write_wrapper(tmp_path / "python", refused)
     with Server("--insecure", python=python) as server, server.channel() as channel:
         assert not call(channel, GOOD).results
-        page, metrics = fetch(server, "/readyz"), fetch(server, "/metrics")
+        (_, page), (_, metrics) = server.fetch("/readyz"), server.fetch("/metrics")
         server.stop()
     (line,) = server.lines("serving")
     assert line["system_calls"] == f"not filtered: {reason}"

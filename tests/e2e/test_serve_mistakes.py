@@ -101,7 +101,7 @@ def test_directory_that_may_not_be_looked_into_is_told(tmp_path: Path) -> None:
 
 
 def test_swapped_certificates_are_told(tmp_path: Path) -> None:
-    """The key belongs to neither."""
+    """The key belongs to neither; the start fails, instead of each handshake later."""
     directory = Authority().server(SERVER_NAME).write(tmp_path)
     certificate = (directory / "tls.crt").read_bytes()
     (directory / "tls.crt").write_bytes((directory / "ca.crt").read_bytes())
@@ -109,6 +109,7 @@ def test_swapped_certificates_are_told(tmp_path: Path) -> None:
     code, text = run_serve("--tls-certs-dir", str(directory))
     assert code == 1
     assert f'"{directory / "tls.key"}": it is the key of another certificate' in text
+    assert "tls.key must belong to tls.crt" in text
 
 
 def test_directory_for_captures_that_may_not_be_written_to_is_told(tmp_path: Path) -> None:

@@ -4,8 +4,6 @@ import os
 import signal
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -31,18 +29,6 @@ BOMB = builders.request(builders.starlark("def main(req):\n    x = [0] * 1000000
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 
 
-def fetch(server: Server, path: str) -> tuple[int, str]:
-    """Return status and text of a page."""
-    try:
-        with urllib.request.urlopen(
-            f"http://{server.metrics_address}{path}", timeout=PATIENCE_SECONDS
-        ) as page:
-            return page.status, page.read().decode()
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.read().decode()
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     """A server for the tests that leave it as it is."""
@@ -58,12 +44,30 @@ def test_first_line_says_whether_it_is_compiled(server: Server) -> None:
     assert len(warnings) == (line["code"] == "plain Python")
 
 
+def test_request_is_one_json_line(server: Server) -> None:
+    """Without --debug there is one line per request, without its contents."""
+    script = "def main(req):\n    print('printed')\n    return {}\n"
+    secret = {"credentialData": {"data": {"password": "aHVudGVyMg=="}}}
+    request = builders.request(builders.starlark(script), credentials={"db": secret})
+    with server.channel() as channel:
+        call(channel, request)
+    server.wait_until_it_says('"msg":"answered"')
+    (line,) = server.lines("answered")
+    assert line["outcome"] == "ok"
+    assert line["level"] == "info"
+    assert (line["api_version"], line["kind"]) == ("example.org/v1", "XThing")
+    assert (line["name"], line["language"]) == ("demo", "starlark")
+    assert 0 < line["milliseconds"] < PATIENCE_SECONDS * 1_000
+    assert "hunter2" not in "".join(server.text)
+    assert "printed" not in "".join(server.text)
+
+
 def test_metrics_tell_what_happened() -> None:
     """Requests are counted by outcome, lost workers by cause; the log names the XR of both."""
     with Server("--insecure", "--timeout", "50s") as server, server.channel() as channel:
         call(channel, GOOD)
         call(channel, BOMB)
-        status, text = fetch(server, "/metrics")
+        status, text = server.fetch("/metrics")
         server.stop()
     assert status == 200
     for line in (
@@ -88,7 +92,7 @@ def test_refused_call_is_counted_and_logged(server: Server) -> None:
     large = builders.request(builders.starlark("def main(req):\n    return {}\n"), desired=state)
     with server.channel() as channel, pytest.raises(grpc.RpcError):
         call(channel, large)
-    text = fetch(server, "/metrics")[1]
+    text = server.fetch("/metrics")[1]
     server.wait_until_it_says("refused by the transport")
     assert 'function_script_calls_refused_total{status="RESOURCE_EXHAUSTED"} 1.0' in text
     (line,) = server.lines("refused by the transport")
@@ -96,19 +100,22 @@ def test_refused_call_is_counted_and_logged(server: Server) -> None:
     assert "callers accept 4 MiB" in str(line["error"])
 
 
-def test_stopping_server_lives_and_is_not_ready() -> None:
-    """Kubernetes sends no more calls, and does not restart the container."""
+def test_stopping_server_answers_open_calls_and_is_not_ready() -> None:
+    """Kubernetes sends no more calls, and does not restart the container; no process stays."""
     with Server("--insecure", "--timeout", "50s") as server, server.channel() as channel:
-        assert fetch(server, "/livez") == (200, "ok\n")
-        assert fetch(server, "/readyz")[0] == 200
+        assert server.fetch("/livez") == (200, "ok\n")
+        assert server.fetch("/readyz")[0] == 200
         future = method(channel).future(SLOW)
         server.wait_until_it_runs(1)
+        family = server.family()
+        assert len(family) >= 3
         server.signal(signal.SIGTERM)
         server.wait_until_it_says('"msg":"stopping"')
-        assert fetch(server, "/readyz") == (503, "not ready: not serving\n")
-        assert fetch(server, "/livez") == (200, "ok\n")
+        assert server.fetch("/readyz") == (503, "not ready: not serving\n")
+        assert server.fetch("/livez") == (200, "ok\n")
         assert not future.result().results
         assert server.stop() == 0
+    assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
 
 
 def test_pages_can_be_turned_off() -> None:
@@ -131,7 +138,7 @@ def test_certificates_end_is_a_metric(tmp_path: Path) -> None:
     """The metric follows renewed files."""
     directory = Authority().server(SERVER_NAME).write(tmp_path)
     with Server("--tls-certs-dir", str(directory)) as server:
-        text = fetch(server, "/metrics")[1]
+        text = server.fetch("/metrics")[1]
     name = "function_script_certificate_expiry_timestamp_seconds"
     (line,) = [line for line in text.splitlines() if line.startswith(name)]
     assert float(line.split()[1]) > time.time()

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -99,12 +98,5 @@ def request(step_input: object, number: int) -> builders.pb.RunFunctionRequest:
 
 def wait_until_nothing_runs(server: Server) -> None:
     """Wait until no slot is in use."""
-
-    def metrics() -> str:
-        address = f"http://{server.metrics_address}/metrics"
-        with urllib.request.urlopen(address, timeout=PATIENCE_SECONDS) as page:
-            text: str = page.read().decode()
-        return text
-
     states = [f'function_script_workers{{state="{state}"}} 0.0' for state in ("busy", "slow")]
-    wait_until(lambda: all(state in metrics() for state in states))
+    wait_until(lambda: all(state in server.fetch("/metrics")[1] for state in states))

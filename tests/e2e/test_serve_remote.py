@@ -7,8 +7,7 @@ import itertools
 import os
 import threading
 import time
-import urllib.request
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from e2e.remote_sources import (
@@ -143,23 +142,24 @@ def test_artifact_runs_after_it_was_fetched_and_until_then_nothing_is_deleted(
     assert gets(registry, "/manifests/") == 1
 
 
-def test_server_without_an_allowed_host_names_the_flag() -> None:
-    with serving() as registry, Server("--insecure") as server, server.channel() as channel:
-        text = message(call(channel, builders.request(oci(put_module(registry)))))
-        assert "no host is allowed" in text
-        assert "--remote-allow" in text
-        assert not registry.seen
-
-
-def test_another_prefix_is_not_allowed() -> None:
+@pytest.mark.parametrize(
+    ("prefixes", "expected"),
+    [
+        pytest.param((), "no host is allowed", id="none"),
+        pytest.param(("team-evil", "team/lib/deeper", "tea"), " is not allowed", id="others"),
+    ],
+)
+def test_prefix_that_is_not_allowed_names_the_flag(
+    prefixes: tuple[str, ...], expected: str
+) -> None:
     with serving() as registry:
-        prefixes = ("team-evil", "team/lib/deeper", "tea")
         flags = [
             word for each in prefixes for word in ("--remote-allow", f"{registry.name}/{each}")
         ]
         with Server("--insecure", *flags) as server, server.channel() as channel:
             text = message(call(channel, builders.request(oci(put_module(registry)))))
-        assert f"{registry.name} is not allowed" in text
+        assert expected in text
+        assert "--remote-allow" in text
         assert not registry.seen
 
 
@@ -418,8 +418,7 @@ def test_metrics_count_fetches_failures_and_hits() -> None:
         settle(channel, oci(ref))
         settle(channel, oci(ref))
         failure(channel, oci(f"{registry.name}/none@sha256:{'0' * 64}"))
-        with urllib.request.urlopen(f"http://{server.metrics_address}/metrics") as page:
-            text = page.read().decode()
+        _, text = server.fetch("/metrics")
     assert 'function_script_remote_programs_total{event="fetch"} 2.0' in text
     assert 'function_script_remote_programs_total{event="failure"} 1.0' in text
     assert 'function_script_remote_programs_total{event="hit"} 2.0' in text
@@ -430,19 +429,52 @@ def git_step(url: str, revision: str, path: str = "", **fields: object) -> Objec
     return step({"git": section, **fields})
 
 
-@needs_git
-def test_commit_runs_and_a_moved_branch_changes_nothing(tmp_path: Path) -> None:
-    first = make_repository(tmp_path)
-    (tmp_path / "work/main.star").write_text("def main(req):\n    fail()\n")
-    commit(tmp_path)
-    with serving_git(tmp_path) as git_server:
+class Git(NamedTuple):
+    """A repository that is served, its directory and first commit, and a channel to a server."""
+
+    url: str
+    directory: Path
+    first: str
+    channel: grpc.Channel
+
+
+@pytest.fixture(scope="module")
+def git(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Git]:
+    directory = tmp_path_factory.mktemp("git")
+    first = make_repository(directory)
+    with serving_git(directory) as git_server:
         flags = ("--insecure", "--remote-allow", f"{git_server.name}/lib")
         with Server(*flags) as server, server.channel() as channel:
-            url = f"{git_server.url}/lib.git"
-            assert set(settle(channel, git_step(url, first)).desired.resources) == NAMES
-            assert "does not have the commit" in failure(channel, git_step(url, "0" * 40))
-            assert 'no file and no folder "x"' in failure(channel, git_step(url, first, "x"))
-            assert "not allowed" in failure(channel, git_step(f"{git_server.url}/other", first))
+            yield Git(git_server.url, directory, first, channel)
+
+
+@needs_git
+def test_commit_runs_and_a_moved_branch_changes_nothing(git: Git) -> None:
+    (git.directory / "work/main.star").write_text("def main(req):\n    fail()\n")
+    commit(git.directory)
+    url = f"{git.url}/lib.git"
+    assert set(settle(git.channel, git_step(url, git.first)).desired.resources) == NAMES
+    assert "does not have the commit" in failure(git.channel, git_step(url, "0" * 40))
+    assert 'no file and no folder "x"' in failure(git.channel, git_step(url, git.first, "x"))
+    assert "not allowed" in failure(git.channel, git_step(f"{git.url}/other", git.first))
+
+
+@needs_git
+def test_huge_commit_is_refused(git: Git) -> None:
+    large = git.directory / "work/large.txt"
+    large.write_text("x" * (9 << 20))
+    revision = commit(git.directory)
+    large.unlink()
+    assert "it has more than 8 MiB" in failure(
+        git.channel, git_step(f"{git.url}/lib.git", revision)
+    )
+
+
+@needs_git
+def test_link_in_a_commit_is_left_out(git: Git) -> None:
+    (git.directory / "work/passwords.star").symlink_to("/etc/passwd")
+    step_input = git_step(f"{git.url}/lib.git", commit(git.directory), "passwords.star")
+    assert "no file and no folder" in failure(git.channel, step_input)
 
 
 @needs_git
@@ -468,32 +500,6 @@ def test_git_server_with_tls_gets_a_token_and_a_redirect_is_not_followed(
             moved = git_step(url, revision, "lib/names.star", credentials="pull")
             assert "the server redirects" in failure(channel, moved, **login)
         assert not other.seen
-
-
-@needs_git
-def test_huge_commit_is_refused(tmp_path: Path) -> None:
-    make_repository(tmp_path)
-    (tmp_path / "work/large.txt").write_text("x" * (9 << 20))
-    revision = commit(tmp_path)
-    with serving_git(tmp_path) as git_server:
-        flags = ("--insecure", "--remote-allow", git_server.name)
-        with Server(*flags) as server, server.channel() as channel:
-            url = f"{git_server.url}/lib.git"
-            assert "it has more than 8 MiB" in failure(channel, git_step(url, revision))
-
-
-@needs_git
-def test_links_in_a_commit_are_left_out(tmp_path: Path) -> None:
-    make_repository(tmp_path)
-    (tmp_path / "work/passwords.star").symlink_to("/etc/passwd")
-    revision = commit(tmp_path)
-    with serving_git(tmp_path) as git_server:
-        flags = ("--insecure", "--remote-allow", git_server.name)
-        with Server(*flags) as server, server.channel() as channel:
-            url = f"{git_server.url}/lib.git"
-            settle(channel, git_step(url, revision))
-            text = failure(channel, git_step(url, revision, "passwords.star"))
-            assert "no file and no folder" in text
 
 
 def test_input_in_an_object_may_have_a_remote_program(remote: Served) -> None:

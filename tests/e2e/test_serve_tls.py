@@ -138,11 +138,3 @@ def test_connection_that_has_ended_holds_no_memory(directory: Path, authority: A
 
         before = connect(20)
         assert (connect(100) - before) / 100 < 40_000
-
-
-def test_key_of_another_certificate_is_refused(tmp_path: Path, authority: Authority) -> None:
-    """The start fails, instead of each handshake later."""
-    directory = authority.server(*NAMES).write(tmp_path)
-    (directory / "tls.key").write_bytes(authority.server(*NAMES).key)
-    with pytest.raises(AssertionError, match=r"tls\.key must belong to tls\.crt"):
-        Server("--tls-certs-dir", str(directory)).__enter__()

@@ -144,7 +144,7 @@ def compressed_bombs(target: Target, connections: int, streams: int) -> ExitStac
     return stack
 
 
-def cancelled_beside_good(target: Target, cancelled: int = 400, good: int = 50) -> int:
+def cancelled_beside_good(target: Target, cancelled: int, good: int) -> int:
     """Cancel slow calls of a connection with good calls; return the number that is answered."""
     with target.channel() as channel:
         call(channel, GOOD)
@@ -159,7 +159,7 @@ def cancelled_beside_good(target: Target, cancelled: int = 400, good: int = 50) 
     return answered
 
 
-def silent_connections(target: Target, number: int = 900, new_clients: int = 20) -> int:
+def silent_connections(target: Target, number: int, new_clients: int) -> int:
     """Keep so many silent connections open; return the number of new clients with an answer."""
     end = threading.Event()
     thread = threading.Thread(target=stay_silent, args=(target.server.address, number, end))
@@ -196,9 +196,9 @@ def has_ended(connection: socket.socket) -> bool:
         return True
 
 
-def half_uploads(target: Target, connections: int, size: int = 30 * MIB) -> ExitStack:
+def half_uploads(target: Target, connections: int) -> ExitStack:
     """Announce large requests and send half of each; return the open connections."""
-    stack = ExitStack()
+    stack, size = ExitStack(), 30 * MIB
     prefix = struct.pack(">BI", 0, 2 * size)
 
     def upload() -> None:

@@ -129,40 +129,14 @@ STREAMS = [
     _starlark("prints", "for i in range(10000000):\n    print('x' * 100)", "printed more than"),
     _starlark("print-of-100-mb", "print('x' * 100000000)", LIMIT, "printed more than"),
 ]
-# Nothing of Python's or of the system's can be reached.
+# Nothing of Python's or of the system's can be reached; each language's own attacks have more.
 TRICKS = [
-    *[
-        _starlark(f"trick-{name}", f"return {{'context': {{'a': {text}}}}}", "cannot")
-        for name, text in [
-            ("import", "__import__('os')"),
-            ("exit", "exit(1)"),
-            ("raise", "SystemExit()"),
-            ("class", "''.__class__"),
-            ("open", "open('/etc/passwd')"),
-            ("kill", "os.kill(1, 9)"),
-        ]
-    ],
-    *[
-        _jinja(f"trick-{name}", f"{{{{ {text} }}}}", "cannot")
-        for name, text in [
-            ("subclasses", "().__class__.__base__.__subclasses__()"),
-            ("globals", "range.__globals__"),
-            ("cycler", "cycler.__init__.__globals__.os"),
-            ("lipsum", 'lipsum.__globals__["os"].popen("id")'),
-            ("attr", '"" | attr("__class__")'),
-            ("format-map", '"{0.__class__}".format_map({})'),
-            ("self", "self.__init__"),
-            ("exit", "exit(1)"),
-        ]
-    ],
-    *[
-        _go(f"trick-{name}", f"{{{{ {text} }}}}", "cannot")
-        for name, text in [
-            ("env", 'env "HOME" | required "no"'),
-            ("call", "call .os.kill 1"),
-            ("template", 'template "/etc/passwd" .'),
-            ("host", 'getHostByName "example.org"'),
-        ]
-    ],
+    _starlark("trick-import", "return {'context': {'a': __import__('os')}}", "cannot"),
+    _starlark("trick-class", "return {'context': {'a': ''.__class__}}", "cannot"),
+    _jinja("trick-subclasses", "{{ ().__class__.__base__.__subclasses__() }}", "cannot"),
+    _jinja("trick-lipsum", '{{ lipsum.__globals__["os"].popen("id") }}', "cannot"),
+    _jinja("trick-attr", '{{ "" | attr("__class__") }}', "cannot"),
+    _go("trick-env", '{{ env "HOME" | required "no" }}', "cannot"),
+    _go("trick-host", '{{ getHostByName "example.org" }}', "cannot"),
 ]
 BOMBS = [*YAML, *SIZE, *NESTING, *QUADRATIC, *STREAMS, *TRICKS]

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.dispatching import parent_of
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until, wait_until_busy
 
 from function_script.request.limits import MIB, Limits
@@ -29,11 +30,6 @@ def number(reply: Reply) -> int:
     """Return a response as a number."""
     assert isinstance(reply, Answered), reply
     return int(reply.response)
-
-
-def parent_of(pid: int) -> int:
-    """Return the process id of the parent."""
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def open_files() -> int:

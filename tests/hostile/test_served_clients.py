@@ -121,7 +121,7 @@ def test_compressed_bombs_are_bounded_and_keep_nobody_waiting(target: Target) ->
 @pytest.mark.attack
 def test_cancelled_calls_do_not_end_good_ones(target: Target) -> None:
     """Four hundred are cancelled on the connection of fifty good ones."""
-    assert attacks.cancelled_beside_good(target) == 50
+    assert attacks.cancelled_beside_good(target, 400, 50) == 50
     assert target.is_well()
 
 

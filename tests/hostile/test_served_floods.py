@@ -19,7 +19,7 @@ from e2e.serving import ROOT, SERVER_NAME, Server, call, method
 from hostile import attacker
 from hostile.client_attacks import GOOD, MIB, Peak, is_answered
 from support.raw_http2 import DATA, INITIAL_WINDOW, RawClient, frame, message, setting
-from support.timing import PATIENCE_SECONDS
+from support.timing import PATIENCE_SECONDS, cpu_seconds
 
 from function_script.proto.v1 import run_function_pb2 as pb
 
@@ -79,16 +79,10 @@ def test_requests_that_are_never_read_take_no_memory(server: Server) -> None:
 
 def server_seconds(server: Server, channel: grpc.Channel, calls: int) -> float:
     """Return the CPU time of the server for this number of calls."""
-    clock = os.sysconf("SC_CLK_TCK")
-
-    def used() -> float:
-        fields = Path(f"/proc/{server.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / clock
-
-    before = used()
+    before = cpu_seconds(server.pid)
     for _ in range(calls):
         assert is_answered(call(channel, GOOD))
-    return used() - before
+    return cpu_seconds(server.pid) - before
 
 
 @pytest.mark.attack

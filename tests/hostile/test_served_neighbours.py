@@ -18,6 +18,8 @@ from support.timing import wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
 
+# What ends such a run leaves its loops behind, beside all later tests.
+pytestmark = pytest.mark.timeout(900)
 BENCHMARKS = ROOT / "benchmarks"
 # No machine may be so busy that these are not reached: what is judged is that nothing fails.
 SMALL_RUN = ("--requests", "40", "--clients", "6", "--xrs", "12", "--heavy-seconds", "0.2")

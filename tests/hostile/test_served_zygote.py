@@ -1,6 +1,5 @@
 """A zygote that hangs for longer than its timeout, and answers afterwards."""
 
-import http.client
 import os
 import signal
 import threading
@@ -18,16 +17,6 @@ from support.timing import PATIENCE_SECONDS, wait_until
 HANGING_SECONDS = 33.0
 
 
-def status(server: Server) -> int:
-    """Return the status of the readiness probe."""
-    connection = http.client.HTTPConnection(server.metrics_address, timeout=PATIENCE_SECONDS)
-    try:
-        connection.request("GET", "/readyz")
-        return connection.getresponse().status
-    finally:
-        connection.close()
-
-
 @pytest.mark.attack
 def test_zygote_that_hangs_is_replaced_and_its_late_answers_are_nobodys() -> None:
     """The server is not ready meanwhile; afterwards every request has its own response."""
@@ -40,13 +29,13 @@ def test_zygote_that_hangs_is_replaced_and_its_late_answers_are_nobodys() -> Non
         for worker in workers:
             os.kill(worker, signal.SIGKILL)
         waiting = [method(channel).future(GOOD, timeout=2 * PATIENCE_SECONDS) for _ in range(3)]
-        wait_until(lambda: status(server) == 503)
+        wait_until(lambda: server.fetch("/readyz")[0] == 503)
         for each in waiting:
             with suppress(grpc.RpcError):
                 each.result()
         resume.join()
         time.sleep(1.0)
-        wait_until(lambda: status(server) == 200)
+        wait_until(lambda: server.fetch("/readyz")[0] == 200)
         assert all(is_answered(call(channel, GOOD)) for _ in range(100))
         assert server.family()[1] != zygote
         assert not Path(f"/proc/{zygote}").exists()

@@ -1,7 +1,6 @@
 """The image in locked-down containers, as a server of Crossplane and as a command line."""
 
 import fcntl
-import os
 import re
 import shutil
 import signal
@@ -24,7 +23,7 @@ from image.container import MIB, Container, Mount, Settings, read_state
 from image.stages import read_image
 from support import builders
 from support.paths import ROOT
-from support.timing import PATIENCE_SECONDS, wait_until
+from support.timing import PATIENCE_SECONDS, cpu_seconds, wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
 
@@ -163,7 +162,7 @@ def test_container_stops_in_time_in_the_midst_of_work(
         served.connect(authority.client()) as channel,
     ):
         calls = [method(channel).future(request) for _ in range(2)]
-        wait_until(lambda: max(map(read_cpu_seconds, container.processes()[1:])) > 0.5)
+        wait_until(lambda: max(map(cpu_seconds, container.processes()[1:])) > 0.5)
         began = time.monotonic()
         container.signal(signal.SIGTERM)
         assert container.wait() == 0
@@ -172,15 +171,6 @@ def test_container_stops_in_time_in_the_midst_of_work(
         for one in calls:
             (fatal,) = one.result(PATIENCE_SECONDS).results
             assert "more CPU time than" in fatal.message
-
-
-def read_cpu_seconds(pid: int) -> float:
-    """Return the CPU time that a process has used; 0 when it has ended."""
-    ticks = 0
-    with suppress(OSError):
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        ticks = int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def test_signal_is_heeded_long_before_it_serves(certificates: Path, tmp_path: Path) -> None:

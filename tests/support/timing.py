@@ -41,17 +41,17 @@ def wait_until(holds: Callable[[], object]) -> None:
 
 def wait_until_busy(processes: Callable[[], list[int]], count: int = 1) -> None:
     """Return when so many of the processes are in the midst of work that takes long."""
-    before = {pid: _cpu_seconds(pid) for pid in processes()}
+    before = {pid: cpu_seconds(pid) for pid in processes()}
 
     def are_busy() -> bool:
-        used = [_cpu_seconds(pid) - before.get(pid, 0.0) for pid in processes()]
+        used = [cpu_seconds(pid) - before.get(pid, 0.0) for pid in processes()]
         return sum(seconds > _BUSY_SECONDS for seconds in used) >= count
 
     wait_until(are_busy)
 
 
-def _cpu_seconds(pid: int) -> float:
-    """What a process has used so far; 0 when it has ended."""
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU seconds that a process has used so far; 0 when it has ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

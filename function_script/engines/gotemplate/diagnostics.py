@@ -63,6 +63,7 @@ def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mi
                 break
         if correction is None:
             break
+        # The parser stopped at the mistake: with its correction it gets to the next one.
         errors = _parse(text.text, grammar)
     mistakes.sort(key=lambda mistake: mistake.position)
     return [*_without_followers(mistakes, source, grammar.delims[0])][:_MAX_ERRORS]
@@ -272,13 +273,12 @@ def _locate(
     """Return the place of a site; an error may name a variable before it."""
     source = loaded.origins[site.template]
     source_parts = parts if source is next(iter(loaded.origins.values())) else ()
+    action = max(source.text.rfind(loaded.settings.delims[0], 0, site.node.position + 1), 0)
     if name := _undefined_variable(error):
-        start = source.text.rfind(loaded.settings.delims[0], 0, site.node.position + 1)
-        position = source.text.find(name, max(start, 0))
+        position = source.text.find(name, action)
         if 0 <= position <= site.node.position:
             return find_span(source, position, len(name), source_parts)
-    action = source.text.rfind(loaded.settings.delims[0], 0, site.node.position + 1)
-    if error is not None and (piped := _PIPED_TEMPLATE.match(source.text, max(action, 0))):
+    if error is not None and (piped := _PIPED_TEMPLATE.match(source.text, action)):
         return find_span(source, piped.start(1), piped.end(1) - piped.start(1), source_parts)
     width = len(nodes.to_source(site.node)) or 1
     return find_span(source, _start(site.node, source.text), width, source_parts)
@@ -387,6 +387,7 @@ def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | N
         return _field_hint(error, site)
     if isinstance(error, errors.NoValueError):
         return _missing_hint(error, site)
+    # A whole action as it must be written says more than the sentence about the error's code.
     correction = None
     if site is not None:
         correction = _correction(error, site, loaded) or _order_hint(site, loaded)
@@ -406,10 +407,12 @@ def _correction(error: Exception, site: Site, loaded: LoadedProgram) -> str | No
 
 
 def _missing_hint(error: errors.NoValueError, site: Site | None) -> str:
+    # A misspelt name first: an existing key that is near is what its author meant.
     near = suggest(error.name, error.names)
     if near is not None:
         return near
     first = site.node.names[0] if site is not None and isinstance(site.node, nodes.Field) else ""
+    # Without the keys of a holder, the first name of the chain is the one that is missing.
     is_root = not error.names and first not in _REQUEST
     if is_root and (advice := field_names.advise_root(first, ".")):
         return advice

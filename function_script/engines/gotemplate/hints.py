@@ -80,6 +80,7 @@ _DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
 def syntax_hint(error: ParseError, source: str, position: int) -> str | None:
     """Return the hint for a parser's error at a position of ``source``."""
     name = error.subject
+    # The cases that need the text around; all others are a sentence for each code.
     match error.code:
         case Code.BAD_CHARACTER if name == "-":
             is_variable = re.search(r"\$\w*$", source[:position]) is not None

@@ -38,6 +38,7 @@ class GoTemplateLanguage(Language):
     default_file = "main.gotmpl"
     warmup = _WARMUP
     is_template = True
+    has_branches = True
     fields = ("delims",)
     options = ("missingKey", "stableValues", "crypto")
     has_json_names = True

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from function_script.engines import language
-from function_script.engines.gotemplate import registry, sprig
+from function_script.engines.gotemplate import registry
 from function_script.engines.language import Entry
 
 
@@ -33,5 +33,5 @@ def entries() -> Iterator[Entry]:
                 *(("Only in templates of script.fn.crossplane.io.",) if is_new else ()),
             ),
         )
-    for name, reason in sprig.UNAVAILABLE.items():
+    for name, reason in registry.UNAVAILABLE.items():
         yield Entry(name=name, section="unavailable functions", summary=f"Unavailable: {reason}.")

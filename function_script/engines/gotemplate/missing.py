@@ -39,13 +39,6 @@ def _step(name: str) -> str:
     return f".{text}" if name.isidentifier() else f'["{text}"]'
 
 
-def reject_null(value: object) -> object:
-    """Return ``value``; raise EvalError for a null, which is nothing to iterate over."""
-    if value is None:
-        raise errors.EvalError("range can't iterate over null", errors.Code.NULL_TO_RANGE)
-    return value
-
-
 # Gaps
 
 # Functions with a substitute for a variable that could not be computed.

@@ -69,10 +69,10 @@ def render_program(program: Program, data: Object) -> str:
     """Render a program's main source as Go's engine does; raises ProgramError with Go's words."""
     main, delims = program.main, programs.read_settings(program.options).delims
     # Go has no option "checked".
-    option = program.options["missingkey"]
-    missing = "missingkey=default" if option == "checked" else f"missingkey={option}"
+    key = program.options["missingkey"]
+    missing = "default" if key == "checked" else key
     try:
-        return render_text(main.text, data, delims=delims, options=(missing,))
+        return render_text(main.text, data, delims=delims, options=(f"missingkey={missing}",))
     except GoFailure as failure:
         match = _GO_POSITION.match(failure.text)
         if match is None:

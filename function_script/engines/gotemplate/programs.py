@@ -3,7 +3,7 @@
 The cache is keyed by content, so a template is compiled once however often it runs.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -196,8 +196,13 @@ def load(sources: Sources) -> LoadedProgram:
     return program
 
 
-def compile_program(sources: Sources) -> LoadedProgram:
-    """Compile all templates of a program; raises ProgramFailure and LimitExceededError."""
+def compile_program(
+    sources: Sources, change: Callable[[str, list[nodes.Node]], None] | None = None
+) -> LoadedProgram:
+    """Compile all templates of a program; raises ProgramFailure and LimitExceededError.
+
+    ``change`` gets the name and the nodes of each template before.
+    """
     functions = sources.settings.func_map()
     grammar = sources.settings.grammar()
     trees: dict[str, list[nodes.Node]] = {}
@@ -219,6 +224,9 @@ def compile_program(sources: Sources) -> LoadedProgram:
         parser.check_tokens(tokens)
     if bad:
         raise ProgramFailure(bad)
+    if change is not None:
+        for name, root in trees.items():
+            change(name, root)
     context = Context(
         functions,
         frozenset(trees),

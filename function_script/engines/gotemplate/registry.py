@@ -8,17 +8,33 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from function_script.engines.gotemplate import sprig
 from function_script.engines.gotemplate.builtins import core, function_go_templating, own
 from function_script.engines.gotemplate.function import Function
+from function_script.engines.gotemplate.sprig import (
+    conversions,
+    crypto,
+    dates,
+    defaults,
+    dicts,
+    encoding,
+    lists,
+    numbers,
+    paths_and_urls,
+    random_values,
+    regex,
+    semver,
+    strings,
+)
 
+SPRIG: Final[tuple[Function, ...]] = (
+    *(*strings.FUNCTIONS, *numbers.FUNCTIONS, *defaults.FUNCTIONS, *defaults.WRITERS),
+    *(*dicts.FUNCTIONS, *lists.FUNCTIONS, *conversions.FUNCTIONS, *encoding.FUNCTIONS),
+    *(*regex.FUNCTIONS, *dates.FUNCTIONS, *paths_and_urls.FUNCTIONS, *semver.FUNCTIONS),
+    *(*random_values.FUNCTIONS, *crypto.FUNCTIONS),
+)
 FUNCTIONS: Final[Mapping[str, Function]] = {
     function.name: function
-    for function in (
-        *core.FUNCTIONS,
-        *function_go_templating.FUNCTIONS,
-        *sprig.FUNCTIONS,
-    )
+    for function in (*core.FUNCTIONS, *function_go_templating.FUNCTIONS, *SPRIG)
 }
 # Functions that templates of our own kind have instead or in addition.
 OWN_FUNCTIONS: Final[Mapping[str, Function]] = {
@@ -31,6 +47,35 @@ _NEEDED: Final = {
     "crypto": "set options.crypto: true to have it",
 }
 _EXTRAS: Final = {"cryptography": "crypto"}
+_ENVIRONMENT: Final = (
+    "it reads the environment of the function's process: pass values through the composite "
+    "resource, the context or the step's params"
+)
+_KEYS: Final = (
+    "it makes a new key or certificate at every reconcile, which replaces the last one endlessly: "
+    "let cert-manager or a provider make it once, and read it from an observed resource"
+)
+_SALT: Final = (
+    "it draws a new salt at every reconcile, so its result never stays the same: keep the value in "
+    "a secret and hash it where it is checked"
+)
+# Functions of sprig that we do not offer, with the reason, and what to use instead. A template
+# that calls one is refused before it runs.
+UNAVAILABLE: Final[Mapping[str, str]] = {
+    "env": _ENVIRONMENT,
+    "expandenv": _ENVIRONMENT,
+    "getHostByName": "it asks the network, which templates cannot reach: pass the address through "
+    "the composite resource, or let the consumer resolve the name",
+    "genPrivateKey": _KEYS,
+    "genCA": _KEYS,
+    "genCAWithKey": _KEYS,
+    "genSelfSignedCert": _KEYS,
+    "genSelfSignedCertWithKey": _KEYS,
+    "genSignedCert": _KEYS,
+    "genSignedCertWithKey": _KEYS,
+    "bcrypt": _SALT,
+    "htpasswd": _SALT,
+}
 
 
 @lru_cache(maxsize=16)
@@ -60,7 +105,7 @@ def unavailable_reason(name: str) -> str | None:
     """Return why a well-known function is unavailable; None for an unknown function."""
     function = FUNCTIONS.get(name)
     if function is None:
-        return sprig.UNAVAILABLE.get(name)
+        return UNAVAILABLE.get(name)
     if not _is_installed(function.package):
         extra = f"function-script[{_EXTRAS[function.package]}]"
         return f"the package {function.package} is not installed here: install {extra}"

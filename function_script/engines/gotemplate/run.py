@@ -106,8 +106,8 @@ class Run:
         self.sites: list[Site] = []
         # The gaps of the main text: the number of the part behind it, its error and its place.
         self.gaps: list[tuple[int, GoError, Site]] = []
-        # The site of each part of the main text, where they are recorded.
-        self.part_sites: list[Site] | None = None
+        # The number of captures around each part, and its site, where they are recorded.
+        self.part_sites: list[tuple[int, Site]] | None = None
         # The numbers of the first parts of the main text that are lists as Go prints them.
         self.printed_lists: list[int] = []
         # The numbers of the first parts of the main text that are values of several lines with
@@ -130,9 +130,10 @@ class Run:
     def trace(self, data: object) -> list[tuple[str, Site]]:
         """Run the main template; return the parts of its text with the site of each."""
         parts: list[str] = []
-        sites: list[Site] = []
-        self.part_sites = sites
+        recorded: list[tuple[int, Site]] = []
+        self.part_sites = recorded
         self.render(data, parts)
+        sites = [site for captures, site in recorded if captures == 0]
         return list(zip(parts, sites, strict=True))
 
     def error_sites(self) -> list[Site]:
@@ -142,8 +143,8 @@ class Run:
     def write(self, text: str, site: Site) -> None:
         """Add a part to the text that is being written."""
         self.parts.append(text)
-        if self.part_sites is not None and self._capture_depth == 0:
-            self.part_sites.append(site)
+        if self.part_sites is not None:
+            self.part_sites.append((self._capture_depth, site))
 
     def note_lines(self, value: str) -> None:
         """Note a value of several lines that is about to be written, if it is not indented."""

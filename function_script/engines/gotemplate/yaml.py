@@ -439,8 +439,8 @@ def to_yaml(value: object) -> str:
 
 def _write_block(value: object, indent: int, lead: str, parts: list[str]) -> None:
     """Write a map or list that is not empty; its first line already has ``lead``."""
-    if isinstance(value, _Ordered):
-        _write_map(value.pairs, indent, lead, parts)
+    if isinstance(value, _Fields):
+        _write_map(value.items(), indent, lead, parts)
     elif isinstance(value, dict):
         texts = [key for key in value if isinstance(key, str)]
         if len(texts) == len(value) and _PLAIN_ORDER.fullmatch("\n".join(texts)):
@@ -490,18 +490,15 @@ def _write_map(
             _write_block(block, deeper, " " * (deeper - indent - 1), parts)
 
 
-class _Ordered:
+class _Fields(dict[object, object]):
     """A struct's fields, which keep their order."""
-
-    def __init__(self, pairs: Iterable[tuple[object, object]]) -> None:
-        self.pairs = pairs
 
 
 def _block_of(value: object) -> object | None:
     """Return the value that takes several lines; None for scalars and empty containers."""
     if isinstance(value, values.Struct):
         data = value.yaml()
-        return _Ordered(data.items()) if isinstance(data, dict) and data else None
+        return _Fields(data) if isinstance(data, dict) and data else None
     return value if isinstance(value, (dict, list, bytes)) and value else None
 
 

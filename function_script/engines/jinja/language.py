@@ -28,6 +28,7 @@ class JinjaLanguage(Language):
     default_file = "main.j2"
     warmup = _WARMUP
     is_template = True
+    has_branches = True
     options = ("undefined",)
     extensions = (".j2",)
     highlight = "template"

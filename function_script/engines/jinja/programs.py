@@ -39,6 +39,8 @@ _MAX_PROBLEMS = 10
 MAX_NODES = 3 * policy.MAX_NODES
 # The main template among the modules: no module has this name.
 _MAIN = ""
+# All names of files of generated code begin with this.
+CODE_NAME = "<jinja"
 # Generated code gives the variables of a template this prefix.
 _DEBUG_LINE = re.compile(r"(\d+)=(\d+)")
 
@@ -215,12 +217,17 @@ def _check(parsed: Mapping[str, _Parsed], module_names: Collection[str]) -> None
         raise ProgramError(*problems)
 
 
+def code_name(number: str) -> str:
+    """Return the name of the file that a template's code seems to be in."""
+    return f"{CODE_NAME} {number}>"
+
+
 def _compile(environment: Environment, parsed: _Parsed, number: str) -> Template:
     code = ""
     try:
         tree = cast("nodes.Template", parsed.tree)
-        code = environment.compile(tree, number, f"<jinja {number}>", raw=True)
-        compiled = compile(code, f"<jinja {number}>", "exec")
+        code = environment.compile(tree, number, code_name(number), raw=True)
+        compiled = compile(code, code_name(number), "exec")
     except TemplateSyntaxError as error:
         message = wording.reword(error.message or "invalid template")
         violation = policy.Violation(offset=error.lineno, message=message)

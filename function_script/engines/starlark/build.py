@@ -4,7 +4,7 @@ Scripts are cached by their sources. A frozen script cannot keep a value from on
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -29,6 +29,8 @@ from function_script.texts.source import Source, Span
 # Deeper chains of modules are a mistake; each level is a nested call of Python.
 _MAX_MODULE_DEPTH = 50
 _NO_STUBS: Final[Mapping[str, Collection[str]]] = MappingProxyType({})
+_NOTHING: Final[Mapping[str, Callable[[int], object]]] = MappingProxyType({})
+_SILENT: Final[Mapping[str, Callable[[int], object]]] = MappingProxyType({"print": lambda *_: None})
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -71,9 +73,17 @@ def script(program: Program, limits: Limits, options: starlark.EvalOptions) -> S
     return result
 
 
-def silent(program: Program, limits: Limits, options: starlark.EvalOptions) -> Script:
-    """Build the program's script, not from the cache and unable to print; raises FatalError."""
-    return _Build(program, limits, options, is_silent=True).script()
+def silent(
+    program: Program,
+    limits: Limits,
+    options: starlark.EvalOptions,
+    callables: Mapping[str, Callable[[int], object]] = _NOTHING,
+) -> Script:
+    """Build the program's script, not from the cache and unable to print; raises FatalError.
+
+    ``callables`` are functions that its sources can call, by name.
+    """
+    return _Build(program, limits, options, {**_SILENT, **callables}).script()
 
 
 def dry_run(
@@ -86,7 +96,7 @@ def dry_run(
 
     ``stubs`` are names that sources find although nothing defines them, by the source's name.
     """
-    _Build(program, limits, options, is_silent=True, stubs=stubs).module()
+    _Build(program, limits, options, _SILENT, stubs=stubs).module()
 
 
 def _key(program: Program, limits: Limits) -> tuple[str, ...]:
@@ -105,11 +115,11 @@ class _Build:
         program: Program,
         limits: Limits,
         options: starlark.EvalOptions,
+        callables: Mapping[str, Callable[[int], object]] = _NOTHING,
         *,
-        is_silent: bool = False,
         stubs: Mapping[str, Collection[str]] = _NO_STUBS,
     ) -> None:
-        self._is_silent = is_silent
+        self._callables = callables
         self._stubs = stubs
         self._program = program
         self._limits = limits
@@ -148,8 +158,8 @@ class _Build:
         for load in tree.loads():
             self._load(load.module_id)
         module = predeclared.module()
-        if self._is_silent:
-            module.add_callable("print", lambda *_: None)
+        for name, callable_ in self._callables.items():
+            module.add_callable(name, callable_)
         for name in self._stubs.get(source.name, ()):
             module.add_callable(name, lambda *_: None)
         try:

@@ -56,8 +56,8 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
     """Run ``main`` with the scope's request; raises FatalError."""
     options = interpreter.limited_options(limits)
     script = build.script(program, limits, options)
-    request = _request(scope)
-    text = _to_json(script.reach.select(request))
+    request = build_request(scope)
+    text = to_json(script.reach.select(request))
     withheld: Sequence[DeferredResource] = ()
     try:
         with predeclared.SeededRun(scope):
@@ -117,7 +117,7 @@ def unused_modules(program: Program, limits: Limits) -> tuple[str, ...]:
     return tuple(name for name, source in program.modules.items() if source.name not in used)
 
 
-def _request(scope: Scope) -> Lazy:
+def build_request(scope: Scope) -> Lazy:
     """Return the argument of ``main``: the request's parts, and ``params``."""
     parts = scope.request.memo
     return Lazy.of(
@@ -126,7 +126,8 @@ def _request(scope: Scope) -> Lazy:
     )
 
 
-def _to_json(request: Object) -> str:
+def to_json(request: Object) -> str:
+    """Return the parts of a request that a script needs as JSON. Raises FatalError."""
     try:
         return orjson.dumps(request).decode()
     except orjson.JSONEncodeError as error:

@@ -22,6 +22,7 @@ class StarlarkLanguage(Language):
     default_file = "main.star"
     warmup = _WARMUP
     is_template = False
+    has_branches = True
     # The decoder of JSON does it.
     sorts_keys = True
     extensions = (".star",)

@@ -7,7 +7,7 @@ import difflib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -20,10 +20,9 @@ from function_script.texts import diagnostics, field_names
 from function_script.texts.diagnostics import Note
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.problems import suggest
-from function_script.tools import manifests, sources
+from function_script.tools import manifests
 from function_script.tools.cases.model import Case, Expectation
-from function_script.tools.project import Project
-from function_script.tools.render import RenderResult, conditions, output
+from function_script.tools.render import conditions
 from function_script.tools.render.renderer import Rendering
 
 PARTS: Final = (
@@ -49,8 +48,7 @@ def to_outcome(rendering: Rendering) -> Object:
     ``requirements`` are those of all steps.
     """
     result, responses = rendering.result, rendering.responses
-    xr: Object = {key: objects.deep_copy(value) for key, value in result.xr.items()}
-    objects.merge(xr, conditions.with_times_replaced(result.composition.xr))
+    xr = manifests.copy(result.xr, conditions.with_times_replaced(result.composition.xr))
     status = manifests.object_at(xr, "status")
     resources = result.composition.resources
     names = {old: manifests.resource_name(resources[old]) or old for old in resources}
@@ -67,10 +65,7 @@ def to_outcome(rendering: Rendering) -> Object:
             names.get(old, old): desired[old].ready == fnv1.READY_TRUE for old in sorted(desired)
         },
         "conditions": status.get("conditions") or [],
-        "events": [
-            {"severity": event.severity, "reason": event.reason, "message": event.message}
-            for event in result.events
-        ],
+        "events": [*map(asdict, result.events)],
         "requirements": _requirements(responses),
         "context": result.context or {},
     }
@@ -107,11 +102,6 @@ def is_ready(outcome: Object) -> bool:
     """Report whether the XR is ready."""
     condition = objects.find_condition(outcome["xr"], "Ready")
     return condition is not None and condition.get("status") == "True"
-
-
-def list_documents(result: RenderResult) -> list[Object]:
-    """Return the documents of a snapshot: those that `render --include-function-results` prints."""
-    return output.documents(result, output.OutputOptions(results=True))
 
 
 def _requirements(responses: Mapping[str, fnv1.RunFunctionResponse]) -> Object:
@@ -321,11 +311,6 @@ def _missing_hint(actual: Object, path: str) -> str | None:
         walked = child(walked, part) if isinstance(part, str) else f"{walked}[{part}]"
         here = below
     return None
-
-
-def read_snapshot(path: Path, project: Project) -> list[Object]:
-    """Return the documents of a snapshot. Raises FatalError if the file cannot be read."""
-    return [document.value for document in sources.read(sources.load_file(path, project))]
 
 
 def find_different(actual: Object, expected: Iterable[Object]) -> Iterator[objects.Path]:

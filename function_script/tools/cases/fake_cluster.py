@@ -47,7 +47,7 @@ class FakeCluster:
 
     def whole_xr(self) -> Object:
         """Return the XR as it is in the cluster."""
-        return _merged(self.xr, self.applied)
+        return manifests.copy(self.xr, self.applied)
 
 
 def read(
@@ -71,7 +71,7 @@ def read(
             child_name = xrs.child_name(manifests.name(xr), uid, name)
             identity: Object = {"metadata": {"name": child_name}}
             manifests.set_text(identity, manifests.namespace(xr), "metadata", "namespace")
-            whole = _merged(identity, item.value)
+            whole = manifests.copy(identity, item.value)
             manifests.add_texts(whole, {manifests.RESOURCE_NAME: name}, "metadata", "annotations")
             located.append(Located(value=whole))
     return located
@@ -86,7 +86,7 @@ def before_step(cluster: FakeCluster, step: Step) -> FakeCluster:
     """Return the state in which ``step`` runs. Raises InputError for unknown resource names."""
     if step.observed is None:
         foreign = {name: cluster.foreign.get(name, {}) for name in cluster.composed}
-        whole = {name: _merged(foreign[name], cluster.composed[name]) for name in foreign}
+        whole = {name: manifests.copy(foreign[name], cluster.composed[name]) for name in foreign}
         for name, manifest in whole.items():
             fields = _managed_fields(cluster.composed[name], cluster.xr)
             objects.merge(manifest, {"metadata": {"managedFields": [fields]}})
@@ -101,7 +101,7 @@ def before_step(cluster: FakeCluster, step: Step) -> FakeCluster:
         whole[name] = _changed(step, name, whole[name])
     patches = () if step.patch is None else (step.patch,)
     return FakeCluster(
-        xr=_merged(cluster.xr, {} if step.patch is None else step.patch.value),
+        xr=manifests.copy(cluster.xr, *(patch.value for patch in patches)),
         xr_parts=(*cluster.xr_parts, *patches),
         applied=cluster.applied,
         observed=[Located(value=item, span=spans.get(name)) for name, item in whole.items()],
@@ -121,7 +121,7 @@ def after_step(cluster: FakeCluster, setup: Setup, result: RenderResult) -> Fake
         old_name = manifests.annotation(manifest, manifests.RESOURCE_NAME)
         foreign[name] = cluster.foreign.get(name, cluster.foreign.get(old_name, {}))
     # Crossplane set references, status and selection of the XR.
-    applied = _merged(result.composition.xr, {})
+    applied = manifests.copy(result.composition.xr)
     machinery = ("spec",) if xrs.is_legacy(setup.xrd) else ("spec", "crossplane")
     composition = manifests.name(setup.program.composition)
     manifests.set_text(applied, composition, *machinery, "compositionRef", "name")
@@ -132,7 +132,7 @@ def after_step(cluster: FakeCluster, setup: Setup, result: RenderResult) -> Fake
 
 def _changed(step: Step, name: str, manifest: Object) -> Object:
     """Return an observed resource after the changes that the step states."""
-    changed = _merged(manifest, step.changed.get(name, {}))
+    changed = manifests.copy(manifest, step.changed.get(name, {}))
     if name in step.ready:
         conditions.mark(changed, [conditions.SYNCED, conditions.AVAILABLE])
     return changed
@@ -147,12 +147,6 @@ def _check_names(step: Step, observed: Mapping[str, Object]) -> None:
             problems.append(Diagnostic(message=message, hint=hint))
     if problems:
         raise InputError(*problems)
-
-
-def _merged(base: Object, added: Object) -> Object:
-    whole: Object = {key: objects.deep_copy(value) for key, value in base.items()}
-    objects.merge(whole, added)
-    return whole
 
 
 def _managed_fields(composed: Object, xr: Object) -> Object:

@@ -141,7 +141,7 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
     xrd = _read_xrd(loader, fields, find("xrd.yaml"), directory, xr)
     program = loader.read_program(fields, directory, xr and resolve_claim(xr, xrd))
     manifests = loader.values(fields, "functions", find("functions.yaml"))
-    manifests = loader.attempt("functions", lambda: _check_functions(manifests))
+    manifests = loader.attempt("functions", lambda: functions.check_kinds(manifests))
     credentials = loader.values(fields, "credentials", find("credentials.yaml"))
     schemas = loader.schemas(fields, find("schemas"))
     crds = find("crds")
@@ -173,11 +173,6 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
         skips_validation=bool(fields.flag("skipValidation")),
         context=context or {},
     )
-
-
-def _check_functions(manifests: list[Object]) -> list[Object]:
-    functions.check_kinds(manifests)
-    return manifests
 
 
 def _read_request(loader: ObjectLoader, fields: ObjectReader) -> Setup | None:

@@ -21,10 +21,11 @@ from function_script.sandbox import Pool
 from function_script.sandbox.identity import no_seed
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
+from function_script.tools import sources
 from function_script.tools.cases import comparison, fake_cluster, model
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
 from function_script.tools.cases.verdicts import CaseVerdict, Problem
-from function_script.tools.render import RenderInputs, renderer, steps, validation
+from function_script.tools.render import RenderInputs, output, renderer, steps, validation
 from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.renderer import Renderer, Rendering
@@ -147,7 +148,8 @@ class _CaseRun:
             (pipeline_step,) = steps.parse(program.composition)
             functions = ListedFunctions(runtimes={pipeline_step.function: Local()})
             with program.origin.map_errors():
-                reply = Renderer(self._pool, functions, self._options).call(pipeline_step, request)
+                runner = Renderer(self._pool, functions, self._options).start([pipeline_step])
+                reply = runner(pipeline_step, request)
                 if messages := fatal_messages(reply.response):
                     problems = reply.diagnostics or [Diagnostic(message=text) for text in messages]
                     raise PipelineError(pipeline_step, *problems)
@@ -179,19 +181,23 @@ class _CaseRun:
         self._add_mismatches(step, expected, mismatches, rendered)
         if expected.snapshot is not None:
             try:
-                self._compare_snapshot(step, expected.snapshot, rendered)
+                self._compare_snapshot(step, expected, expected.snapshot, rendered)
             except FatalError as error:
                 self._add_error(step, error)
 
-    def _compare_snapshot(self, step: Step, path: Path, rendered: Rendering) -> None:
-        documents = comparison.list_documents(rendered.result)
+    def _compare_snapshot(
+        self, step: Step, expectation: Expectation, path: Path, rendered: Rendering
+    ) -> None:
+        # Those that `render --include-function-results` prints.
+        documents = output.documents(rendered.result, output.OutputOptions(results=True))
         difference: str | None = ""
         expected: list[Object] = []
         message = f'documents: there is no "{path}" to compare with'
         snapshots, verb = self._verdict.new_snapshots, "write it"
         # A link that leads nowhere is a file to refuse.
         if os.path.lexists(path):
-            expected = comparison.read_snapshot(path, self._case.project)
+            source = sources.load_file(path, self._case.project)
+            expected = [document.value for document in sources.read(source)]
             difference = comparison.find_difference(path, expected, documents)
             message = f'documents: what was rendered is not what "{path}" holds'
             snapshots, verb = self._verdict.updated_snapshots, "write it anew"
@@ -209,7 +215,8 @@ class _CaseRun:
         notes = tuple(dict.fromkeys(each for each in writers if each is not None))
         hint = None if self._case.is_input(path) else hint
         diagnostic = Diagnostic(message=message, hint=hint, notes=notes)
-        self._add_difference(step, diagnostic, difference)
+        problem = Problem(diagnostic=diagnostic, difference=difference)
+        self._verdict.add(step, (*expectation.at, "documents"), problem)
 
     def _add_mismatches(
         self,
@@ -233,8 +240,3 @@ class _CaseRun:
     def _add_error(self, step: Step, error: FatalError) -> None:
         for problem in error.diagnostics:
             self._verdict.add(step, step.at, Problem(diagnostic=problem))
-
-    def _add_difference(self, step: Step, diagnostic: Diagnostic, difference: str = "") -> None:
-        at = step.at if step.expect is None else step.expect.at
-        problem = Problem(diagnostic=diagnostic, difference=difference)
-        self._verdict.add(step, (*at, "documents"), problem)

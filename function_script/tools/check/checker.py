@@ -294,7 +294,9 @@ class _Checker:
             for fault in faults:
                 span = fault.diagnostic.span
                 if span is None or (span.name, span.line) not in lines:
-                    findings.append(_finding(fault.rule, fault.diagnostic, fault.step))
+                    finding = _finding(fault.rule, fault.diagnostic, fault.step)
+                    is_fault = findings is self.report.findings
+                    findings.append(finding if is_fault else replace(finding, severity="info"))
 
     def _add(self, rule: rules.Rule, problems: Iterable[Diagnostic], step: str = "") -> None:
         self.report.findings += (_finding(rule, problem, step) for problem in problems)

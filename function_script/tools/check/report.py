@@ -46,7 +46,8 @@ class Report:
     ``files`` counts those with a pipeline or an input of ours, and those that cannot be read.
     ``others`` are steps of other functions, ``unchecked`` those of ours whose program comes with a
     request. ``unreached`` are errors of runs that are no findings: the program refuses on purpose,
-    or needs what is not at hand. ``variants`` are the XRs that runs were made of, by number.
+    or needs what is not at hand; and the branches that no run entered. ``variants`` are the XRs
+    that runs were made of, by number.
 
     No schema was there for the XRs of ``untyped`` Compositions, nor, although CRDs were given, for
     the composed ``kinds``. ``rules`` of XRDs could not be evaluated. ``packages`` are sentences
@@ -128,7 +129,7 @@ def _gaps(report: Report) -> Iterator[str]:
         yield f"Not looked at: {console.count(len(report.skipped), 'file')}"
     yield from _indented(f"{skipped.file}: {skipped.reason}" for skipped in report.skipped)
     if report.unreached:
-        yield f"Not reached: what follows {console.count(len(report.unreached), 'line')}"
+        yield f"Not reached: {console.count(len(report.unreached), 'line')}, or what follows"
     yield from _indented(
         f"{each.diagnostic.span or each.step or 'runs'}: {each.diagnostic.message}"
         for each in report.unreached
@@ -150,12 +151,12 @@ def _indented(lines: Iterable[str]) -> Iterator[str]:
 
 
 def render_diagnostics(report: Report, form: diagnostics.Form) -> str:
-    """Return a line for each finding."""
+    """Return a line for each finding, and for each line that was not reached."""
     return "\n".join(
         diagnostics.to_form(
             finding.diagnostic, finding.severity, form, rule=finding.rule, step=finding.step
         )
-        for finding in report.findings
+        for finding in (*report.findings, *report.unreached)
     )
 
 

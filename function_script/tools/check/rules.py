@@ -21,8 +21,8 @@ from function_script.tools import author_positions, manifests, step_inputs
 from function_script.tools.check import plain_scalars
 from function_script.tools.check.paths import Request
 
-# An error stops the step; a warning is probably a mistake.
-Severity: TypeAlias = Literal["error", "warning"]
+# An error stops the step; a warning is probably a mistake; what no run reached is none.
+Severity: TypeAlias = Literal["error", "warning", "info"]
 
 _NUMBERS: Final = frozenset({"integer", "number"})
 _CREDENTIALS: Final = "credentials"
@@ -358,6 +358,8 @@ SCHEMA_VERSION: Final = Rule(
     severity="warning",
     means="A field that a run writes, and that only another version of the kind has.",
 )
+# It finds nothing: the line is listed, and neither a finding nor in the table.
+UNREACHED: Final = Rule(name="unreached", severity="info", means="A branch that no run enters.")
 RULES: Final = (
     YAML,
     COMPOSITION,

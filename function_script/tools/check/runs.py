@@ -16,6 +16,7 @@ from typing import Final
 from function_script.documents import Document
 from function_script.inputs import Step
 from function_script.request import objects
+from function_script.request.program import Branch
 from function_script.request.values import Object
 from function_script.sandbox import Pool
 from function_script.texts.diagnostics import Code, Diagnostic
@@ -36,7 +37,7 @@ from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, command, loading, renderer, validation
 from function_script.tools.render.functions import FunctionIndex
-from function_script.tools.render.positions import Origin
+from function_script.tools.render.positions import Origin, Positions
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.runtimes.servers import Servers
 from function_script.tools.render.xr import resolve_claim
@@ -99,7 +100,10 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The faults of all runs, each once; the errors that are none; the XRs of the variants."""
+    """The faults of all runs, each once, and the XRs of the variants.
+
+    ``unreached`` are the errors that are none, and the branches that no run entered.
+    """
 
     faults: list[Fault] = field(default_factory=list)
     unreached: list[Fault] = field(default_factory=list)
@@ -156,6 +160,7 @@ def find(subject: Subject, options: Options) -> Outcome:
         timeout_seconds=_TIMEOUT_SECONDS, is_quiet=True, servers=Servers(packages)
     )
     places: set[object] = set()
+    branches = _Branches(subject)
     root = None
     # A pool takes a third of a second to start, and few folders of programs are read.
     if subject.programs is not None and any(
@@ -168,7 +173,7 @@ def find(subject: Subject, options: Options) -> Outcome:
     ):
         render = Renderer(pool, index, rendering)
         for run in runs:
-            for fault, is_certain in _judge(subject, run, render):
+            for fault, is_certain in _judge(subject, run, render, branches):
                 problem = fault.diagnostic
                 # A line fails in one way for most XRs.
                 key = (problem.span and (problem.span.name, problem.span.line)) or problem.message
@@ -177,7 +182,48 @@ def find(subject: Subject, options: Options) -> Outcome:
                     (outcome.faults if is_certain else outcome.unreached).append(fault)
                 if problem.kind == "limit":
                     return outcome
+    outcome.unreached.extend(branches.find_unreached())
     return outcome
+
+
+class _Branches:
+    """The branches of the programs of a pipeline, and whether any of its runs reached each."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self._branches: dict[tuple[str, Span], Branch] = {}
+
+    def add(self, positions: Positions) -> None:
+        """Take the branches of a run. Once all are reached, no run is asked for them again."""
+        if self._branches and all(each.is_reached for each in self._branches.values()):
+            return
+        for step, branch in positions.find_branches():
+            key = step, branch.span
+            before = self._branches.get(key, branch)
+            self._branches[key] = branch._replace(is_reached=before.is_reached or branch.is_reached)
+
+    def find_unreached(self) -> Iterator[Fault]:
+        """Yield the branches that no run reached, without those inside of another one."""
+        inputs = {each.step: each for each, _ in self._subject.inputs}
+        outer: Branch | None = None
+        # In the order of the text an outer branch comes before what is in it.
+        for (step, span), branch in sorted(self._branches.items(), key=_order):
+            is_inside = (
+                outer is not None
+                and span.name == outer.span.name
+                and outer.span.line <= span.line <= outer.last_line
+            )
+            if branch.is_reached or is_inside or step not in inputs:
+                continue
+            outer = branch
+            problem = Diagnostic(message="no run reached this line", span=span)
+            mapped = author_positions.map_to_source(problem, inputs[step], self._subject.programs)
+            yield Fault(step=step, diagnostic=mapped, rule=rules.UNREACHED)
+
+
+def _order(entry: tuple[tuple[str, Span], Branch]) -> tuple[str, str, int, int]:
+    (step, span), _ = entry
+    return step, span.name, span.line, span.column or 0
 
 
 def _directory(subject: Subject) -> Path:
@@ -287,7 +333,9 @@ def _plan_cases(subject: Subject) -> Iterator[Run]:
             yield Run(inputs=inputs, label=f'the XR of the case "{file}"')
 
 
-def _judge(subject: Subject, run: Run, render: Renderer) -> Iterator[tuple[Fault, bool]]:
+def _judge(
+    subject: Subject, run: Run, render: Renderer, branches: _Branches
+) -> Iterator[tuple[Fault, bool]]:
     """Yield the problems of a run, and whether each is certainly a fault of the program."""
     origin = Origin(document=subject.document, programs=subject.programs)
     try:
@@ -295,6 +343,7 @@ def _judge(subject: Subject, run: Run, render: Renderer) -> Iterator[tuple[Fault
     except FatalError as error:
         yield from ((Fault(step="", diagnostic=each), False) for each in error.diagnostics)
         return
+    branches.add(rendering.positions)
     failure = rendering.result.failure
     if failure is None:
         yield from _find_schema_faults(subject, run, rendering)

@@ -38,14 +38,13 @@ from function_script.tools.compare.differences import Difference, Named
 from function_script.tools.compare.sides import (
     Comparison,
     Functions,
-    Sides,
     Source,
     Versions,
     is_go_template,
 )
 from function_script.tools.plan.dump import Dump, UnknownError, key_of, text_at_machinery
 from function_script.tools.project import Project
-from function_script.tools.render import RenderInputs, loading, messages, renderer
+from function_script.tools.render import RenderInputs, functions, loading, messages, renderer
 from function_script.tools.render.positions import Origin
 from function_script.tools.revisions import Version
 
@@ -53,7 +52,6 @@ Verdict = Literal[
     "equal", "different", "errors on both sides", "not compared", "nothing to compare"
 ]
 
-_FUNCTION: Final = ("pkg.crossplane.io", "Function")
 _REFERENCE: Final = ("compositionRef", "name")
 _MAX_VALUE: Final = 80
 _MAX_ERROR: Final = 400
@@ -271,7 +269,7 @@ class _Subject:
             hint = "put an xr.yaml beside the Composition, or its XRD"
             row.uncompared[Diagnostic(message="no XR is at hand", hint=hint)] += 1
 
-    def _open_sides(self, other: Document | None, pool: Pool, stack: ExitStack) -> Sides:
+    def _open_sides(self, other: Document | None, pool: Pool, stack: ExitStack) -> Versions:
         rendering, version = self._options.rendering, self._options.version
         ours = self._open_source(self._document, pool, stack)
         if version is None:
@@ -279,7 +277,7 @@ class _Subject:
         if other is None:
             raise InputError.of(f'"{version.name}" has no Composition of this name')
         theirs = self._open_source(other, pool, stack)
-        return Versions(ours, theirs, version.name, rendering)
+        return Versions(ours, theirs, f"in {version.name}", rendering)
 
     def _open_source(self, document: Document, pool: Pool, stack: ExitStack) -> Source:
         file = _path(document)
@@ -289,8 +287,7 @@ class _Subject:
             pool = stack.enter_context(local_pool.open_pool(root))
         path = loading.find_render_paths(file.parent, self._project).functions
         values = loading.load_values([path], self._project) if path else self._options.dump or ()
-        functions = [each for each in values if key_of(each)[:2] == _FUNCTION]
-        index = self._options.rendering.index(functions or None)
+        index = self._options.rendering.index(functions.select(values))
         return Source(Origin(document=document, programs=programs), index, pool)
 
     def _plan(self) -> Iterator[runs.Run]:
@@ -310,7 +307,7 @@ class _Subject:
         )
         return runs.plan(subject, runs.make_variants(subject, self._options.variants))
 
-    def _run_live(self, sides: Sides, xr: Object, comparisons: list[Comparison]) -> None:
+    def _run_live(self, sides: Versions, xr: Object, comparisons: list[Comparison]) -> None:
         """Compare the requests of an XR of the dump. Raises FatalError or UnknownError."""
         dump = self._options.dump
         if dump is None:
@@ -357,20 +354,17 @@ class _Subject:
         changes: dict[object, Change] = {}
         for comparison in comparisons:
             for difference in comparison.differences:
-                change = self._locate(comparison, difference)
+                change = self._locate(comparison, difference, label)
                 span = change.problem.span
                 place = (change.step, difference.path, span and (span.name, span.line))
                 changes.setdefault(place, change)
         for key, change in changes.items():
-            if known := self.row.changes.get(key):
-                self.row.changes[key] = replace(known, requests=known.requests + 1)
-            else:
-                notes = (*change.problem.notes, f"for {label}")
-                problem = replace(change.problem, notes=notes)
-                self.row.changes[key] = replace(change, problem=problem)
+            first = self.row.changes.setdefault(key, change)
+            if first is not change:
+                self.row.changes[key] = replace(first, requests=first.requests + 1)
         return bool(changes)
 
-    def _locate(self, comparison: Comparison, difference: Difference) -> Change:
+    def _locate(self, comparison: Comparison, difference: Difference, label: str) -> Change:
         """Return a difference at the line that writes the value, else at the step."""
         path = difference.path[1:] if difference.path[:1] == ("xr",) else difference.path
         is_object = difference.resource is not None or path != difference.path
@@ -382,10 +376,11 @@ class _Subject:
         if span is None:
             place: objects.Path = ("spec", "pipeline")
             span = self._document.span(place if step is None else (*place, step.index))
+        reasons = () if comparison.problem is None else (comparison.problem.message,)
         problem = Diagnostic(
             message=_describe(difference, comparison.other),
             span=span,
-            notes=() if comparison.problem is None else (comparison.problem.message,),
+            notes=(*reasons, f"for {label}"),
         )
         if span is not None and span.name == str(_path(self._document)):
             problem = author_positions.to_span(problem, span, self._document)

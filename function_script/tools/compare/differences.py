@@ -5,7 +5,7 @@ Texts of messages, the TTL, and what this function adds on purpose are named, an
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from google.protobuf import json_format
 
@@ -48,33 +48,21 @@ def find(
     """Return the differences, and the kinds of those that are no change."""
     # This side fills the deprecated field for a caller that may know no other one.
     is_modern = not ours.requirements.extra_resources
-    our = _read_answer(ours, theirs, is_modern=is_modern)
-    their = _read_answer(theirs, ours, is_modern=is_modern)
-    pairs: Mapping[Named, tuple[object, object]] = {
-        "TTL": (ours.meta.ttl, theirs.meta.ttl),
-        "warnings of this function": (our.warnings, their.warnings),
-        "messages": (our.texts, their.texts),
-    }
+    our_parts, our_named = _read_answer(ours, theirs, is_modern=is_modern)
+    their_parts, their_named = _read_answer(theirs, ours, is_modern=is_modern)
     differences = [*_compare_states(ours.desired, theirs.desired)]
-    for path, their_item, our_item in compare_values(their.parts, our.parts, ()):
+    for path, their_item, our_item in compare_values(their_parts, our_parts, ()):
         differences.append(Difference(resource=None, path=path, theirs=their_item, ours=our_item))
-    return differences, {kind for kind, (one, other) in pairs.items() if one != other}
-
-
-class _Answer(NamedTuple):
-    """What a response has besides desired state: the parts that Crossplane acts on, and texts.
-
-    ``warnings`` are those that this function alone adds, which are in no part.
-    """
-
-    parts: Object
-    texts: object
-    warnings: object
+    return differences, {kind for kind in our_named if our_named[kind] != their_named[kind]}
 
 
 def _read_answer(
     response: fnv1.RunFunctionResponse, other: fnv1.RunFunctionResponse, *, is_modern: bool
-) -> _Answer:
+) -> tuple[Object, Mapping[Named, object]]:
+    """Return what a response has besides desired state: parts that Crossplane acts on, and others.
+
+    Warnings that this function alone adds are in no part.
+    """
     # A program may warn with a reason of ours; then both have the warning.
     reasons = lint.REASONS - {result.reason for result in other.results}
     results = [
@@ -85,20 +73,21 @@ def _read_answer(
     conditions = [each for each in response.conditions if each.type != warning_condition.CONDITION]
     context = messages.read_struct(response.context)
     condition = context.pop(warning_condition.CONTEXT_KEY, None)
-    return _Answer(
-        parts={
-            "context": context,
-            "requirements": _read_requirements(response.requirements, is_modern=is_modern),
-            "results": [*map(_classify, results)],
-            "conditions": _by_type(conditions),
-        },
-        texts=[[each.message for each in part] for part in (results, conditions)],
-        warnings=(
-            len(response.results) - len(results),
-            len(response.conditions) - len(conditions),
-            condition,
-        ),
+    parts: Object = {
+        "context": context,
+        "requirements": _read_requirements(response.requirements, is_modern=is_modern),
+        "results": [*map(_classify, results)],
+        "conditions": _by_type(conditions),
+    }
+    counts = (
+        len(response.results) - len(results),
+        len(response.conditions) - len(conditions),
     )
+    return parts, {
+        "TTL": response.meta.ttl,
+        "warnings of this function": (*counts, condition),
+        "messages": [[each.message for each in part] for part in (results, conditions)],
+    }
 
 
 def _compare_states(ours: fnv1.State, theirs: fnv1.State) -> Iterator[Difference]:

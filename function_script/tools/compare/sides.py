@@ -3,26 +3,30 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from function_script import inputs
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request.values import Object, Value
 from function_script.sandbox import Pool
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.errors import DocumentError, FatalError, InputError
+from function_script.texts.errors import DocumentError, InputError
 from function_script.tools import manifests, render
 from function_script.tools.compare import differences
 from function_script.tools.compare.differences import Difference, Named
 from function_script.tools.render import RenderInputs, messages, renderer, steps
-from function_script.tools.render.functions import FunctionIndex, find_other_runtime
+from function_script.tools.render.functions import (
+    FunctionIndex,
+    find_other_runtime,
+    find_runtimes,
+)
 from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.positions import Origin, Positions
 from function_script.tools.render.renderer import Renderer, Rendering
-from function_script.tools.render.requirements import RequirementSource, Runner, StepResponse
-from function_script.tools.render.runtimes.local import Local
-from function_script.tools.render.runtimes.model import FunctionCaller, ListedFunctions, Runtime
+from function_script.tools.render.requirements import RequirementSource, StepResponse
+from function_script.tools.render.runtimes.local import LocalKind
+from function_script.tools.render.runtimes.model import FunctionCaller, Runtime
 from function_script.tools.render.steps import Step
 
 # A random choice between two values is the same as often once in 256 times.
@@ -33,18 +37,19 @@ _REPEATS: Final = 8
 class Comparison:
     """The differences between the first answers of both sides that last.
 
-    ``other`` is the other side, such as "with function-a". ``problem`` is the reason for which this
-    side alone refuses, and ``refusal`` that of this side if both do. ``positions`` locate values,
-    those of this side first. ``step`` is None for a whole pipeline.
+    ``other`` is the other side, such as "with function-a", and ``response`` its answer. ``problem``
+    is the first reason for which this side refuses, and ``refusal`` its text if both do.
+    ``positions`` locate values, those of this side first. ``step`` is None for a whole pipeline.
     """
 
     step: Step | None
     other: str
+    response: StepResponse
     differences: Sequence[Difference]
     named: set[Named]
     problem: Diagnostic | None
     refusal: str | None
-    positions: Sequence[Positions] = ()
+    positions: Sequence[Positions]
 
 
 class Source(NamedTuple):
@@ -60,110 +65,22 @@ class Source(NamedTuple):
         return self.origin.document.value
 
 
-class Functions:
-    """The function that runs a pipeline's Go templates, and this one in its place.
+class _Answer(NamedTuple):
+    """The answer of one side, and the places of its values as far as they are of use."""
 
-    Steps run up to the last Go template: what comes after cannot change what is compared. Raises
-    FatalError if the pipeline cannot be parsed.
-    """
-
-    def __init__(self, source: Source, options: renderer.Options) -> None:
-        self._steps = [step for step in steps.parse(source.composition) if _is_compared(step)]
-        self._source = source
-        self._options = options
-        self.has_steps = bool(self._steps)
-
-    def run(
-        self, xr: RenderInputs, comparisons: list[Comparison]
-    ) -> Sequence[RequirementSource | None]:
-        """Run the pipeline, which goes on with the other function's responses.
-
-        Return what it required. Raises FatalError.
-        """
-        value = self._source.composition
-        spec = manifests.object_at(value, "spec")
-        pipeline = manifests.objects_at(value, "spec", "pipeline")
-        first: list[Value] = [*pipeline[: self._steps[-1].index + 1]]
-        inputs_ = replace(xr, composition={**value, "spec": {**spec, "pipeline": first}})
-        # The steps whose last call both sides answered.
-        answered: set[int] = set()
-
-        def call(step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
-            if not _is_compared(step):
-                return theirs(step, request)
-            answered.discard(step.index)
-            response = self._compare(step, request, theirs, comparisons)
-            answered.add(step.index)
-            return response
-
-        try:
-            with self._source.origin.map_errors():
-                theirs = self._start(steps.parse(inputs_.composition))
-                result = render.reconcile(inputs_, call)
-                # The other side's refusal ends a pipeline. It was compared.
-                if result.failure is not None and result.failure.step.index not in answered:
-                    raise result.failure
-        except (InputError, DocumentError):
-            # An error after both have answered all steps is no difference of the functions.
-            if xr.cluster is not None or answered != {each.index for each in self._steps}:
-                raise
-            return []
-        return [result.requirements]
-
-    def _start(self, pipeline: Sequence[Step]) -> Runner:
-        return Renderer(self._source.pool, self, self._options).start(pipeline)
-
-    def find_runtimes(self, pipeline: Sequence[Step], caller: FunctionCaller) -> Sequence[Runtime]:
-        """Return the runtime of every step. Raises InputError with all that have none."""
-        index = self._source.functions
-        others = [step for step in pipeline if not _is_compared(step)]
-        pairs = zip(others, index.find_runtimes(others, caller), strict=True)
-        runtimes = {step.index: runtime for step, runtime in pairs}
-        return [runtimes.get(each.index) or find_other_runtime(each, index) for each in pipeline]
-
-    def find_step(self, step_input: Object) -> Step | None:
-        """Return the step with an input."""
-        return next((step for step in self._steps if step.input == step_input), None)
-
-    def ask(
-        self, step: Step, request: fnv1.RunFunctionRequest, comparisons: list[Comparison]
-    ) -> None:
-        """Compare a request of a step. Raises FatalError."""
-        self._compare(step, request, self._start([step]), comparisons)
-
-    def _compare(
-        self,
-        step: Step,
-        request: fnv1.RunFunctionRequest,
-        theirs: Runner,
-        comparisons: list[Comparison],
-    ) -> StepResponse:
-        """Call both functions; return the other one's response. Raises FatalError without it."""
-        # The requirements of the next call are added to the request.
-        first_request = fnv1.RunFunctionRequest()
-        first_request.CopyFrom(request)
-        local = ListedFunctions(runtimes={step.function: Local()})
-        ours = Renderer(self._source.pool, local, self._options).start([step])
-        comparison, response = _compare_answers(
-            partial(theirs, step, first_request),
-            partial(_answer, ours, step, first_request),
-            step,
-            f"with {step.function}",
-        )
-        positions = Positions([*ours.calls.values()], self._source.origin)
-        comparisons.append(replace(comparison, positions=[positions]))
-        return response
+    response: StepResponse
+    positions: Positions
 
 
 class Versions:
-    """Two versions of a Composition, whose whole pipelines run; ``name`` is that of the other."""
+    """Two versions of a Composition, whose whole pipelines run; ``other`` is as in `Comparison`."""
 
     has_steps = True
 
-    def __init__(self, ours: Source, theirs: Source, name: str, options: renderer.Options) -> None:
+    def __init__(self, ours: Source, theirs: Source, other: str, options: renderer.Options) -> None:
         self._ours = ours
         self._theirs = theirs
-        self._other = f"in {name}"
+        self._other = other
         self._options = options
 
     def run(
@@ -172,23 +89,23 @@ class Versions:
         """Render the XR on both sides; return what they required. Raises FatalError."""
         renderings: dict[str, Rendering] = {}
 
-        def ask(side: str, source: Source) -> StepResponse:
-            render_ = Renderer(source.pool, source.functions, self._options)
+        def ask(side: str, source: Source) -> _Answer:
             with source.origin.map_errors():
                 inputs_ = replace(xr, composition=source.composition)
-                rendering = renderings[side] = render_.reconcile(inputs_, source.origin)
+                rendering = self._open(source).reconcile(inputs_, source.origin)
+            renderings[side] = rendering
             if rendering.skipped:
                 raise InputError.of(f'step "{rendering.skipped[0]}" is left out')
             failure = rendering.result.failure
             problems = failure.diagnostics if failure is not None else ()
-            return StepResponse(response=_join(rendering), diagnostics=problems)
+            response = StepResponse(response=_join(rendering), diagnostics=problems)
+            return _Answer(response, rendering.positions)
 
         asks = (partial(ask, "theirs", self._theirs), partial(ask, "ours", self._ours))
-        comparison, _ = _compare_answers(*asks, None, self._other)
+        comparison = _compare_answers(*asks, None, self._other)
         both = [renderings["ours"], renderings["theirs"]]
         if all(each.responses for each in both):
-            positions = [each.positions for each in both]
-            comparisons.append(replace(comparison, positions=positions))
+            comparisons.append(comparison)
         return [each.result.requirements for each in both]
 
     def find_step(self, step_input: Object) -> Step | None:
@@ -204,24 +121,99 @@ class Versions:
         self, step: Step, request: fnv1.RunFunctionRequest, comparisons: list[Comparison]
     ) -> None:
         """Compare a request of a step, which each side gets with its own input."""
+        there, here = (
+            partial(self._ask, each, step, request) for each in (self._theirs, self._ours)
+        )
+        comparison = _compare_answers(there, here, step, self._other or f"with {step.function}")
+        # Inputs of two versions differ as a whole: the difference is one of the step.
+        comparisons.append(replace(comparison, positions=()) if self._other else comparison)
 
-        def ask_version(source: Source) -> StepResponse:
-            pipeline = steps.parse(source.composition)
-            own_step = next(each for each in pipeline if each.name == step.name)
-            own = fnv1.RunFunctionRequest()
-            own.CopyFrom(request)
-            messages.write_struct(own.input, own_step.input or {})
-            render_ = Renderer(source.pool, source.functions, self._options)
-            try:
-                return render_.call(own_step, own)
-            except PipelineError as error:
-                return _refuse(error)
+    def _open(self, source: Source) -> Renderer:
+        return Renderer(source.pool, source.functions, self._options)
 
-        asks = (partial(ask_version, self._theirs), partial(ask_version, self._ours))
-        comparisons.append(_compare_answers(*asks, step, self._other)[0])
+    def _ask(self, source: Source, step: Step, request: fnv1.RunFunctionRequest) -> _Answer:
+        pipeline = steps.parse(source.composition)
+        own_step = next(each for each in pipeline if each.name == step.name)
+        # The pipeline adds requirements to its request, and positions are found later.
+        own = fnv1.RunFunctionRequest()
+        own.CopyFrom(request)
+        messages.write_struct(own.input, own_step.input or {})
+        runner = self._open(source).start([own_step])
+        try:
+            response = runner(own_step, own)
+        except PipelineError as error:
+            refused = fnv1.RunFunctionResponse()
+            response = StepResponse(response=refused, diagnostics=error.diagnostics)
+        return _Answer(response, Positions([*runner.calls.values()], source.origin))
 
 
-Sides: TypeAlias = Functions | Versions
+class Functions(Versions):
+    """The function that runs a pipeline's Go templates, and this one in its place.
+
+    Steps run up to the last Go template: what comes after cannot change what is compared. Raises
+    FatalError if the pipeline cannot be parsed.
+    """
+
+    def __init__(self, source: Source, options: renderer.Options) -> None:
+        self._steps = [step for step in steps.parse(source.composition) if _is_compared(step)]
+        self.has_steps = bool(self._steps)
+        local = {step.function: LocalKind.word for step in self._steps}
+        here = source._replace(functions=replace(source.functions, runtimes=local))
+        super().__init__(here, source, "", options)
+
+    def run(
+        self, xr: RenderInputs, comparisons: list[Comparison]
+    ) -> Sequence[RequirementSource | None]:
+        """Run the pipeline, which goes on with the other function's responses.
+
+        Return what it required. Raises FatalError.
+        """
+        value = self._theirs.composition
+        spec = manifests.object_at(value, "spec")
+        pipeline = manifests.objects_at(value, "spec", "pipeline")
+        first: list[Value] = [*pipeline[: self._steps[-1].index + 1]]
+        inputs_ = replace(xr, composition={**value, "spec": {**spec, "pipeline": first}})
+        # The steps whose last call both sides answered.
+        answered: set[int] = set()
+
+        def call(step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
+            if not _is_compared(step):
+                return theirs(step, request)
+            answered.discard(step.index)
+            # Of the other side's values no place is known.
+            comparison = _compare_answers(
+                lambda: _Answer(theirs(step, request), Positions()),
+                partial(self._ask, self._ours, step, request),
+                step,
+                f"with {step.function}",
+            )
+            comparisons.append(comparison)
+            answered.add(step.index)
+            return comparison.response
+
+        try:
+            with self._theirs.origin.map_errors():
+                theirs = self._open(self._theirs).start(steps.parse(inputs_.composition))
+                result = render.reconcile(inputs_, call)
+                # The other side's refusal ends a pipeline. It was compared.
+                if result.failure is not None and result.failure.step.index not in answered:
+                    raise result.failure
+        except (InputError, DocumentError):
+            # An error after both have answered all steps is no difference of the functions.
+            if xr.cluster is not None or answered != {each.index for each in self._steps}:
+                raise
+            return []
+        return [result.requirements]
+
+    def find_runtimes(self, pipeline: Sequence[Step], _: FunctionCaller) -> Sequence[Runtime]:
+        """Return the runtime of every step. Raises InputError with all that have none."""
+        index = self._theirs.functions
+        runtimes = find_runtimes((each for each in pipeline if not _is_compared(each)), index)
+        return [runtimes.get(each.name) or find_other_runtime(each, index) for each in pipeline]
+
+    def _open(self, source: Source) -> Renderer:
+        functions = self if source is self._theirs else source.functions
+        return Renderer(source.pool, functions, self._options)
 
 
 def _join(rendering: Rendering) -> fnv1.RunFunctionResponse:
@@ -250,45 +242,34 @@ def is_go_template(value: Object) -> bool:
 
 
 def _compare_answers(
-    ask_there: Callable[[], StepResponse],
-    ask_here: Callable[[], StepResponse],
+    ask_there: Callable[[], _Answer],
+    ask_here: Callable[[], _Answer],
     step: Step | None,
     other: str,
-) -> tuple[Comparison, StepResponse]:
+) -> Comparison:
     """Ask both sides, and again if they differ: a clock or a random text differs from itself.
 
-    Return the other side's response, too. Raises FatalError if a side does not answer.
+    Raises FatalError if a side does not answer.
     """
     theirs, ours = ask_there(), ask_here()
-    lasting, named = _compare(ours, theirs)
+    lasting, named = _compare(ours.response, theirs.response)
     for _ in range(_REPEATS):
         for ask, first in ((ask_there, theirs), (ask_here, ours)) if lasting else ():
-            changed = {each.place for each in _compare(ask(), first)[0]}
+            changed = {each.place for each in _compare(ask().response, first.response)[0]}
             if {each.place for each in lasting} & changed:
                 named.add("changes in every run")
                 lasting = [each for each in lasting if each.place not in changed]
-    is_refused = _find_refusal(theirs) is not None
-    comparison = Comparison(
+    refusal = _find_refusal(ours.response) if _find_refusal(theirs.response) is not None else None
+    return Comparison(
         step=step,
         other=other,
+        response=theirs.response,
         differences=lasting,
         named=named,
-        problem=None if is_refused else next(iter(ours.diagnostics), None),
-        refusal=_find_refusal(ours) if is_refused else None,
+        problem=next(iter(ours.response.diagnostics), None),
+        refusal=refusal,
+        positions=[ours.positions, theirs.positions],
     )
-    return comparison, theirs
-
-
-def _answer(runner: Runner, step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
-    try:
-        return runner(step, request)
-    except FatalError as error:
-        return _refuse(error)
-
-
-def _refuse(error: FatalError) -> StepResponse:
-    """Return the response of a side that fails."""
-    return StepResponse(response=fnv1.RunFunctionResponse(), diagnostics=error.diagnostics)
 
 
 def _compare(ours: StepResponse, theirs: StepResponse) -> tuple[list[Difference], set[Named]]:

@@ -4,7 +4,7 @@ The list is the cluster: it holds the XRs, what was composed for them before, Fu
 the objects that steps require. It is rendered as by `render`, and only changed items are written.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -19,7 +19,14 @@ from function_script.texts.source import Source
 from function_script.tools import author_positions, manifests
 from function_script.tools.krm import items, program, resource_list
 from function_script.tools.project import Project
-from function_script.tools.render import RenderInputs, RenderResult, renderer, steps, validation
+from function_script.tools.render import (
+    RenderInputs,
+    RenderResult,
+    functions,
+    renderer,
+    steps,
+    validation,
+)
 from function_script.tools.render.compose import unready_event
 from function_script.tools.render.loading import SharedInputs
 from function_script.tools.render.pipeline import PipelineError
@@ -30,13 +37,8 @@ from function_script.tools.step_inputs import StepInput
 from function_script.tools.validate.catalog import Catalog, is_crd
 from function_script.tools.xrds import is_xrd
 
-_FUNCTION: Final = ("pkg.crossplane.io", "Function")
 # Fields of an XR's status that record the state of a cluster.
 _RECORDS: Final = {"conditions", "claimConditionTypes", "lastHandledReconcileAt"}
-_SEVERITIES: Final[Mapping[str, resource_list.Severity]] = {
-    "Warning": "warning",
-    "warning": "warning",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,9 +126,8 @@ class _Run:
             unready = {unready_event(name) for name in result.composition.resources}
             for event in result.composition.events:
                 if event not in unready:
-                    severity = _SEVERITIES.get(event.severity, "info")
                     problem = Diagnostic(message=event.message)
-                    self._notes.append(_of_xr(severity, problem, composite.xr))
+                    self._note(event.severity, problem, composite.xr)
             if result.requirements is not None:
                 added += _update(composite, result, after)
                 self._delete(composite, rendering, after)
@@ -134,15 +135,9 @@ class _Run:
 
     def _render(self, composite: items.Composite) -> Rendering:
         composition = self._function.composition(composite.xr.manifest)
-        others = (item.manifest for item in composite.others)
-        packages = [
-            manifest
-            for manifest in others
-            if (manifests.group(manifests.text_at(manifest, "apiVersion")), manifest["kind"])
-            == _FUNCTION
-        ]
+        packages = functions.select(item.manifest for item in composite.others)
         options = self._options.rendering
-        list_renderer = Renderer(self._pool, options.index(packages or None), options)
+        list_renderer = Renderer(self._pool, options.index(packages), options)
         try:
             inputs = self._inputs(composite, composition)
             rendering = list_renderer.reconcile(inputs, self._origin())
@@ -198,9 +193,7 @@ class _Run:
             desired={name: items.desired(item) for name, item in earlier.items()},
             xrd=next(xrds, None),
             definitions=[item for item in others if is_xrd(item) or is_crd(item)],
-            report=lambda problem, severity: self._notes.append(
-                _of_xr(_SEVERITIES.get(severity, "info"), problem, composite.xr)
-            ),
+            report=lambda problem, severity: self._note(severity, problem, composite.xr),
             required=[*others, *shared["required"]],
             credentials=shared["credentials"],
             schemas=shared["schemas"],
@@ -208,10 +201,7 @@ class _Run:
         )
 
     def _delete(
-        self,
-        composite: items.Composite,
-        rendering: Rendering,
-        after: dict[int, Value],
+        self, composite: items.Composite, rendering: Rendering, after: dict[int, Value]
     ) -> None:
         """Delete what is desired no longer, unless a step that may desire it was left out."""
         stale = [
@@ -221,11 +211,15 @@ class _Run:
         ]
         if stale and rendering.skipped:
             message = f'nothing is deleted, because step "{rendering.skipped[0]}" was left out'
-            problem = Diagnostic(message=message)
-            self._notes.append(_of_xr("warning", problem, composite.xr))
+            self._note("warning", Diagnostic(message=message), composite.xr)
             return
         for item in stale:
             del after[item.index]
+
+    def _note(self, severity: str, problem: Diagnostic, xr: items.Item) -> None:
+        """Add a warning about an XR, or an event of one; others than warnings inform."""
+        is_warning = severity.lower() == "warning"
+        self._notes.append(_of_xr("warning" if is_warning else "info", problem, xr))
 
     def _of_step(self, problem: Diagnostic, step: steps.Step) -> resource_list.Result:
         """Return the result of a problem in a step's program or input."""
@@ -283,7 +277,8 @@ def _update(
     if not desired.items() <= current.items():
         after[xr.index] = {**xr.value, "status": {**current, **desired}}
     other_keys = {_key(item.manifest) for item in composite.others}
-    is_alpha, has_owner = items.has_alpha_type(xr), _has_uid(xr.manifest)
+    # The alpha design marks the XR, too.
+    is_alpha, has_owner = bool(manifests.annotation(xr.value, items.TYPE)), _has_uid(xr.manifest)
     added: list[Value] = []
     resources = result.composition.resources
     for name, manifest in resources.items():

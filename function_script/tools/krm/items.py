@@ -87,7 +87,7 @@ def without_transport(value: Object) -> Object:
     """Copy a manifest without the annotations of orchestrators and of the alpha design."""
     texts = manifests.object_at(value, *_ANNOTATIONS)
     others: Object = {key: item for key, item in texts.items() if not _is_transport(key)}
-    return _with_annotations(value, others) if texts else _copy(value)
+    return _with_annotations(value, others) if texts else manifests.copy(value)
 
 
 def _is_transport(key: str) -> bool:
@@ -96,16 +96,12 @@ def _is_transport(key: str) -> bool:
 
 
 def _with_annotations(value: Object, annotations: Object) -> Object:
-    copy = _copy(value)
+    copy = manifests.copy(value)
     metadata = manifests.make_object(copy, "metadata")
     metadata.pop("annotations", None)
     if annotations:
         metadata["annotations"] = annotations
     return copy
-
-
-def _copy(value: Object) -> Object:
-    return {key: objects.deep_copy(item) for key, item in value.items()}
 
 
 def find_composites(
@@ -201,7 +197,7 @@ def observed(name: str, item: Item, *, has_owner: bool) -> Object:
 
     ``has_owner``: the XR has a UID; without one, no owner can be compared with it.
     """
-    copy = _copy(item.manifest)
+    copy = manifests.copy(item.manifest)
     manifests.add_texts(copy, {manifests.RESOURCE_NAME: name}, *_ANNOTATIONS)
     if not has_owner:
         manifests.object_at(copy, "metadata").pop("ownerReferences", None)
@@ -210,7 +206,7 @@ def observed(name: str, item: Item, *, has_owner: bool) -> Object:
 
 def desired(item: Item) -> Object:
     """Return a composed resource as an earlier step desires it: without status."""
-    copy = {key: value for key, value in _copy(item.manifest).items() if key != "status"}
+    copy = {key: value for key, value in manifests.copy(item.manifest).items() if key != "status"}
     metadata = manifests.object_at(copy, "metadata")
     for key in (*_SERVER_FIELDS, "ownerReferences"):
         metadata.pop(key, None)
@@ -225,7 +221,7 @@ def to_item(manifest: Object, before: Object | None, alpha_name: str, *, has_own
     owner of an XR that has no UID would be unknown to a cluster, which deletes such objects.
     """
     annotations = dict(manifests.object_at(manifest, *_ANNOTATIONS))
-    copy = _copy(manifest)
+    copy = manifests.copy(manifest)
     metadata = manifests.make_object(copy, "metadata")
     metadata.pop("generateName", None)
     own_fields = list(_SERVER_FIELDS)
@@ -243,11 +239,6 @@ def to_item(manifest: Object, before: Object | None, alpha_name: str, *, has_own
     if alpha_name:
         annotations |= {TYPE: COMPOSED, NAME: alpha_name}
     return _with_annotations(copy, annotations)
-
-
-def has_alpha_type(item: Item) -> bool:
-    """Report whether an item has the annotation of the alpha design."""
-    return bool(manifests.annotation(item.value, TYPE))
 
 
 def file_of(value: Object) -> File | None:

@@ -23,7 +23,6 @@ from function_script.tools.render.positions import Origin
 from function_script.tools.render.renderer import Answers, Renderer, Rendering
 from function_script.tools.render.requirements import Store
 
-_FUNCTION: Final = ("pkg.crossplane.io", "Function")
 _MAX_STAGES: Final = 10
 
 
@@ -113,7 +112,7 @@ class Renderings:
         self._stack = stack
         self._lock = threading.Lock()
         self._pools: dict[Path | None, Pool] = {None: pool}
-        self._packages = [each for each in dump if key_of(each)[:2] == _FUNCTION] or None
+        self._packages = functions.select(dump)
         self._indexes: dict[Path | None, FunctionIndex] = {}
 
     def render(

@@ -18,7 +18,6 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 from urllib.parse import parse_qs, urlsplit
 
@@ -135,12 +134,7 @@ class Playground:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._thread.join()
         self._render_session.close()
@@ -152,6 +146,7 @@ class Playground:
         """Exchange the token for the session's secret, once; return None for any other token."""
         if self._token is None or not hmac.compare_digest(token.encode(), self._token.encode()):
             return None
+        # What a terminal or a browser's history shows of the address opens nothing any more.
         self._token = None
         return self._session
 

@@ -103,10 +103,10 @@ class ImageCache:
         self._references = root / "references"
         self._images = root / "images"
 
-    def find(self, reference: str, platform: str) -> CachedImage | None:
-        """Return the image that a reference had for a platform when it was last resolved."""
+    def find(self, reference: str) -> CachedImage | None:
+        """Return the image that a reference had for this platform when it was last resolved."""
         try:
-            entry = bounded.read_json(self._reference_path(reference, platform).read_bytes())
+            entry = bounded.read_json(self._reference_path(reference).read_bytes())
         except (OSError, ValueError):
             return None
         return self.image(manifests.text_at(entry, "digest")) if isinstance(entry, dict) else None
@@ -154,18 +154,19 @@ class ImageCache:
             raise
         return CachedImage(directory=directory, config=config)
 
-    def add_reference(self, reference: str, platform: str, digest: str) -> None:
+    def add_reference(self, reference: str, digest: str) -> None:
         """Record the digest that a reference was resolved to. Raises InputError."""
-        path = self._reference_path(reference, platform)
-        entry: Object = {"reference": reference, "platform": platform, "digest": digest}
+        path = self._reference_path(reference)
+        entry: Object = {"reference": reference, "platform": this_platform(), "digest": digest}
         partial = path.with_suffix(f".{os.getpid()}.partial")
         with _explain_errors(self._references):
             self._references.mkdir(parents=True, exist_ok=True)
             partial.write_text(json.dumps(entry), encoding="utf-8")
             partial.replace(path)
 
-    def _reference_path(self, reference: str, platform: str) -> Path:
-        name = hashlib.sha256(f"{platform} {reference}".encode()).hexdigest()
+    def _reference_path(self, reference: str) -> Path:
+        # Machines of several platforms may share a home directory.
+        name = hashlib.sha256(f"{this_platform()} {reference}".encode()).hexdigest()
         return self._references / f"{name}.json"
 
     def _image_path(self, digest: str) -> Path:

@@ -33,7 +33,7 @@ def fetch(
         progress = _CancellableProgress(lines, options.is_cancelled or (lambda: False))
         progress.line(f"{reference}: resolving")
         repository = xpkg.Repository(reference, "pull", progress=progress)
-        data = _pull_manifest(repository, cache.this_platform())
+        data = _pull_manifest(repository)
         digest = images.sha256(data)
         image = image_cache.image(digest) or _pull(repository, data, image_cache, progress)
     return image, digest
@@ -61,10 +61,12 @@ class _CancellableProgress:
             raise InputError.of("the fetch was cancelled")
 
 
-def _pull_manifest(repository: xpkg.Repository, platform: str) -> bytes:
+def _pull_manifest(repository: xpkg.Repository) -> bytes:
     """Pull the manifest of the reference, or of this platform if it is an index."""
+    platform = cache.this_platform()
     data = repository.pull_manifest(repository.reference.version)
     index = image_loader.read_object(data)
+    # The platform of an image alone is in its config, which `parse_config` compares.
     if "manifests" not in index:
         return data
     entries = image_loader.platform_entries(index)

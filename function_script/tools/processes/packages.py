@@ -1,15 +1,14 @@
 """Get the image of a function's package: from the cache, or once from its registry."""
 
 from function_script.texts.errors import FatalError, InputError
-from function_script.tools.processes.cache import CachedImage, ImageCache, this_platform
+from function_script.tools.processes.cache import CachedImage, ImageCache
 from function_script.tools.processes.options import PackageOptions, cannot_run, default_root
 
 
 def load(function: str, package: str, options: PackageOptions) -> CachedImage:
     """Return the unpacked image of a package for this machine. Raises InputError."""
     images = ImageCache(options.root or default_root())
-    platform = this_platform()
-    if options.pull != "Always" and (image := images.find(package, platform)):
+    if options.pull != "Always" and (image := images.find(package)):
         return image
     # The client of registries is slow to import.
     from function_script.tools.processes import fetching  # noqa: PLC0415 - see above
@@ -22,7 +21,7 @@ def load(function: str, package: str, options: PackageOptions) -> CachedImage:
                 f'package "{package}" is not in the cache "{images.root}"', hint=options.never_hint
             )
         image, digest = fetching.fetch(reference, images, options)
-        images.add_reference(package, platform, digest)
+        images.add_reference(package, digest)
     except ValueError as error:
         raise cannot_run(function, f'package "{package}": {error}') from error
     except FatalError as error:

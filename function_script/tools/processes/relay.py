@@ -23,11 +23,6 @@ class _Direction:
         self.is_open = True
 
     @property
-    def can_read(self) -> bool:
-        """Report whether there is room for more bytes."""
-        return self.is_open and len(self.buffer) < _MAX_BUFFER_BYTES
-
-    @property
     def is_over(self) -> bool:
         """Report whether the source has ended and all of its bytes are sent."""
         return not self.is_open and not self.buffer
@@ -137,7 +132,9 @@ class Relay:
         """Wait for what each of the two sockets can do next."""
         for outgoing, incoming in (directions, directions[::-1]):
             connection = outgoing.source
-            events = selectors.EVENT_READ if outgoing.can_read else 0
+            # A target that takes nothing must not fill the memory.
+            can_read = outgoing.is_open and len(outgoing.buffer) < _MAX_BUFFER_BYTES
+            events = selectors.EVENT_READ if can_read else 0
             events |= selectors.EVENT_WRITE if incoming.buffer else 0
             is_registered = connection in self._selector.get_map()
             if is_registered and not events:

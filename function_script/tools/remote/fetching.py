@@ -118,6 +118,10 @@ class Source:
             self.cache.put(key, payload)
         return payload
 
+    def access(self, login_for_host: login.Login | None) -> git.Access:
+        """Return the options of connections to a repository."""
+        return git.Access(login=login_for_host, ca_file=self.ca_file, plain_http=self.plain_http)
+
     def trust(self, login_for_host: login.Login | None) -> Trust:
         """Return the options of connections to a registry."""
         return Trust(
@@ -133,10 +137,7 @@ class Source:
     ) -> content.Content:
         try:
             if reference.transport == "git":
-                access = git.Access(
-                    login=login_for_host, ca_file=self.ca_file, plain_http=self.plain_http
-                )
-                return git.fetch(reference, access)
+                return git.fetch(reference, self.access(login_for_host))
             trust = self.trust(login_for_host)
             return _bounded(lambda: oci.fetch(reference, trust))
         except FetchError as error:
@@ -167,6 +168,7 @@ def _bounded(fetch: Callable[[], content.Content]) -> content.Content:
         except Exception as error:  # noqa: BLE001 - whatever a hostile registry finds
             outcome.append(FetchError(f"internal error ({type(error).__name__})"))
 
+    # A pool of threads would wait for this one when the process ends.
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(_FETCH_SECONDS)

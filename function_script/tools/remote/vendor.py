@@ -62,7 +62,8 @@ class _Place:
         problems = ProblemList()
         reference = parsing.read(ObjectReader(self.value, self.field, problems))
         if reference is None or problems:
-            raise self._error(problems)
+            span = self.document.span((*self.path, *self.version_field))
+            raise InputError(*(problem.to_diagnostic(span=span) for problem in problems))
         return reference
 
     def with_version(self, text: str) -> Self:
@@ -70,10 +71,6 @@ class _Place:
         section, key = self.version_field
         changed: Object = {**manifests.object_at(self.value, section), key: text}
         return replace(self, value={**self.value, section: changed})
-
-    def _error(self, problems: ProblemList) -> InputError:
-        span = self.document.span((*self.path, *self.version_field))
-        return InputError(*(problem.to_diagnostic(span=span) for problem in problems))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,8 +269,8 @@ def _resolve(place: _Place, source: Source, revision: str = "") -> tuple[_Place,
             url = manifests.text_at(place.value, "git", "url")
             # Checks the URL before anything is sent.
             login = source.find_login(place.with_version("0" * 40).read())
-            access = git.Access(login=login, ca_file=source.ca_file, plain_http=source.plain_http)
-            return place.with_version(git.resolve(url, revision, access)), revision
+            commit = git.resolve(url, revision, source.access(login))
+            return place.with_version(commit), revision
         name, at, _ = place.version.partition("@")
         if at and not revision:
             return place, _tag_of(place.version)

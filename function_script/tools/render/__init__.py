@@ -7,7 +7,6 @@ sandboxes, networks or files.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from function_script.request import objects
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Span
@@ -76,16 +75,13 @@ def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
         # Of two with one key the store has the last.
         current = source.store.find(*type_, namespace, manifests.name(manifest)) or manifest
         observed[manifests.annotation(current, manifests.RESOURCE_NAME)] = current
+    state = messages.state(observed, xr.manifest)
+    if xr.is_legacy:
+        state.composite.connection_details.update(_find_details(xr.manifest, source))
+    for name, manifest in observed.items():
+        state.resources[name].connection_details.update(_find_details(manifest, source))
     start = pipeline.InitialState(
-        observed=messages.state(
-            _with_details(xr.manifest, source, has_details=xr.is_legacy),
-            {
-                name: _with_details(manifest, source, has_details=True)
-                for name, manifest in observed.items()
-            },
-        ),
-        context=inputs.context,
-        desired=messages.desired_state(inputs.desired),
+        observed=state, context=inputs.context, desired=messages.state(inputs.desired)
     )
     outcome = pipeline.run(pipeline_steps, start, source, runner)
     is_failed = outcome.failure is not None
@@ -108,7 +104,7 @@ def _identify(inputs: RenderInputs) -> Xr:
     steps.check_type(inputs.composition, inputs.xr)
     if not inputs.is_prepared:
         steps.check_selector(inputs.composition, inputs.xr, is_legacy=is_legacy)
-    file: Object = {key: objects.deep_copy(value) for key, value in inputs.xr.items()}
+    file = manifests.copy(inputs.xr)
     if inputs.xrd is not None:
         xrs.check_match(inputs.xrd, file)
         if not inputs.is_prepared:
@@ -131,16 +127,12 @@ def _validate(xr: Object, xrd: Object, report: Callable[[Diagnostic, str], None]
         raise XrError(*verdict.errors)
 
 
-def _with_details(
-    manifest: Object, source: RequirementSource, *, has_details: bool
-) -> messages.Observed:
-    """Return the object with the data of its connection secret."""
+def _find_details(manifest: Object, source: RequirementSource) -> dict[str, bytes]:
+    """Return the data of an object's connection secret."""
     reference = manifests.object_at(manifest, "spec", "writeConnectionSecretToRef")
     namespace = manifests.namespace(manifest) or manifests.text_at(reference, "namespace")
     secret = source.store.find("v1", "Secret", namespace, manifests.text_at(reference, "name"))
-    if secret is None or not has_details:
-        return messages.Observed(manifest=manifest)
-    return messages.Observed(manifest=manifest, connection_details=messages.secret_data(secret))
+    return {} if secret is None else messages.secret_data(secret)
 
 
 def _selection_events(xr: Xr, composition: Object) -> Iterator[pipeline.Event]:

@@ -10,7 +10,6 @@ from function_script.engines.registry import LANGUAGES
 from function_script.request import objects
 from function_script.request.values import Object
 from function_script.sandbox import Pool
-from function_script.texts import diagnostics
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.tools import local_pool, manifests, render, sources
@@ -40,20 +39,13 @@ class Options(renderer.Options):
     """The flags apart from the paths.
 
     ``skips_validation``: what the pipeline writes is not compared with the schemas at hand.
-    ``report`` gets problems that end nothing, with their severity. None: frames are printed.
+    ``report`` gets problems that end nothing, with their severity.
     """
 
     output: OutputOptions
+    report: Callable[[Diagnostic, str], None]
     skips_xr_validation: bool = False
     skips_validation: bool = False
-    report: Callable[[Diagnostic, str], None] | None = None
-
-    def show(self, problem: Diagnostic, severity: str) -> None:
-        """Report a problem."""
-        if self.report is not None:
-            self.report(problem, severity)
-        else:
-            self.print(f"{diagnostics.to_frame(problem, severity)}\n")
 
 
 def render_text(paths: loading.RenderPaths, options: Options, pool: Pool) -> str:
@@ -82,7 +74,7 @@ def render_blame(paths: loading.RenderPaths, options: Options, pool: Pool) -> bl
 
     def report(problem: Diagnostic, severity: str) -> None:
         if severity == "error" or not options.is_quiet:
-            options.show(locate(problem), severity)
+            options.report(locate(problem), severity)
 
     if not options.is_quiet:
         for note in find_clock_reads(composition, xr.value):
@@ -118,7 +110,7 @@ def _print_problems(
         from function_script.tools.validate.catalog import Catalog  # noqa: PLC0415 - slow
 
         for problem, severity in validation.validate(rendering, Catalog(inputs.definitions)):
-            options.show(problem, "note" if severity == "note" else "warning")
+            options.report(problem, "note" if severity == "note" else "warning")
     if not options.output.results:
         _print_warnings(rendering.result, options.print)
 

@@ -84,7 +84,7 @@ def failed(xr: Xr, outcome: PipelineResult) -> Composition:
 
 def untouched(xr: Xr) -> Composition:
     """Return the XR alone, as for one that is paused or being deleted: no function is called."""
-    manifest: Object = {key: objects.deep_copy(value) for key, value in xr.manifest.items()}
+    manifest = manifests.copy(xr.manifest)
     generation = xrs.generation(manifest)
     if not xr.is_paused:
         marks = [conditions.DELETING, conditions.SYNCED]

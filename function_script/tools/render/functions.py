@@ -37,21 +37,10 @@ from function_script.tools.render.runtimes.model import (
 from function_script.tools.render.steps import Step
 
 _TYPES: Final = {("pkg.crossplane.io/v1", "Function"), ("pkg.crossplane.io/v1beta1", "Function")}
+_FUNCTION: Final = ("pkg.crossplane.io", "Function")
 _RUNTIME: Final = "render.crossplane.io/runtime"
 _CONFINED: Final[tuple[RuntimeKind, ...]] = (LocalKind(), BuiltinKind())
 _WORDS: Final = tuple(dict.fromkeys(kind.word for kind in RUNTIMES))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """The value of ``--function NAME=VALUE``: a word of the table, or an address."""
-
-    value: str
-
-    @property
-    def kinds(self) -> list[RuntimeKind]:
-        """Return the rows with this word; none for an address, whatever it is."""
-        return [kind for kind in RUNTIMES if kind.word == self.value != RemoteKind.word]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,14 +48,15 @@ class FunctionIndex:
     """The Functions by manifest, and what the flags say of them.
 
     ``manifests`` is None without a file. ``runtimes`` are those of single functions by name, OCI
-    reference or revision; ``annotations`` override those of every Function. ``is_strict``: a
-    built-in function of another version than the Function names is an error. ``allows_addresses``:
-    a function may be at an address that its manifest names, wherever that is. ``is_confined``: only
-    our steps and built-in functions run, and the others are left out.
+    reference or revision, each a word of the table or an address; ``annotations`` override those of
+    every Function. ``is_strict``: a built-in function of another version than the Function names is
+    an error. ``allows_addresses``: a function may be at an address that its manifest names,
+    wherever that is. ``is_confined``: only our steps and built-in functions run, and the others are
+    left out.
     """
 
     manifests: Sequence[Object] | None
-    runtimes: Mapping[str, Selection]
+    runtimes: Mapping[str, str]
     annotations: Mapping[str, str]
     is_strict: bool = False
     allows_addresses: bool = False
@@ -125,7 +115,7 @@ def explain(steps: Iterable[Step], index: FunctionIndex) -> Explanation:
     )
 
 
-def parse_runtime(text: str) -> tuple[str, Selection]:
+def parse_runtime(text: str) -> tuple[str, str]:
     """Parse ``NAME=WORD`` or ``NAME=HOST:PORT``. Raises ValueError."""
     name, equals, value = text.rpartition("=")
     words = ", ".join(_WORDS)
@@ -136,7 +126,7 @@ def parse_runtime(text: str) -> tuple[str, Selection]:
         raise ValueError(
             f'"{value}" is none of {words}' + (f', did you mean "{near}"?' if near else "")
         )
-    return name, Selection(value=value)
+    return name, value
 
 
 def find_runtimes(steps: Iterable[Step], index: FunctionIndex) -> dict[str, Runtime]:
@@ -239,16 +229,16 @@ def _select_by_flag(function: FunctionReference, index: FunctionIndex) -> Choice
     for name in (function.step.revision, function.name):
         selection = index.runtimes.get(name) if name else None
         if selection is not None:
-            reason = f"--function {name}={selection.value}"
+            reason = f"--function {name}={selection}"
             function = replace(function, is_explicit=True)
             return _choice(function, _build(function, selection), reason)
     return None
 
 
-def _build(function: FunctionReference, selection: Selection) -> Runtime:
-    kinds = selection.kinds
+def _build(function: FunctionReference, selection: str) -> Runtime:
+    kinds = [kind for kind in RUNTIMES if kind.word == selection != RemoteKind.word]
     if not kinds:
-        return Remote.at(selection.value, function.name)
+        return Remote.at(selection, function.name)
     suitable = (kind for kind in kinds if kind.judge(function).is_suitable)
     return next(suitable, kinds[0]).build(function)
 
@@ -258,7 +248,7 @@ def _select_by_annotation(function: FunctionReference) -> Choice | None:
     target = function.annotations.get(TARGET, "")
     if value in {None, "", RemoteKind.annotation} and target in _WORDS:
         # As for the engine of the official command, which passes the target on.
-        return _choice(function, _build(function, Selection(value=target)), f"{TARGET}: {target}")
+        return _choice(function, _build(function, target), f"{TARGET}: {target}")
     if not value:
         return None
     kind = next((kind for kind in RUNTIMES if kind.annotation == value), None)
@@ -354,7 +344,7 @@ def _name_field(step: Step) -> str:
     return f"spec.pipeline[{step.index}].functionRef.name"
 
 
-def find_unused(steps: Iterable[Step], selections: Mapping[str, Selection]) -> Iterator[str]:
+def find_unused(steps: Iterable[Step], selections: Iterable[str]) -> Iterator[str]:
     """Yield a note for each --function of a name that no step calls."""
     names = [name for step in steps for name in (step.function, step.revision) if name]
     called_names = tuple(dict.fromkeys(names))
@@ -366,18 +356,24 @@ def find_unused(steps: Iterable[Step], selections: Mapping[str, Selection]) -> I
 
 def load(path: Path | None, project: Project) -> list[Object] | None:
     """Load the Functions of a file; None without one. Raises FatalError."""
-    if path is None:
-        return None
-    manifests_ = loading.load_values([path], project)
-    check_kinds(manifests_)
-    return manifests_
+    return None if path is None else check_kinds(loading.load_values([path], project))
 
 
-def check_kinds(functions: Iterable[Object]) -> None:
-    """Raise InputError unless every object is a Function."""
+def select(objects_: Iterable[Object]) -> list[Object] | None:
+    """Return the Functions among the objects of a cluster; None if there are none."""
+    return [
+        each
+        for each in objects_
+        if (manifests.group(manifests.text_at(each, "apiVersion")), each.get("kind")) == _FUNCTION
+    ] or None
+
+
+def check_kinds(functions: list[Object]) -> list[Object]:
+    """Return the objects, or raise InputError unless every one is a Function."""
     for manifest in functions:
         if objects.api_version_and_kind(manifest) not in _TYPES:
             raise InputError.of(
                 f"cannot use {manifests.describe(manifest)} as a function",
                 hint="FUNCTIONS holds objects of kind Function, pkg.crossplane.io/v1",
             )
+    return functions

@@ -5,7 +5,6 @@ import binascii
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 from google.protobuf.struct_pb2 import Struct
@@ -31,14 +30,6 @@ CAPABILITIES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
-    """An observed object and the data of its connection secret."""
-
-    manifest: Object
-    connection_details: Mapping[str, bytes] = field(default_factory=dict)
-
-
 def write_struct(struct: Struct, value: Object, what: str = "") -> None:
     """Set ``struct`` to ``value``. Errors call it ``what``, or by its kind and name.
 
@@ -56,26 +47,14 @@ def read_struct(struct: Struct) -> Object:
     return wire.decode_struct(struct.SerializeToString())
 
 
-def state(xr: Observed, composed: Mapping[str, Observed]) -> fnv1.State:
-    """Build the observed state, which is the same message for every step."""
+def state(composed: Mapping[str, Object], xr: Object | None = None) -> fnv1.State:
+    """Build a state of objects alone: nothing says that a resource is ready."""
     message = fnv1.State()
-    _write_resource(message.composite, xr)
+    if xr is not None:
+        write_struct(message.composite.resource, xr)
     for name in sorted(composed):
-        _write_resource(message.resources[name], composed[name])
+        write_struct(message.resources[name].resource, composed[name])
     return message
-
-
-def desired_state(composed: Mapping[str, Object]) -> fnv1.State:
-    """Build the state that earlier steps desire; nothing says that a resource is ready."""
-    message = fnv1.State()
-    for name, manifest in composed.items():
-        write_struct(message.resources[name].resource, manifest)
-    return message
-
-
-def _write_resource(message: fnv1.Resource, observed: Observed) -> None:
-    write_struct(message.resource, observed.manifest)
-    message.connection_details.update(observed.connection_details)
 
 
 def resources(objects: Iterable[Object]) -> fnv1.Resources:

@@ -71,7 +71,7 @@ def render(inputs: OperationInputs, runner: Runner) -> OperationResult:
 
 def reconcile(inputs: OperationInputs, runner: Runner) -> OperationResult:
     """`render`, but return a result after a FATAL result, too. Raises InputError."""
-    operation: Object = {key: objects.deep_copy(value) for key, value in inputs.operation.items()}
+    operation = manifests.copy(inputs.operation)
     pipeline_steps = steps.parse_operation(operation, is_lenient=inputs.is_prepared)
     manifests.make_object(operation, "metadata")["resourceVersion"] = _RESOURCE_VERSION
     is_complete = any(
@@ -174,7 +174,7 @@ def to_operation(manifest: Object) -> Object:
     """
     api_version, kind = objects.api_version_and_kind(manifest)
     if api_version == API_VERSION and kind == _OPERATION:
-        return _copy(manifest)
+        return manifests.copy(manifest)
     if api_version != API_VERSION or kind not in {_CRON, _WATCH}:
         raise InputError.of(
             f"cannot use {manifests.describe(manifest)} as an Operation",
@@ -222,18 +222,14 @@ def require(operation: Object, watched: Object) -> None:
         requirements["requiredResources"] = [*resources, dict(selector)]
 
 
-def _copy(manifest: Object) -> Object:
-    return {key: objects.deep_copy(value) for key, value in manifest.items()}
-
-
 def _instantiate(parent: Object, name: str) -> Object:
     template = manifests.object_at(parent, *_TEMPLATE)
-    metadata = _copy(manifests.object_at(template, "metadata"))
+    metadata = manifests.copy(manifests.object_at(template, "metadata"))
     return {
         "apiVersion": API_VERSION,
         "kind": _OPERATION,
         "metadata": {**metadata, "name": name},
-        "spec": _copy(manifests.object_at(template, "spec")),
+        "spec": manifests.copy(manifests.object_at(template, "spec")),
     }
 
 

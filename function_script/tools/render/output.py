@@ -1,7 +1,7 @@
 """The documents to print, in the official command's order and shape, and their differences."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final, TypeAlias
 
 from function_script.documents import to_yaml_stream
@@ -32,9 +32,7 @@ def documents(result: RenderResult, options: OutputOptions) -> list[Object]:
     """Return the XR, the composed resources by name, then results and context if chosen."""
     xr = result.composition.xr
     if options.full_xr:
-        whole: Object = {key: objects.deep_copy(value) for key, value in result.xr.items()}
-        objects.merge(whole, xr)
-        xr = whole
+        xr = manifests.copy(result.xr, xr)
     resources = result.composition.resources
     items = [xr, *(resources[name] for name in sorted(resources))]
     return [*map(conditions.with_times_replaced, items), *_extras(result, options)]
@@ -49,7 +47,7 @@ def operation_documents(
     """
     if result.operation is None:
         raise InputError.of("cannot show an Operation that was not run")
-    operation: Object = {key: objects.deep_copy(value) for key, value in result.operation.items()}
+    operation = manifests.copy(result.operation)
     pipeline: list[Value] = [*manifests.objects_at(operation, "spec", "pipeline")]
     if has_context:
         pipeline.insert(0, _context_step("inject", "Seed"))
@@ -72,13 +70,7 @@ def _extras(result: ReconcileResult, options: OutputOptions) -> list[Object]:
     extras: list[Object] = []
     if options.results:
         extras += [
-            {
-                "apiVersion": _API_VERSION,
-                "kind": "Result",
-                "severity": event.severity,
-                "reason": event.reason,
-                "message": event.message,
-            }
+            {"apiVersion": _API_VERSION, "kind": "Result", **asdict(event)}
             for event in result.events
         ]
     if options.context and result.context is not None:

@@ -15,11 +15,12 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
 from function_script.request.limits import Limits
 from function_script.request.objects import Path
+from function_script.request.program import Branch
 from function_script.request.values import Object, Readable
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Excerpt, Span, excerpt
-from function_script.tools import author_positions, step_inputs
+from function_script.tools import author_positions, local_pool, step_inputs
 from function_script.tools.render import messages
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.steps import Step
@@ -37,13 +38,13 @@ class Position(NamedTuple):
 class Call(NamedTuple):
     """The last call of a step's function: what it got, what it returned, and how to ask it again.
 
-    ``locate`` returns what `local_worker` answers, or None.
+    ``ask`` returns what `local_worker` answers to a mark, or None.
     """
 
     step: Step
     request: fnv1.RunFunctionRequest
     response: fnv1.RunFunctionResponse
-    locate: Callable[[], bytes | None]
+    ask: Callable[[bytes], bytes | None]
 
 
 def composition_input_path(step: Step) -> Path:
@@ -147,6 +148,12 @@ class Positions:
         source = None if self._origin is None else self._origin.document.origin.source
         return excerpt(source, span) if source is not None and source.name == span.name else None
 
+    def find_branches(self) -> Iterator[tuple[str, Branch]]:
+        """Run each program once more; yield its branches in its own texts, with the step."""
+        for step in self._steps:
+            for branch in step.find_branches():
+                yield step.name, branch
+
     def find_reads(self, position: Position) -> list[Path] | None:
         """Return the fields of the request that a line certainly reads; None if it is not known.
 
@@ -154,6 +161,10 @@ class Positions:
         """
         step = next((each for each in reversed(self._steps) if each.name == position.step), None)
         return None if step is None or position.span is None else step.find_reads(position.span)
+
+
+def _to_span(name: str, line: int, column: int | None, width: int) -> Span:
+    return Span(name=name, line=line, column=column, width=width)
 
 
 class _CalledStep:
@@ -218,6 +229,11 @@ class _CalledStep:
         inner = {path[:end] for path in paths for end in range(len(path))}
         return sorted(paths - inner, key=str)
 
+    def find_branches(self) -> list[Branch]:
+        """Return the branches of the step's program; none if it cannot run."""
+        answer = json.loads(self._call.ask(local_pool.BRANCH_MARK) or b"[]")
+        return [Branch(_to_span(*span), last, is_reached) for span, last, is_reached in answer]
+
     def _position(self, span: Span | None) -> Position:
         if span is not None and self._origin is not None:
             step_input = self._origin.input_of(self._call.step)
@@ -226,13 +242,10 @@ class _CalledStep:
 
     def _read(self) -> Mapping[str | None, Mapping[Path, Span | None]]:
         if self._spans is None:
-            answer = json.loads(self._call.locate() or b"[]")
+            answer = json.loads(self._call.ask(local_pool.MARK) or b"[]")
             self._spans = {
                 resource: {
-                    tuple(path): None
-                    if span is None
-                    else Span(name=span[0], line=span[1], column=span[2], width=span[3])
-                    for path, span in spans
+                    tuple(path): None if span is None else _to_span(*span) for path, span in spans
                 }
                 for resource, spans in answer
             }

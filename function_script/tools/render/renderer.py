@@ -16,7 +16,7 @@ from function_script.step.blocked import Blocked
 from function_script.texts.errors import LimitError
 from function_script.tools import render
 from function_script.tools.render import RenderInputs, operation, steps
-from function_script.tools.render.functions import FunctionIndex, Selection
+from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.operation import OperationInputs, OperationResult
 from function_script.tools.render.positions import Call, Origin, Positions
 from function_script.tools.render.requirements import StepResponse
@@ -44,7 +44,7 @@ class Options:
     """
 
     print: Callable[[str], None] = _print_nothing
-    runtimes: Mapping[str, Selection] = field(default_factory=dict)
+    runtimes: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     is_strict: bool = False
     allows_addresses: bool = False
@@ -144,10 +144,6 @@ class Renderer:
         pipeline = steps.parse_operation(inputs.operation, is_lenient=inputs.is_prepared)
         return operation.reconcile(inputs, self.start(pipeline))
 
-    def call(self, step: Step, request: RunFunctionRequest) -> StepResponse:
-        """Call the function of one step with a request as it is. Raises FatalError."""
-        return self.start([step])(step, request)
-
     def start(self, pipeline: Sequence[Step]) -> StepRunner:
         """Choose the runtimes; what has to be started begins to start at once."""
         runtimes = self._functions.find_runtimes(pipeline, self._caller)
@@ -199,8 +195,8 @@ class StepRunner:
         # Steps run in order, so the last entry is the last step of the pipeline.
         self.responses[step.name] = response.response
         self.blocked[step.name] = response.blocked
-        locate = partial(runtime.locate, request, self._caller)
-        self.calls[step.index] = Call(step, request, response.response, locate)
+        ask = partial(runtime.ask, request, self._caller)
+        self.calls[step.index] = Call(step, request, response.response, ask)
         return response
 
     def _call(self, runtime: Runtime, step: Step, request: RunFunctionRequest) -> StepResponse:

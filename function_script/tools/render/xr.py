@@ -113,7 +113,7 @@ class Xr:
 def identify(file: Object, *, is_legacy: bool) -> Xr:
     """Build the XR with its UID."""
     api_version, kind = objects.api_version_and_kind(file)
-    manifest: Object = {key: objects.deep_copy(value) for key, value in file.items()}
+    manifest = manifests.copy(file)
     metadata = manifests.make_object(manifest, "metadata")
     if not manifests.text_at(manifest, "metadata", "uid"):
         metadata["uid"] = xr_uid(api_version, kind, manifests.namespace(file), manifests.name(file))
@@ -162,7 +162,7 @@ def is_updated(xr: Xr) -> bool:
 
 def last_written(xr: Xr) -> Object:
     """Copy the XR as it was last written, with its current conditions."""
-    manifest: Object = {key: objects.deep_copy(value) for key, value in xr.manifest.items()}
+    manifest = manifests.copy(xr.manifest)
     path = _machinery(is_legacy=xr.is_legacy)
     machinery = manifests.object_at(manifest, *path)
     if not is_updated(xr):

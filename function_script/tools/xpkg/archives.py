@@ -17,7 +17,7 @@ import tarfile
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, BinaryIO, Final, Protocol, Self
 
 _MODE: Final = 0o644
@@ -61,6 +61,7 @@ def tar(files: Mapping[str, bytes]) -> bytes:
 
 def gzip_stored(data: bytes) -> bytes:
     """Write gzip without compression, so that the bytes do not depend on a compressor."""
+    # Level 0 of zlib would do, but its builds cut the data into blocks of different sizes.
     starts = range(0, len(data), _MAX_STORED)
     chunks = [data[start : start + _MAX_STORED] for start in starts] or [b""]
     blocks = [
@@ -73,6 +74,7 @@ def gzip_stored(data: bytes) -> bytes:
 
 def gzip_compressed(data: bytes) -> bytes:
     """Compress large data; the bytes are the same for one version of zlib."""
+    # The header of `gzip.compress` names the system, and other versions of Python name another one.
     compressor = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
     body = compressor.compress(data) + compressor.flush()
     trailer = struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
@@ -113,12 +115,15 @@ class Budget:
 
 
 class Bounded(io.RawIOBase):
-    """A file to read once, forward, within a budget."""
+    """A file to read once, forward, within a budget; ``errors`` say that it is broken."""
 
-    def __init__(self, file: _Readable, budget: Budget) -> None:
+    def __init__(
+        self, file: _Readable, budget: Budget, errors: tuple[type[Exception], ...] = _ERRORS
+    ) -> None:
         super().__init__()
         self._file = file
         self._budget = budget
+        self._errors = errors
 
     def readable(self) -> bool:
         """Return True, as `io` requires."""
@@ -129,7 +134,7 @@ class Bounded(io.RawIOBase):
         count = self._budget.readable if size < 0 else min(size, self._budget.readable)
         try:
             data = self._file.read(count)
-        except _ERRORS as error:
+        except self._errors as error:
             raise ValueError(f"its compression is broken: {error}") from error
         self._budget.spend(len(data))
         return data
@@ -141,9 +146,16 @@ def gunzip(data: bytes, budget: Budget) -> Bounded:
 
 
 def unzstd(data: bytes, budget: Budget) -> Bounded | None:
-    """Open zstd data for bounded reading; None where nothing can read it."""
-    stream = _open_zstd(data)
-    return None if stream is None else Bounded(stream, budget)
+    """Open zstd data for bounded reading; None where nothing can read it.
+
+    The library refuses a window of more than 128 MiB, so that memory is bounded.
+    """
+    for name in _ZSTD_MODULES:
+        with suppress(ImportError):
+            module = importlib.import_module(name)
+            errors = (*_ERRORS, module.ZstdError)
+            return Bounded(module.ZstdFile(io.BytesIO(data)), budget, errors)
+    return None
 
 
 def expanded_digest(data: bytes, budget: Budget) -> str:
@@ -172,38 +184,8 @@ def open_archive(file: BinaryIO) -> Iterator[IO[bytes]]:
 
 
 def _decompress(file: IO[bytes], magic: bytes) -> _Readable | None:
-    if magic.startswith(b"\x1f\x8b"):
+    if is_gzip(magic):
         return gzip.open(file)
     if magic.startswith(b"BZh"):
         return bz2.open(file)
     return lzma.open(file) if magic == b"\xfd7zXZ\x00" else None
-
-
-class _ZstdReader:
-    """A stream whose errors are OSErrors, as those of other compressions are."""
-
-    def __init__(self, stream: _Readable, error: type[Exception]) -> None:
-        self._stream = stream
-        self._error = error
-
-    def read(self, size: int, /) -> bytes:
-        """Read the next bytes, at most ``size``."""
-        try:
-            return self._stream.read(size)
-        except self._error as error:
-            raise OSError(str(error)) from error
-
-
-def _open_zstd(data: bytes) -> _Readable | None:
-    """Open compressed data for reading; None where nothing can read it.
-
-    The library refuses a window of more than 128 MiB, so that memory is bounded.
-    """
-    file: IO[bytes] = io.BytesIO(data)
-    for name in _ZSTD_MODULES:
-        try:
-            module = importlib.import_module(name)
-        except ImportError:
-            continue
-        return _ZstdReader(module.ZstdFile(file), module.ZstdError)
-    return None

@@ -104,6 +104,7 @@ def describe(media_type: str, data: bytes) -> Object:
 
 def _describe_layer(layer: Layer, kind: str | None) -> Object:
     descriptor = describe(_LAYER_TYPE, layer.data)
+    # Crossplane looks for the kind here, and tools that push look in the config's labels.
     return descriptor if kind is None else {**descriptor, "annotations": {LABEL: kind}}
 
 

@@ -75,12 +75,6 @@ class Contents:
     ignore: tuple[str, ...] = ()
     allowed: tuple[Path, ...] = ()
 
-    def find_project(self) -> Project:
-        """Return the files that may be read."""
-        paths = (self.package_root, self.input_crds, self.examples)
-        named = [path for path in paths if path is not None]
-        return Project(named=named, allowed=self.allowed)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
@@ -94,7 +88,9 @@ class Package:
 
 def load(contents: Contents) -> Package:
     """Read everything that belongs into the package. Raises InputError with every problem."""
-    project = contents.find_project()
+    paths = (contents.package_root, contents.input_crds, contents.examples)
+    named = [path for path in paths if path is not None]
+    project = Project(named=named, allowed=contents.allowed)
     documents = list(_documents(contents.package_root, contents, project))
     metas = [document for document in documents if _gvk(document) in _META]
     if len(metas) != 1:

@@ -191,6 +191,7 @@ class _Deadline:
         self.is_over = False
         self._socket: socket.socket | None = None
         self._lock = threading.Lock()
+        # A socket's own timeout begins anew with each piece that comes.
         self._timer = threading.Timer(seconds, self._expire)
         self._timer.daemon = True
 

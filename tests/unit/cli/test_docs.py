@@ -9,7 +9,7 @@ from support.paths import ROOT
 
 from function_script.cli import execute
 from function_script.contribution.dialects import SCRIPT
-from function_script.engines.gotemplate import registry, sprig
+from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.syntax.lexer import KEYWORDS
 from function_script.engines.jinja.filters import FILTERS, TESTS
 from function_script.engines.jinja.lookups import MAPPING_METHODS, STRING_METHODS
@@ -92,7 +92,7 @@ def test_manual_of_jinja_has_every_name() -> None:
 
 def test_manual_of_go_templates_has_every_name() -> None:
     names = _names("gotemplate")
-    assert {*registry.FUNCTIONS, *registry.OWN_FUNCTIONS, *sprig.UNAVAILABLE} - names == set()
+    assert {*registry.FUNCTIONS, *registry.OWN_FUNCTIONS, *registry.UNAVAILABLE} - names == set()
     assert {*KEYWORDS} - names == set()
 
 

@@ -37,6 +37,7 @@ def test_parts_are_there(language: Language) -> None:
         assert callable(getattr(language.engine, function))
     assert isinstance(language.lint, Lint)
     assert not language.has_plain_data or callable(language.plain.render_program)
+    assert not language.has_branches or callable(language.branches.find)
     folder = resources.files(language.package)
     for name in (
         "starter/app/composition.yaml",

@@ -1,7 +1,7 @@
 """Pipelines to expressions: the compiler follows Go's evalPipeline and evalArg."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypeGuard
 
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.compiler.missing_values import MissingValues, Policy
@@ -40,7 +40,8 @@ class Context:
         missing: MissingKey,
         policy: Policy,
     ) -> None:
-        self.callees: calls.Callees = calls.Callees(functions)
+        self.functions: Mapping[str, Function] = functions
+        self.callees: dict[str, Callee] = {}
         self.templates: frozenset[str] = templates
         self.assigned: frozenset[str] = assigned
         self.missing: MissingKey = missing
@@ -49,6 +50,13 @@ class Context:
         self.has_mutation: bool = False
         # Failures that are certain once their place is reached.
         self.failures: list[tuple[Site, EvalError]] = []
+
+    def find_callee(self, name: str) -> Callee:
+        """Return the function of a name; its facts are read once."""
+        callee = self.callees.get(name)
+        if callee is None:
+            callee = self.callees[name] = Callee(self.functions[name])
+        return callee
 
 
 _EXACT: Final[Mapping[str, type[object]]] = {
@@ -187,41 +195,23 @@ class PipelineCompiler:
         has_arguments = len(words) > 1 or final is not None
         if isinstance(first, nodes.Identifier):
             if final is not None:
-                callee = self.context.callees.find(first.name)
+                callee = self.context.find_callee(first.name)
                 final = self.missing.require_stage(final, callee, before)
             self.at = first
             return self.compile_call(first, command, words[1:], final)
-        if isinstance(first, (nodes.Field, nodes.Chain)) or (
-            isinstance(first, nodes.Variable) and len(first.names) > 1
-        ):
+        if not has_arguments and not isinstance(first, nodes.Nil):
+            return self.compile_operand(first)
+        if _is_chain(first):
             start, names = self.compile_chain_start(first)
-            if not has_arguments:
-                return self.compile_fields(start, names)
             return self.compile_method(command, start, names, final)
-        # The pipeline in parentheses sets its own place.
+        # Go's evalCommand refuses the arguments of a pipeline before it notes the place.
         if not isinstance(first, nodes.Pipe):
             self.at = first
         if has_arguments:
             return self.fail_after(
                 final, f"can't give argument to non-function {nodes.to_source(first)}"
             )
-        if isinstance(first, nodes.Nil):
-            return self.fail("nil is not a command")
-        return (
-            self.compile_pipeline(first)
-            if isinstance(first, nodes.Pipe)
-            else self.compile_simple(first)
-        )
-
-    def compile_simple(self, word: nodes.Operand) -> Value:
-        """Compile the dot, a variable or a constant."""
-        if isinstance(word, nodes.Dot):
-            return self.dot
-        if isinstance(word, nodes.Variable):
-            return self.compile_variable(word.names[0])
-        if isinstance(word, (nodes.Bool, nodes.Number, nodes.String)):
-            return self.compile_constant(word)
-        return Value(expressions.Constant(_MISSING), null=False)
+        return self.fail("nil is not a command")
 
     def compile_variable(self, name: str) -> Value:
         """Compile a variable."""
@@ -322,7 +312,7 @@ class PipelineCompiler:
     ) -> Value:
         """Compile a call."""
         self.steps += 1
-        callee = self.context.callees.find(name.name)
+        callee = self.context.find_callee(name.name)
         self.mutates = self.mutates or callee.mutates
         is_lookup = self.missing.refuses and callee.name in {"get", "index"}
         origin = self.find_lookup_origin(words) if is_lookup else None
@@ -436,18 +426,20 @@ class PipelineCompiler:
     # Arguments
 
     def compile_operand(self, word: nodes.Operand) -> Value:
-        """Compile a word other than a constant."""
+        """Compile a word other than nil."""
         self.at = word
         if isinstance(word, nodes.Pipe):
             return self.compile_pipeline(word)
         if isinstance(word, nodes.Identifier):
             return self.compile_call(word, word, (), None)
-        if isinstance(word, (nodes.Field, nodes.Chain)) or (
-            isinstance(word, nodes.Variable) and len(word.names) > 1
-        ):
+        if _is_chain(word):
             start, names = self.compile_chain_start(word)
             return self.compile_fields(start, names)
-        return self.compile_simple(word)
+        if isinstance(word, nodes.Variable):
+            return self.compile_variable(word.names[0])
+        if isinstance(word, (nodes.Bool, nodes.Number, nodes.String)):
+            return self.compile_constant(word)
+        return self.dot
 
     def compile_argument(
         self, word: nodes.Operand, type_name: str, callee: Callee | None = None
@@ -490,6 +482,13 @@ class PipelineCompiler:
 def stage_of(command: nodes.Command) -> nodes.Placed:
     """Return the node that an error about the value of a stage names."""
     return command if len(command.words) > 1 else command.words[0]
+
+
+def _is_chain(word: nodes.Operand) -> TypeGuard[nodes.Field | nodes.Chain | nodes.Variable]:
+    """Report whether a word reads fields."""
+    return isinstance(word, (nodes.Field, nodes.Chain)) or (
+        isinstance(word, nodes.Variable) and len(word.names) > 1
+    )
 
 
 def _count_levels(pipe: nodes.Pipe) -> int:

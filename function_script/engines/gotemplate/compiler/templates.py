@@ -178,14 +178,12 @@ class TemplateCompiler(PipelineCompiler):
         """
         condition = len(self.body)
         self.scope = self.scope.copy()
-        jump: statements.JumpUnless
+        jump = statements.JumpUnless(value.expression, self.site())
         if isinstance(link, nodes.With):
             slot = self.new_slot()
-            jump = statements.With(value.expression, slot.index, self.site())
+            jump.slot = slot.index
             self.dot = value.copy(slot)
             self.dot.nil = self.dot.null = False
-        else:
-            jump = statements.JumpUnless(value.expression, self.site())
         self.body.append(jump)
         self.compile_nodes(link.body)
         if ends is not None:
@@ -204,7 +202,6 @@ class TemplateCompiler(PipelineCompiler):
         outer_scope, outer_dot = self.scope, self.dot
         self.scope = range_scope = outer_scope.copy()
         value = self.compile_whole_pipeline(node.pipe, binds=False)
-        # An empty loop would lose objects.
         value = self.missing.require(value, _last_stage(node.pipe))
         declared = node.pipe.declared
         has_else = node.otherwise is not None
@@ -258,7 +255,7 @@ class TemplateCompiler(PipelineCompiler):
         before, start = self.steps, len(self.body)
         turn = statements.NextItem(loop.index, element.index, self.site())
         if len(declared) > 1:
-            turn = statements.NextPair(loop.index, key.index, element.index, self.site())
+            turn.key = key.index
         self.body.append(turn)
         outer_loop, self.loop = self.loop, Loop(start)
         self.loops += 1

@@ -1,6 +1,6 @@
 """Calls of functions, of methods and of templates, and expressions that stop early."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final, TypeAlias, cast
 
 from function_script.engines.gotemplate import runtime, values
@@ -39,21 +39,6 @@ class Callee:
     def parameter_type(self, index: int) -> str:
         """Return the type of a parameter; the last one may take many arguments."""
         return self.types[min(index, self.last)]
-
-
-class Callees:
-    """The functions of a program, each read once."""
-
-    def __init__(self, functions: Mapping[str, Function]) -> None:
-        self._functions: Mapping[str, Function] = functions
-        self._callees: dict[str, Callee] = {}
-
-    def find(self, name: str) -> Callee:
-        """Return the function of this name."""
-        callee = self._callees.get(name)
-        if callee is None:
-            callee = self._callees[name] = Callee(self._functions[name])
-        return callee
 
 
 class Call(Expression):

@@ -92,34 +92,22 @@ class Jump(Statement):
 
 
 class JumpUnless(Jump):
-    """A jump for a false condition."""
+    """A jump for a false condition; a true one goes into a slot, unless that is negative."""
 
-    def __init__(self, condition: Expression, site: Site) -> None:
+    def __init__(self, condition: Expression, site: Site, slot: int = -1) -> None:
         super().__init__()
         self.condition: Expression = condition
         self.site: Site = site
+        self.slot: int = slot
 
     def run(self, frame: Frame) -> int:
         """Jump, or go on."""
         value = self.condition.evaluate(frame)
         frame.site = self.site
-        return 1 if value else self.distance
-
-
-class With(JumpUnless):
-    """A condition that becomes the dot."""
-
-    def __init__(self, condition: Expression, slot: int, site: Site) -> None:
-        super().__init__(condition, site)
-        self.slot: int = slot
-
-    def run(self, frame: Frame) -> int:
-        """Store the value, or jump."""
-        value = self.condition.evaluate(frame)
-        frame.site = self.site
         if not value:
             return self.distance
-        frame.values[self.slot] = value
+        if self.slot >= 0:
+            frame.values[self.slot] = value
         return 1
 
 
@@ -144,8 +132,9 @@ class Elements(Expression):
         """Return the elements."""
         value = self.value.evaluate(frame)
         frame.site = self.site
-        if self.refuses_null:
-            missing.reject_null(value)
+        if self.refuses_null and value is None:
+            # An empty loop would lose objects.
+            raise errors.EvalError("range can't iterate over null", errors.Code.NULL_TO_RANGE)
         return runtime.pairs(value) if self.has_keys else runtime.elements(value)
 
 
@@ -166,14 +155,16 @@ class StartLoop(Statement):
 class NextItem(Jump):
     """The start of a turn: the next element becomes the dot, or the loop ends.
 
-    A turn costs a step, and one for each text, action, branch and call of the loop's body.
+    ``key`` is the slot of the element's key; it is negative where the elements have none. A turn
+    costs a step, and one for each text, action, branch and call of the loop's body.
     """
 
-    def __init__(self, loop: int, element: int, site: Site) -> None:
+    def __init__(self, loop: int, element: int, site: Site, key: int = -1) -> None:
         super().__init__()
         self.loop: int = loop
         self.element: int = element
         self.site: Site = site
+        self.key: int = key
         self.cost: int = 0
 
     def run(self, frame: Frame) -> int:
@@ -181,27 +172,14 @@ class NextItem(Jump):
         for item in cast("Iterator[object]", frame.values[self.loop]):
             frame.site = self.site
             frame.run.spend(self.cost)
-            self.store(frame, item)
+            if self.key >= 0:
+                frame.values[self.key], frame.values[self.element] = cast(
+                    "tuple[object, object]", item
+                )
+            else:
+                frame.values[self.element] = item
             return 1
         return self.distance
-
-    def store(self, frame: Frame, item: object) -> None:
-        """Store the element."""
-        frame.values[self.element] = item
-
-
-class NextPair(NextItem):
-    """The same with the element's key."""
-
-    def __init__(self, loop: int, key: int, element: int, site: Site) -> None:
-        super().__init__(loop, element, site)
-        self.key: int = key
-
-    def store(self, frame: Frame, item: object) -> None:
-        """Store key and element."""
-        key, element = cast("tuple[object, object]", item)
-        frame.values[self.key] = key
-        frame.values[self.element] = element
 
 
 # Templates
@@ -278,10 +256,12 @@ class DeferringBody(Body):
                     while index < end:
                         index += statements[index].run(frame)
                 except (errors.NoValueError, errors.FieldError) as error:
-                    handler = self.find_handler(index)
-                    if handler is None:
+                    for handler in self.handlers:
+                        if handler.start <= index < handler.end:
+                            index = handler.recover(frame, error)
+                            break
+                    else:
                         raise
-                    index = handler.recover(frame, error)
         except (errors.NoValueError, errors.FieldError) as error:
             record_site(frame)
             if self.is_whole:
@@ -290,10 +270,3 @@ class DeferringBody(Body):
         except (GoError, LimitExceededError, RecursionError):
             record_site(frame)
             raise
-
-    def find_handler(self, index: int) -> Handler | None:
-        """Return the handler of a statement."""
-        for handler in self.handlers:
-            if handler.start <= index < handler.end:
-                return handler
-        return None

@@ -5,15 +5,15 @@ requirements and severity. docs/reference/functions.md has the differences.
 """
 
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request.values import Object
-from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.tools.render import messages
+from function_script.tools.render.requirements import StepResponse
 
 # The beginning of the real functions' message.
 _CANNOT_DECODE: Final = "cannot get Function input from *v1.RunFunctionRequest: "
@@ -59,18 +59,9 @@ _FUNCTIONS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """A response, and the problems behind its FATAL result."""
-
-    response: fnv1.RunFunctionResponse
-    problems: tuple[Diagnostic, ...] = ()
-
-
-def find(names: Iterable[str]) -> BuiltinFunction | None:
-    """Return the function for one of these names or package references, if there is one."""
-    matches = (_FUNCTIONS.get(repository_name(name)) for name in names)
-    return next((match for match in matches if match is not None), None)
+def find(name: str) -> BuiltinFunction | None:
+    """Return the function for a name or a package reference, if there is one."""
+    return _FUNCTIONS.get(repository_name(name))
 
 
 def repository_name(reference: str) -> str:
@@ -78,7 +69,7 @@ def repository_name(reference: str) -> str:
     return reference.partition("@")[0].rpartition("/")[2].partition(":")[0]
 
 
-def call(function: BuiltinFunction, request: fnv1.RunFunctionRequest) -> Answer:
+def call(function: BuiltinFunction, request: fnv1.RunFunctionRequest) -> StepResponse:
     """Answer a request as the function does."""
     module = importlib.import_module(f"{__name__}.{function.module}")
     run = cast(
@@ -93,8 +84,8 @@ def call(function: BuiltinFunction, request: fnv1.RunFunctionRequest) -> Answer:
         response = messages.pass_through(request)
         text = "; ".join(problem.message for problem in error.diagnostics)
         response.results.add(severity=fnv1.SEVERITY_FATAL, message=text)
-        return Answer(response=response, problems=error.diagnostics)
-    return Answer(response=response)
+        return StepResponse(response=response, diagnostics=error.diagnostics)
+    return StepResponse(response=response)
 
 
 def _check_input(function: BuiltinFunction, value: Object) -> None:

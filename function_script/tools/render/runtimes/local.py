@@ -69,8 +69,8 @@ class Local(model.Runtime):
                 raise PipelineError(step, *error.diagnostics) from error
         return StepResponse(response=response, diagnostics=reply.diagnostics, blocked=reply.blocked)
 
-    def locate(
-        self, request: fnv1.RunFunctionRequest, caller: model.FunctionCaller
+    def ask(
+        self, request: fnv1.RunFunctionRequest, caller: model.FunctionCaller, mark: bytes
     ) -> bytes | None:
         """Evaluate the step's program once more; see `local_worker`. None with another worker."""
         pool = caller.pool
@@ -78,7 +78,7 @@ class Local(model.Runtime):
             return None
         reply = local_pool.evaluate(
             request.SerializeToString(),
-            lambda data: pool.run(data + local_pool.MARK),
+            lambda data: pool.run(data + mark),
             caller.servers.packages,
         )
         return reply.response if isinstance(reply, Answered) else None
@@ -149,9 +149,9 @@ class Builtin(model.Runtime):
         answer = builtin.call(self.function, request)
         prefix = f'pipeline step "{step.name}" returned a fatal result: '
         problems = (
-            replace(problem, message=f"{prefix}{problem.message}") for problem in answer.problems
+            replace(problem, message=f"{prefix}{problem.message}") for problem in answer.diagnostics
         )
-        return StepResponse(response=answer.response, diagnostics=tuple(problems))
+        return replace(answer, diagnostics=tuple(problems))
 
 
 class BuiltinKind(model.RuntimeKind):
@@ -162,14 +162,14 @@ class BuiltinKind(model.RuntimeKind):
 
     def judge(self, function: model.FunctionReference) -> model.Suitability:
         """Accept the packages in the table of built-in functions."""
-        match = builtin.find((function.repository,))
+        match = builtin.find(function.repository)
         if match is None:
             return model.Suitability(is_suitable=False, reason="it is not built in")
         return model.Suitability(is_suitable=True, reason=f"{match.name} needs no image here")
 
     def build(self, function: model.FunctionReference) -> model.Runtime:
         """Return the built-in function."""
-        match = builtin.find((function.repository,))
+        match = builtin.find(function.repository)
         if match is None:
             raise InputError.of("it is not built in")
         return Builtin(function=match, package=function.package)

@@ -129,9 +129,11 @@ class Runtime(ABC):
     ) -> StepResponse:
         """Call the function once. Raises FatalError if there is no response."""
 
-    def locate(self, request: fnv1.RunFunctionRequest, caller: FunctionCaller) -> bytes | None:
-        """Call the function for the positions of its values; None where nothing knows them."""
-        del request, caller
+    def ask(
+        self, request: fnv1.RunFunctionRequest, caller: FunctionCaller, mark: bytes
+    ) -> bytes | None:
+        """Ask the function for its positions or branches; None where nothing knows them."""
+        del request, caller, mark
         return None
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from function_script.engines.gotemplate import sprig, values
+from function_script.engines.gotemplate import registry, values
 from function_script.engines.gotemplate.builtins import core, function_go_templating, own
 from function_script.engines.gotemplate.function import (
     Allocator,
@@ -18,7 +18,7 @@ from function_script.engines.gotemplate.function import (
 TABLES = {
     "Go": core.FUNCTIONS,
     "function-go-templating": function_go_templating.FUNCTIONS,
-    "sprig": sprig.FUNCTIONS,
+    "sprig": registry.SPRIG,
     "own": (*own.GETTERS, *own.FUNCTIONS),
 }
 

@@ -6,6 +6,7 @@ from textwrap import dedent, indent
 
 import pytest
 
+from function_script.cli import execute
 from function_script.sandbox import Pool
 from function_script.tools import check, local_pool
 from function_script.tools.check import runs
@@ -508,3 +509,142 @@ def test_output_of_render_is_no_xr_at_hand(spec: str, tmp_path: Path, pool: Pool
     (tmp_path / "examples").mkdir()
     (tmp_path / "examples" / "expected.yaml").write_text(dedent(xr))
     assert _check(file, pool).findings == []
+
+
+_GO_BRANCHES = (
+    _CONFIG
+    + """\
+{{- $size := $spec.size }}
+{{- if eq $size "small" }}
+  a: "YES"
+{{- else if eq $size "large" }}
+  b: "YES"
+{{- else if eq $size "huge" }}
+  c: "NO"
+  {{- if eq $size "huge" }}
+  inner: "1"
+  {{- end }}
+{{- else }}
+  d: "NO"
+{{- end }}
+{{- range $spec.tags | default list }}
+  e-{{ . }}: "YES"
+{{- else }}
+  f: "YES"
+{{- end }}
+{{- with eq $size "huge" }}
+  g: "NO"
+{{- end }}
+{{- if eq $size "huge" }}{{ $size = "NO" }}{{ end }}
+{{- define "used" }}{{ if true -}} YES {{- else -}} NO {{- end }}{{ end }}
+{{- define "unused" }}
+  h: "NO"
+{{- end }}
+  i: {{ include "used" . | quote }}
+{{- if eq $size "large" }}{{ fail "YES" }}{{ end }}
+"""
+)
+_JINJA_BRANCHES = (
+    _CONFIG
+    + """\
+{% set size = spec.size %}
+{% if size == "small" %}
+  a: "YES"
+{% elif size == "large" %}
+  b: "YES"
+{% elif size == "huge" %}
+  c: "NO"
+  {% if size == "huge" %}
+  inner: "1"
+  {% endif %}
+{% else %}
+  d: "NO"
+{% endif %}
+{% for tag in spec.tags | default([]) %}
+  e-{{ tag }}: "YES"
+{% else %}
+  f: "YES"
+{% endfor %}
+{% if size == "huge" %}
+  {% set size = "NO" %}
+{% endif %}
+{% macro used() %}
+YES
+{%- endmacro %}
+{% macro unused() %}
+  h: "NO"
+{% endmacro %}
+  i: {{ used() | quote }}
+{% if size == "large" %}{{ fail("YES") }}{% endif %}
+"""
+)
+_STARLARK_BRANCHES = """\
+def used(x):
+    \"\"\"Return a text.\"\"\"
+    return x
+
+def unused():
+    if True:  # NO
+        return "inner"
+    return "outer"
+
+def main(req):
+    size = get_xr(req)["spec"]["size"]
+    if size == "small": x = "YES"
+    elif size == "large":
+        x = "YES"
+    elif size == "huge":
+        # A comment is no line of the branch.
+        if size:  # NO
+            x = "inner"
+    else:
+        x = "NO"
+    data = {"x": used(x)}
+    for tag in get_xr(req)["spec"].get("tags", []):
+        if tag == "other":
+            data[tag] = "NO"
+        else:
+            data[tag] = "YES"
+    if size == "huge": data["NO"] = "1"; data = {}
+    rsp = response()
+    rsp.resource("config", {"apiVersion": "v1", "kind": "ConfigMap", "data": data})
+    if size == "large":
+        fail("YES")
+    return rsp
+"""
+BRANCHES = [
+    pytest.param(_GO, _GO_BRANCHES, id=_GO),
+    pytest.param(_JINJA, _JINJA_BRANCHES, id=_JINJA),
+    pytest.param(_STARLARK, _STARLARK_BRANCHES, id=_STARLARK),
+]
+
+
+@pytest.mark.parametrize(("kind", "program"), BRANCHES)
+def test_branch_that_no_run_enters_is_listed_at_its_first_line(
+    kind: str, program: str, tmp_path: Path, pool: Pool
+) -> None:
+    file = _place(tmp_path, kind, program)
+    report = _check(file, pool)
+    lines = file.read_text().split("\n")
+    spans = [each.diagnostic.span for each in report.unreached if each.rule == "unreached"]
+    numbers = [span.line for span in spans if span is not None]
+    assert numbers == [number for number, line in enumerate(lines, 1) if "NO" in line]
+    assert report.findings == []
+
+
+_LISTED = "no run reached this line"
+FORMS = [
+    pytest.param([], f"Not reached: 5 lines, or what follows\n  {{file}}: {_LISTED}", id="text"),
+    pytest.param(["--diagnostics", "line"], f"{{file}}: info: {_LISTED}", id="line"),
+    pytest.param(["--diagnostics", "json"], '{{"severity": "info", "rule": "unreached"', id="json"),
+    pytest.param(["--output", "json"], '"notReached": [', id="report"),
+]
+
+
+@pytest.mark.parametrize(("flags", "text"), FORMS)
+def test_branch_is_listed_in_every_form_and_is_no_finding(
+    flags: list[str], text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = _place(tmp_path, _STARLARK, _STARLARK_BRANCHES.replace('fail("YES")', "pass"))
+    assert execute(["check", str(file), "--strict", *flags]) == 0
+    assert text.format(file=f"{file}:19:13") in capsys.readouterr().out

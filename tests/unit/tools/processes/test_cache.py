@@ -6,24 +6,27 @@ from pathlib import Path
 import pytest
 
 from function_script.texts.errors import InputError
+from function_script.tools.processes import cache
 from function_script.tools.processes.cache import ROOT_FILES, ImageCache
 
 DIGEST = "sha256:" + "a" * 64
-PLATFORM = "linux/amd64"
 
 
 def fill(directory: Path) -> None:
     (directory / "function").write_text("x")
 
 
-def test_image_is_found_by_its_digest_and_its_reference(tmp_path: Path) -> None:
+def test_image_is_found_by_its_digest_and_its_reference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     images = ImageCache(tmp_path)
     image = images.add(DIGEST, {"os": "linux"}, fill)
-    images.add_reference("registry/a:v1", PLATFORM, DIGEST)
-    assert images.image(DIGEST) == images.find("registry/a:v1", PLATFORM) == image
+    images.add_reference("registry/a:v1", DIGEST)
+    assert images.image(DIGEST) == images.find("registry/a:v1") == image
     assert (image.directory / ROOT_FILES / "function").read_text() == "x"
-    assert images.find("registry/a:v2", PLATFORM) is None
-    assert images.find("registry/a:v1", "linux/arm64") is None
+    assert images.find("registry/a:v2") is None
+    monkeypatch.setattr(cache, "this_platform", lambda: "linux/another")
+    assert images.find("registry/a:v1") is None
 
 
 def test_image_whose_files_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
@@ -81,10 +84,10 @@ def test_image_is_unpacked_once_by_two_commands(tmp_path: Path) -> None:
 def test_reference_file_that_is_broken_is_no_answer(tmp_path: Path, text: str) -> None:
     images = ImageCache(tmp_path)
     images.add(DIGEST, {}, fill)
-    images.add_reference("registry/a:v1", PLATFORM, DIGEST)
+    images.add_reference("registry/a:v1", DIGEST)
     (path,) = (tmp_path / "references").iterdir()
     path.write_text(text)
-    assert images.find("registry/a:v1", PLATFORM) is None
+    assert images.find("registry/a:v1") is None
 
 
 def test_cache_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:

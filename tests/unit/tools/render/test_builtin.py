@@ -10,7 +10,7 @@ from function_script.cli import execute
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request.values import Object
 from function_script.tools.render import builtin
-from function_script.tools.render.builtin import Answer
+from function_script.tools.render.requirements import StepResponse
 
 READY = "function-auto-ready"
 ENVIRONMENT = "function-environment-configs"
@@ -18,8 +18,8 @@ EXTRA = "function-extra-resources"
 EARLY, LATE = "2024-01-01T00:00:00Z", "2024-01-01T00:00:01Z"
 
 
-def call(name: str, value: Object, **request: object) -> Answer:
-    function = builtin.find([name])
+def call(name: str, value: Object, **request: object) -> StepResponse:
+    function = builtin.find(name)
     assert function is not None
     whole = {"input": value, **request}
     return builtin.call(function, json_format.ParseDict(whole, fnv1.RunFunctionRequest()))
@@ -65,13 +65,13 @@ def test_input_that_its_schema_refuses_is_fatal(
     (result,) = answer.response.results
     assert result.severity == fnv1.SEVERITY_FATAL
     assert result.message == f"{prefix}{problem}"
-    assert [each.field for each in answer.problems] == [f"input.{problem.partition(':')[0]}"]
-    assert [each.hint for each in answer.problems] == [hint and f'did you mean "{hint}"?']
+    assert [each.field for each in answer.diagnostics] == [f"input.{problem.partition(':')[0]}"]
+    assert [each.hint for each in answer.diagnostics] == [hint and f'did you mean "{hint}"?']
 
 
 def test_field_that_no_release_has_is_fatal_with_a_hint() -> None:
     value: Object = {"spec": {"context": {"key": "a"}, "extraResources": []}}
-    (problem,) = call(EXTRA, value).problems
+    (problem,) = call(EXTRA, value).diagnostics
     assert problem.field == "input.spec.context"
     assert problem.hint == "no release of the function has it, only its main branch"
 

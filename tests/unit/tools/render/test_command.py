@@ -14,11 +14,12 @@ from function_script import documents
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.objects import find_path
 from function_script.request.values import Object
+from function_script.texts import diagnostics
+from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError, ProgramError
 from function_script.texts.source import Source
 from function_script.tools import local_pool
 from function_script.tools.render import command, loading
-from function_script.tools.render.functions import Selection
 from function_script.tools.render.output import OutputOptions
 from function_script.tools.render.runtimes.servers import Servers
 
@@ -58,9 +59,13 @@ def render(paths: loading.RenderPaths, **options: object) -> str:
     """The text that `render` prints, with all extras."""
     sections = OutputOptions(full_xr=True, results=True, context=True)
     parts = {"output": sections, "print": lambda _: None, **options}
+
+    def report(problem: Diagnostic, severity: str) -> None:
+        parts["print"](f"{diagnostics.to_frame(problem, severity)}\n")
+
     programs = paths.programs or local_pool.programs_beside(paths.composition)
     with local_pool.open_pool(programs) as pool:
-        return command.render_text(paths, command.Options(**parts), pool)
+        return command.render_text(paths, command.Options(report=report, **parts), pool)
 
 
 def objects_in(text: str) -> list[Object]:
@@ -287,7 +292,7 @@ def address() -> Iterator[str]:
 def test_other_functions_are_called_at_their_address(tmp_path: Path, address: str) -> None:
     """Between our own steps; without v1 the older version is called."""
     paths = example(tmp_path, STEP + SCRIPT + REMOTE)
-    text = render(paths, runtimes={"function-other": Selection(value=address)})
+    text = render(paths, runtimes={"function-other": address})
     kinds = [document["kind"] for document in objects_in(text)]
     assert kinds[1:3] == ["Other", "Thing"]
 
@@ -298,7 +303,7 @@ kind: Function
 metadata: {name: function-other}
 spec: {package: "registry.example.org/team/function-other:v1.0.0"}
 """
-DOCKER = {"function-other": Selection(value="docker")}
+DOCKER = {"function-other": "docker"}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for docker is a script")
@@ -334,7 +339,7 @@ def test_container_that_does_not_answer_shows_its_log(
 def test_function_that_is_not_there_is_told(tmp_path: Path) -> None:
     """With its name and address."""
     paths = example(tmp_path, REMOTE)
-    nobody = {"function-other": Selection(value="127.0.0.1:1")}
+    nobody = {"function-other": "127.0.0.1:1"}
     with pytest.raises(ProgramError, match="no function answers at"):
         render(paths, runtimes=nobody, timeout_seconds=0.3)
 
@@ -342,7 +347,7 @@ def test_function_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_waiting_for_a_function_is_reported(tmp_path: Path) -> None:
     """After a second of silence; the function may be starting in a container."""
     notes: list[str] = []
-    nobody = {"function-other": Selection(value="127.0.0.1:1")}
+    nobody = {"function-other": "127.0.0.1:1"}
     with pytest.raises(ProgramError):
         render(example(tmp_path, REMOTE), runtimes=nobody, timeout_seconds=1.2, print=notes.append)
     assert notes == ["waiting for function-other at 127.0.0.1:1"]
@@ -352,7 +357,7 @@ def test_place_for_a_function_that_no_step_calls_is_noted(tmp_path: Path) -> Non
     """One list of flags may serve many Compositions, but a misspelt name is told."""
     notes: list[str] = []
     paths = example(tmp_path, STEP + SCRIPT + REMOTE)
-    skip = Selection(value="skip")
+    skip = "skip"
     places = {"function-other": skip, "function-othr": skip}
     render(paths, runtimes=places, print=notes.append)
     (note,) = [note for note in notes if note.startswith("note:")]
@@ -392,6 +397,6 @@ def test_clock_that_stands_still_is_noted(created: bool, tmp_path: Path) -> None
 
 def test_step_may_be_skipped(tmp_path: Path) -> None:
     """Desired state and context pass it untouched."""
-    skip = {"function-other": Selection(value="skip")}
+    skip = {"function-other": "skip"}
     text = render(example(tmp_path, STEP + SCRIPT + REMOTE), runtimes=skip)
     assert text == render(example(tmp_path, STEP + SCRIPT))

@@ -9,14 +9,14 @@ from support.render_helpers import composition
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
 from function_script.tools.render import functions, steps
-from function_script.tools.render.functions import FunctionIndex, Selection
+from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.runtimes.address import Remote
 from function_script.tools.render.runtimes.container import Container
 from function_script.tools.render.runtimes.local import Builtin, Local, Skip
 from function_script.tools.render.runtimes.model import Runtime
 
 LOCAL = Local()
-SKIP = Selection(value="skip")
+SKIP = "skip"
 
 
 def function(name: str, package: str = "", **annotations: str) -> Object:
@@ -157,10 +157,10 @@ def test_selection_of_an_unknown_word_names_the_nearest() -> None:
 
 
 def test_selections_hold_references_and_addresses() -> None:
-    assert functions.parse_runtime("a=local") == ("a", Selection(value="local"))
+    assert functions.parse_runtime("a=local") == ("a", "local")
     assert functions.parse_runtime("r.io/f@sha256:0=h:1") == (
         "r.io/f@sha256:0",
-        Selection(value="h:1"),
+        "h:1",
     )
 
 
@@ -202,18 +202,18 @@ def test_builtin_function_notes_another_version() -> None:
     ("manifests", "runtimes", "is_builtin"),
     [
         pytest.param([function(READY, runtime_development_target=ADDRESS)], {}, False, id="served"),
-        pytest.param([function(READY)], {READY: Selection(value=ADDRESS)}, False, id="address"),
-        pytest.param([function(READY)], {READY: Selection(value="skip")}, False, id="skip"),
+        pytest.param([function(READY)], {READY: ADDRESS}, False, id="address"),
+        pytest.param([function(READY)], {READY: "skip"}, False, id="skip"),
         pytest.param(
             [function(READY, runtime_development_target=ADDRESS)],
-            {READY: Selection(value="local")},
+            {READY: "local"},
             True,
             id="local",
         ),
     ],
 )
 def test_builtin_function_yields_to_an_explicit_runtime(
-    manifests: list[Object], runtimes: dict[str, Selection], is_builtin: bool
+    manifests: list[Object], runtimes: dict[str, str], is_builtin: bool
 ) -> None:
     index = FunctionIndex(manifests=manifests, runtimes=runtimes, annotations={})
     todo = steps.parse(composition({"functionRef": {"name": READY}}))
@@ -241,7 +241,7 @@ def explain(step: Object, index: FunctionIndex) -> functions.Explanation:
 
 
 def index_of(*manifests: Object, **flags: str) -> FunctionIndex:
-    runtimes = {name.replace("_", "-"): Selection(value=value) for name, value in flags.items()}
+    runtimes = {name.replace("_", "-"): value for name, value in flags.items()}
     return FunctionIndex(manifests=manifests, runtimes=runtimes, annotations={})
 
 
@@ -345,7 +345,7 @@ def test_name_that_functions_spells_otherwise_runs_only_by_flag() -> None:
         find(step, index)
     (problem,) = caught.value.diagnostics
     assert problem.hint == 'did you mean "function-onw"?'
-    chosen = replace(index, runtimes={"function-own": Selection(value="local")})
+    chosen = replace(index, runtimes={"function-own": "local"})
     assert find(step, chosen) == LOCAL
 
 

@@ -55,7 +55,7 @@ def write_files(directory: Path, kind: str, spec: str = SPEC, **files: str) -> P
 
 def render(directory: Path, sections: OutputOptions | None = None) -> list[Object]:
     """The documents that are printed."""
-    options = command.Options(output=sections or OutputOptions(), print=print)
+    options = command.Options(output=sections or OutputOptions(), print=print, report=print)
     with local_pool.open_pool(None) as pool:
         paths = loading.find_operation_paths(directory)
         text = command.render_operation(paths, options, pool)

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from function_script.engines.gotemplate import sprig
+from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.conditions import Condition
 from function_script.engines.gotemplate.errors import CallError, LimitExceededError
 from function_script.engines.gotemplate.function import Function, Injects
@@ -59,7 +59,7 @@ ODD: dict[str, list[object]] = {
     "time.Time": [*TIMES],
 }
 MAX_CALLS = 1500
-FAST = [function for function in sprig.FUNCTIONS if function.name != "derivePassword"]
+FAST = [function for function in registry.SPRIG if function.name != "derivePassword"]
 
 
 def _argument_lists(function: Function) -> list[tuple[object, ...]]:

@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from function_script.engines.gotemplate import engine as gotemplate
-from function_script.engines.gotemplate import sprig
+from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.plain import GoFailure, render_text
 from function_script.request.limits import Limits
 from function_script.request.program import Lazy, Program, Scope
@@ -78,17 +78,17 @@ def _draw(expression: str, seed: str = "uid-1") -> str:
 
 def test_name_of_sprig_is_available_or_not() -> None:
     """All 211 names are registered, each once: as a function, or as unavailable with a reason."""
-    offered = [function.name for function in sprig.FUNCTIONS]
+    offered = [function.name for function in registry.SPRIG]
     assert len(NAMES) == 211
-    assert sorted([*offered, *sprig.UNAVAILABLE]) == sorted(NAMES)
+    assert sorted([*offered, *registry.UNAVAILABLE]) == sorted(NAMES)
 
 
 def test_unavailable_functions_are_exactly_these() -> None:
     """The environment, the network, and functions with random keys or salts."""
-    assert sorted(sprig.UNAVAILABLE) == sorted(REFUSED)
+    assert sorted(registry.UNAVAILABLE) == sorted(REFUSED)
 
 
-@pytest.mark.parametrize(("name", "refusal"), sprig.UNAVAILABLE.items())
+@pytest.mark.parametrize(("name", "refusal"), registry.UNAVAILABLE.items())
 def test_unavailable_function_has_an_alternative(name: str, refusal: str) -> None:
     """The error has the reason and the alternative."""
     reason, _, instead = refusal.partition(": ")
@@ -102,13 +102,13 @@ def test_unavailable_function_has_an_alternative(name: str, refusal: str) -> Non
 
 def test_mutating_functions_are_exactly_these() -> None:
     """The engine copies a request only for templates that call one of these."""
-    changing = {function.name for function in sprig.FUNCTIONS if function.mutates}
+    changing = {function.name for function in registry.SPRIG if function.mutates}
     assert changing == CHANGING
 
 
 def test_optional_functions_are_exactly_these() -> None:
     """Random values, the clock and functions on secrets are off unless a step enables them."""
-    options = {f.name: f.option for f in sprig.FUNCTIONS if f.option}
+    options = {f.name: f.option for f in registry.SPRIG if f.option}
     draws = NAMES[NAMES.index("randAlpha") : NAMES.index("bcrypt")]
     secrets = ("derivePassword", "encryptAES", "decryptAES", "buildCustomCert")
     stable = dict.fromkeys((*draws, "now", "ago"), "stable_values")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from function_script.engines.gotemplate import sprig
+from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.plain import GoFailure, render_text
 
 FOLDER = Path(__file__).parent / "vectors"
@@ -62,5 +62,5 @@ def test_function_has_a_vector() -> None:
     words = set()
     for path in FOLDER.glob("*.txt"):
         words.update(re.findall(r"\w+", path.read_text()))
-    names = {function.name for function in sprig.FUNCTIONS if function.option != "stable_values"}
+    names = {function.name for function in registry.SPRIG if function.option != "stable_values"}
     assert names - words == set()

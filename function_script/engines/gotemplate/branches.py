@@ -1,0 +1,100 @@
+"""The branches that a run of a template enters: marks in the tree, which are texts of no length."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Final, NamedTuple
+
+from function_script.engines.gotemplate import positions, programs
+from function_script.engines.gotemplate.data import template_data
+from function_script.engines.gotemplate.errors import GoError, LimitExceededError
+from function_script.engines.gotemplate.run import MAIN, Run
+from function_script.engines.gotemplate.syntax import nodes
+from function_script.request.cache import IdentityCache
+from function_script.request.limits import Limits
+from function_script.request.program import Branch, Program, Scope
+from function_script.texts.source import Source
+
+
+class _Mark(NamedTuple):
+    """The node in a body, the body's template, and where its last part begins."""
+
+    node: nodes.Text
+    template: str
+    last: int
+
+
+# All runs of one `check` have one program.
+_recent: IdentityCache[Program, tuple[programs.LoadedProgram, list[_Mark]]] = IdentityCache(4)
+_NOT_ENTERED: Final = (GoError, LimitExceededError, RecursionError)
+
+
+def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
+    """Run a program once more; return its branches, none if it does not compile.
+
+    An error ends the run: what is behind it is not reached.
+    """
+    marked = _recent.get(program)
+    if marked is None:
+        marks: list[_Mark] = []
+        try:
+            loaded = programs.compile_program(
+                programs.sources_of(program), lambda name, root: _mark_all(name, root, marks)
+            )
+        except (programs.ProgramFailure, LimitExceededError):
+            return []
+        marked = loaded, marks
+        _recent.put(program, marked)
+    loaded, marks = marked
+    is_own = program.options.get("dialect") != "gotemplating"
+    data = template_data(scope, mutates=loaded.program.mutates, is_own=is_own)
+    run = Run(loaded.program, limits, scope.seed, is_salted=scope.is_salted)
+    with suppress(*_NOT_ENTERED):
+        run.trace(data)
+    reached = {id(site.node) for _, site in run.part_sites or ()}
+    parts = positions.read_source_parts(program.options)
+    return [_to_branch(mark, loaded.origins, parts, id(mark.node) in reached) for mark in marks]
+
+
+def _to_branch(
+    mark: _Mark,
+    origins: Mapping[str, Source],
+    parts: tuple[positions.SourcePart, ...],
+    is_reached: bool,  # noqa: FBT001 - the fact of this run
+) -> Branch:
+    source = origins[mark.template]
+    own_parts = parts if source is origins[MAIN] else ()
+    span = positions.find_span(source, mark.node.position, 1, own_parts).span
+    last = positions.find_span(source, mark.last, 1, own_parts).span.line
+    return Branch(span, last, is_reached)
+
+
+def _mark_all(template: str, root: list[nodes.Node], marks: list[_Mark]) -> None:
+    """Begin each body with a mark; a body without a visible part has none."""
+    bodies = [] if template == MAIN else [root]
+    for node in nodes.walk_nodes(root):
+        if isinstance(node, nodes.Branch):
+            bodies.append(node.body)
+            # A mark would make a nested branch of an `else if`, whose body has its own.
+            if node.otherwise is not None and node.else_branch() is None:
+                bodies.append(node.otherwise)
+    for body in bodies:
+        positions_ = [_first_character(node) for node in body]
+        first = next((each for each in positions_ if each is not None), None)
+        if first is not None:
+            last = max(map(_last_position, nodes.walk_nodes(body)))
+            marks.append(_Mark(nodes.Text(first, ""), template, last))
+            body.insert(0, marks[-1].node)
+
+
+def _last_position(node: nodes.SyntaxNode) -> int:
+    """Return the position of a node, and of the last visible character of a text."""
+    length = len(node.text.rstrip()) if isinstance(node, nodes.Text) else 0
+    return node.position + max(0, length - 1)
+
+
+def _first_character(node: nodes.Node) -> int | None:
+    """Return the position of a node's first character that is no white space."""
+    if not isinstance(node, nodes.Text):
+        return node.position
+    visible = node.text.lstrip()
+    return node.position + len(node.text) - len(visible) if visible else None

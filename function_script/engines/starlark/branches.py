@@ -1,0 +1,86 @@
+"""The branches that a run of a script enters: each begins with a call of a function of ours."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+import starlark
+
+from function_script.engines.starlark import build, engine, errors, interpreter, predeclared
+from function_script.engines.starlark.analysis import syntax
+from function_script.request.limits import Limits
+from function_script.request.program import Branch, Program, Scope
+from function_script.texts.errors import FatalError
+from function_script.texts.source import Source, Span
+
+# Any name that no script has.
+_MARK: Final = "__enter_branch"
+
+
+def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
+    """Run a program once more; return its branches, none if a source has no tree or is not built.
+
+    An error in `main` ends the run: what is behind it is not reached.
+    """
+    bodies: list[tuple[Span, int]] = []
+    reached: set[int] = set()
+    options = interpreter.limited_options(limits)
+    request = engine.build_request(scope)
+    try:
+        modules = {name: _mark(source, bodies) for name, source in program.modules.items()}
+        marked = replace(program, main=_mark(program.main, bodies), modules=modules)
+        script = build.silent(marked, limits, options, {_MARK: reached.add})
+        text = engine.to_json(script.reach.select(request))
+    except (FatalError, ValueError):
+        return []
+    with predeclared.SeededRun(scope):
+        try:
+            if program.options.get("missing") == "Defer":
+                engine.DeferredEvaluation(script, text, limits, options).whole(request)
+            else:
+                build.call_main(script.wrapped, text, options)
+        except starlark.StarlarkError:
+            errors.take_raised()
+    return [Branch(span, last, number in reached) for number, (span, last) in enumerate(bodies)]
+
+
+def _mark(source: Source, bodies: list[tuple[Span, int]]) -> Source:
+    """Return a source whose bodies begin with a mark; raises ValueError for one without a tree."""
+    text = source.text.removeprefix("\ufeff")
+    tree = syntax.parse(text)
+    if tree is None:
+        raise ValueError(source.name)
+    lines = text.encode().split(b"\n")
+    marks: list[tuple[int, int, bytes]] = []
+    for body in _find_bodies(tree):
+        first = body[0]
+        mark = b"%s(%d)" % (_MARK.encode(), len(bodies))
+        before = lines[first.lineno - 1][: first.col_offset]
+        # No statement with a body may stand behind a semicolon.
+        end = b"; " if before.strip() else b"\n" + before
+        marks.append((first.lineno, first.col_offset, mark + end))
+        is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+        shown = body[1] if is_text and len(body) > 1 else first
+        column = len(lines[shown.lineno - 1][: shown.col_offset].decode()) + 1
+        span = Span(name=source.name, line=shown.lineno, column=column, width=1)
+        bodies.append((span, body[-1].end_lineno or shown.lineno))
+    for line, column_, mark in sorted(marks, reverse=True):
+        data = lines[line - 1]
+        lines[line - 1] = data[:column_] + mark + data[column_:]
+    return replace(source, text=b"\n".join(lines).decode())
+
+
+def _find_bodies(tree: ast.Module) -> Iterator[list[ast.stmt]]:
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.If, ast.For, ast.FunctionDef)):
+            yield node.body
+        # The body of an `elif` is that of the condition in its place.
+        if isinstance(node, ast.If) and node.orelse and not _is_elif(node):
+            yield node.orelse
+
+
+def _is_elif(node: ast.If) -> bool:
+    """Report whether an `elif` follows: it begins where the condition before it does."""
+    first = node.orelse[0]
+    return isinstance(first, ast.If) and first.col_offset == node.col_offset
