@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, Diagnostic, Note
@@ -68,12 +68,6 @@ class ProblemList:
         return len(self._problems)
 
 
-@overload
-def suggest(name: str, names: Mapping[str, object] | tuple[str, ...], otherwise: str) -> str: ...
-@overload
-def suggest(
-    name: str, names: Mapping[str, object] | tuple[str, ...], otherwise: str | None = None
-) -> str | None: ...
 def suggest(
     name: str, names: Mapping[str, object] | tuple[str, ...], otherwise: str | None = None
 ) -> str | None:

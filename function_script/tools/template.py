@@ -61,8 +61,9 @@ def load_input(source: Source, step: str = "") -> step_inputs.StepInput:
     if len(matches) == 1:
         return matches[0]
     names = ", ".join(f'"{each.step}"' for each in templates)
+    hint: str | None = f"choose one with --step: {names}"
     if matches:
-        cause, hint = f"there are {len(matches)}", f"choose one with --step: {names}"
+        cause = f"there are {len(matches)}"
     elif templates:
         cause = f'no step "{step}" has one'
         hint = suggest(
