@@ -111,19 +111,14 @@ def _print_problems(
 
         for problem, severity in validation.validate(rendering, Catalog(inputs.definitions)):
             options.report(problem, "note" if severity == "note" else "warning")
-    if not options.output.results:
-        _print_warnings(rendering.result, options.print)
-
-
-def _print_warnings(result: render.RenderResult, print_: Callable[[str], None]) -> None:
-    """Print what our steps warn of; those of programs and of other functions are events alone."""
-    warnings = [event for event in result.events if event.severity == "Warning"]
-    if warnings:
+    warnings = [event for event in rendering.result.events if event.severity == "Warning"]
+    if warnings and not options.output.results:
         from function_script.contribution import lint  # noqa: PLC0415 - slow
 
+        # Those of programs and of other functions are events alone.
         for event in warnings:
             if event.reason in lint.REASONS:
-                print_(f"warning: {event.message}")
+                options.print(f"warning: {event.message}")
 
 
 def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool) -> str:

@@ -137,9 +137,7 @@ def _compose(
         messages.write_struct(output.composed_resources.add(), composition.resources[name])
     for manifest in composition.deleted:
         messages.write_struct(output.deleted_resources.add(), manifest)
-    output.events.extend(map(_event, result.events))
-    _add_requirements(output, result.requirements)
-    return result.failure
+    return _finish(output, result)
 
 
 def _operate(
@@ -163,29 +161,30 @@ def _operate(
         messages.write_struct(output.operation, result.operation)
     for manifest in result.applied:
         messages.write_struct(output.applied_resources.add(), manifest)
-    output.events.extend(map(_event, result.events))
-    _add_requirements(output, result.requirements)
-    return result.failure
+    return _finish(output, result)
 
 
 def _objects(structs: Iterable[Struct]) -> list[Object]:
     return [messages.read_struct(struct) for struct in structs]
 
 
-def _event(event: pipeline.Event) -> render_pb2.Event:
-    return render_pb2.Event(type=event.severity, reason=event.reason, message=event.message)
-
-
-def _add_requirements(
+def _finish(
     output: render_pb2.CompositeOutput | render_pb2.OperationOutput,
-    source: requirements.RequirementSource | None,
-) -> None:
-    """Add the selectors of what functions required, as Structs of the function protocol."""
+    result: pipeline.ReconcileResult,
+) -> FatalError | None:
+    """Add events, and selectors of what functions required; return the failure.
+
+    A selector is a Struct of the function protocol.
+    """
+    for event in result.events:
+        output.events.add(type=event.severity, reason=event.reason, message=event.message)
+    source = result.requirements
     if source is None:
-        return
+        return result.failure
     for selector in source.requested:
         text = json_format.MessageToJson(requirements.to_message(selector))
         messages.write_struct(output.required_resources.add(), json.loads(text))
     for selector in source.requested_schemas:
         kind: Object = {"apiVersion": selector.api_version, "kind": selector.kind}
         messages.write_struct(output.required_schemas.add(), kind)
+    return result.failure

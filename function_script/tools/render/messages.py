@@ -18,9 +18,6 @@ from function_script.tools import manifests
 # The lifetime of a response that names none, in the SDKs of functions.
 _TTL_SECONDS: Final = 60
 
-# For modules that pass the message on without the stubs.
-State = fnv1.State
-
 CAPABILITIES: Final = (
     fnv1.CAPABILITY_CAPABILITIES,
     fnv1.CAPABILITY_REQUIRED_RESOURCES,
@@ -65,14 +62,6 @@ def resources(objects: Iterable[Object]) -> fnv1.Resources:
     return message
 
 
-def schema(value: Object | None) -> fnv1.Schema:
-    """Build the message of a kind's OpenAPI schema; None gives an empty one: not known."""
-    message = fnv1.Schema()
-    if value is not None:
-        write_struct(message.openapi_v3, value)
-    return message
-
-
 def sign(request: fnv1.RunFunctionRequest) -> None:
     """Set ``meta``: the tag is a hash of everything else, as in Crossplane."""
     tag = hashlib.sha256(request.SerializeToString(deterministic=True)).hexdigest()
@@ -101,11 +90,6 @@ def fatal_messages(response: fnv1.RunFunctionResponse) -> list[str]:
 def quoted(text: str) -> str:
     """Quote ``text`` as Crossplane's events and errors do."""
     return json.dumps(text, ensure_ascii=False)
-
-
-def secrets(manifests_: Iterable[Object]) -> list[Object]:
-    """Return Secrets with their apiVersion and kind, which credentials may omit."""
-    return [{"apiVersion": "v1", "kind": "Secret", **item} for item in manifests_]
 
 
 def secret_data(secret: Object) -> dict[str, bytes]:

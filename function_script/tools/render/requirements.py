@@ -186,7 +186,8 @@ class RequirementSource:
     @classmethod
     def build(cls, inputs: PipelineInputs, observed: Iterable[Object]) -> Self:
         """Build a source of ``observed`` and of the objects in ``inputs``."""
-        secrets = messages.secrets(inputs.credentials)
+        # Credentials may omit their type.
+        secrets = ({"apiVersion": "v1", "kind": "Secret", **item} for item in inputs.credentials)
         store = Store([*observed, *inputs.required, *secrets], inputs.cluster)
         return cls(store=store, schemas=Schemas(inputs.schemas))
 
@@ -198,7 +199,11 @@ class RequirementSource:
     def fetch_schema(self, selector: wire.Selector) -> fnv1.Schema:
         """Record ``selector`` and return the schema of its kind; empty if it is not known."""
         self.requested_schemas.append(selector)
-        return messages.schema(self.schemas.find(selector.api_version, selector.kind))
+        message = fnv1.Schema()
+        schema = self.schemas.find(selector.api_version, selector.kind)
+        if schema is not None:
+            messages.write_struct(message.openapi_v3, schema)
+        return message
 
     def select(self, selector: wire.Selector) -> fnv1.Resources:
         """Return the objects by name, by labels, or all of the kind."""

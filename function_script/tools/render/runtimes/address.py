@@ -58,6 +58,7 @@ class RemoteKind(model.RuntimeKind):
     word = "HOST:PORT"
     meaning = "calls it there, in plain text"
     annotation = "Development"
+    suits_all_by_flag = True
 
     def judge(self, function: model.FunctionReference) -> model.Suitability:
         """Accept a function with a target; the official annotation needs not stand beside it."""
@@ -66,11 +67,6 @@ class RemoteKind(model.RuntimeKind):
                 is_suitable=True, reason=f"its Function has the annotation {TARGET}"
             )
         return model.Suitability(is_suitable=False, reason="no annotation says where it is served")
-
-    def suits_by_flag(self, function: model.FunctionReference) -> bool:
-        """Accept every function."""
-        del function
-        return True
 
     def build(self, function: model.FunctionReference) -> model.Runtime:
         """Return the runtime at the annotation's target.

@@ -15,6 +15,7 @@ from typing import Final, Literal, cast
 
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError, ProgramError
+from function_script.tools.processes.options import PullPolicy
 from function_script.tools.render.runtimes import model
 from function_script.tools.render.runtimes.servers import Server
 
@@ -29,7 +30,6 @@ _UNREACHABLE: Final = ("cannot connect", "is the docker daemon running", "error 
 _ABSENT: Final = ("no such", "no container with")
 
 _Cleanup = Literal["Stop", "Remove", "Orphan"]
-_PullPolicy = Literal["Always", "IfNotPresent", "Never"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Container(model.ServedRuntime):
     image: str
     name: str = ""
     cleanup: _Cleanup = "Remove"
-    pull_policy: _PullPolicy = "IfNotPresent"
+    pull_policy: PullPolicy = "IfNotPresent"
     environment: tuple[str, ...] = ()
     publish_address: str = "127.0.0.1"
     target: str = ""
@@ -147,7 +147,7 @@ class ContainerKind(model.RuntimeKind):
             name=name or "",
             cleanup=cast("_Cleanup", _choice(function, "cleanup", ("Remove", "Stop", "Orphan"))),
             pull_policy=cast(
-                "_PullPolicy", _choice(function, "pull-policy", ("IfNotPresent", "Always", "Never"))
+                "PullPolicy", _choice(function, "pull-policy", ("IfNotPresent", "Always", "Never"))
             ),
             environment=tuple(pair for pair in environment if "=" in pair),
             publish_address=annotations.get(f"{_PREFIX}publish-address") or "127.0.0.1",

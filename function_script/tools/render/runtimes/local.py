@@ -200,16 +200,12 @@ class SkipKind(model.RuntimeKind):
 
     word = "skip"
     meaning = "leaves the step out"
+    suits_all_by_flag = True
 
     def judge(self, function: model.FunctionReference) -> model.Suitability:
         """Refuse: leaving a step out is the author's decision."""
         del function
         return model.Suitability(is_suitable=False, reason="")
-
-    def suits_by_flag(self, function: model.FunctionReference) -> bool:
-        """Accept every function."""
-        del function
-        return True
 
     def build(self, function: model.FunctionReference) -> model.Runtime:
         """Return the runtime."""

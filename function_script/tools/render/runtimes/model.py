@@ -181,12 +181,14 @@ class RuntimeKind(ABC):
 
     ``word`` selects it in ``--function NAME=WORD``, ``annotation`` in a Function. ``is_default``:
     the annotation is what the official command does without one, so it yields where it cannot run.
+    ``suits_all_by_flag``: the flag can select it for every function.
     """
 
     word: ClassVar[str]
     meaning: ClassVar[str]
     annotation: ClassVar[str] = ""
     is_default: ClassVar[bool] = False
+    suits_all_by_flag: ClassVar[bool] = False
 
     @abstractmethod
     def judge(self, function: FunctionReference) -> Suitability:
@@ -195,7 +197,7 @@ class RuntimeKind(ABC):
     def suits_by_flag(self, function: FunctionReference) -> bool:
         """Report whether the command line can select it though `judge` refuses."""
         del function
-        return False
+        return self.suits_all_by_flag
 
     @abstractmethod
     def build(self, function: FunctionReference) -> Runtime:
