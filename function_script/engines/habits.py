@@ -414,7 +414,7 @@ _ROWS: Final[dict[Kind, tuple[_Row, ...]]] = {
         ),
         _go("isinstance instanceof", 'write kindIs "string" VALUE'),
         _go("mandatory", 'write {{ if not .x }}{{ fail "x is missing" }}{{ end }}, or default'),
-        _go("chomp", 'write trimSuffix "\n" TEXT'),
+        _go("chomp", r'write trimSuffix "\n" TEXT'),
         _go("md5", "write sha256sum TEXT"),
         _go(
             "getResource get_resource getObserved get_observed getComposed",

@@ -4,13 +4,31 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from types import FrameType
+from typing import NamedTuple
 
 from jinja2 import nodes
 
 from function_script.engines.jinja import engine, parser, programs, tokens
+from function_script.engines.jinja.environment import Environment
+from function_script.request.cache import IdentityCache
 from function_script.request.limits import Limits
 from function_script.request.program import Branch, Program, Scope
 from function_script.texts.errors import FatalError
+from function_script.texts.source import Span
+
+
+class _Body(NamedTuple):
+    """A body by the number of its template and the offsets of its first and last word."""
+
+    template: str
+    first: int
+    last: int
+    span: Span
+    last_line: int
+
+
+# All runs of one `check` have one program.
+_recent: IdentityCache[Program, list[_Body]] = IdentityCache(4)
 
 
 def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
@@ -38,28 +56,27 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
             engine.evaluate(program, scope, limits)
     finally:
         sys.settrace(outer)
-    branches: list[Branch] = []
-    environment = compiled.environment
-    for template in environment.templates.values():
-        source = environment.sources[str(template.name)]
-        ran = lines.get(programs.code_name(str(template.name)), set())
-        # A line without an entry of its own may belong to what stands before the branch.
-        offsets = [offset for offset, line in template.debug_info if line in ran]
-        text = tokens.normalize(source.text)
-        for body in _find_bodies(parser.parse(environment, source.text)):
-            parts = [each for node in body for each in (node, *node.find_all(nodes.Node))]
-            # Some nodes are Jinja's own, and have no place.
-            first = min(each.lineno for each in parts if each.lineno)
-            last = max(map(_last_offset, parts))
-            visible = len(text) - len(text[first:].lstrip())
-            branches.append(
-                Branch(
-                    tokens.span(source, visible),
-                    tokens.line_at(text, last),
-                    any(first <= offset <= last for offset in offsets),
-                )
-            )
-    return branches
+    bodies = _recent.get(program)
+    if bodies is None:
+        bodies = [*_find_bodies(compiled.environment)]
+        _recent.put(program, bodies)
+    # A line without an entry of its own may belong to what stands before the branch.
+    offsets = {
+        str(template.name): [
+            offset
+            for offset, line in template.debug_info
+            if line in lines.get(programs.code_name(str(template.name)), ())
+        ]
+        for template in compiled.environment.templates.values()
+    }
+    return [
+        Branch(
+            body.span,
+            body.last_line,
+            any(body.first <= offset <= body.last for offset in offsets[body.template]),
+        )
+        for body in bodies
+    ]
 
 
 def _last_offset(node: nodes.Node) -> int:
@@ -68,10 +85,19 @@ def _last_offset(node: nodes.Node) -> int:
     return (node.lineno or 0) + max(0, length - 1)
 
 
-def _find_bodies(tree: nodes.Template) -> Iterator[list[nodes.Node]]:
+def _find_bodies(environment: Environment) -> Iterator[_Body]:
     """Yield the bodies that a run need not enter, and that write or do something."""
-    for node in tree.find_all((nodes.If, nodes.For, nodes.Macro, nodes.CallBlock, nodes.Block)):
-        for field in ("body", "else_"):
-            body: list[nodes.Node] = getattr(node, field, [])
-            if any(each.lineno for each in body):
-                yield body
+    for name, source in environment.sources.items():
+        text = tokens.normalize(source.text)
+        tree = parser.parse(environment, source.text)
+        for node in tree.find_all((nodes.If, nodes.For, nodes.Macro, nodes.CallBlock, nodes.Block)):
+            for field in ("body", "else_"):
+                body: list[nodes.Node] = getattr(node, field, [])
+                parts = [each for root in body for each in (root, *root.find_all(nodes.Node))]
+                # Some nodes are Jinja's own, and have no place.
+                places = [each.lineno for each in parts if each.lineno]
+                if places:
+                    first, last = min(places), max(map(_last_offset, parts))
+                    visible = len(text) - len(text[first:].lstrip())
+                    span, line = tokens.span(source, visible), tokens.line_at(text, last)
+                    yield _Body(name, first, last, span, line)

@@ -31,7 +31,6 @@ from function_script.tools import (
     variants,
     xr_validation,
 )
-from function_script.tools.cases import fake_cluster, loader, model, parser
 from function_script.tools.check import rules
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import Project
@@ -299,6 +298,15 @@ def plan(subject: Subject, choices: Sequence[variants.Variant]) -> Iterator[Run]
 def _plan_cases(subject: Subject) -> Iterator[Run]:
     """Yield the first reconciles of the cases of `test`, but for those that expect an error."""
     folders = [each for name in _CASES if (each := _directory(subject) / name).is_dir()]
+    if not folders:
+        return
+    from function_script.tools.cases import (  # noqa: PLC0415 - 50 ms, and most folders have none
+        fake_cluster,
+        loader,
+        model,
+        parser,
+    )
+
     files = [
         file
         for folder in folders

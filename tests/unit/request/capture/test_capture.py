@@ -7,78 +7,28 @@ from typing import cast
 
 import pytest
 from support import builders
+from support.secret_places import (
+    ENCODED,
+    MARKER,
+    OLD,
+    PLACES,
+    PLAIN,
+    SECRET,
+    captured,
+    replayed,
+    to_base64,
+)
 
 from function_script import cli, documents
-from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request import capture
 from function_script.request.capture import responses
-from function_script.request.limits import Limits
 from function_script.request.values import Object
 from function_script.sandbox import outcome
 from function_script.sandbox.outcome import Cause
-from function_script.step import function
 from function_script.texts.errors import InputError
 from function_script.texts.source import Source
-from function_script.tools.cases import command, model
-from function_script.tools.cases.runner import RunOptions
-from function_script.tools.cases.verdicts import CaseVerdict, Status
+from function_script.tools.cases.verdicts import Status
 
-MARKER = "hunter2-marker"
-
-
-def base64_of(text: str) -> str:
-    """Return a text as the data of a Secret has it."""
-    return base64.b64encode(text.encode()).decode()
-
-
-ENCODED = base64_of(MARKER)
-SECRET: Object = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
-PLAIN = "def main(req):\n    return {}\n"
-DETAILS: Object = {"resource": builders.XR, "connection_details": {"value": ENCODED}}
-DATA: Object = {"resource": {**SECRET, "data": {"value": ENCODED}}}
-TEXT: Object = {"resource": {**SECRET, "stringData": {"value": MARKER}}}
-CREDENTIALS: Object = {"api": {"credential_data": {"data": {"value": ENCODED}}}}
-WRAPPED = f"{ENCODED[:8]}\n{ENCODED[8:]}\n"
-OLD = json.dumps({"data": {"value": ENCODED}})
-APPLIED: Object = {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": OLD}}
-APPLIED_OTHER: Object = {
-    "annotations": {
-        "example.org/original": json.dumps({"kind": "List", "items": [DATA["resource"]]})
-    }
-}
-APPLIED_TWICE: Object = {
-    "annotations": {"a": json.dumps({"metadata": {"annotations": {"b": json.dumps(DATA)}}})}
-}
-NESTED: Object = {"kind": "Object", "spec": {"manifest": {**SECRET, "data": {"v": ENCODED}}}}
-ORIGINS = [
-    pytest.param({"credentials": CREDENTIALS}, id="credentials"),
-    pytest.param({"observed": {"composite": DETAILS}}, id="details of the XR"),
-    pytest.param({"observed": {"resources": {"a": DETAILS}}}, id="details of a resource"),
-    pytest.param({"desired": {"composite": DETAILS}}, id="desired details of the XR"),
-    pytest.param({"desired": {"resources": {"a": DETAILS}}}, id="desired details"),
-    pytest.param({"observed": {"resources": {"a": DATA}}}, id="observed Secret"),
-    pytest.param({"desired": {"resources": {"a": TEXT}}}, id="desired Secret"),
-    pytest.param({"required_resources": {"a": {"items": [DATA]}}}, id="required Secret"),
-    pytest.param({"extra_resources": {"a": {"items": [DATA]}}}, id="extra Secret"),
-    pytest.param({"observed": {"resources": {"a": {"resource": NESTED}}}}, id="Secret in another"),
-    pytest.param(
-        {"observed": {"resources": {"a": {"resource": {**SECRET, "metadata": APPLIED}}}}},
-        id="Secret as it was applied before",
-    ),
-    pytest.param(
-        {"observed": {"resources": {"a": {"resource": {"kind": "O", "metadata": APPLIED_OTHER}}}}},
-        id="Secret in another as it was applied before",
-    ),
-    pytest.param(
-        {"observed": {"resources": {"a": {"resource": {"kind": "O", "metadata": APPLIED_TWICE}}}}},
-        id="Secret in a text in a text",
-    ),
-    pytest.param(
-        {"desired": {"resources": {"a": {"resource": {**SECRET, "data": {"v": WRAPPED}}}}}},
-        id="base64 in lines",
-    ),
-    pytest.param({"context": {"made": {**SECRET, "data": {"value": ENCODED}}}}, id="in context"),
-]
 ELSEWHERE: Object = {"apiVersion": "v1", "kind": "Thing", "spec": {MARKER: [f"a {MARKER} b"]}}
 ECHOES = [
     pytest.param({"context": {"a": f"postgres://u:{MARKER}@db", MARKER: ENCODED}}, id="context"),
@@ -96,33 +46,10 @@ ECHOES = [
 ]
 
 
-def captured(message: pb.RunFunctionRequest) -> str:
-    """Return the case of a request and its response."""
-    data = message.SerializeToString()
-    answer = function.handle(data, Limits(), lambda _: None)
-    return capture.to_case(data, answer.response, answer.diagnostics)
-
-
 def read(text: str) -> Object:
     """Return the case as plain values."""
     (document,) = documents.read_source(Source(name="case", text=text))
     return document.value
-
-
-def replayed(text: str, directory: Path) -> CaseVerdict:
-    """Run the case, and return the report of `test`."""
-    path = directory / "a.case.yaml"
-    path.write_text(text)
-    (verdict,) = command.run_all(model.find_cases([path]), RunOptions(), 1)
-    return verdict
-
-
-@pytest.mark.parametrize("parts", ORIGINS)
-def test_paths_of_secrets_are_not_recorded(parts: Object) -> None:
-    """The case has no secret, as text or as base64, from any place of secrets."""
-    text = captured(builders.request(builders.starlark(PLAIN), **parts))
-    assert MARKER not in text
-    assert ENCODED.rstrip("=") not in text
 
 
 def test_annotation_of_a_secret_that_is_no_valid_json_is_masked_as_a_whole() -> None:
@@ -132,22 +59,27 @@ def test_annotation_of_a_secret_that_is_no_valid_json_is_masked_as_a_whole() -> 
     assert ENCODED.rstrip("=") not in text
 
 
-@pytest.mark.parametrize("parts", ORIGINS)
+@pytest.mark.parametrize("parts", PLACES)
 def test_secrets_of_any_place_are_masked_where_they_were_copied_to(parts: Object) -> None:
-    """Also a value that stands only in a former state of a Secret."""
+    """Also a value that stands only in a former state of a Secret; as text and as base64."""
     copied = {"context": {**parts.get("context", {}), "copy": f"a {MARKER} b"}}
     text = captured(builders.request(builders.starlark(PLAIN), **{**parts, **copied}))
     assert MARKER not in text
+    assert ENCODED.rstrip("=") not in text
 
 
 @pytest.mark.parametrize("parts", ECHOES)
 def test_copies_of_secrets_are_masked(parts: Object, tmp_path: Path) -> None:
     """Values, keys, parts of texts and base64 get the same word, and the case passes."""
-    whole = {"input": builders.starlark(PLAIN), **parts, "credentials": CREDENTIALS}
+    whole = {
+        "input": builders.starlark(PLAIN),
+        **parts,
+        "credentials": {"api": {"credential_data": {"data": {"value": ENCODED}}}},
+    }
     text = captured(builders.request(**whole))
     assert MARKER not in text
     assert ENCODED.rstrip("=") not in text
-    assert "redacted1" in text or base64_of("redacted1") in text
+    assert "redacted1" in text or to_base64("redacted1") in text
     assert replayed(text, tmp_path).status is Status.PASSED
 
 
@@ -161,7 +93,7 @@ PARTS = [
 @pytest.mark.parametrize(("secret", "parts"), PARTS)
 def test_parts_of_a_secret_are_secret(secret: str, parts: list[str]) -> None:
     """Programs and providers copy parts of a secret to other fields."""
-    data = {"credential_data": {"data": {"value": base64_of(secret)}}}
+    data = {"credential_data": {"data": {"value": to_base64(secret)}}}
     message = builders.request(
         builders.starlark(PLAIN), credentials={"api": data}, context={"taken": parts[0]}
     )
@@ -193,7 +125,7 @@ def main(req):
         "context": {"key": key},
     }
 """
-JSON_DATA: Object = {"value": base64_of('{"key": "AKIA-marker"}')}
+JSON_DATA: Object = {"value": to_base64('{"key": "AKIA-marker"}')}
 WITH_JSON: Object = {"api": {"credential_data": {"data": JSON_DATA}}}
 
 
@@ -288,7 +220,7 @@ def test_same_request_gives_the_same_case() -> None:
 
 def test_common_words_and_short_numbers_are_hidden_in_their_places_only() -> None:
     """Connection Secrets have ports, and masking these numbers everywhere would break programs."""
-    details: Object = {"port": base64_of("5432"), "tls": base64_of("true"), "pin": base64_of("abc")}
+    details: Object = {"port": to_base64("5432"), "tls": to_base64("true"), "pin": to_base64("abc")}
     message = builders.request(
         builders.starlark(PLAIN),
         observed={"composite": {"resource": builders.XR, "connection_details": details}},
@@ -305,7 +237,7 @@ def test_common_words_and_short_numbers_are_hidden_in_their_places_only() -> Non
 
 def test_more_secrets_than_can_be_looked_for_are_an_error() -> None:
     """The alternative would be a file with secrets, or a very long search."""
-    data: Object = {"k": base64_of("\n".join(f"{index:08}" for index in range(600_000)))}
+    data: Object = {"k": to_base64("\n".join(f"{index:08}" for index in range(600_000)))}
     message = builders.request(
         builders.starlark(PLAIN), credentials={"api": {"credential_data": {"data": data}}}
     )

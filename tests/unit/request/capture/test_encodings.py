@@ -9,37 +9,19 @@ from urllib.parse import quote
 
 import pytest
 from support import builders
+from support.secret_places import PLAIN, captured, replayed, to_base64
 
 from function_script import documents
-from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.request import capture
-from function_script.request.limits import Limits
 from function_script.request.values import Object
-from function_script.step import function
 from function_script.texts.source import Source
-from function_script.tools.cases import command, model
-from function_script.tools.cases.runner import RunOptions
 from function_script.tools.cases.verdicts import Status
 
 SECRET = 'hunter2 "marker"/é%'  # noqa: S105 # not a real one
-PLAIN = "def main(req):\n    return {}\n"
-
-
-def to_base64(text: str) -> str:
-    """Return a text in base64."""
-    return base64.b64encode(text.encode()).decode()
 
 
 def with_secret(secret: str) -> Object:
     """Return the part of a request with this credential."""
     return {"api": {"credential_data": {"data": {"value": to_base64(secret)}}}}
-
-
-def captured(message: pb.RunFunctionRequest) -> str:
-    """Return the case of a request and its response."""
-    data = message.SerializeToString()
-    answer = function.handle(data, Limits(), lambda _: None)
-    return capture.to_case(data, answer.response, answer.diagnostics)
 
 
 def context(secret: str, text: str) -> str:
@@ -124,28 +106,6 @@ def test_bytes_are_known_in_base64() -> None:
     assert f"k={to_base64('redacted1')}" in case
 
 
-HELD = [
-    pytest.param("postgres://admin:hunter2@db:5432/app", "hunter2", id="URL"),
-    pytest.param("postgres://admin:hunt%2fer2@db", "hunt/er2", id="URL, decoded"),
-    pytest.param("admin:hunter2@tcp(db)/app", "hunter2", id="MySQL"),
-    pytest.param("host=db user=admin password=hunter2 dbname=app", "hunter2", id="libpq"),
-    pytest.param("Server=db;User=admin;Password=hunter2;Encrypt=yes", "hunter2", id="ADO"),
-    pytest.param('{"dsn": "postgres://admin:hunter2@db"}', "hunter2", id="URL in JSON"),
-    pytest.param("users:\n- user:\n    token: hunter2\n", "hunter2", id="kubeconfig"),
-    pytest.param("export TOKEN='hunter2'\n", "hunter2", id="environment"),
-    pytest.param(f"client-key-data: {to_base64('hunter2-marker')}", "hunter2-marker", id="base64"),
-    pytest.param(to_base64("hunter2-marker"), "hunter2-marker", id="base64 of base64"),
-]
-
-
-@pytest.mark.parametrize(("secret", "part"), HELD)
-def test_passwords_in_a_secret_are_known_alone(secret: str, part: str) -> None:
-    """Providers combine them into one value, and programs split it."""
-    masked = context(secret, f"it is {part}.")
-    assert masked.startswith("it is redacted")
-    assert part not in masked
-
-
 def test_connection_details_of_required_resources_are_secret() -> None:
     item = {"resource": builders.composed("a"), "connection_details": {"p": to_base64(SECRET)}}
     message = builders.request(
@@ -182,9 +142,7 @@ def test_program_that_encodes_secrets_gives_the_same_again(secret: str, tmp_path
     step = builders.starlark(PROGRAM, credentials=["api"])
     text = captured(builders.request(step, credentials=with_secret(secret)))
     assert "hunter2" not in text.lower()
-    path = tmp_path / "a.case.yaml"
-    path.write_text(text)
-    (verdict,) = command.run_all(model.find_cases([path]), RunOptions(), 1)
+    verdict = replayed(text, tmp_path)
     assert [problem.diagnostic.message for problem in verdict.problems] == []
     assert verdict.status is Status.PASSED
 

@@ -1,22 +1,13 @@
 """The secret values of a request, and the parts that are secret alone."""
 
-import base64
-import json
-
 import pytest
 from support import builders
+from support.secret_places import MARKER, PLACES, TEXT, to_base64
 
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import Limits
 from function_script.step import function
 from function_script.texts import redaction
-
-MARKER = "hunter2-marker"
-
-
-def to_base64(text: str) -> str:
-    """Return a text as the data of a Secret has it."""
-    return base64.b64encode(text.encode()).decode()
 
 
 def credential(value: bytes) -> bytes:
@@ -31,48 +22,9 @@ def redact(text: str, secret: str) -> str:
     return redaction.redact_text(text, credential(secret.encode()))
 
 
-SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
-DATA = {"resource": {**SECRET, "data": {"value": to_base64(MARKER)}}}
-TEXT = {"resource": {**SECRET, "stringData": {"value": MARKER}}}
-OLD = json.dumps({**SECRET, "data": {"value": to_base64(MARKER)}})
-APPLIED = {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": OLD}}
-KEPT = {"annotations": {"example.org/original": json.dumps({"data": {"v": to_base64(MARKER)}})}}
-TWICE = {"annotations": {"a": json.dumps({"metadata": APPLIED})}}
-WRAPPED = f"{to_base64(MARKER)[:8]}\n{to_base64(MARKER)[8:]}\n"
-NESTED = {"kind": "Object", "spec": {"forProvider": {"manifest": DATA["resource"]}}}
-DETAILS = {"resource": builders.XR, "connection_details": {"value": to_base64(MARKER)}}
-PLACES = [
-    pytest.param({"observed": {"composite": DETAILS}}, id="details of the XR"),
-    pytest.param({"observed": {"resources": {"a": DETAILS}}}, id="details"),
-    pytest.param({"desired": {"resources": {"a": DETAILS}}}, id="desired details"),
-    pytest.param({"required_resources": {"a": {"items": [DETAILS]}}}, id="required details"),
-    pytest.param({"observed": {"resources": {"a": DATA}}}, id="observed Secret"),
-    pytest.param({"desired": {"resources": {"a": TEXT}}}, id="desired Secret"),
-    pytest.param({"required_resources": {"a": {"items": [DATA]}}}, id="required Secret"),
-    pytest.param({"extra_resources": {"a": {"items": [TEXT]}}}, id="extra Secret"),
-    pytest.param({"observed": {"resources": {"a": {"resource": NESTED}}}}, id="Secret in another"),
-    pytest.param({"context": {"made": [TEXT["resource"]]}}, id="Secret in context"),
-    pytest.param({"input": {"secret": TEXT["resource"]}}, id="Secret in input"),
-    pytest.param(
-        {"observed": {"resources": {"a": {"resource": {**SECRET, "metadata": APPLIED}}}}},
-        id="Secret as it was applied before",
-    ),
-    *(
-        pytest.param(
-            {"observed": {"resources": {"a": {"resource": resource}}}},
-            id=name,
-        )
-        for name, resource in (
-            ("another annotation of a Secret", {**SECRET, "metadata": KEPT}),
-            ("Secret in another as it was applied before", {"kind": "O", "metadata": APPLIED}),
-            ("Secret in a text in a text", {"kind": "O", "metadata": TWICE}),
-            ("base64 in lines", {**SECRET, "data": {"v": WRAPPED}}),
-        )
-    ),
-]
-
-
-@pytest.mark.parametrize("parts", PLACES)
+@pytest.mark.parametrize(
+    "parts", [*PLACES, pytest.param({"input": {"secret": TEXT["resource"]}}, id="Secret in input")]
+)
 def test_place_of_secrets_is_known(parts: dict[str, object]) -> None:
     """Programs also read Secrets in manifests of other resources."""
     data = builders.request(**parts).SerializeToString()
@@ -109,6 +61,7 @@ PARTS = [
     pytest.param("export KEY='hunter2'", "hunter2", id="environment"),
     pytest.param("postgres://u:hunter2@db", "hunter2", id="URL"),
     pytest.param("mysql://u:hunt%40er2@db", "hunt@er2", id="URL, decoded"),
+    pytest.param('{"dsn": "postgres://admin:hunter2@db"}', "hunter2", id="URL in JSON"),
     pytest.param("u:hunter2@tcp(db)/x", "hunter2", id="MySQL"),
     pytest.param("host=db password=hunter2 x=y", "hunter2", id="libpq"),
     pytest.param("Server=db;Password=hunter2;", "hunter2", id="ADO"),

@@ -70,13 +70,12 @@ spec:
 """
 
 
-@pytest.mark.parametrize("name", ["xrd.yaml", "definition.yaml"])
 def test_xrd_beside_the_composition_is_that_of_the_command(
-    tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "app"
     shutil.copytree(EXAMPLES / "starlark-status", folder)
-    (folder / name).write_text(XRD)
+    (folder / "definition.yaml").write_text(XRD)
     assert execute(["render", str(folder), "-x"]) == 0
     rendered = capfd.readouterr().out
     assert "region: from-the-xrd" in rendered

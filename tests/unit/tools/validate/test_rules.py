@@ -314,7 +314,7 @@ def test_rules_after_several_endless_ones_are_not_tried() -> None:
     """The time of a whole report is bounded."""
     _, field, value = TOO_EXPENSIVE[0].values
     with Evaluator(rule_seconds=0.1) as evaluator:
-        for number in range(8):
+        for number in range(7):
             rule = f"{TOO_EXPENSIVE[0].values[0]} && {number} == {number}"
             _, (unevaluated,) = rules.check({"a": value}, schema(rule, a=field), evaluator)
     assert unevaluated.reason == "the rules before it took too long"
