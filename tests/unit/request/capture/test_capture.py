@@ -3,6 +3,7 @@
 import base64
 import json
 from pathlib import Path
+from typing import cast
 
 import pytest
 from support import builders
@@ -20,7 +21,10 @@ from support.secret_places import (
 
 from function_script import cli, documents
 from function_script.request import capture
+from function_script.request.capture import responses
 from function_script.request.values import Object
+from function_script.sandbox import outcome
+from function_script.sandbox.outcome import Cause
 from function_script.texts.errors import InputError
 from function_script.texts.source import Source
 from function_script.tools.cases.verdicts import Status
@@ -294,3 +298,15 @@ def test_run_says_where_it_cannot_capture(
     code = cli.execute(["run", str(tmp_path / "request.json"), "--capture", str(tmp_path / name)])
     assert code == 1
     assert failure in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("cause", [Cause.TIMEOUT, Cause.MEMORY], ids=lambda cause: cause.value)
+def test_expected_words_of_a_limit_are_in_its_message_and_have_no_number(cause: Cause) -> None:
+    """A replay has other limits: its message must have the words, too."""
+    problems = outcome.explain(
+        cause, outcome.AppliedLimits(timeout_seconds=2.5, memory_bytes=1 << 28)
+    ).diagnostics
+    response: Object = {"results": [{"severity": "SEVERITY_FATAL", "message": problems[0].message}]}
+    (words,) = cast("list[str]", responses.to_expected(response, problems)["error"])
+    assert words in problems[0].message
+    assert not any(character.isdigit() for character in words)
