@@ -3,12 +3,13 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
 import starlark
 
 from function_script.engines.starlark import build, engine, errors, interpreter, predeclared
 from function_script.engines.starlark.analysis import syntax
+from function_script.request.cache import IdentityCache
 from function_script.request.limits import Limits
 from function_script.request.program import Branch, Program, Scope
 from function_script.texts.errors import FatalError
@@ -16,6 +17,10 @@ from function_script.texts.source import Source, Span
 
 # Any name that no script has.
 _MARK: Final = "__enter_branch"
+# A script with its bodies, and the numbers of those that its last run has reached.
+_Marked: TypeAlias = tuple[build.Script, list[tuple[Span, int]], set[int]]
+# All runs of one `check` have one program.
+_recent: IdentityCache[Program, _Marked] = IdentityCache(4)
 
 
 def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
@@ -23,17 +28,17 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
 
     An error in `main` ends the run: what is behind it is not reached.
     """
-    bodies: list[tuple[Span, int]] = []
-    reached: set[int] = set()
     options = interpreter.limited_options(limits)
     request = engine.build_request(scope)
     try:
-        modules = {name: _mark(source, bodies) for name, source in program.modules.items()}
-        marked = replace(program, main=_mark(program.main, bodies), modules=modules)
-        script = build.silent(marked, limits, options, {_MARK: reached.add})
+        marked = _recent.get(program) or _build(program, limits, options)
+        _recent.put(program, marked)
+        script, bodies, reached = marked
         text = engine.to_json(script.reach.select(request))
     except (FatalError, ValueError):
         return []
+    # Those of the run before, which the script has recorded in the same set.
+    reached.clear()
     with predeclared.SeededRun(scope):
         try:
             if program.options.get("missing") == "Defer":
@@ -43,6 +48,15 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
         except starlark.StarlarkError:
             errors.take_raised()
     return [Branch(span, last, number in reached) for number, (span, last) in enumerate(bodies)]
+
+
+def _build(program: Program, limits: Limits, options: starlark.EvalOptions) -> _Marked:
+    bodies: list[tuple[Span, int]] = []
+    reached: set[int] = set()
+    modules = {name: _mark(source, bodies) for name, source in program.modules.items()}
+    marked = replace(program, main=_mark(program.main, bodies), modules=modules)
+    script = build.silent(marked, limits, options, {_MARK: reached.add})
+    return script, bodies, reached
 
 
 def _mark(source: Source, bodies: list[tuple[Span, int]]) -> Source:
