@@ -8,6 +8,7 @@ import pytest
 from support.plans import COMPOSITION, buckets, change, crd, plan, xr
 
 from function_script.request.values import Object
+from function_script.tools.manifests import object_at
 
 CANARY = "canary-in-a-mine"
 ENCODED = base64.b64encode(CANARY.encode()).decode()
@@ -97,6 +98,27 @@ def test_masked_value_that_a_program_reads_makes_the_xr_unknown(
     change(project, ("size: 1", f"size: {part}"), *(("    input:\n", each) for each in edits))
     text = plan(capsys, *manifests)
     assert text.startswith("unknown: a step reads data of a Secret, which the dump has masked\n")
+
+
+@pytest.mark.parametrize(
+    ("mask", "expected"),
+    [
+        pytest.param(
+            "cmVkYWN0ZWQx", "change: 2 objects of 1 XR: spec.size: 1 becomes 3", id="equal"
+        ),
+        pytest.param("cmVkYWN0ZWQy", "unknown: a step reads data of a Secret", id="different"),
+    ],
+)
+def test_masked_values_that_a_program_compares_are_equal_or_make_the_xr_unknown(
+    project: Path, capsys: pytest.CaptureFixture[str], mask: str, expected: str
+) -> None:
+    """A mask stands for one value."""
+    other = secret(mask, **{"script.fn.crossplane.io/masked": "true"})
+    other["metadata"] = {**object_at(other, "metadata"), "name": "other", "uid": "other"}
+    values = (f"get_required_resources('all')[{index}].data.password" for index in range(2))
+    size = f"size: {{{{ 3 if {' == '.join(values)} else 2 }}}}"
+    change(project, ("size: 1", size), ("    input:\n", REQUIRED))
+    assert plan(capsys, xr(), *buckets(), masked(), other).startswith(expected)
 
 
 @pytest.mark.parametrize(("edits", "manifests", "value"), READS)
