@@ -85,11 +85,11 @@ def _to_list(span: Span) -> list[str | int | None]:
 def _find_branches(data: bytes, ceilings: Limits, effective: EffectiveLimits, seed: bytes) -> bytes:
     request, step = _parse(data, ceilings, effective)
     scope = function.scope_of(moves.build_view(request).request, step, seed)
-    if not step.language.has_branches or requirements.unresolved(
-        requirements.resolve(step, scope, request), request
-    ):
+    if not step.language.has_branches:
         return b""
-    branches = step.language.branches.find(step.program, scope, step.limits)
+    # A program whose requirements are not there yet does not run.
+    is_run = not requirements.unresolved(requirements.resolve(step, scope, request), request)
+    branches = step.language.branches.find(step.program, scope, step.limits) if is_run else []
     entries = [[_to_list(each.span), each.last_line, each.is_reached] for each in branches]
     return json.dumps(entries).encode()
 

@@ -191,15 +191,20 @@ class _Branches:
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
         self._branches: dict[tuple[str, Span], Branch] = {}
+        # Steps of a run that did not say what it reached, as it ran out of time.
+        self._unknown: set[str] = set()
 
     def add(self, positions: Positions) -> None:
         """Take the branches of a run. Once all are reached, no run is asked for them again."""
         if self._branches and all(each.is_reached for each in self._branches.values()):
             return
-        for step, branch in positions.find_branches():
-            key = step, branch.span
-            before = self._branches.get(key, branch)
-            self._branches[key] = branch._replace(is_reached=before.is_reached or branch.is_reached)
+        for step, branches in positions.find_branches().items():
+            if branches is None:
+                self._unknown.add(step)
+            for branch in branches or ():
+                key = step, branch.span
+                is_reached = branch.is_reached or self._branches.get(key, branch).is_reached
+                self._branches[key] = branch._replace(is_reached=is_reached)
 
     def find_unreached(self) -> Iterator[Fault]:
         """Yield the branches that no run reached, without those inside of another one."""
@@ -212,7 +217,7 @@ class _Branches:
                 and span.name == outer.span.name
                 and outer.span.line <= span.line <= outer.last_line
             )
-            if branch.is_reached or is_inside or step not in inputs:
+            if branch.is_reached or is_inside or step not in inputs or step in self._unknown:
                 continue
             outer = branch
             problem = Diagnostic(message="no run reached this line", span=span)

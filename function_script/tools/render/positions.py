@@ -148,11 +148,12 @@ class Positions:
         source = None if self._origin is None else self._origin.document.origin.source
         return excerpt(source, span) if source is not None and source.name == span.name else None
 
-    def find_branches(self) -> Iterator[tuple[str, Branch]]:
-        """Run each program once more; yield its branches in its own texts, with the step."""
-        for step in self._steps:
-            for branch in step.find_branches():
-                yield step.name, branch
+    def find_branches(self) -> dict[str, list[Branch] | None]:
+        """Run each program once more; return its branches in its own texts, by the step.
+
+        None: it is not known which of them the run reached.
+        """
+        return {step.name: step.find_branches() for step in self._steps}
 
     def find_reads(self, position: Position) -> list[Path] | None:
         """Return the fields of the request that a line certainly reads; None if it is not known.
@@ -229,10 +230,13 @@ class _CalledStep:
         inner = {path[:end] for path in paths for end in range(len(path))}
         return sorted(paths - inner, key=str)
 
-    def find_branches(self) -> list[Branch]:
-        """Return the branches of the step's program; none if it cannot run."""
-        answer = json.loads(self._call.ask(local_pool.BRANCH_MARK) or b"[]")
-        return [Branch(_to_span(*span), last, is_reached) for span, last, is_reached in answer]
+    def find_branches(self) -> list[Branch] | None:
+        """Return the branches of the step's program; None if they are not known."""
+        answer = self._call.ask(local_pool.BRANCH_MARK)
+        if not answer:
+            return None
+        entries = json.loads(answer)
+        return [Branch(_to_span(*span), last, is_reached) for span, last, is_reached in entries]
 
     def _position(self, span: Span | None) -> Position:
         if span is not None and self._origin is not None:
