@@ -138,6 +138,18 @@ class Positions:
                 return position
         return None
 
+    def find_cause(self, resource: str | None, path: Path) -> Position | None:
+        """Return the position of what made a value, or the nearest one above it, as it is.
+
+        Steps behind it may write the value once more as they get it: they are not run again.
+        """
+        for end in range(len(path), -1, -1):
+            for step in reversed(self._steps):
+                is_kept = step.passes(resource, path[:end])
+                if not is_kept and (position := step.find(resource, path[:end])):
+                    return position
+        return self.nearest(resource, path)
+
     def find_step(self, name: str) -> Span | None:
         """Return the position of a step in the document of the pipeline; None if it is unknown."""
         called = next((step for step in self._steps if step.name == name), None)
@@ -194,13 +206,17 @@ class _CalledStep:
         """Return the value after this step; None if there is none."""
         return objects.find_path(self._object(resource, is_after=True), path)
 
+    def passes(self, resource: str | None, path: Path) -> bool:
+        """Report whether this step returns a value as it got it."""
+        before = objects.find_path(self._object(resource, is_after=False), path)
+        return before is not None and before == self.after(resource, path)
+
     def find(self, resource: str | None, path: Path) -> Position | None:
         """Return the position of a value if this step wrote it; see `contribution.positions`."""
         spans = self._read().get(resource, {})
         if span := spans.get(path):
             return self._position(span)
-        before = objects.find_path(self._object(resource, is_after=False), path)
-        if before is not None and before == self.after(resource, path):
+        if self.passes(resource, path):
             # The program may have it from the request.
             return None
         above = (path[:end] for end in range(len(path), -1, -1))
