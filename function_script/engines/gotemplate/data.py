@@ -172,7 +172,8 @@ class _Cached:
 def find_at(value: object, *path: str) -> object:
     """Return the value at a path of keys; None where a part of it is missing."""
     for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
+        # Parts of the request that nothing changes are no dicts.
+        value = value.get(key) if isinstance(value, (dict, Mapping)) else None
     return value
 
 
