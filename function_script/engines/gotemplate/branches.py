@@ -52,14 +52,18 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
         run.trace(data)
     reached = {id(site.node) for _, site in run.part_sites or ()}
     parts = positions.read_source_parts(program.options)
-    return [_to_branch(mark, loaded.origins, parts, id(mark.node) in reached) for mark in marks]
+    return [
+        _to_branch(mark, loaded.origins, parts, is_reached=id(mark.node) in reached)
+        for mark in marks
+    ]
 
 
 def _to_branch(
     mark: _Mark,
     origins: Mapping[str, Source],
     parts: tuple[positions.SourcePart, ...],
-    is_reached: bool,  # noqa: FBT001 - the fact of this run
+    *,
+    is_reached: bool,
 ) -> Branch:
     source = origins[mark.template]
     own_parts = parts if source is origins[MAIN] else ()

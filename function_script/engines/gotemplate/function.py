@@ -2,8 +2,8 @@
 
 A module of functions has ``FUNCTIONS = FunctionTable()`` and decorates each with
 ``@FUNCTIONS.add(NAME, ...)``, which reads Go's types from the annotations; registry.py joins the
-tables. values.py describes values. Functions
-are pure but for the first argument that Injects names; they fail with CallError (errors.py).
+tables. values.py describes values. Functions are pure but for the first argument that Injects
+names; they fail with CallError (errors.py).
 """
 
 from collections.abc import Callable, Iterator

@@ -75,10 +75,10 @@ def _mark(source: Source, bodies: list[tuple[Span, int]]) -> Source:
         end = b"; " if before.strip() else b"\n" + before
         marks.append((first.lineno, first.col_offset, mark + end))
         is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-        shown = body[1] if is_text and len(body) > 1 else first
-        column = len(lines[shown.lineno - 1][: shown.col_offset].decode()) + 1
-        span = Span(name=source.name, line=shown.lineno, column=column, width=1)
-        bodies.append((span, body[-1].end_lineno or shown.lineno))
+        visible = body[1] if is_text and len(body) > 1 else first
+        column = len(lines[visible.lineno - 1][: visible.col_offset].decode()) + 1
+        span = Span(name=source.name, line=visible.lineno, column=column, width=1)
+        bodies.append((span, body[-1].end_lineno or visible.lineno))
     for line, column_, mark in sorted(marks, reverse=True):
         data = lines[line - 1]
         lines[line - 1] = data[:column_] + mark + data[column_:]

@@ -249,7 +249,7 @@ def _place(positions: Positions, change: Change) -> Change:
     """Return a change with its step and position."""
     # Another item may have the index of one that goes.
     path = change.path if change.after is not None else change.path[:-1]
-    position = positions.find_cause(change.resource, path)
+    position = positions.nearest(change.resource, path, skips_passed=True)
     if position is None:
         return change
     span = position.span

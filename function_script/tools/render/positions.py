@@ -116,39 +116,34 @@ class Positions:
         self._origin = origin
         self._steps = [_CalledStep(call, origin) for call in calls]
 
-    def locate(self, resource: str | None, path: Path) -> Position | None:
+    def locate(
+        self, resource: str | None, path: Path, *, skips_passed: bool = False
+    ) -> Position | None:
         """Return the position of a value, from the root of the object on; None if nobody knows.
 
         ``resource`` is a resource name, and None is the XR, of which steps write the status. For a
         merged value it is the last step that wrote it. Crossplane writes values, too: those have no
-        position.
+        position. ``skips_passed``: steps that return the value as they get it are not run again,
+        although they may have written it once more.
         """
         is_status = resource is not None or path[:1] == ("status",)
         if not is_status or not self._steps or self._steps[-1].after(resource, path) is None:
             return None
         for step in reversed(self._steps):
+            if skips_passed and step.passes(resource, path):
+                continue
             if position := step.find(resource, path):
                 return position
         return None
 
-    def nearest(self, resource: str | None, path: Path) -> Position | None:
+    def nearest(
+        self, resource: str | None, path: Path, *, skips_passed: bool = False
+    ) -> Position | None:
         """`locate` the value, or the nearest one above it that exists and has a position."""
         for end in range(len(path), -1, -1):
-            if position := self.locate(resource, path[:end]):
+            if position := self.locate(resource, path[:end], skips_passed=skips_passed):
                 return position
         return None
-
-    def find_cause(self, resource: str | None, path: Path) -> Position | None:
-        """Return the position of what made a value, or the nearest one above it, as it is.
-
-        Steps behind it may write the value once more as they get it: they are not run again.
-        """
-        for end in range(len(path), -1, -1):
-            for step in reversed(self._steps):
-                is_kept = step.passes(resource, path[:end])
-                if not is_kept and (position := step.find(resource, path[:end])):
-                    return position
-        return self.nearest(resource, path)
 
     def find_step(self, name: str) -> Span | None:
         """Return the position of a step in the document of the pipeline; None if it is unknown."""
