@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -287,16 +287,16 @@ class _Checker:
         self.report.variants += outcome.variants
         spans = (finding.diagnostic.span for finding in static)
         lines = {(span.name, span.line) for span in spans if span is not None}
-        for faults, findings in (
-            (outcome.faults, self.report.findings),
-            (outcome.unreached, self.report.unreached),
-        ):
+
+        def select_new(faults: Iterable[runs.Fault]) -> Iterator[Finding]:
             for fault in faults:
                 span = fault.diagnostic.span
                 if span is None or (span.name, span.line) not in lines:
-                    finding = _finding(fault.rule, fault.diagnostic, fault.step)
-                    is_fault = findings is self.report.findings
-                    findings.append(finding if is_fault else replace(finding, severity="info"))
+                    yield _finding(fault.rule, fault.diagnostic, fault.step)
+
+        self.report.findings += select_new(outcome.faults)
+        unreached = select_new(outcome.unreached)
+        self.report.unreached += (replace(each, severity="info") for each in unreached)
 
     def _add(self, rule: rules.Rule, problems: Iterable[Diagnostic], step: str = "") -> None:
         self.report.findings += (_finding(rule, problem, step) for problem in problems)
