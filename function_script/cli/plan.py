@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
-from typing import Final, Literal, Unpack
+from typing import TYPE_CHECKING, Final, Literal, Unpack, cast
 
 import click
 
 from function_script.cli import exit_codes, options, terminal
 from function_script.texts.diagnostics import Form
+
+if TYPE_CHECKING:
+    from function_script.sandbox import Pool
+    from function_script.tools.plan.planning import Planner, XrPlan
 
 
 class _Flags(options.RenderingFlags):
@@ -31,6 +38,42 @@ Examples:
   function-script plan --cluster dump.json
   function-script plan platform --cluster dump.json --before main
 """
+
+
+def main() -> None:
+    """Plan one part for the process of a `plan`."""
+    from function_script.tools import own_process  # noqa: PLC0415 - slow to import
+
+    own_process.answer(_plan_part)
+
+
+def _plan_part(flags: _Flags, part: int, part_count: int) -> list[XrPlan]:
+    from function_script.tools import local_pool  # noqa: PLC0415 - slow to import
+
+    with local_pool.open_pool(None) as pool, _open_planner(flags, pool) as planner:
+        return [*planner.plan(part, part_count)]
+
+
+@contextmanager
+def _open_planner(
+    flags: _Flags, pool: Pool, report: Callable[[float], None] | None = None
+) -> Iterator[Planner]:
+    """Yield a planner; without ``report`` nothing shows its progress. Raises FatalError."""
+    from function_script.tools.plan import dump, planning  # noqa: PLC0415 - slow to import
+    from function_script.tools.project import Project  # noqa: PLC0415 - as above
+
+    after, before = flags["after"], flags["before"] and Path(flags["before"])
+    project = Project.of([after, *([before] if before else [])], allowed=flags["allow_outside"])
+    rendering = options.read_rendering(flags, hides_packages=report is None)
+    settings = planning.Options(
+        rendering=rendering, before=before or None, until_ready=flags["until_ready"]
+    )
+    if report is not None:
+        settings = replace(settings, report=report)
+    with rendering.servers:
+        cluster = dump.load(flags["cluster"])
+        with planning.open_planner(cluster, after, project, settings, pool) as planner:
+            yield planner
 
 
 @click.command(
@@ -87,32 +130,28 @@ def plan(**flags: Unpack[_Flags]) -> int:
 
     # The sandbox starts while the tool is imported.
     with local_pool.open_pool(None) as pool, ExitStack() as stack:
-        from function_script.tools.plan import dump, planning, report  # noqa: PLC0415 - slow
-        from function_script.tools.project import Project  # noqa: PLC0415 - as above
+        from function_script.tools import own_process  # noqa: PLC0415 - as above
+        from function_script.tools.plan import report  # noqa: PLC0415 - slow
 
-        after, other = flags["after"], None
+        other = None
         if flags["before"] is not None:
-            other = stack.enter_context(revisions.open_version(flags["before"], [after]))
-        before = other.paths[0] if other is not None else None
-        named = [after, *([] if before is None else [before])]
-        project = Project.of(named, allowed=flags["allow_outside"])
-        rendering = options.read_rendering(flags)
+            other = stack.enter_context(revisions.open_version(flags["before"], [flags["after"]]))
+            # The other processes read the same directory.
+            flags["before"] = str(other.paths[0])
         # Into a file or a pipe nothing is printed.
         is_quiet = not sys.stderr.isatty()
-        with rendering.servers, terminal.show_progress(is_quiet=is_quiet) as progress:
+        with terminal.show_progress(is_quiet=is_quiet) as progress:
             progress.line("planning")
-            plans = planning.plan(
-                dump.load(flags["cluster"]),
-                after,
-                project,
-                planning.Options(
-                    rendering=rendering,
-                    before=before,
-                    until_ready=flags["until_ready"],
-                    report=progress.share,
-                ),
-                pool,
-            )
+            planner = stack.enter_context(_open_planner(flags, pool, progress.share))
+            count = planner.count_processes([flags["after"], flags["cluster"]])
+            others = [
+                stack.enter_context(own_process.call(__name__, flags, part, count))
+                for part in range(1, count)
+            ]
+            plans = [*planner.plan(part_count=count)]
+            for wait in others:
+                plans += cast("list[XrPlan]", wait())
+        plans.sort(key=attrgetter("order"))
         if flags["output"] == "json":
             text = report.to_json(plans)
         elif flags["output"] == "markdown":

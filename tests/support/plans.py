@@ -1,5 +1,6 @@
 """A Composition of buckets, dumps of clusters with its XRs, and plans of its changes."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,64 @@ def buckets(name: str = "demo", count: int = 2) -> list[Object]:
         }
         for number in range(count)
     ]
+
+
+OUTER = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata:
+  name: outer
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: XOuter}
+  mode: Pipeline
+  pipeline:
+  - step: render
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: JinjaTemplate
+      inline: |
+        apiVersion: example.org/v1
+        kind: XBucket
+        metadata:
+          annotations:
+            script.fn.crossplane.io/composition-resource-name: inner
+        spec:
+          count: 2
+          region: eu
+"""
+
+
+def nested() -> list[Object]:
+    """An XR that composes the usual one."""
+    text = json.dumps(XRD).replace("XBucket", "XOuter").replace("xbuckets", "xouters")
+    inner = xr()
+    metadata = inner["metadata"]
+    assert isinstance(metadata, dict)
+    metadata["annotations"] = {"crossplane.io/composition-resource-name": "inner"}
+    metadata["ownerReferences"] = [
+        {
+            "apiVersion": "example.org/v1",
+            "kind": "XOuter",
+            "name": "top",
+            "uid": "t",
+            "controller": True,
+        }
+    ]
+    outer: Object = {
+        "apiVersion": "example.org/v1",
+        "kind": "XOuter",
+        "metadata": {"name": "top", "uid": "t"},
+        "spec": {
+            "crossplane": {
+                "compositionRef": {"name": "outer"},
+                "resourceRefs": [
+                    {"apiVersion": "example.org/v1", "kind": "XBucket", "name": "demo"}
+                ],
+            }
+        },
+    }
+    return [json.loads(text), outer, inner, *buckets()]
 
 
 def change(project: Path, *edits: tuple[str, str]) -> None:

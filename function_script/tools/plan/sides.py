@@ -1,6 +1,5 @@
 """The Compositions of one side of a plan, and their renderings for the XRs of a dump."""
 
-import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -98,7 +97,7 @@ class Subject:
 
 
 class Renderings:
-    """Renders the XRs of a dump, with the sandboxes and functions of all Compositions. Thread-safe.
+    """Renders the XRs of a dump, with the sandboxes and functions of all Compositions.
 
     ``stack`` closes the sandboxes of programs in files, each of which sees its directory alone.
     """
@@ -110,7 +109,6 @@ class Renderings:
         self._project = project
         self._options = options
         self._stack = stack
-        self._lock = threading.Lock()
         self._pools: dict[Path | None, Pool] = {None: pool}
         self._packages = functions.select(dump)
         self._indexes: dict[Path | None, FunctionIndex] = {}
@@ -175,26 +173,24 @@ class Renderings:
         raise UnknownError(f"it does not settle within {_MAX_STAGES} reconciles")
 
     def _open_pool(self, source: Source) -> Pool:
-        with self._lock:
-            if source.programs not in self._pools:
-                root = source.programs and self._project.resolve(source.programs)
-                pool = self._stack.enter_context(local_pool.open_pool(root))
-                self._pools[source.programs] = pool
-            return self._pools[source.programs]
+        if source.programs not in self._pools:
+            root = source.programs and self._project.resolve(source.programs)
+            pool = self._stack.enter_context(local_pool.open_pool(root))
+            self._pools[source.programs] = pool
+        return self._pools[source.programs]
 
     def _find_functions(self, source: Source) -> FunctionIndex:
         """Load the Functions beside a Composition, else those of the dump. Raises FatalError."""
         file = None if source.document is None else source.document.origin.source
         directory = None if file is None else Path(file.name).parent
-        with self._lock:
-            if directory not in self._indexes:
-                values: Sequence[Object] | None = None
-                if directory is not None:
-                    paths = loading.find_render_paths(directory, self._project)
-                    values = functions.load(paths.functions, self._project)
-                values = self._packages if values is None else values
-                self._indexes[directory] = self._options.index(values)
-            return self._indexes[directory]
+        if directory not in self._indexes:
+            values: Sequence[Object] | None = None
+            if directory is not None:
+                paths = loading.find_render_paths(directory, self._project)
+                values = functions.load(paths.functions, self._project)
+            values = self._packages if values is None else values
+            self._indexes[directory] = self._options.index(values)
+        return self._indexes[directory]
 
 
 def _answer(rendering: Rendering) -> tuple[Mapping[str, Object], Object, str]:

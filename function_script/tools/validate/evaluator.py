@@ -6,25 +6,20 @@ The first rule starts the process. Works without a POSIX system.
 import json
 import queue
 import subprocess
-import sys
 import threading
 from contextlib import suppress
 from types import TracebackType
 from typing import IO, Final, Self, cast
 
 from function_script.request.values import Object, Value
+from function_script.tools import own_process
 
 RULE_SECONDS: Final = 10.0
 # Importing the evaluator takes seconds on a busy machine; no rule's time limit includes it.
 _START_SECONDS: Final = 60.0
 # Rules that exceed RULE_SECONDS before the rest is skipped.
 _MAX_TIMEOUTS: Final = 6
-_BOOT: Final = """\
-import json, sys
-sys.path[:] = json.loads(sys.argv[1])
-from function_script.tools.validate.cel import main
-main()
-"""
+_MODULE: Final = "function_script.tools.validate.cel"
 
 
 class RuleError(Exception):
@@ -114,10 +109,11 @@ class Evaluator:
         self._stop()
 
     def _start(self) -> subprocess.Popen[str]:
-        # Without -P a module in the working directory could stand in for one of ours.
-        command = [sys.executable, "-P", "-c", _BOOT, json.dumps(sys.path)]
         self._process = process = subprocess.Popen(  # noqa: S603 - our own program
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+            own_process.command(_MODULE),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
         )
         self._is_starting = True
         replies: queue.Queue[str] = queue.Queue()

@@ -21,12 +21,14 @@ from support.plans import (
     COMPOSITION,
     CROSSPLANE,
     DETAILS,
+    OUTER,
     SIZE,
     XRD,
     buckets,
     change,
     crd,
     managed,
+    nested,
     plan,
     xr,
 )
@@ -422,64 +424,6 @@ def test_new_xrd_is_compared_with_every_xr(
     (row,) = report["xrs"]
     assert row["verdict"] == "invalid"
     assert "count" in row["reason"]
-
-
-OUTER = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata:
-  name: outer
-spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: XOuter}
-  mode: Pipeline
-  pipeline:
-  - step: render
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: JinjaTemplate
-      inline: |
-        apiVersion: example.org/v1
-        kind: XBucket
-        metadata:
-          annotations:
-            script.fn.crossplane.io/composition-resource-name: inner
-        spec:
-          count: 2
-          region: eu
-"""
-
-
-def nested() -> list[Object]:
-    """An XR that composes the usual one."""
-    text = json.dumps(XRD).replace("XBucket", "XOuter").replace("xbuckets", "xouters")
-    inner = xr()
-    metadata = inner["metadata"]
-    assert isinstance(metadata, dict)
-    metadata["annotations"] = {"crossplane.io/composition-resource-name": "inner"}
-    metadata["ownerReferences"] = [
-        {
-            "apiVersion": "example.org/v1",
-            "kind": "XOuter",
-            "name": "top",
-            "uid": "t",
-            "controller": True,
-        }
-    ]
-    outer: Object = {
-        "apiVersion": "example.org/v1",
-        "kind": "XOuter",
-        "metadata": {"name": "top", "uid": "t"},
-        "spec": {
-            "crossplane": {
-                "compositionRef": {"name": "outer"},
-                "resourceRefs": [
-                    {"apiVersion": "example.org/v1", "kind": "XBucket", "name": "demo"}
-                ],
-            }
-        },
-    }
-    return [json.loads(text), outer, inner, *buckets()]
 
 
 def test_objects_of_a_new_xr_are_unknown(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

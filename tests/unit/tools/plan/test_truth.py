@@ -185,7 +185,9 @@ def test_random_edits_do_what_their_plans_say(tmp_path: Path) -> None:
             core.run(10)
             file.write_text(to_yaml_stream([composition(new)]))
             project = Project.of([tmp_path], allowed=None)
-            (plan,) = planning.plan(dump_of(core, old), tmp_path, project, options, pool)
+            dump = dump_of(core, old)
+            with planning.open_planner(dump, tmp_path, project, options, pool) as planner:
+                (plan,) = planner.plan()
             assert plan.verdict in {"planned", "unchanged"}, plan
             assert not plan.drift
             before = live(core)
