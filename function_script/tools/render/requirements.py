@@ -50,22 +50,18 @@ class Store:
 
     def __init__(self, objects: Iterable[Object], below: Store | None = None) -> None:
         self._below = below
-        self._objects = {
-            (
-                manifests.text_at(manifest, "apiVersion"),
-                manifests.text_at(manifest, "kind"),
-                manifests.namespace(manifest),
-                manifests.name(manifest),
-            ): manifest
-            for manifest in objects
-        }
+        # By type, so that a selector by labels does not look at all objects of a cluster.
+        self._objects: dict[tuple[str, str], dict[tuple[str, str], Object]] = {}
+        for manifest in objects:
+            type_ = (manifests.text_at(manifest, "apiVersion"), manifests.text_at(manifest, "kind"))
+            self._objects.setdefault(type_, {})[_place(manifest)] = manifest
 
     def find(self, api_version: str, kind: str, namespace: str, name: str) -> Object | None:
         """Return the object of this type, namespace ("" for none) and name, or None."""
-        key = (api_version, kind, namespace, name)
-        if key not in self._objects and self._below is not None:
-            return self._below.find(*key)
-        return self._objects.get(key)
+        match = self._objects.get((api_version, kind), {}).get((namespace, name))
+        if match is None and self._below is not None:
+            return self._below.find(api_version, kind, namespace, name)
+        return match
 
     def find_all(
         self, api_version: str, kind: str, namespace: str, labels: Mapping[str, str]
@@ -74,23 +70,23 @@ class Store:
 
         Namespace "" means all.
         """
+        own = self._objects.get((api_version, kind), {})
         matches = [
             manifest
-            for key, manifest in self._objects.items()
-            if key[:2] == (api_version, kind)
-            and namespace in {"", key[2]}
-            and labels.items() <= manifests.labels(manifest).items()
+            for place, manifest in own.items()
+            if namespace in {"", place[0]} and labels.items() <= manifests.labels(manifest).items()
         ]
         if self._below is not None:
-            matches += (
-                manifest
-                for manifest in self._below.find_all(api_version, kind, namespace, labels)
-                if (api_version, kind, manifests.namespace(manifest), manifests.name(manifest))
-                not in self._objects
-            )
+            others = self._below.find_all(api_version, kind, namespace, labels)
+            matches += (manifest for manifest in others if _place(manifest) not in own)
         return sorted(
             matches, key=lambda item: f"{manifests.namespace(item)}/{manifests.name(item)}"
         )
+
+
+def _place(manifest: Object) -> tuple[str, str]:
+    """Return the namespace and name of an object."""
+    return manifests.namespace(manifest), manifests.name(manifest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
