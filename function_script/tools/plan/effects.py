@@ -68,7 +68,7 @@ def apply(live: Object | None, before: Object, after: Object, schema: Object | N
             _remove(mapped, path, current)
     objects.merge(mapped, desired)
     removed = [path for path, _, new in differences if new is None]
-    emptied = _set_nulls(mapped, removed, current, schema)
+    emptied = _set_nulls(mapped, removed, current, schema, lists)
     differences = [each for each in differences if each[0][:-1] not in emptied]
     differences += [(path, objects.find_path(former, path), None) for path in emptied]
     manifest = cast("Object", lists.to_lists(mapped))
@@ -102,7 +102,7 @@ def apply(live: Object | None, before: Object, after: Object, schema: Object | N
 
 
 def _set_nulls(
-    manifest: Object, removed: Iterable[Path], live: Object, schema: Object | None
+    manifest: Object, removed: Iterable[Path], live: Object, schema: Object | None, lists: Lists
 ) -> list[Path]:
     """Make null of maps that have lost their last field, and return their paths.
 
@@ -110,7 +110,7 @@ def _set_nulls(
     """
     emptied = []
     for path in dict.fromkeys(each[:-1] for each in removed if len(each) > 1):
-        part = structural_schema.find(schema or {}, path) or {}
+        part = structural_schema.find(schema or {}, lists.to_indexes(path, manifest)) or {}
         is_whole = path[0] == "metadata" or part.get("x-kubernetes-map-type") == "atomic"
         if (
             not is_whole
