@@ -100,6 +100,7 @@ def find(
         effect = effects.apply(current, old[name], manifest, schema)
         remaining[name] = effect.manifest
         changes += _locate(after.positions, name, manifest, effect.changes)
+        refusals += (f"{manifest['kind']}: {each}" for each in effect.refusals)
         if current is not None and schema is not None and effect.changes:
             refusals += _find_refusals(current, effect.manifest, schema)
     status = _status(after)

@@ -4,9 +4,10 @@ Crossplane applies with a field manager of its own. A field that it no longer de
 other manager has it, and then its default comes back.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple, cast
+import base64
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, cast
 
 from function_script.request import objects
 from function_script.request.objects import Path
@@ -17,6 +18,9 @@ from function_script.tools import manifests, structural_schema
 from function_script.tools.compare.differences import compare_values
 from function_script.tools.plan.dump import UnknownError
 from function_script.tools.plan.lists import Lists
+from function_script.tools.validate import builtin
+
+_WITHOUT_DEFAULTS: Final = ("metadata", "data", "stringData", "binaryData")
 
 
 class FieldChange(NamedTuple):
@@ -33,10 +37,14 @@ class FieldChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """The changes of an object, and the object after them, with the defaults of ``schema``."""
+    """The changes of an object, and the object after them, with the defaults of ``schema``.
+
+    ``refusals`` are the reasons for which the API server changes nothing of it.
+    """
 
     manifest: Object
     changes: list[FieldChange]
+    refusals: list[str] = field(default_factory=list)
 
 
 def apply(live: Object | None, before: Object, after: Object, schema: Object | None) -> Effect:
@@ -51,23 +59,32 @@ def apply(live: Object | None, before: Object, after: Object, schema: Object | N
     if not differences:
         return Effect(manifest=live, changes=[])
     lists = Lists(live, schema)
-    current, former, desired = map(lists.to_maps, (live, before, after))
+    current = lists.to_maps(_with_string_data(live, before, after))
+    former, desired = (lists.drop_empty(lists.to_maps(each), current) for each in (before, after))
     differences = [*compare_values(former, desired, ())]
     mapped = cast("Object", objects.deep_copy(current))
     for path, _, new in differences:
         if new is None:
             _remove(mapped, path, current)
     objects.merge(mapped, desired)
+    removed = [path for path, _, new in differences if new is None]
+    emptied = _set_nulls(mapped, removed, current, schema, lists)
+    differences = [each for each in differences if each[0][:-1] not in emptied]
+    differences += [(path, objects.find_path(former, path), None) for path in emptied]
     manifest = cast("Object", lists.to_lists(mapped))
     if schema is not None:
         structural_schema.add_defaults(manifest, schema)
         mapped = lists.to_maps(manifest)
+    # The schemas of Kubernetes' own kinds have no defaults.
+    has_defaults = schema is not None and schema is not builtin.find_schema(
+        *objects.api_version_and_kind(after)
+    )
     changes = []
     for path, old, new in differences:
         # Who has the items of such a list is not known.
         is_listed = any(isinstance(key, int) for key in path)
         value = new if is_listed else objects.find_path(mapped, path)
-        has_no_default = schema is not None or path[0] == "metadata" or lists.is_item(path)
+        has_no_default = has_defaults or path[0] in _WITHOUT_DEFAULTS or lists.is_item(path)
         is_certain = value is not None or has_no_default or is_listed
         is_changed = [*compare_values(objects.find_path(current, path), value, ())]
         if is_listed or is_changed or not is_certain:
@@ -79,12 +96,62 @@ def apply(live: Object | None, before: Object, after: Object, schema: Object | N
                     is_certain,
                 )
             )
-    return Effect(manifest=manifest, changes=changes)
+    indexes = [lists.to_indexes(path, mapped) for path in emptied] if has_defaults else []
+    refusals = [*_find_refusals(manifest, indexes, schema or {})]
+    return Effect(manifest=manifest, changes=changes, refusals=refusals)
+
+
+def _set_nulls(
+    manifest: Object, removed: Iterable[Path], live: Object, schema: Object | None, lists: Lists
+) -> list[Path]:
+    """Make null of maps that have lost their last field, and return their paths.
+
+    So does the API server, unless the map belongs to its managers as a whole.
+    """
+    emptied = []
+    for path in dict.fromkeys(each[:-1] for each in removed if len(each) > 1):
+        part = structural_schema.find(schema or {}, lists.to_indexes(path, manifest)) or {}
+        is_whole = path[0] == "metadata" or part.get("x-kubernetes-map-type") == "atomic"
+        if (
+            not is_whole
+            and objects.find_path(manifest, path) == {}
+            and objects.find_path(live, path)
+        ):
+            manifests.object_at(manifest, *map(str, path[:-1]))[str(path[-1])] = None
+            emptied.append(path)
+    return emptied
+
+
+def _find_refusals(manifest: Object, emptied: Iterable[Path], schema: Object) -> Iterator[str]:
+    """Yield why the API server refuses the nulls in place of maps."""
+    for path in emptied:
+        part = structural_schema.find(schema, path)
+        is_null = objects.find_path(manifest, path) is None
+        if is_null and part is not None and part.get("nullable") is not True:
+            yield (
+                f"{format_path(path)}: {{}} in place of its last field is null in a server-side "
+                "apply, and the schema does not allow null"
+            )
+
+
+def _with_string_data(live: Object, *desired: Object) -> Object:
+    """Return a Secret with stringData, which the API server has moved into the data."""
+    data = manifests.texts_at(live, "data")
+    texts: Object = {}
+    for each in desired:
+        for name, text in manifests.texts_at(each, "stringData").items():
+            if name in data:
+                is_same = base64.b64encode(text.encode()).decode() == data[name]
+                texts[name] = text if is_same else texts.get(name, data[name])
+    return {**live, "stringData": texts} if texts else live
 
 
 def _remove(manifest: Object, path: Path, live: Object) -> None:
     """Remove a field, but for what other managers have of it."""
     if any(isinstance(key, int) for key in path) or objects.find_path(live, path) is None:
+        return
+    # It stays in the data, where nobody has it.
+    if path[0] == "stringData":
         return
     applied = managed_fields.applied_configuration(live)
     if applied is None:
@@ -105,9 +172,11 @@ def _remove(manifest: Object, path: Path, live: Object) -> None:
 def find_drift(live: Object, before: Object, schema: Object | None) -> Iterator[Path]:
     """Yield the fields of an object that are not what ``before`` desires; none if nobody knows."""
     lists = Lists(live, schema)
-    applied = managed_fields.applied_configuration(lists.to_maps(live))
+    applied = managed_fields.applied_configuration(lists.to_maps(_with_string_data(live, before)))
     if applied is not None:
         desired = lists.to_maps(before)
         managed_fields.remove_crossplane_metadata(desired)
-        for path, _, _ in compare_values(applied, desired, ()):
-            yield lists.to_indexes(path, desired, applied)
+        for path, _, value in compare_values(applied, desired, ()):
+            # Nobody has a list of items without an item.
+            if value != {} or path not in lists:
+                yield lists.to_indexes(path, desired, applied)

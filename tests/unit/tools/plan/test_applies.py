@@ -1,0 +1,188 @@
+"""Plans of edits that a server-side apply treats in a way of its own."""
+
+import json
+from pathlib import Path
+from typing import cast
+
+import pytest
+from support.plans import COMPOSITION, CROSSPLANE, buckets, crd, plan, xr
+
+from function_script.documents import to_yaml_stream
+from function_script.request.values import Object
+
+ANNOTATION: Object = {"script.fn.crossplane.io/composition-resource-name": "bucket-0"}
+BUCKET: Object = {"apiVersion": "s3.example.org/v1", "kind": "Bucket"}
+SERVICE: Object = {"apiVersion": "v1", "kind": "Service"}
+CONFIG: Object = {"apiVersion": "v1", "kind": "ConfigMap"}
+SECRET: Object = {"apiVersion": "v1", "kind": "Secret"}
+TEXTS: Object = {"type": "object", "additionalProperties": {"type": "string"}}
+SET: Object = {
+    "type": "array",
+    "items": {"type": "string"},
+    "x-kubernetes-list-type": "set",
+}
+
+
+def write(path: Path, kind: Object, body: Object) -> None:
+    """Write a Composition of one resource."""
+    document = to_yaml_stream([{**kind, "metadata": {"annotations": ANNOTATION}, **body}])
+    lines = "".join(f"        {line}\n" for line in document.splitlines())
+    head = COMPOSITION[: COMPOSITION.index("        {% for")]
+    (path / "composition.yaml").write_text(f"{head}{lines}")
+
+
+def owned(value: object) -> Object:
+    """Return the set of all fields of a value; lists have their values as items."""
+    if isinstance(value, dict):
+        return {f"f:{key}": owned(item) for key, item in value.items()}
+    items = value if isinstance(value, list) else []
+    return {f'v:"{item}"': {} for item in items}
+
+
+def definition(**properties: object) -> Object:
+    """The CRD of buckets with a schema of these fields of their spec."""
+    text = json.dumps(crd()).replace('"region":', f'{json.dumps(properties)[1:-1]}, "region":')
+    return cast("Object", json.loads(text))
+
+
+def plan_edit(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    kind: Object,
+    bodies: tuple[Object, Object],
+    *definitions: Object,
+    live: Object | None = None,
+) -> Object:
+    """Plan the edit of one resource; ``live`` is what its object has if not what is desired."""
+    before, after = bodies
+    write(project / "old", kind, before)
+    write(project / "new", kind, after)
+    (bucket,) = buckets(count=1)
+    metadata = cast("Object", bucket["metadata"])
+    metadata["managedFields"] = [
+        {
+            "manager": CROSSPLANE,
+            "operation": "Apply",
+            "apiVersion": kind["apiVersion"],
+            "fieldsV1": owned(before),
+        }
+    ]
+    subject = xr(count=1)
+    reference: Object = {**kind, "name": "demo-0"}
+    cast("Object", cast("Object", subject["spec"])["crossplane"])["resourceRefs"] = [reference]
+    manifest: Object = {**kind, "metadata": metadata, **(before if live is None else live)}
+    report = json.loads(plan(capsys, subject, manifest, *definitions, flags=("-o", "json")))
+    (row,) = report["xrs"]
+    assert not row["drift"], row
+    return cast("Object", row)
+
+
+def spec(before: Object, after: Object) -> tuple[Object, Object]:
+    """Two specs with one field that does not change."""
+    return {"spec": {"region": "eu", **before}}, {"spec": {"region": "eu", **after}}
+
+
+EDITS = [
+    pytest.param(
+        SERVICE, spec({"type": "ClusterIP"}, {}), [], [("spec.type", None, False)], id="own kind"
+    ),
+    pytest.param(
+        CONFIG,
+        ({"data": {"a": "x", "b": "y"}}, {"data": {"a": "x"}}),
+        [],
+        [("data.b", None, True)],
+        id="data without defaults",
+    ),
+    pytest.param(
+        BUCKET,
+        spec({"flags": {"a": "x"}}, {"flags": {}}),
+        [definition(flags={**TEXTS, "default": {"b": "y"}})],
+        [("spec.flags", {"b": "y"}, True)],
+        id="last field of a map with a default",
+    ),
+    pytest.param(
+        BUCKET,
+        spec({"flags": {"a": "x"}}, {"flags": {}}),
+        [definition(flags={**TEXTS, "nullable": True})],
+        [("spec.flags", None, True)],
+        id="last field of a map that may be null",
+    ),
+    pytest.param(
+        BUCKET,
+        spec({"flags": {"a": "x"}}, {"flags": {}}),
+        [definition(flags={**TEXTS, "x-kubernetes-map-type": "atomic"})],
+        [("spec.flags.a", None, True)],
+        id="last field of an atomic map",
+    ),
+    pytest.param(
+        BUCKET,
+        spec({"rules": ["a"]}, {"rules": []}),
+        [definition(rules={**SET, "default": ["z"]})],
+        [("spec.rules", ["z"], True)],
+        id="last item of a set with a default",
+    ),
+    pytest.param(
+        BUCKET,
+        spec({"below": {"rules": ["a"]}}, {"below": {"rules": []}}),
+        [definition(below={"type": "object", "properties": {"rules": SET}})],
+        [("spec.below", None, True)],
+        id="map of an empty set alone",
+    ),
+    pytest.param(
+        BUCKET,
+        spec({}, {"rules": []}),
+        [definition(rules=SET)],
+        [("spec.rules", [], True)],
+        id="new set without an item",
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "bodies", "definitions", "expected"), EDITS)
+def test_field_that_goes_leaves_what_the_api_server_leaves(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    kind: Object,
+    bodies: tuple[Object, Object],
+    definitions: list[Object],
+    expected: list[object],
+) -> None:
+    row = plan_edit(project, capsys, kind, bodies, *definitions)
+    assert row["verdict"] == "planned", row
+    changes = cast("list[Object]", row["changes"])
+    paths = [".".join(cast("list[str]", each["path"])) for each in changes]
+    assert [
+        (path, each["after"], each["certain"]) for path, each in zip(paths, changes, strict=True)
+    ] == expected
+
+
+def test_map_that_would_become_null_is_refused(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The API server makes null of a map whose last field an apply removes."""
+    bodies = spec({"flags": {"a": "x"}}, {"flags": {}})
+    row = plan_edit(project, capsys, BUCKET, bodies, definition(flags=TEXTS))
+    assert row["verdict"] == "invalid"
+    assert str(row["reason"]).startswith("Bucket: spec.flags: {} in place of its last field")
+
+
+STRING_DATA = [
+    pytest.param({"a": "x", "b": "y"}, [], id="same"),
+    pytest.param({"a": "x", "b": "z"}, [["stringData"]], id="changed"),
+    pytest.param({"a": "x", "b": "y", "c": "z"}, [["stringData"]], id="added"),
+    # It stays in the data of the Secret.
+    pytest.param({"a": "x"}, [], id="removed"),
+]
+
+
+@pytest.mark.parametrize(("after", "paths"), STRING_DATA)
+def test_string_data_is_in_the_data_of_a_secret(
+    project: Path, capsys: pytest.CaptureFixture[str], after: Object, paths: list[object]
+) -> None:
+    bodies: tuple[Object, Object] = (
+        {"stringData": {"a": "x", "b": "y"}},
+        {"stringData": after},
+    )
+    live: Object = {"data": {"a": "eA==", "b": "eQ=="}, "type": "Opaque"}
+    row = plan_edit(project, capsys, SECRET, bodies, live=live)
+    assert [each["path"] for each in cast("list[Object]", row["changes"])] == paths
