@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from types import TracebackType
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 import h11
@@ -104,12 +103,7 @@ class OpsHttpServer:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join()
         self._loop.close()

@@ -10,7 +10,6 @@ import logging
 import time
 from collections.abc import Mapping
 from importlib.util import find_spec
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from function_script import __version__
@@ -90,12 +89,7 @@ class Tracing:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._provider.shutdown()
 
     def observe(self, record: RequestRecord) -> None:
