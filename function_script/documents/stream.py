@@ -15,9 +15,10 @@ from function_script.documents.fast_path import parse_simple
 from function_script.documents.json_objects import parse_object
 from function_script.documents.kubernetes_yaml import ParsedDocument, parse, start_of
 from function_script.documents.origin import TextOrigin
-from function_script.documents.positions import Path, find_position, list_positions
+from function_script.documents.positions import find_position, list_positions
 from function_script.request.cache import ByteLruCache
 from function_script.request.limits import Limits
+from function_script.request.objects import Path
 from function_script.request.values import Object, Value, type_phrase
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError

@@ -42,10 +42,10 @@ def build_response(
         tag=request.tag,
         ttl_seconds=ttl_seconds,
         desired=desired,
-        results=list(contribution.results),
+        results=contribution.results,
         context=_merge_context(request.context, contribution),
         requirements=_requirements(request, contribution),
-        conditions=list(contribution.conditions),
+        conditions=contribution.conditions,
         output=_encode_output(contribution.output),
     )
     if contribution.is_fatal:
@@ -73,11 +73,8 @@ def waiting(request: wire.Request, required: HasRequirements, ttl_seconds: float
         tag=request.tag,
         ttl_seconds=ttl_seconds,
         desired=_desired_payload(request),
-        results=[],
         context=request.context,
         requirements=_requirements(request, required),
-        conditions=[],
-        output=None,
     )
 
 
@@ -94,9 +91,6 @@ def fatal(request: wire.Request, error: FatalError) -> bytes:
             desired=_desired_payload(request),
             results=[wire.Result(enums.SEVERITY_FATAL, diagnostics.to_line(error.diagnostics))],
             context=request.context,
-            requirements=None,
-            conditions=[],
-            output=None,
         )
     )
 
