@@ -10,8 +10,8 @@ from function_script.sandbox.identity import RequestIdentity
 
 if TYPE_CHECKING:
     from function_script.sandbox.ipc import Begun
-    from function_script.sandbox.lane import Lane
     from function_script.sandbox.outcome import Reply
+    from function_script.sandbox.scheduler import Lane
     from function_script.sandbox.worker_process import WorkerProcess
 
 POLL_SECONDS = 0.0125
@@ -102,7 +102,7 @@ class Batch:
     split until one run is left, which may then be demoted and paused.
     """
 
-    def __init__(self, run: Run, lane: Lane[Run]) -> None:
+    def __init__(self, run: Run, lane: Lane) -> None:
         self.runs = [run]
         self.lane = lane
         self.worker: WorkerProcess

@@ -18,10 +18,10 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from typing import Final, TypeAlias
 
+from function_script.request.fair_queue import FairQueue
 from function_script.sandbox import outcome
 from function_script.sandbox.batch import Batch, Run
 from function_script.sandbox.history import CostEstimates, CpuShare
-from function_script.sandbox.lane import FairQueue, Lane
 from function_script.sandbox.outcome import Failed
 
 # One owner may have this share of the queue: a flood of one XR must leave room for the others.
@@ -35,6 +35,15 @@ _STALL_SECONDS: Final = 0.004
 _MARGIN: Final = 1.25
 
 Event: TypeAlias = "tuple[Run, Batch | Failed]"
+
+
+class Lane:
+    """A number of slots, some of them free, and the queue for them."""
+
+    def __init__(self, slots: int) -> None:
+        self.slots: Final = slots
+        self.free = slots
+        self.queue: FairQueue[Run] = FairQueue()
 
 
 class Scheduler:
@@ -70,9 +79,9 @@ class Scheduler:
         self._max_begun_per_owner = max(self._max_begun // _HEAVY_SHARE, 1)
         self._begun: set[Batch] = set()
         self._begun_by_owner: Counter[Hashable] = Counter()
-        self._fast: Lane[Run] = Lane(fast_slots)
-        self._heavy: Lane[Run] = Lane(min(heavy_slots, self._max_begun))
-        self._penalty: Lane[Run] = Lane(penalty_slots)
+        self._fast: Lane = Lane(fast_slots)
+        self._heavy: Lane = Lane(min(heavy_slots, self._max_begun))
+        self._penalty: Lane = Lane(penalty_slots)
         self._lanes = (self._fast, self._heavy, self._penalty)
         self._paused: FairQueue[Batch] = FairQueue()
         self._was_resumed = False
@@ -223,7 +232,7 @@ class Scheduler:
         run.is_queued = False
         return is_queued
 
-    def _refuse(self, run: Run, lane: Lane[Run]) -> Failed | None:
+    def _refuse(self, run: Run, lane: Lane) -> Failed | None:
         """Return the error of a run that may not be queued, or None."""
         owner = run.identity.owner
         own, waiting = sum(each.queue.count(owner) for each in self._lanes), self.waiting
@@ -252,7 +261,7 @@ class Scheduler:
             return None
         return outcome.too_late_error(run.expected_seconds, seconds, run.deadline - now)
 
-    def _may_start(self, run: Run, lane: Lane[Run]) -> bool:
+    def _may_start(self, run: Run, lane: Lane) -> bool:
         """Report whether ``run`` may use a free slot of its lane now."""
         if lane is self._penalty:
             return True
@@ -286,7 +295,7 @@ class Scheduler:
     def _estimate(self, run: Run) -> None:
         run.expected_seconds = self._costs.estimate(run.identity) if self._costs else 0.0
 
-    def _begin(self, run: Run, lane: Lane[Run]) -> Batch:
+    def _begin(self, run: Run, lane: Lane) -> Batch:
         batch = Batch(run, lane)
         lane.free -= 1
         if lane is self._heavy:
@@ -327,7 +336,7 @@ class Scheduler:
         batch.is_paused = False
         return True
 
-    def _begin_next(self, lane: Lane[Run], events: list[Event]) -> bool:
+    def _begin_next(self, lane: Lane, events: list[Event]) -> bool:
         """Take the next run of a queue that may start; begin, move or refuse it."""
         run = lane.queue.next(lambda run: self._may_start(run, lane))
         if run is None:

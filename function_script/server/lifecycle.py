@@ -32,7 +32,6 @@ from function_script.sandbox import Pool, PoolOptions, capacity, rlimits
 from function_script.sandbox.confinement import Measure
 from function_script.sandbox.dispatcher import Dispatcher
 from function_script.sandbox.identity import no_seed
-from function_script.sandbox.lane import FairQueue
 from function_script.server import channel_args, handler, log, memory, tracing
 from function_script.server.handler import RequestHandler
 from function_script.server.ops import OpsEndpoints
@@ -257,7 +256,7 @@ def _start_fetcher(options: ServeOptions, stack: ExitStack) -> Fetcher | None:
     if not options.remote_allow:
         return None
     try:
-        fetcher = Fetcher(options.fetcher, FairQueue())
+        fetcher = Fetcher(options.fetcher)
     except OSError as error:
         raise InputError.of(f"cannot start the process that fetches: {error.strerror}") from error
     stack.callback(fetcher.close)

@@ -19,7 +19,7 @@ from queue import SimpleQueue
 from typing import Final, Protocol, Self
 
 from function_script.request.remote.reference import RemoteReference
-from function_script.request.remote.store import ContentStore, Failure, FetchKey, Queue
+from function_script.request.remote.store import ContentStore, Failure, FetchKey
 
 _LOG = logging.getLogger(__name__)
 # Isolated from the environment and the current directory; the path is this process' own.
@@ -107,16 +107,16 @@ class _Process:
 class Fetcher:
     """A process that fetches, with a thread that writes orders and one that reads outcomes.
 
-    ``store`` has the state, and ``queue`` what waits; the constructor spawns the process and raises
-    OSError. A process that ends is spawned again for the next order.
+    ``store`` has the state. The constructor spawns the process and raises OSError. A process that
+    ends is spawned again for the next order.
     """
 
-    def __init__(self, options: FetcherOptions, queue: Queue) -> None:
+    def __init__(self, options: FetcherOptions) -> None:
         self._options = options
         self._orders: SimpleQueue[tuple[FetchKey, Mapping[str, bytes] | None] | None]
         self._orders = SimpleQueue()
         self._keys: dict[int, FetchKey] = {}
-        self.store: Final = ContentStore(lambda key, data: self._orders.put((key, data)), queue)
+        self.store: Final = ContentStore(lambda key, data: self._orders.put((key, data)))
         self._process: _Process | None = _Process(options)
         self._reader = self._start_reader(self._process)
         self._writer = threading.Thread(target=self._write, name="fetch-orders", daemon=True)
