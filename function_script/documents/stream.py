@@ -153,6 +153,7 @@ class _StreamReader:
     def _read_json(self) -> int:
         """Read the JSON objects that the text begins with, and return the offset behind them."""
         text = self._origin.text
+        # A byte order mark is not JSON, and some editors write one.
         end = int(text.startswith("\ufeff"))
         line = 1
         while (begin := _NOT_BLANK.search(text, end)) is not None and begin[0] == "{":
@@ -198,11 +199,13 @@ class _StreamReader:
         parsed = _cache.get(text)
         warnings: list[YamlError] = []
         nodes, depth = self._nodes_left, self._limits.depth
+        # One that exceeds what is left of the limits is parsed again, which finds the place.
         if parsed is None or parsed.nodes > nodes or parsed.depth > depth:
             try:
                 parsed = self._parse(text, nodes, depth, warnings)
             except YamlError as error:
                 raise self._error(error, line) from error
+            # From the cache it would come without them.
             if not warnings:
                 _cache.put(text, parsed, len(text) * _BYTES_PER_CHARACTER)
         if parsed.value is not None:

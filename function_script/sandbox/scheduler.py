@@ -123,6 +123,7 @@ class Scheduler:
             event: Batch | Failed | None = self._refuse_late(run, run.requested_at)
             if event is None and lane.free > 0 and self._may_start(run, lane):
                 event = self._begin(run, lane)
+            # Only a run that would wait can be refused for those that wait before it.
             elif event is None:
                 event = self._refuse(run, lane)
             if event is None:
@@ -141,6 +142,7 @@ class Scheduler:
         events: list[Event] = []
         with self._lock:
             for lane in self._lanes:
+                # A copy: what is refused leaves the queue meanwhile.
                 for run in lane.queue.items():
                     failed = self._refuse_late(run, now)
                     if now >= run.latest_start:
@@ -175,6 +177,7 @@ class Scheduler:
     def demote(self, batch: Batch) -> None:
         """Move a batch from the fast lane to the heavy one, if one more may begin there."""
         with self._lock:
+            # Without room it keeps its fast slot, and the next poll tries again.
             if batch.lane is not self._fast or len(self._begun) >= self._max_begun:
                 return
             self._fast.free += 1
@@ -188,6 +191,7 @@ class Scheduler:
     def release(self, batch: Batch, unfinished: Sequence[Run] = ()) -> None:
         """End a batch, queue those of its runs that must begin again, and admit the next ones."""
         with self._lock:
+            # A paused batch has no slot: it left that of the fast lane when it was demoted.
             if batch.is_paused:
                 self._paused.remove(batch.run.identity.owner, batch)
             else:
@@ -218,6 +222,7 @@ class Scheduler:
         return has_delayed
 
     def _requeue(self, runs: Sequence[Run]) -> None:
+        # Reversed, because each of them is put before all others.
         for run in reversed(runs):
             if not run.is_cancelled:
                 run.may_share = False
@@ -244,6 +249,7 @@ class Scheduler:
         ahead_seconds = 0.0
         for other in lane.queue.ahead(owner):
             ahead_seconds += other.expected_seconds
+        # Those that have begun share the slots with this one, also while they are paused.
         for batch in self._begun if lane is self._heavy else ():
             ahead_seconds += max(batch.run.expected_seconds - batch.used_seconds, 0.0)
         share, now = self._share.value(), time.monotonic()
@@ -273,6 +279,7 @@ class Scheduler:
 
     def _is_delayed(self, run: Run) -> bool:
         """Report whether ``run`` waits for a worker that runs rather than wake another one."""
+        # No worker runs that could take it along.
         if self._fast.free == self._fast.slots:
             return False
         delay = self._batch_delay()
@@ -318,6 +325,7 @@ class Scheduler:
             while lane.free > 0:
                 if lane is not self._heavy:
                     is_changed = self._begin_next(lane, events)
+                # New runs and paused ones take turns, so that neither kind starves the other.
                 elif self._was_resumed:
                     is_changed = self._begin_next(lane, events) or self._resume_next()
                 else:
@@ -328,7 +336,7 @@ class Scheduler:
 
     def _resume_next(self) -> bool:
         """Let a paused batch go on, if there is one; one that waits to begin has the next turn."""
-        batch = self._paused.next(_is_any)
+        batch = self._paused.next(lambda _: True)
         self._was_resumed = batch is not None
         if batch is None:
             return False
@@ -353,16 +361,13 @@ class Scheduler:
         return True
 
 
-def _is_any(_: Batch) -> bool:
-    return True
-
-
 def _leave_queue(run: Run) -> None:
     run.is_queued = False
     run.waited_seconds = run.age_seconds()
 
 
 def _tell(events: list[Event]) -> None:
+    # Without the lock, which a callback takes that submits another run.
     for run, event in events:
         if isinstance(event, Batch):
             run.on_start(event)

@@ -147,6 +147,7 @@ def build(architecture: Architecture, pid: int) -> bytes:
     rules = [
         _load(_ARCHITECTURE_AT),
         _jump(_JUMP_EQUAL, architecture.audit_arch, if_true=1, if_false=0),
+        # Calls of another ABI, such as those of 32 bits on x86_64, have other numbers.
         _return(_KILL),
         _load(_NUMBER_AT),
         *_deny_when(_JUMP_GREATER_EQUAL, _FOREIGN_NUMBERS),
@@ -176,6 +177,7 @@ def _deny_arguments(
     number: int, argument: int, values: tuple[int, ...], others: tuple[bytes, ...] = ()
 ) -> list[bytes]:
     """Return rules that deny a call for ``values`` of an argument, followed by ``others``."""
+    # The lower half of an argument: both architectures store it first, and the kernel reads an int.
     rules = [_load(_ARGUMENTS_AT + 8 * argument)]
     for value in values:
         rules += _deny_when(_JUMP_EQUAL, value)

@@ -113,6 +113,7 @@ def serve(options: ServeOptions) -> int:
         )
         pool.prefork()
         gc.collect()
+        # Collections need not look at what lives as long as the process.
         gc.freeze()
         gc.set_threshold(*_GC_THRESHOLDS)
 
@@ -366,6 +367,7 @@ class _Signals:
         if self._stop is None:
             _LOG.info("stopped")
             os._exit(0)
+        # Another signal, such as a second Ctrl-C, does not cut the grace period short.
         if not self._has_arrived:
             self._stop()
         self._has_arrived = True

@@ -113,6 +113,7 @@ class OpsHttpServer:
         self._loop.run_until_complete(self._serve())
 
     async def _serve(self) -> None:
+        # With a name, because the loop itself keeps only a weak reference to a task.
         _accepting = self._loop.create_task(self._accept())
         await self._stopping.wait()
         # Of accepting, connections and renderings.
@@ -139,6 +140,7 @@ class OpsHttpServer:
             task = self._loop.create_task(self._handle(connection))
             self._connections[task] = None
             task.add_done_callback(lambda task: self._connections.pop(task, None))
+            # The new task has its turn first, so that its CPU time counts.
             await asyncio.sleep(0)
             seconds = self._seconds() - slice_start
             if seconds > _SLICE_SECONDS:

@@ -129,6 +129,7 @@ class ContentStore:
                 self._waiting.remove(order.key)
                 self._fetching.add(order.key)
                 self.counts["fetch"] += 1
+            # Without the lock: the outcome, which takes it, may come before this returns.
             self._fetch(*order)
 
     def _may_start(self, order: Order) -> bool:
@@ -156,6 +157,8 @@ class ContentStore:
         self.counts["failure"] += 1
         former = self._failed.pop(key, None)
         count = 1 if former is None else former.count + 1
+        # Bounded before it is raised: the power of a count that grows for days would not fit a
+        # float.
         pause = min(_FIRST_PAUSE * 2 ** min(count - 1, 10), _LONGEST_PAUSE)
         self._failed[key] = _FailedFetch(
             failure=outcome, count=count, retry_time=self._clock() + pause
