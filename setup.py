@@ -33,7 +33,7 @@ COMPILER = ("values", "missing_values", "pipelines", "templates")
 # type checkers: compiled, those look for the types when they are defined.
 MODULES = (
     *(Path("wire", name) for name in CODEC),
-    *(Path("sandbox", name) for name in ("batch", "scheduler", "lane", "history")),
+    *(Path("sandbox", name) for name in ("batch", "scheduler", "history")),
     *(Path("sandbox", name) for name in ("worker_process", "idle_workers")),
     *(Path("sandbox", name) for name in ("shared_memory", "ipc")),
     *(Path("sandbox", name) for name in ("plain", "stream")),
@@ -50,7 +50,8 @@ MODULES = (
     *(Path("engines", "gotemplate", "syntax", name) for name in SYNTAX),
     *(Path("engines", "gotemplate", "compiler", name) for name in COMPILER),
     *(Path("engines", "gotemplate", "operations", name) for name in OPERATIONS),
-    *(Path("request", name) for name in ("cache", "lazy", "objects", "reader", "request")),
+    *(Path("request", name) for name in ("cache", "fair_queue", "lazy", "objects")),
+    *(Path("request", name) for name in ("reader", "request")),
     *(Path("step", name) for name in ("desired", "function", "moves", "response")),
     *(Path("step", name) for name in ("telemetry", "warning_condition")),
     Path("texts", "problems"),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from function_script.step.function import HandlerResult
-from function_script.step.telemetry import RequestInfo
+from function_script.step.telemetry import HandlerResult, RequestInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable

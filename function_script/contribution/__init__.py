@@ -21,13 +21,13 @@ from function_script.contribution import (
 )
 from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.dialects import SCRIPT
-from function_script.contribution.model import Composite, Contribution, DeferredDocument
+from function_script.contribution.model import Composite, Contribution
 from function_script.contribution.ordering import Dependency, ResourcePolicy
 from function_script.request import objects
 from function_script.request.cache import ByteLruCache
 from function_script.request.limits import Limits
 from function_script.request.objects import Path
-from function_script.request.program import Scope, ScriptResult, TemplateResult
+from function_script.request.program import Deferred, Scope, ScriptResult, TemplateResult
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import DocumentError
 from function_script.texts.problems import ProblemList
@@ -36,7 +36,6 @@ from function_script.texts.source import Span
 __all__ = [
     "Composite",
     "Contribution",
-    "DeferredDocument",
     "Dependency",
     "DesiredResource",
     "ResourcePolicy",
@@ -99,7 +98,7 @@ def _read_documents(
 ) -> Contribution:
     rules = DIALECTS[dialect]
     text = result.text
-    deferred: tuple[DeferredDocument, ...] = ()
+    deferred: tuple[Deferred, ...] = ()
     if result.gaps:
         text, deferred = deferral.split_deferred(result, scope.xr, rules, limits)
     bounds = (limits.documents, limits.nodes, limits.depth)
@@ -168,16 +167,7 @@ def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
             )
             for name, policy in policies.items()
         },
-        deferred=tuple(
-            DeferredDocument(
-                name=resource.name,
-                subject=resource.name,
-                missing=resource.missing,
-                span=resource.span,
-                moved_from=resource.moved_from,
-            )
-            for resource in result.withheld
-        ),
+        deferred=result.withheld,
     )
 
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from function_script import documents
 from function_script.contribution import ordering
 from function_script.contribution.dialects import Dialect
-from function_script.contribution.model import Contribution, DeferredDocument
+from function_script.contribution.model import Contribution
 from function_script.request.limits import Limits
 from function_script.request.objects import api_version_and_kind, find_path
-from function_script.request.program import MissingValue, TemplateResult
+from function_script.request.program import Deferred, MissingValue, TemplateResult
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Code, Diagnostic
@@ -41,7 +41,7 @@ class _Identity(NamedTuple):
 
 def split_deferred(
     result: TemplateResult, xr: Object, dialect: Dialect, limits: Limits
-) -> tuple[str, tuple[DeferredDocument, ...]]:
+) -> tuple[str, tuple[Deferred, ...]]:
     """Return the text with empty lines for the documents that have gaps, and those documents.
 
     Raises DocumentError if a gap makes it ambiguous which document it is in, or which resource
@@ -49,7 +49,7 @@ def split_deferred(
     """
     text, end = result.text, 0
     parts: list[str] = []
-    deferred: list[DeferredDocument] = []
+    deferred: list[Deferred] = []
     for raw in _documents_with_gaps(text, result.gaps):
         identity = _parse(text, raw, limits)
         parts.append(text[end : raw.start])
@@ -62,7 +62,7 @@ def split_deferred(
     return "".join(parts), tuple(deferred)
 
 
-def check_names(deferred: Sequence[DeferredDocument], contribution: Contribution) -> None:
+def check_names(deferred: Sequence[Deferred], contribution: Contribution) -> None:
     """Raise DocumentError for a resource name that two documents of the step have."""
     names = set(contribution.composed)
     for document in deferred:
@@ -151,9 +151,7 @@ def _candidates(text: str, raw: _RawDocument) -> Iterator[tuple[str, str]]:
     yield "\n".join(lines), ""
 
 
-def _to_deferred(
-    identity: _Identity, gap: MissingValue, xr: Object, dialect: Dialect
-) -> DeferredDocument:
+def _to_deferred(identity: _Identity, gap: MissingValue, xr: Object, dialect: Dialect) -> Deferred:
     """Identify a document by its kind and resource name, which must not have gaps themselves."""
     kinds = api_version_and_kind(identity.document)
     key = dialect.annotations.name
@@ -171,7 +169,7 @@ def _to_deferred(
             old_names = ordering.read_old_names(reader, moved_from, name)
             if reader.problems or (placeholder and placeholder in ",".join(old_names)):
                 raise _ambiguous(gap, f"{moved_from} cannot be read without it")
-        return DeferredDocument(
+        return Deferred(
             name=name,
             subject=name,
             missing=gap.missing,
@@ -180,7 +178,7 @@ def _to_deferred(
         )
     if not is_meta and kinds != api_version_and_kind(xr):
         raise _ambiguous(gap, f"its document ({kinds[1] or 'of no kind'}) has no {key}")
-    return DeferredDocument(name=None, subject=kinds[1], missing=gap.missing, span=gap.span)
+    return Deferred(name=None, subject=kinds[1], missing=gap.missing, span=gap.span)
 
 
 def _ambiguous(gap: MissingValue, cause: str) -> DocumentError:

@@ -89,6 +89,7 @@ def read_documents(
         problems = ProblemList()
         key = (prefix, document.text)
         part = _cache.get(key) or _read(document, xr, dialect, problems, key)
+        # The same text is the document of one XR, and a mistake in a program for another.
         if isinstance(part, _CompositeDocument) and part.xr_type != _type_of(xr):
             part = _read(document, xr, dialect, problems, key)
         if isinstance(part, _ComposedDocument):

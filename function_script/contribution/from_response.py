@@ -154,9 +154,10 @@ def _read_composed(
 
 def _entries(resources: ObjectReader, key: str | None = None) -> dict[str, DesiredResource]:
     composed = {}
-    for name, entry in resources.members(nullable=True):
+    for name in resources.value:
         if not name:
             resources.problems.add(resources.path, "a resource name must not be empty")
+        entry = resources.object(name)
         composed[name] = (
             DesiredResource(resource=None) if entry is None else _entry(entry, name, key)
         )
@@ -260,13 +261,9 @@ def _requirements(
     resources = requirements.object("resources")
     schemas = requirements.object("schemas")
     return (
-        {} if resources is None else {name: selector(item) for name, item in _members(resources)},
-        {} if schemas is None else {name: _schema(item) for name, item in _members(schemas)},
+        {} if resources is None else {name: selector(item) for name, item in resources.members()},
+        {} if schemas is None else {name: _schema(item) for name, item in schemas.members()},
     )
-
-
-def _members(entries: ObjectReader) -> list[tuple[str, ObjectReader]]:
-    return [(name, item) for name, item in entries.members() if item is not None]
 
 
 def selector(item: ObjectReader) -> wire.Selector:

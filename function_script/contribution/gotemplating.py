@@ -5,13 +5,13 @@ a warning. docs/reference/gotemplate-compatibility.md lists every intended diffe
 """
 
 import base64
-import re
 from collections.abc import Mapping, Sequence
 
 from function_script import wire
 from function_script.contribution import annotations, dialects, lint
 from function_script.contribution.from_response import READY, STATUS, TARGET
 from function_script.contribution.model import Composite, Contribution
+from function_script.contribution.text_fields import BASE64
 from function_script.request.objects import EXTRA_RESOURCES, find_path
 from function_script.request.program import Scope, plain
 from function_script.request.quantities import parse_signed_duration
@@ -22,7 +22,6 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import ProblemList
 
 PREFIX = "gotemplating.fn.crossplane.io"
-_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 
 
 def extra_context(scope: Scope, input_warnings: Sequence[Diagnostic]) -> Contribution:
@@ -99,7 +98,7 @@ def _connection_details(document: ObjectReader) -> Contribution:
     details = {}
     for key, value in texts.items():
         text = value.replace("\r", "").replace("\n", "")
-        match = _BASE64.match(text)
+        match = BASE64.match(text)
         valid = match[0] if match is not None else ""
         if valid != text:
             problem = "is no base64: only what comes before the mistake is taken"
@@ -159,8 +158,7 @@ def _extra_resources(document: ObjectReader) -> Contribution:
     selectors: Mapping[str, wire.Selector] = {}
     advice = ProblemList()
     if requirements is not None:
-        members = requirements.members()
-        selectors = {name: _selector(item, advice) for name, item in members if item is not None}
+        selectors = {name: _selector(item, advice) for name, item in requirements.members()}
     return Contribution(resources=selectors, results=_warnings("ExtraResources", advice))
 
 

@@ -3,7 +3,7 @@
 Crossplane makes an event of the XR of each warning.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
@@ -63,10 +63,7 @@ def missing_value_warnings(
         _missing_value(result, rendering, line, offset, composed)
         for line, offset in islice(_find_missing_values(result.text), _MAX_SPANS)
     )
-    return tuple(
-        wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), _MISSING_VALUE)
-        for problem in problems
-    )
+    return _warn(problems, _MISSING_VALUE)
 
 
 def _find_missing_values(text: str) -> Iterator[tuple[int, int]]:
@@ -132,9 +129,7 @@ def text_warnings(
         ),
         *result.doubts[:_MAX_SPANS],
     )
-    return warnings + tuple(
-        wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), _DOUBTFUL) for problem in problems
-    )
+    return warnings + _warn(problems, _DOUBTFUL)
 
 
 def _find_outdents(result: TemplateResult) -> Iterator[Diagnostic]:
@@ -156,22 +151,15 @@ def value_warnings(
         return ()
     if result.mentions(leftovers.NONE.part):
         places = [place for place in places if place.leftover is not leftovers.NONE]
-    return tuple(
-        wire.Result(
-            enums.SEVERITY_WARNING,
-            to_line(
-                (
-                    Diagnostic(
-                        message=f"main returned {format_path(path)}: {leftover.message}",
-                        hint=leftover.hint,
-                        span=result.span if result.locate is None else result.locate(path),
-                    ),
-                )
-            ),
-            _DOUBTFUL,
+    problems = [
+        Diagnostic(
+            message=f"main returned {format_path(path)}: {leftover.message}",
+            hint=leftover.hint,
+            span=result.span if result.locate is None else result.locate(path),
         )
         for leftover, path in places[:_MAX_SPANS]
-    )
+    ]
+    return _warn(problems, _DOUBTFUL)
 
 
 def find_leftovers(text: str, resources: Object) -> list[PlacedLeftover]:
@@ -213,14 +201,12 @@ def _add_texts(value: Value, path: Path, texts: list[tuple[Path, str]]) -> None:
 
 def dialect_warnings(problems: Sequence[Diagnostic]) -> tuple[wire.Result, ...]:
     """Warn of mistakes that a lenient dialect accepts, or that Crossplane cannot carry out."""
-    return tuple(
-        wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), _DOUBTFUL) for problem in problems
-    )
+    return _warn(problems, _DOUBTFUL)
 
 
 def kind_warnings(composed: Mapping[str, DesiredResource]) -> tuple[wire.Result, ...]:
     """Warn of kinds of Kubernetes in an apiVersion that has no such kind."""
-    results = []
+    problems = []
     for name, entry in composed.items():
         kind = entry.resource.get("kind") if entry.resource else None
         if not isinstance(kind, str) or kind not in kubernetes_kinds.KINDS:
@@ -229,22 +215,14 @@ def kind_warnings(composed: Mapping[str, DesiredResource]) -> tuple[wire.Result,
         right = kubernetes_kinds.find_api_version(api_version, kind)
         if right is not None:
             message = f'resource "{name}": there is no {kind} in {api_version}'
-            text = to_line((Diagnostic(message=message, hint=f"write apiVersion: {right}"),))
-            results.append(wire.Result(enums.SEVERITY_WARNING, text, _DOUBTFUL))
-    return tuple(results)
+            problems.append(Diagnostic(message=message, hint=f"write apiVersion: {right}"))
+    return _warn(problems, _DOUBTFUL)
 
 
 def name_warnings(resource_name: str, problems: ProblemList) -> tuple[wire.Result, ...]:
     """Warn of names, labels and texts for which the API server will reject a composed resource."""
-    if not problems:
-        return ()
-    lead = f'resource "{resource_name}"'
-    return tuple(
-        wire.Result(
-            enums.SEVERITY_WARNING, to_line((problem.to_diagnostic(f"{lead}: "),)), _BAD_NAME
-        )
-        for problem in problems
-    )
+    lead = f'resource "{resource_name}": '
+    return _warn([problem.to_diagnostic(lead) for problem in problems], _BAD_NAME)
 
 
 def ignored_field_warnings(
@@ -263,12 +241,18 @@ def ignored_field_warnings(
         message=f"of the XR only status can be set, not {', '.join(sorted(ignored))}",
         span=locate(objects.parse_path(min(ignored))),
     )
-    return (wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), _IGNORED_FIELDS),)
+    return _warn((problem,), _IGNORED_FIELDS)
 
 
 def reads_xr(value: Object) -> bool:
     """Report whether `ignored_field_warnings` compares a field of the document with the XR's."""
     return bool(_changes(value, _IDENTITY) or _changes(_metadata(value), _IDENTITY_METADATA))
+
+
+def _warn(problems: Iterable[Diagnostic], reason: str) -> tuple[wire.Result, ...]:
+    return tuple(
+        [wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), reason) for problem in problems]
+    )
 
 
 def _metadata(value: Object) -> Object:

@@ -8,26 +8,11 @@ from dataclasses import dataclass, field
 
 from function_script import wire
 from function_script.contribution.desired_resource import DesiredResource
+from function_script.request.program import Deferred
 from function_script.request.values import Object
 from function_script.step.blocked import Blocked
 from function_script.texts.source import Span
 from function_script.wire import enums
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeferredDocument:
-    """A document that is not sent yet, since a value it needs does not exist.
-
-    ``name`` is the name of its composed resource; None for another document, which ``subject``
-    describes then. ``missing`` describes the value, ``span`` is the expression that needs it.
-    ``moved_from``: see ResourcePolicy.
-    """
-
-    name: str | None
-    subject: str
-    missing: str
-    span: Span | None
-    moved_from: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +51,7 @@ class Contribution:
     schemas: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     ttl_seconds: float | None = None
     output: Object | None = None
-    deferred: tuple[DeferredDocument, ...] = ()
+    deferred: tuple[Deferred, ...] = ()
     blocked: tuple[Blocked, ...] = ()
     policy_spans: Mapping[str, Callable[[], Span | None]] = field(
         default_factory=dict, compare=False

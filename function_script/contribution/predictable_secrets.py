@@ -34,6 +34,7 @@ def warn(contribution: Contribution, random_texts: Collection[str]) -> Contribut
     texts = {text for text in random_texts if len(text) >= _MIN_CHARACTERS}
     if not texts:
         return contribution
+    # Sorted, so that equal runs look for the same texts and give the same warnings.
     search = _Search([part for text in sorted(texts)[:_MAX_TEXTS] for part in _parts(text)])
     places = [*_places(contribution, search)]
     results = tuple(

@@ -37,6 +37,7 @@ def enforce(contribution: Contribution) -> Contribution:
     _check_count("results", len(contribution.results) - len(warnings), MAX_RESULTS)
     if len(warnings) <= MAX_WARNINGS:
         return contribution
+    # By identity, because two results may be equal.
     surplus = {id(result) for result in warnings[MAX_WARNINGS:]}
     results = tuple(result for result in contribution.results if id(result) not in surplus)
     return replace(contribution, results=results)

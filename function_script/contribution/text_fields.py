@@ -11,7 +11,7 @@ from function_script.request.reader import ObjectReader
 from function_script.request.values import type_phrase
 from function_script.texts.problems import ProblemList
 
-_ENCODED = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 # The fields of maps of texts by kind, and whether they are in base64.
 _MAPS: Final[dict[tuple[str, str], tuple[tuple[str, bool], ...]]] = {
     ("v1", "ConfigMap"): (("data", False), ("binaryData", True)),
@@ -58,7 +58,8 @@ def _check_text(reader: ObjectReader, key: str) -> None:
 
 
 def _is_base64(text: str) -> bool:
-    return _ENCODED.fullmatch(text.replace("\n", "").replace("\r", "")) is not None
+    # Go's decoder skips line breaks.
+    return BASE64.fullmatch(text.replace("\n", "").replace("\r", "")) is not None
 
 
 def _check_pod(body: ObjectReader, path: tuple[str, ...], problems: ProblemList) -> None:

@@ -79,11 +79,13 @@ class _Editor:
     def edit(self, before: Object, after: Object) -> str:
         root = yaml.compose(self._text, Loader=_LOADER)
         nodes = list(_walk(root))
+        # An alias is the node of its anchor once more.
         has_alias = len(nodes) != len({id(node) for node in nodes})
         if root is None or has_alias or not self._can_edit(root, before, after):
             raise _NotEditableError
         self._edit_value(root, before, after)
         text = self._text
+        # From the end on, so that the offsets of those before it stay right.
         for edit_ in sorted(self._edits, reverse=True):
             text = text[: edit_.start] + edit_.text + text[edit_.end :]
         return text

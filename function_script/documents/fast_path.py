@@ -185,6 +185,7 @@ class _LineParser:
         members: Object = {}
         items.append(members)
         self.nodes += 1
+        # The map begins behind the dash and its blank.
         self._open(self.column + 2, members, None)
         return True
 

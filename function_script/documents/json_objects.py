@@ -37,6 +37,7 @@ def parse_object(
     if decoded is None:
         return None
     value, end = decoded
+    # The expression matches whole pairs, too, so the values decide.
     if _SURROGATE.search(text, start, end) is not None and not is_encodable(value):
         raise YamlError("half of a surrogate pair in a string", line=0, column=0)
     counter = _Counter(nodes, depth)

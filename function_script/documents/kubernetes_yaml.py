@@ -278,6 +278,7 @@ class _DocumentParser:
         if not isinstance(value, (dict, list)):
             return value
         below = self._level(depth, event)
+        # Before the copy is made, or it would be too large already.
         self._nodes_left -= len(value)
         if self._nodes_left < 0:
             message = f"more than {self._nodes:,} values with aliases expanded"

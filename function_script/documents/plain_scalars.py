@@ -92,6 +92,7 @@ class _Walk:
             else:
                 yield from self._value(item, is_text=False)
         for scalar in items:
+            # Beside a text, the others of a list are meant as texts.
             yield scalar._replace(is_certain=has_text)
 
 

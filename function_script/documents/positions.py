@@ -5,18 +5,16 @@ record positions.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final
 
 import yaml
 from yaml import events
 
 from function_script.documents.errors import YamlError
 from function_script.documents.kubernetes_yaml import event_source, key_text, start_of
-
-# Keys of maps and indices of lists, from the outside in.
-Path: TypeAlias = tuple[str | int, ...]
+from function_script.request.objects import Path
 
 # The texts whose place is remembered: the tools ask for many positions in one program.
 _MAX_TEXTS: Final = 32
@@ -55,10 +53,19 @@ class EmbeddedText:
 
 def find_position(text: str, path: Path) -> Position | None:
     """Find the field at ``path`` or its nearest ancestor; return None for text that is not YAML."""
+    depth, nearest = -1, None
     try:
-        return _PathWalk(text).find(path)
+        for each, position in _list_positions(event_source(text)):
+            if nearest is not None and each[:depth] != path[:depth]:
+                # All that is below the nearest ancestor has been read: the rest may be no YAML.
+                break
+            if each == path[: depth + 1]:
+                depth, nearest = depth + 1, position
+            if depth == len(path):
+                return nearest
     except (yaml.YAMLError, YamlError, UnicodeEncodeError):
         return None
+    return None if nearest is None else replace(nearest, is_exact=False)
 
 
 def list_positions(text: str) -> dict[Path, Position]:
@@ -158,50 +165,3 @@ def _literal_block(text: str, value: str, first: int) -> EmbeddedText | None:
             indentation = len(outer[first + number]) - len(content)
             return EmbeddedText(first_line=first + 1, indentation=indentation, lines=len(inner))
     return None
-
-
-class _PathWalk:
-    """Follows a path through the events of a text and skips all other values."""
-
-    def __init__(self, text: str) -> None:
-        self._next = event_source(text)
-
-    def find(self, path: Path) -> Position | None:
-        self._next()
-        if not isinstance(self._next(), yaml.DocumentStartEvent):
-            return None
-        value = self._next()
-        line, column = start_of(value)
-        for part in path:
-            member = None
-            if isinstance(value, events.MappingStartEvent) and isinstance(part, str):
-                member = self._entry(part)
-            elif isinstance(value, events.SequenceStartEvent) and isinstance(part, int):
-                member = self._item(part)
-            if member is None:
-                return Position(line=line, column=column, value=value, is_exact=False)
-            (line, column), value = member
-        return Position(line=line, column=column, value=value, is_exact=True)
-
-    def _entry(self, name: str) -> tuple[tuple[int, int], events.Event] | None:
-        while not isinstance(key := self._next(), events.MappingEndEvent):
-            value = self._next()
-            if isinstance(key, events.ScalarEvent) and key_text(key) == name:
-                return start_of(key), value
-            self._skip(value)
-        return None
-
-    def _item(self, index: int) -> tuple[tuple[int, int], events.Event] | None:
-        while not isinstance(item := self._next(), events.SequenceEndEvent):
-            if index == 0:
-                return start_of(item), item
-            self._skip(item)
-            index -= 1
-        return None
-
-    def _skip(self, event: events.Event) -> None:
-        depth = int(isinstance(event, events.CollectionStartEvent))
-        while depth:
-            event = self._next()
-            depth += isinstance(event, events.CollectionStartEvent)
-            depth -= isinstance(event, events.CollectionEndEvent)

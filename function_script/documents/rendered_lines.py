@@ -112,6 +112,7 @@ class Rendering:
                 if self._text.count("\n", begin, start) <= error.line:
                     more += text.count("\n") - self._text.count("\n", start, stop)
             try:
+                # A line break that was restored may make a separator of documents.
                 read(f"{changed.partition(_SEPARATOR)[0]}\n")
             except YamlError as other:
                 if other.line > error.line + more and reason is None:

@@ -15,9 +15,10 @@ from function_script.documents.fast_path import parse_simple
 from function_script.documents.json_objects import parse_object
 from function_script.documents.kubernetes_yaml import ParsedDocument, parse, start_of
 from function_script.documents.origin import TextOrigin
-from function_script.documents.positions import Path, find_position, list_positions
+from function_script.documents.positions import find_position, list_positions
 from function_script.request.cache import ByteLruCache
 from function_script.request.limits import Limits
+from function_script.request.objects import Path
 from function_script.request.values import Object, Value, type_phrase
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
@@ -152,6 +153,7 @@ class _StreamReader:
     def _read_json(self) -> int:
         """Read the JSON objects that the text begins with, and return the offset behind them."""
         text = self._origin.text
+        # A byte order mark is not JSON, and some editors write one.
         end = int(text.startswith("\ufeff"))
         line = 1
         while (begin := _NOT_BLANK.search(text, end)) is not None and begin[0] == "{":
@@ -197,11 +199,13 @@ class _StreamReader:
         parsed = _cache.get(text)
         warnings: list[YamlError] = []
         nodes, depth = self._nodes_left, self._limits.depth
+        # One that exceeds what is left of the limits is parsed again, which finds the place.
         if parsed is None or parsed.nodes > nodes or parsed.depth > depth:
             try:
                 parsed = self._parse(text, nodes, depth, warnings)
             except YamlError as error:
                 raise self._error(error, line) from error
+            # From the cache it would come without them.
             if not warnings:
                 _cache.put(text, parsed, len(text) * _BYTES_PER_CHARACTER)
         if parsed.value is not None:

@@ -137,6 +137,8 @@ def replace(root: Path, parts: Sequence[str], data: bytes, *, makes_parents: boo
                     os.fchmod(descriptor, stat.S_IMODE(mode))
                 file.write(data)
                 file.flush()
+                # On the disk before the rename: after a crash the name has all of the old or of the
+                # new bytes.
                 os.fsync(descriptor)
             old, new = directory.name(temporary), directory.name(name)
             os.replace(old, new, src_dir_fd=at, dst_dir_fd=at)
@@ -177,6 +179,7 @@ def _open(root: Path, parts: Sequence[str]) -> BinaryIO:
         descriptor = os.open(path, os.O_RDONLY | _FILE | _BINARY, dir_fd=at)
         file = os.fdopen(descriptor, "rb")
         try:
+            # Once more, of what was opened: the name may have been given to another file meanwhile.
             _check_regular(os.fstat(descriptor).st_mode)
         except OSError:
             file.close()

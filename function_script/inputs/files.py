@@ -45,6 +45,7 @@ class Files:
         something else than UTF-8 text.
         """
         directory, inside = self._find(dir_path)
+        # One file more than allowed is enough to refuse a directory of any size.
         signature = tuple(islice(_walk(directory, inside, top), _MAX_FILES + 1))
         cached = self._cache.get(dir_path)
         if cached is not None and cached[0] == signature:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final, cast
 
 from function_script import wire
@@ -152,6 +152,7 @@ def find_kind(value: Object, *, has_default_source: bool = False) -> Kind | None
     return PEERS if is_named or has_shape else None
 
 
+@lru_cache(maxsize=64)
 def find_named_kind(api_version: str, kind: str) -> Kind | None:
     """Return the key of KINDS by apiVersion and kind alone."""
     return find_kind({"apiVersion": api_version, "kind": kind})

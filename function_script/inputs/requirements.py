@@ -94,7 +94,7 @@ def _members(fields: ObjectReader, key: str) -> list[tuple[str, ObjectReader]]:
             )
             path = f'{section.path}["{name}"]'
             fields.problems.add(path, "must not be the name of a requirement", hint=hint)
-    return [(name, item) for name, item in section.members() if item is not None]
+    return list(section.members())
 
 
 def _schema(item: ObjectReader) -> tuple[str, str]:

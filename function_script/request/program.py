@@ -18,7 +18,7 @@ __all__ = [
     "ANY",
     "OWN_REQUIREMENTS",
     "Branch",
-    "DeferredResource",
+    "Deferred",
     "Lazy",
     "MissingValue",
     "PartTree",
@@ -139,10 +139,15 @@ class Branch(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeferredResource:
-    """A composed resource that a script could not make; see MissingValue."""
+class Deferred:
+    """A resource or document that is not sent yet, since a value it needs does not exist.
 
-    name: str
+    ``name`` is the name of its composed resource; None for another document, which ``subject``
+    describes then. ``missing`` and ``span``: see MissingValue. ``moved_from``: see ResourcePolicy.
+    """
+
+    name: str | None
+    subject: str
     missing: str
     span: Span | None
     moved_from: tuple[str, ...] = ()
@@ -163,7 +168,7 @@ class ScriptResult:
     value: Object
     span: Span | None = None
     resources: Sequence[str] = ()
-    withheld: Sequence[DeferredResource] = ()
+    withheld: tuple[Deferred, ...] = ()
     locate: Callable[[Sequence[str | int]], Span | None] | None = None
     trace: Callable[[], Mapping[tuple[str | int, ...], Span | None]] = dict
     mentions: Callable[[str], bool] = lambda _: True

@@ -95,13 +95,11 @@ class ObjectReader:
             else:
                 self._mismatch(path, "an object", item)
 
-    def members(self, *, nullable: bool = False) -> Iterator[tuple[str, ObjectReader | None]]:
-        """Yield every key with a reader of its object; ``nullable``: with None for null."""
+    def members(self) -> Iterator[tuple[str, ObjectReader]]:
+        """Yield every key with a reader of its object."""
         for key, item in self.value.items():
             if isinstance(item, dict):
                 yield key, ObjectReader(item, (self, key), self.problems)
-            elif item is None and nullable:
-                yield key, None
             else:
                 self._mismatch(self.at(key), "an object", item)
 

@@ -158,6 +158,16 @@ def needs_probe(request: wire.Request) -> bool:
     return not request.required_resources or PROBE in request.extra_resources
 
 
+def view_object(struct: bytes | None) -> Mapping[str, Readable]:
+    """Return an encoded object whose parts are decoded when they are read; a missing one is empty.
+
+    Nothing is left out of it, and its keys keep their order.
+    """
+    return (
+        {} if struct is None else _Decoding(keep_managed_fields=True, sort_keys=False).parts(struct)
+    )
+
+
 def _sent(request: wire.Request) -> frozenset[str]:
     names: list[str] = []
     if request.observed is not None:
@@ -176,8 +186,7 @@ def _sent(request: wire.Request) -> frozenset[str]:
 
 def find_context(request: wire.Request, key: str) -> Value:
     """Return the value of one key of the pipeline's context; None if there is none."""
-    fields = {} if request.context is None else wire.decode_struct_fields(request.context)
-    return _field(fields, key)
+    return None if request.context is None else wire.decode_field(request.context, key)
 
 
 def find_required(
@@ -214,22 +223,18 @@ def read_required(request: wire.Request, name: str, selector: wire.Selector) -> 
 
 def _is_selected(item: wire.Resource, selector: wire.Selector) -> bool:
     """Report whether a selector matches an object; a missing apiVersion or kind matches."""
-    fields = wire.decode_struct_fields(item.struct or b"")
-    value = _field(fields, "metadata")
+    struct = item.struct or b""
+    value = wire.decode_field(struct, "metadata")
     metadata: Object = value if isinstance(value, dict) else {}
     labels = metadata.get("labels")
     match_labels: Object = dict(selector.match_labels or {})
     return (
-        _field(fields, "apiVersion") in (None, selector.api_version)
-        and _field(fields, "kind") in (None, selector.kind)
+        wire.decode_field(struct, "apiVersion") in (None, selector.api_version)
+        and wire.decode_field(struct, "kind") in (None, selector.kind)
         and selector.match_name in (None, metadata.get("name"))
         and selector.namespace in (None, metadata.get("namespace"))
         and match_labels.items() <= (labels if isinstance(labels, dict) else {}).items()
     )
-
-
-def _field(fields: Mapping[str, bytes], key: str) -> Value:
-    return wire.decode_value(fields[key]) if key in fields else None
 
 
 def _meta(request: wire.Request) -> Object:
@@ -244,8 +249,7 @@ def _uid(request: wire.Request) -> str:
         return ""
     struct = request.observed.composite.struct
     # Every request comes here, so no more than the metadata is decoded.
-    part = None if struct is None else wire.index_struct(struct).get("metadata")
-    metadata = None if part is None else wire.decode_value(part.to_bytes())
+    metadata = None if struct is None else wire.decode_field(struct, "metadata")
     uid = metadata.get("uid") if isinstance(metadata, dict) else None
     return uid if isinstance(uid, str) else ""
 

@@ -10,8 +10,8 @@ from function_script.sandbox.identity import RequestIdentity
 
 if TYPE_CHECKING:
     from function_script.sandbox.ipc import Begun
-    from function_script.sandbox.lane import Lane
     from function_script.sandbox.outcome import Reply
+    from function_script.sandbox.scheduler import Lane
     from function_script.sandbox.worker_process import WorkerProcess
 
 POLL_SECONDS = 0.0125
@@ -102,7 +102,7 @@ class Batch:
     split until one run is left, which may then be demoted and paused.
     """
 
-    def __init__(self, run: Run, lane: Lane[Run]) -> None:
+    def __init__(self, run: Run, lane: Lane) -> None:
         self.runs = [run]
         self.lane = lane
         self.worker: WorkerProcess
@@ -132,9 +132,11 @@ class Batch:
     def start(self, worker: WorkerProcess) -> None:
         """Send the runs to a worker."""
         self.worker = worker
+        # The places of runs in the shared memory count from all that were sent, whichever are left.
         self.size = len(self.runs)
         self.started_at = self.polled_at = self.progress_at = time.monotonic()
         self.next_poll = self.started_at + POLL_SECONDS
+        # Before the request is sent: a program that has begun may already be in the way of others.
         if self.run.is_penalized:
             worker.set_sched_idle()
         worker.send_requests([(run.data, run.seed) for run in self.runs])
@@ -142,6 +144,8 @@ class Batch:
     def needs_split(self, now: float) -> bool:
         """Report whether several runs have taken too long."""
         seconds = now - self.started_at
+        # A worker has one thread, so it has used no more than this; to read its CPU time is a
+        # system call.
         if len(self.runs) == 1 or seconds < _SPLIT_CPU_SECONDS:
             return False
         return seconds >= _SPLIT_SECONDS or self.worker.used_seconds() >= _SPLIT_CPU_SECONDS
@@ -153,6 +157,8 @@ class Batch:
         """
         self.worker.take_back()
         begun = self.worker.begun()
+        # A worker that has begun none begins the first, which it does not give back; one that is
+        # compromised may claim any.
         index = 0 if begun is None else min(begun.position, len(self.runs) - 1)
         if index:
             self._used_before = self.worker.used_seconds()
@@ -190,5 +196,6 @@ class Batch:
         """Continue the worker; the pause is not time of the run."""
         self.worker.resume()
         self.is_stopped = False
+        # Otherwise the pause would count as a stall.
         self.progress_at = now
         self.run.waited_seconds += now - self._stopped_at

@@ -42,6 +42,7 @@ def max_slow_slots(memory_bytes: int, workers: int) -> int:
     processes = processes_left()
     if processes is None:
         return slow
+    # The needed processes have the least number of slow workers in them.
     room = processes - needed_processes(workers) + _MIN_SLOW_WORKERS
     return min(slow, max(room, 1))
 

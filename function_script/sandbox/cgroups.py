@@ -73,6 +73,7 @@ def _groups(root: Path, controller: str) -> Iterator[Path]:
     """Yield the groups of this process for a controller, from its own one upwards."""
     mounts = _mounts(root)
     for line in _read_text(root / "proc/self/cgroup").splitlines():
+        # The name of a group may have colons in it.
         _, controllers, path = line.split(":", 2)
         # The hierarchy of v2 is unnamed, and has the controllers that no hierarchy of v1 has.
         if controllers and controller not in controllers.split(","):

@@ -65,6 +65,7 @@ class Dispatcher:
         run = self._pool.submit(data, timeout_seconds, self._acquire_worker, on_reply)
         if run.is_queued:
             self._schedule_poll()
+            # It may wait for a running worker, and the poll is too rare to end that delay.
             if self._batch_timer is None:
                 self._check_batches()
         return run
@@ -80,6 +81,7 @@ class Dispatcher:
         for timer in (self._poll_timer, self._batch_timer):
             if timer is not None:
                 timer.cancel()
+        # First the threads end: one that forks adds its worker to those that are killed below.
         self._reaping.shutdown()
         self._forking.shutdown()
         self._epoll.close()
@@ -131,6 +133,7 @@ class Dispatcher:
     def _watch_descriptor(self, descriptor: int) -> None:
         """Report the next reply once. A closed descriptor is removed from the set implicitly."""
         try:
+            # It is mostly in the set, disarmed by its last event.
             self._epoll.modify(descriptor, _READ_ONCE)
         except FileNotFoundError:
             self._epoll.register(descriptor, _READ_ONCE)
@@ -173,6 +176,7 @@ class Dispatcher:
     def _poll(self) -> None:
         """Poll the runs that take long, and refuse requests that waited too long."""
         now = time.monotonic()
+        # A copy: a run that has expired is removed meanwhile.
         for descriptor, batch in list(self._running.items()):
             is_due = len(batch.runs) == 1 and batch.next_poll <= now
             if is_due and not self._executor.poll(batch, now):
@@ -187,6 +191,7 @@ class Dispatcher:
         """Split long batches, and wake another worker for runs after their batch delay."""
         now = time.monotonic()
         has_batches = False
+        # A copy: runs that are taken back may begin in another worker at once.
         for batch in list(self._running.values()):
             has_batches |= len(batch.runs) > 1
             if batch.needs_split(now):

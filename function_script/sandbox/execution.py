@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from function_script.request.limits import LIMITS, MIB, Limits
 from function_script.sandbox import outcome, report
@@ -41,24 +41,17 @@ _UNEXPLAINED = frozenset({outcome.Cause.CRASH, outcome.Cause.FORBIDDEN})
 _MAX_REDACTED_BYTES = 1 * MIB
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerLost:
     """A result: the worker of a run has exited, or is to be killed because the run ``is_late``.
 
     The run has taken ``seconds`` on the clock and ``used_seconds`` of CPU time.
     """
 
-    def __init__(
-        self,
-        *,
-        seconds: float,
-        used_seconds: float,
-        is_late: bool = False,
-        is_at_deadline: bool = False,
-    ) -> None:
-        self.seconds: Final = seconds
-        self.used_seconds: Final = used_seconds
-        self.is_late: Final = is_late
-        self.is_at_deadline: Final = is_at_deadline
+    seconds: float
+    used_seconds: float
+    is_late: bool = False
+    is_at_deadline: bool = False
 
 
 Result: TypeAlias = "Sequence[outcome.Reply | None] | WorkerLost"
@@ -94,6 +87,7 @@ class Executor:
 
         Return False when the time of the run is over.
         """
+        # As it was since the last poll, before the lines below change it.
         is_running = self._scheduler.is_heavy(batch) and not batch.is_stopped
         gained_seconds, seconds = batch.observe(now)
         if is_running:
@@ -102,12 +96,14 @@ class Executor:
         if used_seconds > HEAVY_SECONDS and not self._scheduler.is_slow(batch):
             self._costs.raise_to(run.identity, used_seconds)
             self._scheduler.demote(batch)
+        # The scheduler only marks a batch; signals are sent here, by the thread that polls it.
         if batch.is_paused is not batch.is_stopped:
             if batch.is_paused:
                 batch.stop(now)
             else:
                 batch.resume(now)
         batch.next_poll = now + POLL_SECONDS
+        # A short run that nobody waits for ends by itself, and leaves a worker with warm caches.
         if now >= run.deadline or (run.is_cancelled and self._scheduler.is_slow(batch)):
             return False
         stall_seconds = 0.0 if batch.is_stopped else now - batch.progress_at
@@ -131,6 +127,7 @@ class Executor:
             seconds = time.monotonic() - batch.started_at
             batch.observe(time.monotonic())
             return WorkerLost(seconds=seconds, used_seconds=batch.used_seconds)
+        # Of a batch that was split it is not certain that this run was to begin.
         elif batch.size == 1:
             batch.run.attempts += 1
         self._workers.replace_in_background(worker)
@@ -163,6 +160,8 @@ class Executor:
         worker, workers = batch.worker, self._workers
         limits = self._applied_limits(batch)
         log = outcome.sanitize_stderr(worker.read_stderr())
+        # The cause is certain without the exit status, for which a large process keeps its caller
+        # waiting.
         if loss.used_seconds >= limits.timeout_seconds:
             workers.replace_in_background(worker, on_exit)
             return self._time_out(batch, limits, log, loss.used_seconds)
@@ -178,12 +177,14 @@ class Executor:
                 waited_seconds=batch.run.waited_seconds,
                 cpu_seconds=loss.used_seconds,
             )
+        # Only the status tells a limit of the kernel from a crash and from a kill from outside.
         exit_status = workers.replace(worker)
         if on_exit is not None:
             on_exit()
         cause = outcome.find_cause(exit_status, limits)
         if cause is outcome.Cause.TIMEOUT:
             return self._time_out(batch, limits, log, limits.timeout_seconds)
+        # A worker that was killed from outside says nothing about its program.
         if cause is not outcome.Cause.KILLED:
             self._penalties.add(batch.run.identity.key)
         detail = exit_status.describe()
@@ -225,11 +226,12 @@ class Executor:
             self._workers.replace_in_background(worker)
             if len(batch.runs) > 1:
                 self._runtimes.reset()
+            # Each begins again alone, so that the one to blame gets the error.
             if batch.size > 1:
                 return [None] * len(batch.runs)
             detail = f"its worker answered with {error}"
             return [self._fail(batch, outcome.Cause.CRASH, detail=detail)]
-        if not headers or any(isinstance(reply, outcome.Failed) for reply in replies):
+        if any(isinstance(reply, outcome.Failed) for reply in replies):
             self._workers.replace_in_background(worker)
         elif headers[-1].is_last or not worker.is_reusable:
             self._workers.retire(worker)
@@ -250,12 +252,16 @@ class Executor:
             return None
         header = headers[index]
         if batch.size > 1:
+            # It was too large for its part of the memory; alone it has all of it.
             if not header.report_length:
                 return None
+            # A worker measures each of its runs, and may claim no more than the kernel has counted.
             used_seconds = min(used_seconds, header.cpu_microseconds * 1e-6)
         response, text = batch.worker.read_payload(header, index)
         worker_report = report.from_json(text)
+        # The reply has overwritten the request in the same memory, so the larger one counts.
         batch.worker.trim(max(len(run.data), header.payload_length + header.report_length))
+        # Without heavy programs no identity is read, which takes 2 % of a small request.
         if self._costs or used_seconds > HEAVY_SECONDS:
             self._costs.observe(run.identity, used_seconds)
         if worker_report.cause is not None:

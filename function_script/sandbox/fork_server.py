@@ -75,6 +75,7 @@ class ForkServer:
 
     def reap(self, pid: int) -> ExitStatus:
         """Return the exit status of a worker that has exited."""
+        # Before the order: reaped, the process id may be that of the next worker.
         self._registry.remove(pid)
         with self._lock:
             try:
@@ -145,6 +146,8 @@ class ForkServer:
 
         Raise CallRefusedError, _ZygoteLostError or SandboxError.
         """
+        # What the worker gets is closed here in any case: with a copy left, its end would go
+        # unnoticed.
         with ExitStack() as on_failure, ExitStack() as handed_over:
             with spawn_errors.system_call(spawn_errors.Call.SOCKETPAIR):
                 connection, peer = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -198,6 +201,7 @@ class ForkServer:
 
     def _fork(self, descriptors: list[int]) -> tuple[int, int]:
         """Order a fork; return the process id and the pidfd of the child."""
+        # One order at a time, because answers have no other way to their callers.
         with self._lock:
             if self._is_closed:
                 raise spawn_errors.cannot_start(
@@ -209,6 +213,8 @@ class ForkServer:
             try:
                 packet, received = self._order(descriptors=descriptors)
             except (OSError, EOFError) as error:
+                # The loss of one that was spawned just now is no accident, and another one would
+                # fare alike.
                 if not is_new:
                     raise _ZygoteLostError from error
                 reason = "the process that forks them is late or ends at once"
@@ -216,6 +222,8 @@ class ForkServer:
                     reason, "the function's log may have more"
                 ) from error
             pid = ipc.unpack_fork(packet)
+            # The kernel drops a descriptor that the receiver has no room for, and delivers the
+            # rest.
             if not received:
                 self._kill_without_pidfd(pid)
                 raise spawn_errors.CallRefusedError(spawn_errors.Call.PIDFD_OPEN, errno.EMFILE)
@@ -235,6 +243,7 @@ class ForkServer:
         try:
             return self._zygote.request(pid, descriptors)
         except TimeoutError:
+            # It hangs, and would not exit when its socket is closed.
             self._zygote.kill()
             raise
         except (OSError, EOFError):

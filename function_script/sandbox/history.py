@@ -7,7 +7,6 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import Generic, TypeVar
 
 from function_script.sandbox.identity import RequestIdentity
 
@@ -33,8 +32,6 @@ _MIN_SHARE = 0.001
 _MAX_PENALTIES = 1_000
 _MAX_PROGRAMS = 1_000
 _MAX_RUNS = 10_000
-
-K = TypeVar("K")
 
 
 class RuntimeEstimate:
@@ -140,8 +137,8 @@ class CostEstimates:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._programs: _Averages[Hashable] = _Averages(_MAX_PROGRAMS)
-        self._runs: _Averages[Hashable] = _Averages(_MAX_RUNS)
+        self._programs: _Averages = _Averages(_MAX_PROGRAMS)
+        self._runs: _Averages = _Averages(_MAX_RUNS)
 
     def __bool__(self) -> bool:
         """Report whether any program is remembered."""
@@ -156,6 +153,7 @@ class CostEstimates:
             if not is_heavy and program not in self._programs:
                 return
             self._runs.add(identity.key, cpu_seconds)
+            # Half of it: a program at the border is not forgotten and learned again by turns.
             if self._programs.add(program, cpu_seconds) < HEAVY_SECONDS / 2:
                 self._programs.remove(program)
 
@@ -181,21 +179,21 @@ class CostEstimates:
         return seconds if seconds > HEAVY_SECONDS else 0.0
 
 
-class _Averages(Generic[K]):
+class _Averages:
     """The most recent ``max_keys`` averages; each is the mean of the last value and itself."""
 
     def __init__(self, max_keys: int) -> None:
         self._max_keys = max_keys
         # The average with its expiry time.
-        self._entries: OrderedDict[K, tuple[float, float]] = OrderedDict()
+        self._entries: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def __contains__(self, key: K) -> bool:
+    def __contains__(self, key: Hashable) -> bool:
         return key in self._entries
 
-    def get(self, key: K) -> float | None:
+    def get(self, key: Hashable) -> float | None:
         entry = self._entries.get(key)
         if entry is None:
             return None
@@ -205,18 +203,18 @@ class _Averages(Generic[K]):
             return None
         return average
 
-    def add(self, key: K, seconds: float) -> float:
+    def add(self, key: Hashable, seconds: float) -> float:
         """Take a value into account; return the new average."""
         previous = self.get(key)
         average = seconds if previous is None else (previous + seconds) / 2
         self.set(key, average)
         return average
 
-    def set(self, key: K, seconds: float) -> None:
+    def set(self, key: Hashable, seconds: float) -> None:
         self._entries[key] = (seconds, time.monotonic() + _EXPIRY_SECONDS)
         self._entries.move_to_end(key)
         if len(self._entries) > self._max_keys:
             self._entries.popitem(last=False)
 
-    def remove(self, key: K) -> None:
+    def remove(self, key: Hashable) -> None:
         del self._entries[key]

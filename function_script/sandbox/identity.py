@@ -1,7 +1,7 @@
 """The facts about a request by which its pool schedules it."""
 
 from collections.abc import Hashable
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 
 class RequestIdentity(NamedTuple):
@@ -20,12 +20,9 @@ class RequestIdentity(NamedTuple):
         return None if self.owner is None else (self.owner, self.program)
 
 
-UNKNOWN: Final = RequestIdentity()
-
-
 def identify_nothing(_: bytes) -> RequestIdentity:
     """Return the identity of a request of which a pool knows nothing."""
-    return UNKNOWN
+    return RequestIdentity()
 
 
 def no_seed(_: bytes) -> bytes:

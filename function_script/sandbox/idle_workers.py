@@ -90,6 +90,7 @@ class IdleWorkers:
                 if len(self._idle) <= reserved:
                     return None
                 worker = self._idle.pop(0 if coldest else -1)
+            # The kernel, or an operator, may have killed it while it was idle.
             if worker.is_alive():
                 return worker
             self.replace_in_background(worker)
@@ -140,6 +141,7 @@ class IdleWorkers:
             idle, self._idle = self._idle, []
         for worker in idle:
             self.kill(worker)
+        # While there is a reaper: a worker that is being forked now is killed when it comes.
         self._restocking.shutdown()
         with self._lock:
             self._has_reaper = False
@@ -170,6 +172,7 @@ class IdleWorkers:
     def _add(self, worker: WorkerProcess, *, is_warm: bool) -> None:
         with self._lock:
             if len(self._idle) < self._max_idle and not self._is_closed:
+                # The last one is taken first, and a new worker has nothing in its caches.
                 self._idle.insert(len(self._idle) if is_warm else 0, worker)
                 return
         worker.kill()

@@ -125,6 +125,7 @@ def receive(connection: socket.socket) -> bytes:
     try:
         return connection.recv(_RECEIVED_BYTES)
     except ConnectionResetError:
+        # The other end was closed with a frame that it had not read.
         return b""
 
 

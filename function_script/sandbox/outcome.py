@@ -117,6 +117,7 @@ class ExitStatus:
 
 def find_cause(exit_status: ExitStatus, limits: AppliedLimits) -> Cause:
     """Return the cause of a worker's exit."""
+    # The pool killed it, and the signal alone would look like one from outside.
     if exit_status.cause is not None:
         return exit_status.cause
     if exit_status.status is None:
@@ -137,6 +138,7 @@ _CAUSES_BY_SIGNAL: Mapping[str, Cause] = {
     "SIGALRM": Cause.TIMEOUT,
     "SIGPROF": Cause.TIMEOUT,
     "SIGXCPU": Cause.TIMEOUT,
+    # Rust aborts without memory, and so does a worker that cannot even report its failure.
     "SIGABRT": Cause.MEMORY,
     "SIGKILL": Cause.KILLED,
     "SIGSYS": Cause.FORBIDDEN,

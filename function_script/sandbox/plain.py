@@ -181,6 +181,7 @@ class PlainWorker(WorkerProcess):
             self._process.kill()
         else:
             self._peak_bytes = max(self._peak_bytes, grown_bytes)
+            # One that has exited meanwhile has a status of its own, which says why.
             if grown_bytes > limit_bytes and self._process.poll() is None:
                 self._cause = Cause.MEMORY
                 self._process.kill()
@@ -234,6 +235,7 @@ class PlainFactory:
                     "the function is shutting down", "it is tried again"
                 )
             worker, self._first = self._first or self._start(), None
+        # Without the lock: imports take long, and several workers may start at once.
         try:
             worker.wait_until_ready()
         except BaseException:

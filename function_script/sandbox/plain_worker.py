@@ -15,8 +15,9 @@ from pathlib import Path
 from function_script.request.limits import Limits
 from function_script.sandbox import rlimits
 from function_script.sandbox.stream import StreamChannel
-from function_script.sandbox.worker import Handle, HandlerResult, Memory, Worker, exception_site
+from function_script.sandbox.worker import Handle, Memory, Worker, exception_site
 from function_script.sandbox.zygote_config import ZygoteConfig, load_handler
+from function_script.step.telemetry import HandlerResult
 
 _STATM = Path("/proc/self/statm")
 # The unit of getrusage(2): bytes on macOS, KiB on Linux and BSD.

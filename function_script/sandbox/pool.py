@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Final, Self
 
 from function_script.request.limits import MIB, Limits
@@ -127,6 +126,8 @@ class Pool:
         )
         self.workers = IdleWorkers(
             self._factory,
+            # As many as run at the same time, so that none is killed for having ended, and the
+            # spare ones.
             max_idle=options.workers + min(heavy, slow) + options.min_idle,
             min_idle=options.min_idle,
         )
@@ -143,12 +144,7 @@ class Pool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def prefork(self) -> None:
@@ -166,6 +162,7 @@ class Pool:
         seconds = _MAX_SECONDS if timeout_seconds is None else min(timeout_seconds, _MAX_SECONDS)
         deadline = time.monotonic() + seconds
         run = Run(data, self._options.identify, deadline, on_start, on_reply)
+        # Here and not in a worker, where a program that breaks out could read the salt.
         run.seed = self._options.derive_seed(data)
         if len(data) > self._options.max_request_bytes:
             max_bytes = self._options.max_request_bytes
@@ -187,6 +184,7 @@ class Pool:
         reply: Reply | None = None
         while reply is None:
             try:
+                # The thread that waits refuses overdue runs itself: this pool has no timer.
                 event = events.get(timeout=max(run.latest_start - time.monotonic(), 0.0))
             except queue.Empty:
                 self.scheduler.refuse_overdue(time.monotonic())
@@ -252,6 +250,7 @@ class Pool:
         """Poll a run until its reply comes or its time is over; `cancel` may kill its worker."""
         with self._cancel_lock:
             self._running.add(batch)
+            # `cancel` may have come before the batch was among those that it kills.
             if self._is_cancelled:
                 batch.worker.kill()
         try:

@@ -115,6 +115,7 @@ def from_json(data: bytes) -> WorkerReport:
     try:
         document = orjson.loads(data)
         info = _parse_info(document["info"])
+        # The report of nearly every run, which had no problems.
         if len(document) == 1:
             return WorkerReport(info=info)
         diagnostics = _check_list(document.get("diagnostics", []))
@@ -148,6 +149,7 @@ def _parse_info(value: Value) -> RequestInfo:
             items[index] = text[:_MAX_CHARACTERS]
     for index in _NUMBERS:
         number = items[index]
+        # By its exact type: a boolean is an int, too.
         if number is not None and (type(number) is not int or not 0 <= number < _MAX_NUMBER):
             raise ValueError
     return RequestInfo._make(items)

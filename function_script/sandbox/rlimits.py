@@ -73,6 +73,7 @@ def harden_worker(zygote: int) -> int:
     # against each other, and then niceness has no effect between workers.)
     with system_call(Call.SETPGID):
         os.setpgid(0, 0)
+    # A handler in Python would wait for native code to end; the default action does not.
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     limit_worker()
     return seccomp.install()
@@ -100,6 +101,7 @@ def read_confinement(filter_errno: int) -> Confinement:
     errnos = {
         Measure.SYSTEM_CALLS: filter_errno,
         Measure.PRIVILEGES: _errno_of_flag(_PR_GET_NO_NEW_PRIVS, 1),
+        # Any limit counts: its value depends on what the process had when it was set.
         Measure.MEMORY: _errno_of_limit(resource.RLIMIT_AS, sys.maxsize),
         Measure.PROCESSES: processes_errno,
         Measure.DESCRIPTORS: _errno_of_limit(resource.RLIMIT_NOFILE, _MAX_FILES),
@@ -140,6 +142,7 @@ class MemoryLimit:
         self._idle_bytes = self._address_space_bytes()
         self._hard = _clamp_to_hard_limit(resource.RLIMIT_AS, self._idle_bytes + max_bytes)
         self._soft = self._hard
+        # The hard limit, too, because a program could raise the soft one up to it.
         with system_call(Call.SETRLIMIT):
             resource.setrlimit(resource.RLIMIT_AS, (self._hard, self._hard))
 

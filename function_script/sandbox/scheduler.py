@@ -18,10 +18,10 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from typing import Final, TypeAlias
 
+from function_script.request.fair_queue import FairQueue
 from function_script.sandbox import outcome
 from function_script.sandbox.batch import Batch, Run
 from function_script.sandbox.history import CostEstimates, CpuShare
-from function_script.sandbox.lane import FairQueue, Lane
 from function_script.sandbox.outcome import Failed
 
 # One owner may have this share of the queue: a flood of one XR must leave room for the others.
@@ -35,6 +35,15 @@ _STALL_SECONDS: Final = 0.004
 _MARGIN: Final = 1.25
 
 Event: TypeAlias = "tuple[Run, Batch | Failed]"
+
+
+class Lane:
+    """A number of slots, some of them free, and the queue for them."""
+
+    def __init__(self, slots: int) -> None:
+        self.slots: Final = slots
+        self.free = slots
+        self.queue: FairQueue[Run] = FairQueue()
 
 
 class Scheduler:
@@ -70,9 +79,9 @@ class Scheduler:
         self._max_begun_per_owner = max(self._max_begun // _HEAVY_SHARE, 1)
         self._begun: set[Batch] = set()
         self._begun_by_owner: Counter[Hashable] = Counter()
-        self._fast: Lane[Run] = Lane(fast_slots)
-        self._heavy: Lane[Run] = Lane(min(heavy_slots, self._max_begun))
-        self._penalty: Lane[Run] = Lane(penalty_slots)
+        self._fast: Lane = Lane(fast_slots)
+        self._heavy: Lane = Lane(min(heavy_slots, self._max_begun))
+        self._penalty: Lane = Lane(penalty_slots)
         self._lanes = (self._fast, self._heavy, self._penalty)
         self._paused: FairQueue[Batch] = FairQueue()
         self._was_resumed = False
@@ -114,6 +123,7 @@ class Scheduler:
             event: Batch | Failed | None = self._refuse_late(run, run.requested_at)
             if event is None and lane.free > 0 and self._may_start(run, lane):
                 event = self._begin(run, lane)
+            # Only a run that would wait can be refused for those that wait before it.
             elif event is None:
                 event = self._refuse(run, lane)
             if event is None:
@@ -132,6 +142,7 @@ class Scheduler:
         events: list[Event] = []
         with self._lock:
             for lane in self._lanes:
+                # A copy: what is refused leaves the queue meanwhile.
                 for run in lane.queue.items():
                     failed = self._refuse_late(run, now)
                     if now >= run.latest_start:
@@ -166,6 +177,7 @@ class Scheduler:
     def demote(self, batch: Batch) -> None:
         """Move a batch from the fast lane to the heavy one, if one more may begin there."""
         with self._lock:
+            # Without room it keeps its fast slot, and the next poll tries again.
             if batch.lane is not self._fast or len(self._begun) >= self._max_begun:
                 return
             self._fast.free += 1
@@ -179,6 +191,7 @@ class Scheduler:
     def release(self, batch: Batch, unfinished: Sequence[Run] = ()) -> None:
         """End a batch, queue those of its runs that must begin again, and admit the next ones."""
         with self._lock:
+            # A paused batch has no slot: it left that of the fast lane when it was demoted.
             if batch.is_paused:
                 self._paused.remove(batch.run.identity.owner, batch)
             else:
@@ -209,6 +222,7 @@ class Scheduler:
         return has_delayed
 
     def _requeue(self, runs: Sequence[Run]) -> None:
+        # Reversed, because each of them is put before all others.
         for run in reversed(runs):
             if not run.is_cancelled:
                 run.may_share = False
@@ -223,7 +237,7 @@ class Scheduler:
         run.is_queued = False
         return is_queued
 
-    def _refuse(self, run: Run, lane: Lane[Run]) -> Failed | None:
+    def _refuse(self, run: Run, lane: Lane) -> Failed | None:
         """Return the error of a run that may not be queued, or None."""
         owner = run.identity.owner
         own, waiting = sum(each.queue.count(owner) for each in self._lanes), self.waiting
@@ -235,6 +249,7 @@ class Scheduler:
         ahead_seconds = 0.0
         for other in lane.queue.ahead(owner):
             ahead_seconds += other.expected_seconds
+        # Those that have begun share the slots with this one, also while they are paused.
         for batch in self._begun if lane is self._heavy else ():
             ahead_seconds += max(batch.run.expected_seconds - batch.used_seconds, 0.0)
         share, now = self._share.value(), time.monotonic()
@@ -252,7 +267,7 @@ class Scheduler:
             return None
         return outcome.too_late_error(run.expected_seconds, seconds, run.deadline - now)
 
-    def _may_start(self, run: Run, lane: Lane[Run]) -> bool:
+    def _may_start(self, run: Run, lane: Lane) -> bool:
         """Report whether ``run`` may use a free slot of its lane now."""
         if lane is self._penalty:
             return True
@@ -264,6 +279,7 @@ class Scheduler:
 
     def _is_delayed(self, run: Run) -> bool:
         """Report whether ``run`` waits for a worker that runs rather than wake another one."""
+        # No worker runs that could take it along.
         if self._fast.free == self._fast.slots:
             return False
         delay = self._batch_delay()
@@ -286,7 +302,7 @@ class Scheduler:
     def _estimate(self, run: Run) -> None:
         run.expected_seconds = self._costs.estimate(run.identity) if self._costs else 0.0
 
-    def _begin(self, run: Run, lane: Lane[Run]) -> Batch:
+    def _begin(self, run: Run, lane: Lane) -> Batch:
         batch = Batch(run, lane)
         lane.free -= 1
         if lane is self._heavy:
@@ -309,6 +325,7 @@ class Scheduler:
             while lane.free > 0:
                 if lane is not self._heavy:
                     is_changed = self._begin_next(lane, events)
+                # New runs and paused ones take turns, so that neither kind starves the other.
                 elif self._was_resumed:
                     is_changed = self._begin_next(lane, events) or self._resume_next()
                 else:
@@ -319,7 +336,7 @@ class Scheduler:
 
     def _resume_next(self) -> bool:
         """Let a paused batch go on, if there is one; one that waits to begin has the next turn."""
-        batch = self._paused.next(_is_any)
+        batch = self._paused.next(lambda _: True)
         self._was_resumed = batch is not None
         if batch is None:
             return False
@@ -327,7 +344,7 @@ class Scheduler:
         batch.is_paused = False
         return True
 
-    def _begin_next(self, lane: Lane[Run], events: list[Event]) -> bool:
+    def _begin_next(self, lane: Lane, events: list[Event]) -> bool:
         """Take the next run of a queue that may start; begin, move or refuse it."""
         run = lane.queue.next(lambda run: self._may_start(run, lane))
         if run is None:
@@ -344,16 +361,13 @@ class Scheduler:
         return True
 
 
-def _is_any(_: Batch) -> bool:
-    return True
-
-
 def _leave_queue(run: Run) -> None:
     run.is_queued = False
     run.waited_seconds = run.age_seconds()
 
 
 def _tell(events: list[Event]) -> None:
+    # Without the lock, which a callback takes that submits another run.
     for run, event in events:
         if isinstance(event, Batch):
             run.on_start(event)

@@ -75,26 +75,13 @@ ARCHITECTURES = {
             *(188, 189, 190, 197, 198, 199),  # setxattr, removexattr and theirs
             *(258, 259, 260, 261, 263, 264, 265, 266, 268, 280, 316),  # mkdirat … renameat2
             *(29, 64, 68, 240, 206),  # shmget, semget, msgget, mq_open, io_setup
-            *(
-                141,
-                142,
-                144,
-                203,
-                314,
-                251,
-            ),  # setpriority, sched_setparam … sched_setattr, ioprio_set
+            # setpriority, sched_setparam … sched_setattr, ioprio_set
+            *(141, 142, 144, 203, 314, 251),
             *(312, 256, 279),  # kcmp, migrate_pages, move_pages
             *(175, 176, 313, 246, 320, 169),  # modules, kexec, reboot
             *(164, 227, 159, 305, 170, 171),  # settimeofday and theirs, sethostname, setdomainname
-            *(
-                172,
-                173,
-                163,
-                167,
-                168,
-                179,
-                103,
-            ),  # iopl, ioperm, acct, swapon, swapoff, quotactl, syslog
+            # iopl, ioperm, acct, swapon, swapoff, quotactl, syslog
+            *(172, 173, 163, 167, 168, 179, 103),
             *(135, 153, 300, 303, 304),  # personality, vhangup, fanotify_init, handles of files
         ),
         prlimit=302,
@@ -117,14 +104,8 @@ ARCHITECTURES = {
             *(52, 53, 54, 55, 88),  # fchmod, fchmodat, fchownat, fchown, utimensat
             *(5, 6, 7, 14, 15, 16),  # setxattr, removexattr and theirs
             *(180, 186, 190, 194, 0),  # mq_open, msgget, semget, shmget, io_setup
-            *(
-                140,
-                118,
-                119,
-                122,
-                274,
-                30,
-            ),  # setpriority, sched_setparam … sched_setattr, ioprio_set
+            # setpriority, sched_setparam … sched_setattr, ioprio_set
+            *(140, 118, 119, 122, 274, 30),
             *(272, 238, 239),  # kcmp, migrate_pages, move_pages
             *(105, 106, 273, 104, 294, 142),  # modules, kexec, reboot
             *(170, 112, 171, 266, 161, 162),  # settimeofday and theirs, sethostname, setdomainname
@@ -166,6 +147,7 @@ def build(architecture: Architecture, pid: int) -> bytes:
     rules = [
         _load(_ARCHITECTURE_AT),
         _jump(_JUMP_EQUAL, architecture.audit_arch, if_true=1, if_false=0),
+        # Calls of another ABI, such as those of 32 bits on x86_64, have other numbers.
         _return(_KILL),
         _load(_NUMBER_AT),
         *_deny_when(_JUMP_GREATER_EQUAL, _FOREIGN_NUMBERS),
@@ -195,6 +177,7 @@ def _deny_arguments(
     number: int, argument: int, values: tuple[int, ...], others: tuple[bytes, ...] = ()
 ) -> list[bytes]:
     """Return rules that deny a call for ``values`` of an argument, followed by ``others``."""
+    # The lower half of an argument: both architectures store it first, and the kernel reads an int.
     rules = [_load(_ARGUMENTS_AT + 8 * argument)]
     for value in values:
         rules += _deny_when(_JUMP_EQUAL, value)

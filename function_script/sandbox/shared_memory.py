@@ -50,6 +50,7 @@ class SharedMemory:
         """Return a descriptor for the mappings of both ends; the caller closes it."""
         flags = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
         descriptor = os.memfd_create("function-script-memory", flags)
+        # Before the seals, which fix the size for good.
         os.ftruncate(descriptor, _HEADER_BYTES + capacity_bytes)
         seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
         fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
@@ -87,6 +88,7 @@ class SharedMemory:
 
     def narrow(self, index: int, timeout_seconds: float, memory_bytes: int) -> None:
         """Store the limits of the request that has begun where the pool can read them."""
+        # Without its record while that is written, so that the pool reads no half of it.
         self._map[_BEGUN_BYTE] = 2 * index + 1
         _LIMITS.pack_into(self._map, _RECORDS + index * _LIMITS.size, timeout_seconds, memory_bytes)
         self._map[_BEGUN_BYTE] = 2 * index + 2
@@ -111,6 +113,7 @@ class SharedMemory:
         """Return the pages of a large payload to the system."""
         if used_bytes > _RESIDENT_BYTES:
             start = _HEADER_BYTES + _RESIDENT_BYTES
+            # MADV_DONTNEED would only unmap the pages here, and the file would keep them.
             self._map.madvise(mmap.MADV_REMOVE, start, used_bytes - _RESIDENT_BYTES)
 
     def close(self) -> None:

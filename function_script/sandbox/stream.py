@@ -92,6 +92,8 @@ class FrameReader:
         while True:
             if kind := self._parse_frame():
                 return kind
+            # A timeout of zero makes the socket non-blocking, and its error would look like a lost
+            # worker.
             self._connection.settimeout(max(deadline - time.monotonic(), 1e-6))
             try:
                 data = self._connection.recv(_CHUNK_BYTES)
@@ -107,6 +109,7 @@ class FrameReader:
         """Report whether the worker lives and has sent no frame that was not requested."""
         self._connection.settimeout(0)
         try:
+            # Nothing was asked of it, so that any byte, like the end, shows a worker not to use.
             self._connection.recv(1)
         except BlockingIOError:
             return not self._buffer
@@ -136,6 +139,7 @@ class FrameReader:
             if len(self._buffer) < length + announced:
                 return b""
             middle = length + header.payload_length
+            # Released before the deletion below: a bytearray with a view on it cannot shrink.
             with memoryview(self._buffer) as view:
                 payload = bytes(view[length:middle]), bytes(view[middle : length + announced])
             self.reply, self.payload = body, payload

@@ -27,11 +27,13 @@ _MAX_WAKEUP_BYTES = 4096
 def start_threads(count: int, name: str) -> ThreadPoolExecutor:
     """Return an executor with ``count`` running threads; raise SandboxError when one fails."""
     executor = ThreadPoolExecutor(count, thread_name_prefix=name)
+    # An executor starts a thread only while all others are busy, so each waits for the last one.
     barrier = threading.Barrier(count + 1)
     try:
         for _ in range(count):
             executor.submit(barrier.wait)
     except RuntimeError as error:
+        # Otherwise those that were started would wait for the others for ever.
         barrier.abort()
         executor.shutdown(cancel_futures=True)
         raise explain_threads() from error
@@ -52,6 +54,7 @@ class Reaper:
         self._is_closing = False
         self._selector = selectors.DefaultSelector()
         self._wakeup_sender, self._wakeup_receiver = socket.socketpair()
+        # A full socket must not block the thread that has killed a worker.
         self._wakeup_sender.settimeout(0)
         self._selector.register(self._wakeup_receiver, selectors.EVENT_READ)
         self._thread = threading.Thread(target=self._run, name="reaper", daemon=True)

@@ -14,16 +14,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from function_script.inputs import MissingContent
 from function_script.request.limits import MIB, Limits
 from function_script.sandbox import report
 from function_script.sandbox.ipc import Channel, ReplyHeader, RequestHeader
 from function_script.sandbox.outcome import MAX_LOG_BYTES, Cause, panic_cause, sanitize_stderr
 from function_script.sandbox.report import WorkerReport
-from function_script.step.blocked import Blocked
-from function_script.step.telemetry import RequestInfo
+from function_script.step.telemetry import HandlerResult
 from function_script.texts import redaction
-from function_script.texts.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
     from function_script.sandbox.rlimits import Watchdog
@@ -31,30 +28,6 @@ if TYPE_CHECKING:
 # A worker that has grown by more, through its caches, is replaced by a fresh one.
 _MAX_GROWTH_BYTES = 64 * MIB
 _STDERR = 2
-
-
-class HandlerResult(Protocol):
-    """The result of a handler."""
-
-    @property
-    def response(self) -> bytes:
-        """The RunFunctionResponse."""
-
-    @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """The problems in the response, for the operator's log."""
-
-    @property
-    def blocked(self) -> tuple[Blocked, ...]:
-        """The resources that wait, for the tools."""
-
-    @property
-    def missing(self) -> tuple[MissingContent, ...]:
-        """The remote programs and modules that the request lacks, for the server."""
-
-    @property
-    def info(self) -> RequestInfo:
-        """Identity, counts and limit of the request, for the log."""
 
 
 Handle: TypeAlias = Callable[[bytes, Limits, Callable[[Limits], None], bytes], HandlerResult]
@@ -95,6 +68,7 @@ class Worker:
             headers = self._answer(requests)
             runs_left -= len(headers)
             is_worn = runs_left <= 0 or self._memory.grown_bytes() > _MAX_GROWTH_BYTES
+            # The pool looks at the last reply of a batch only.
             if is_worn and not headers[-1].is_last:
                 headers[-1] = headers[-1]._replace(is_last=True)
             # The pool uses a worker again that has answered: the timer must not kill it afterwards.
@@ -106,6 +80,8 @@ class Worker:
     def _answer(self, requests: list[RequestHeader]) -> list[ReplyHeader]:
         """Evaluate requests until one fails or the pool takes the rest back; store the replies."""
         start = self._watchdog.now()
+        # Alone it has the whole memory, and the pool reads its CPU time from the clock of the
+        # process.
         if len(requests) == 1:
             self._channel.begin(0)
             return [self._answer_request(requests[0], 0, self._channel.capacity_bytes, start)]
@@ -139,6 +115,7 @@ class Worker:
                 )
             worker_report = WorkerReport(cause=Cause.OUTPUT)
             response, text = b"", report.to_json(worker_report)
+        # What a failed run leaves behind is unknown, so this process does not get another request.
         has_failed = worker_report.cause is not None
         self._channel.write_reply(index, response, text)
         return ReplyHeader(
@@ -156,6 +133,7 @@ class Worker:
             on_limits = self._limit_setter(index, start)
             result = self._handle(data, self._limits, on_limits, request.seed)
         except BaseException as error:  # noqa: BLE001 # panics are BaseExceptions, and so are tricks
+            # To report the failure takes memory that the input may have denied itself.
             self._memory.limit(self._limits.memory_bytes)
             failure = _classify_failure(error, data)
             return b"", replace(failure, log=_take_stderr())
@@ -197,6 +175,7 @@ def _take_stderr() -> str:
     """Return and remove the text that was printed since the last call."""
     with suppress(OSError):
         sys.stderr.flush()
+    # Hardly any run prints, and this is one cheap call.
     if os.lseek(_STDERR, 0, os.SEEK_CUR) == 0:
         return ""
     printed = os.pread(_STDERR, MAX_LOG_BYTES, 0)
@@ -211,8 +190,10 @@ def _classify_failure(error: BaseException, data: bytes) -> WorkerReport:
         return WorkerReport(cause=Cause.MEMORY)
     if isinstance(error, RecursionError):
         return WorkerReport(cause=Cause.CRASH, detail="too many nested calls")
+    # The limit of file sizes is that of the log; Python ignores its signal, so the write fails.
     if isinstance(error, OSError) and error.errno == errno.EFBIG:
         return WorkerReport(cause=Cause.OUTPUT)
+    # By its name: PyO3 makes a class of its own for each binding, and no module exports it.
     if type(error).__name__ == "PanicException":
         text = str(error)
         if cause := panic_cause(text):

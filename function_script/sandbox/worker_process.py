@@ -141,7 +141,9 @@ class ForkedWorker(WorkerProcess):
 
     def send_requests(self, requests: list[tuple[bytes, bytes]]) -> None:
         """Send a batch; that the worker is gone shows when its replies are read."""
+        # Before the frame is sent, at which the worker begins.
         self._cpu_seconds_before = self._cpu_seconds()
+        # The marks of the last batch would be taken for those of this one.
         self._memory.start_batch()
         headers = []
         for index, (data, seed) in enumerate(requests):
@@ -248,6 +250,7 @@ class ForkedWorker(WorkerProcess):
             return 0.0
 
     def _exits_within(self, seconds: float) -> bool:
+        # Not `select`, which refuses descriptors above 1,023.
         poller = select.poll()
         poller.register(self._pidfd, select.POLLIN)
         return bool(poller.poll(int(seconds * 1000)))

@@ -52,11 +52,13 @@ def _fork(
 ) -> None:
     zygote = os.getpid()
     with ExitStack() as closing:
+        # These are the copies of the zygote: left open, they would hide the end of the worker.
         for descriptor in descriptors:
             closing.callback(os.close, descriptor)
         try:
             with system_call(Call.FORK):
                 pid = os.fork()
+            # This call never returns, so that nothing below runs in both processes.
             if pid == 0:
                 _run_worker(zygote, descriptors, handle, config)
             pidfd = _open_pidfd(pid)
@@ -102,6 +104,7 @@ def _run_worker(
         # The pool logs this when it finds that the worker has exited.
         os.write(2, f"{exception_site(error)}\n".encode())
     finally:
+        # Without the cleanup of the interpreter, whose files and callbacks are those of the zygote.
         os._exit(code)
 
 
@@ -116,6 +119,7 @@ def _build_worker(
     memory_fd, log_fd = descriptors
     with system_call(Call.MMAP):
         memory = SharedMemory(memory_fd)
+    # Before the filter of system calls, which denies opening /dev/null for writing.
     _replace_descriptors(connection.fileno(), log_fd)
     filter_errno = rlimits.harden_worker(zygote)
     worker = Worker(
@@ -146,4 +150,5 @@ def _reap(number: int, pid: int) -> bytes:
         return ipc.pack_exit_status(number, None, 0)
     if not exited_pid:
         return ipc.pack_exit_status(number, None, 0)
+    # Linux counts it in KiB.
     return ipc.pack_exit_status(number, status, usage.ru_maxrss * 1024)

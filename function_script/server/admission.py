@@ -138,6 +138,7 @@ class Admission:
         if len(self._calls) >= MAX_CALLS and not self._shed(text):
             call.rejection = _error(text)
         self._calls[task] = call
+        # However the handler ends: gRPC may cancel its task at any await.
         task.add_done_callback(self._close)
         self._has_activity = True
         return call
@@ -157,8 +158,10 @@ class Admission:
         except asyncio.CancelledError:
             if call.rejection is None:
                 raise
+            # This cancellation was our own, and asyncio would count it against later timeouts.
             call.task.uncancel()
             return record_rejection(call.rejection)
+        # At the end of a stream gRPC returns an object of its own, EOF.
         if not isinstance(message, bytes):
             return None
         call.has_message = True
@@ -202,6 +205,7 @@ class Admission:
         if size > max_bytes:
             text = f"the request has {size} bytes after decompression, the limit is {max_bytes}"
             return record_rejection(_error(text))
+        # Both are in memory until the last slice is decompressed.
         rejection = self._reserve(call, size + len(message))
         if rejection is not None:
             return rejection
@@ -239,10 +243,12 @@ class Admission:
         if call is None:
             return
         self._release(call)
+        # A call without either was reset by its client.
         if call.has_message or call.rejection is not None:
             return
         connection = call.connection
         connection.resets += 1
+        # Equal and not more, so that it is dropped once.
         if connection.resets == max(_MAX_RESETS, connection.messages):
             _drop({connection}, "it cancels most of its calls before they are read")
 
@@ -250,6 +256,7 @@ class Admission:
         """End calls that take too long, drop connections that fill the memory, trim the heap."""
         for call in self._stalled(MAX_SECONDS, Stage.READING):
             call.reject(f"the request was not complete after {MAX_SECONDS:g} s")
+        # A response that gRPC has cannot be taken back, so its connection is closed.
         late = self._stalled(MAX_SECONDS, Stage.SENDING)
         _drop({call.connection for call in late}, "its client did not take a response in time")
         excess = self._count_excess()
@@ -308,6 +315,8 @@ class Admission:
             self._has_dropped = True
             for call in stalled[connection]:
                 call.reject(reason)
+            # The end of a read frees its memory; what has no call to end goes with its connection
+            # alone.
             if all(call.stage is Stage.SENDING for call in stalled[connection]):
                 unwanted.add(connection)
         _drop(unwanted, reason)
@@ -346,6 +355,7 @@ class Admission:
         now = time.monotonic()
         for call in candidates:
             calls_by_connection[call.connection].append(call)
+            # A call that is being read holds an unknown part of a message.
             weights[call.connection] += (call.held_bytes or MIB) * (now - call.stage_start)
         heaviest = sorted(weights, key=weights.__getitem__, reverse=True)
         unwanted = set()

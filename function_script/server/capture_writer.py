@@ -120,6 +120,7 @@ def _replace(path: Path, text: bytes) -> None:
     """Write a file atomically, readable for this user only. Raises OSError."""
     part = path.with_name(f".{path.name}.part")
     try:
+        # A link that somebody puts there must not lead this process to another file.
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
         with os.fdopen(os.open(part, flags, 0o600), "wb") as file:
             file.write(text)

@@ -53,6 +53,7 @@ def decompress(message: bytes) -> Iterator[bytes]:
         total += len(output)
         if total > size:
             raise ValueError(f"it has more than the {size} bytes that it declares")
+        # All of the input is consumed, and the stream goes on.
         if not data and not output and not decompressor.eof:
             raise ValueError("it is truncated")
         yield output

@@ -117,6 +117,7 @@ def _bytes_received(connection: socket.socket) -> int:
         return 0
     size = _BYTES_RECEIVED.size
     info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, size)
+    # An older kernel returns less of the struct.
     return int(_BYTES_RECEIVED.unpack(info)[0]) if len(info) == size else 0
 
 
@@ -124,6 +125,8 @@ def _sockets() -> Iterator[socket.socket]:
     """Yield a duplicate of each socket of the internet, which is closed after its turn."""
     for entry in _FOLDER.iterdir():
         with suppress(OSError, ValueError):
+            # gRPC may close its descriptor at any time, and another file could then have the
+            # number.
             duplicate = os.dup(int(entry.name))
             try:
                 connection = socket.socket(fileno=duplicate)

@@ -68,6 +68,7 @@ class GrpcServer:
 
     def listen(self, address: str) -> int:
         """Bind the port of the service and return its number. Raises InputError."""
+        # As a stream of requests: gRPC would read a single one before the handler could count it.
         run = grpc.stream_unary_rpc_method_handler(self._run_function)
         methods = {f"/{service}/{rpc.METHOD}": run for service in rpc.SERVICES}
         methods |= self._health_and_reflection.health_handlers()
@@ -108,6 +109,7 @@ class GrpcServer:
         await self._wait()
         on_stopping()
         await self._health_and_reflection.stop()
+        # The first port has the calls to finish; `close` cancels what is left on the other one.
         await self._servers[0].stop(GRACE_SECONDS)
 
     async def _wait(self) -> None:
@@ -169,6 +171,7 @@ class GrpcServer:
         future: asyncio.Future[Outcome] = self._loop.create_future()
 
         def respond(outcome: Outcome) -> None:
+            # The client may have cancelled the call, and with it this future.
             if not future.done():
                 future.set_result(outcome)
 

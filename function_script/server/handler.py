@@ -132,6 +132,7 @@ class _RemoteCall:
         return self._cancel
 
     def _run(self, data: bytes, on_reply: Callable[[Reply], None]) -> None:
+        # The first run has taken a part of the caller's time.
         seconds = self._request.seconds - (time.perf_counter() - self._start_time)
         self._pending = self._dispatcher.start(data, seconds, on_reply)
 

@@ -131,6 +131,7 @@ class HealthAndReflection:
         except asyncio.CancelledError:
             if not self._is_stopping:
                 raise
+            # The cancellation came from `stop`, and the client is to read why.
             task.uncancel()
             await reject(context, RpcError(status=Status.UNAVAILABLE, text="shutting down"))
         finally:

@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import TYPE_CHECKING, Final, Self
 
 from google.protobuf import json_format
@@ -32,7 +32,6 @@ from function_script.sandbox import Pool, PoolOptions, capacity, rlimits
 from function_script.sandbox.confinement import Measure
 from function_script.sandbox.dispatcher import Dispatcher
 from function_script.sandbox.identity import no_seed
-from function_script.sandbox.lane import FairQueue
 from function_script.server import channel_args, handler, log, memory, tracing
 from function_script.server.handler import RequestHandler
 from function_script.server.ops import OpsEndpoints
@@ -114,6 +113,7 @@ def serve(options: ServeOptions) -> int:
         )
         pool.prefork()
         gc.collect()
+        # Collections need not look at what lives as long as the process.
         gc.freeze()
         gc.set_threshold(*_GC_THRESHOLDS)
 
@@ -257,7 +257,7 @@ def _start_fetcher(options: ServeOptions, stack: ExitStack) -> Fetcher | None:
     if not options.remote_allow:
         return None
     try:
-        fetcher = Fetcher(options.fetcher, FairQueue())
+        fetcher = Fetcher(options.fetcher)
     except OSError as error:
         raise InputError.of(f"cannot start the process that fetches: {error.strerror}") from error
     stack.callback(fetcher.close)
@@ -355,12 +355,7 @@ class _Signals:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, former in self._former.items():
             signal.signal(number, former)
 
@@ -372,6 +367,7 @@ class _Signals:
         if self._stop is None:
             _LOG.info("stopped")
             os._exit(0)
+        # Another signal, such as a second Ctrl-C, does not cut the grace period short.
         if not self._has_arrived:
             self._stop()
         self._has_arrived = True

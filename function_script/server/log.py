@@ -104,7 +104,26 @@ def write(record: RequestRecord) -> None:
 
 def fields_of(record: RequestRecord) -> Fields:
     """Return the keys of a request's line without those that every line has."""
-    return _add_fields({}, record)
+    info = record.info
+    values: dict[str, str | int | float] = {
+        "outcome": record.outcome,
+        **info.identity(),
+        "milliseconds": round(record.seconds * 1000, 2),
+        "waited_milliseconds": round(record.waited_seconds * 1000, 2),
+        "cpu_milliseconds": round(record.cpu_seconds * 1000, 2),
+    }
+    if info.program_microseconds is not None:
+        values["program_milliseconds"] = round(info.program_microseconds / 1000, 2)
+    values["request_bytes"] = record.request_bytes
+    values["response_bytes"] = record.response_bytes
+    values.update(info.counts())
+    if info.limit:
+        values["limit"] = info.limit
+    if record.error:
+        values["error"] = record.error
+    if record.detail:
+        values["detail"] = record.detail
+    return values
 
 
 class PrintedTextLogger:
@@ -186,6 +205,7 @@ class BatchingHandler(logging.Handler):
         pending = len(self._pending)
         if self.schedule_flush is None or pending >= _MAX_PENDING_REQUESTS:
             self.flush()
+        # The first one schedules the flush of all that follow it.
         elif pending == 1:
             self.schedule_flush(self.flush)
 
@@ -244,6 +264,7 @@ class LineWriter:
 
     def write(self, lines: list[str]) -> bool:
         """Enqueue lines; drop them and return False if the queue is full."""
+        # A text of a library may have a lone surrogate, which UTF-8 cannot hold.
         data = "\n".join([*lines, ""]).encode("utf-8", "backslashreplace")
         with self._changed:
             if self._queued_bytes + len(data) > _MAX_QUEUED_BYTES:
@@ -281,8 +302,11 @@ class LineWriter:
                     self._changed.wait()
                 data = b"".join(self._queue)
                 self._queue.clear()
+            # Without the lock: a reader that has stalled blocks this for as long as it likes.
             self._write_all(data)
             with self._changed:
+                # Only now, so that lines which are being written count for the bound and for
+                # `drain`.
                 self._queued_bytes -= len(data)
                 self._changed.notify_all()
 
@@ -333,34 +357,12 @@ def _read_fields(record: logging.LogRecord) -> Fields:
 
 
 def _format_request(end: float, record: RequestRecord) -> str:
-    values: dict[str, str | int | float] = {"ts": _timestamp(end), "level": record.level}
-    values[_MESSAGE] = _message(record)
-    return _to_line(_add_fields(values, record))
+    fixed = {"ts": _timestamp(end), "level": record.level, _MESSAGE: _message(record)}
+    return _to_line({**fixed, **fields_of(record)})
 
 
 def _message(record: RequestRecord) -> str:
     return "answered" if record.outcome in {"ok", "fatal"} else "not answered"
-
-
-def _add_fields(values: dict[str, str | int | float], record: RequestRecord) -> Fields:
-    values["outcome"] = record.outcome
-    info = record.info
-    values.update(info.identity())
-    values["milliseconds"] = round(record.seconds * 1000, 2)
-    values["waited_milliseconds"] = round(record.waited_seconds * 1000, 2)
-    values["cpu_milliseconds"] = round(record.cpu_seconds * 1000, 2)
-    if info.program_microseconds is not None:
-        values["program_milliseconds"] = round(info.program_microseconds / 1000, 2)
-    values["request_bytes"] = record.request_bytes
-    values["response_bytes"] = record.response_bytes
-    values.update(info.counts())
-    if info.limit:
-        values["limit"] = info.limit
-    if record.error:
-        values["error"] = record.error
-    if record.detail:
-        values["detail"] = record.detail
-    return values
 
 
 def _to_line(values: Fields) -> str:

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
 from threading import Lock
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from prometheus_client import (
     CollectorRegistry,
@@ -52,8 +52,6 @@ _BYTES = tuple(float(1 << exponent) for exponent in range(10, 27, 2))
 
 # The number of observations that are counted at once. It bounds the delay of one request.
 _MAX_PENDING: Final = 64
-# Of a record: info and outcome; seconds in all, waiting and of CPU time; bytes received and sent.
-_Observation: TypeAlias = tuple[RequestInfo, str, float, float, float, int, int]
 # The number of steps of XRs whose last response is known.
 _MAX_FINGERPRINTS: Final = 20_000
 # Digits of a fingerprint that identify the program.
@@ -89,7 +87,7 @@ class Metrics:
     ) -> None:
         self._lock = Lock()
         # Both ends of a deque are thread-safe, so only counting takes the lock.
-        self._pending: deque[_Observation] = deque()
+        self._pending: deque[RequestRecord] = deque()
         self._requests: Counter[tuple[str, str]] = Counter()
         self._seconds: defaultdict[str, _Histogram] = defaultdict(lambda: _Histogram(_SECONDS))
         self._queue, self._run, self._program = (_Histogram(_SECONDS) for _ in STAGES)
@@ -111,17 +109,7 @@ class Metrics:
 
     def observe(self, record: RequestRecord) -> None:
         """Count a finished request together with later ones, which takes half as long."""
-        self._pending.append(
-            (
-                record.info,
-                record.outcome,
-                record.seconds,
-                record.waited_seconds,
-                record.cpu_seconds,
-                record.request_bytes,
-                record.response_bytes,
-            )
-        )
+        self._pending.append(record)
         if len(self._pending) >= _MAX_PENDING:
             with self._lock:
                 self._count()
@@ -134,17 +122,18 @@ class Metrics:
         """Count the pending observations; the lock is held."""
         pending = self._pending
         while pending:
-            info, outcome, seconds, waited, cpu, request_bytes, response_bytes = pending.popleft()
+            record = pending.popleft()
+            info, outcome, waited = record.info, record.outcome, record.waited_seconds
             kind = info.input if info.input in _INPUTS else UNKNOWN
             self._requests[kind, outcome] += 1
-            self._seconds[kind].observe(seconds)
+            self._seconds[kind].observe(record.seconds)
             self._queue.observe(waited)
-            self._run.observe(max(seconds - waited, 0.0))
-            self._cpu.observe(cpu)
+            self._run.observe(max(record.seconds - waited, 0.0))
+            self._cpu.observe(record.cpu_seconds)
             if info.program_microseconds is not None:
                 self._program.observe(info.program_microseconds * 1e-6)
-            self._request_bytes.observe(request_bytes)
-            self._response_bytes.observe(response_bytes)
+            self._request_bytes.observe(record.request_bytes)
+            self._response_bytes.observe(record.response_bytes)
             if info.documents is not None:
                 self._documents[kind] += info.documents
             hits = info.remembered or 0

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from types import TracebackType
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 import h11
@@ -104,12 +103,7 @@ class OpsHttpServer:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join()
         self._loop.close()
@@ -119,6 +113,7 @@ class OpsHttpServer:
         self._loop.run_until_complete(self._serve())
 
     async def _serve(self) -> None:
+        # With a name, because the loop itself keeps only a weak reference to a task.
         _accepting = self._loop.create_task(self._accept())
         await self._stopping.wait()
         # Of accepting, connections and renderings.
@@ -145,6 +140,7 @@ class OpsHttpServer:
             task = self._loop.create_task(self._handle(connection))
             self._connections[task] = None
             task.add_done_callback(lambda task: self._connections.pop(task, None))
+            # The new task has its turn first, so that its CPU time counts.
             await asyncio.sleep(0)
             seconds = self._seconds() - slice_start
             if seconds > _SLICE_SECONDS:

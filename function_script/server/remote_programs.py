@@ -89,6 +89,7 @@ class RemotePrograms:
         """Return a request with content; None if a part is not in memory, or all is too large."""
         payloads = []
         size = 0
+        # Several fields of an input may name the same content.
         for reference in dict.fromkeys(references):
             payload = self._store.find(
                 FetchKey(reference, login.scope(_credentials(data, reference)))
@@ -119,7 +120,7 @@ class RemotePrograms:
         key = FetchKey(reference, login.scope(credentials))
         if self._store.has(key):
             return None
-        failure = self._store.request(key, credentials, wire.read_owner(data))
+        failure = self._store.request(key, credentials, self._identify(data).owner)
         return _describe(path, reference, failure)
 
 

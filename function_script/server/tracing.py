@@ -10,7 +10,6 @@ import logging
 import time
 from collections.abc import Mapping
 from importlib.util import find_spec
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from function_script import __version__
@@ -26,10 +25,14 @@ _NANOSECONDS = 1_000_000_000
 
 def is_on(environ: Mapping[str, str]) -> bool:
     """Report whether spans are sent; a line of the log says what is missing, if they should be."""
-    if not is_enabled(environ):
-        return False
-    if has_exporter():
-        return True
+    # The standard variables set an endpoint, and do not disable traces.
+    is_asked_for = (
+        any(environ.get(name) for name in _ENDPOINTS)
+        and environ.get("OTEL_SDK_DISABLED", "").lower() != "true"
+        and environ.get("OTEL_TRACES_EXPORTER", "otlp") == "otlp"
+    )
+    if not is_asked_for or has_exporter():
+        return is_asked_for
     _LOG.warning(
         "not tracing: an OTLP endpoint is set, and no exporter is installed: "
         "the image and the package with -otel in their name have it, and so has the extra otel"
@@ -43,15 +46,6 @@ def has_exporter() -> bool:
         return find_spec("opentelemetry.exporter.otlp.proto.http") is not None
     except ModuleNotFoundError:
         return False
-
-
-def is_enabled(environ: Mapping[str, str]) -> bool:
-    """Report whether the standard variables set an endpoint and do not disable traces."""
-    return (
-        any(environ.get(name) for name in _ENDPOINTS)
-        and environ.get("OTEL_SDK_DISABLED", "").lower() != "true"
-        and environ.get("OTEL_TRACES_EXPORTER", "otlp") == "otlp"
-    )
 
 
 def build_tracing() -> Tracing:
@@ -90,12 +84,7 @@ class Tracing:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._provider.shutdown()
 
     def observe(self, record: RequestRecord) -> None:

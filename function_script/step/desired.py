@@ -142,7 +142,7 @@ def _set_type(resource: Object, request: wire.Request) -> None:
     parts = wire.index_struct(struct)
     for key in ("apiVersion", "kind"):
         if key in parts:
-            resource.setdefault(key, wire.decode_value(parts[key].to_bytes()))
+            resource.setdefault(key, wire.decode_part(parts[key]))
 
 
 def _encode_struct(resource: Object, subject: str, *, drop_nulls: bool) -> bytes:

@@ -6,7 +6,7 @@ Pure: the same request gives the same response. Nothing here knows gRPC, process
 import time
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final, Self
 
@@ -25,8 +25,7 @@ from function_script.step import (
     telemetry,
     warning_condition,
 )
-from function_script.step.blocked import Blocked
-from function_script.step.telemetry import RequestInfo
+from function_script.step.telemetry import HandlerResult, RequestInfo
 from function_script.texts import redaction
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError, LimitError, SandboxError
@@ -65,21 +64,6 @@ class MissingContentError(InputError):
     def with_diagnostics(self, *problems: Diagnostic) -> Self:
         """Return an error of the same references with other diagnostics."""
         return type(self)(*problems, missing=self.missing)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HandlerResult:
-    """A response's bytes, and what the log says of the request.
-
-    ``diagnostics`` are the problems behind a FATAL, ``blocked`` the resources that wait,
-    ``missing`` the remote programs and modules that are not in the request.
-    """
-
-    response: bytes
-    diagnostics: tuple[Diagnostic, ...] = ()
-    info: RequestInfo = field(default_factory=RequestInfo)
-    blocked: tuple[Blocked, ...] = ()
-    missing: tuple[inputs.MissingContent, ...] = ()
 
 
 def handle(
@@ -133,13 +117,14 @@ def run(
     scope = scope_of(view.request, step, seed)
     resolved = requirements.resolve(step, scope, data)
     if requirements.unresolved(resolved, data):
-        waiting = response.waiting(data, resolved, _ttl_while_unmet(step))
+        waiting = response.waiting(data, *resolved, _ttl_while_unmet(step))
         return response.encode(waiting, step.limits)
 
     output = evaluate(step, scope, record)
     if new_moves := moves.find_moves(view, output):
         # The program does not know the new names yet: only its result states them.
         view = moves.with_moves(view, new_moves)
+        # A program may have changed its params, so the second run gets new ones.
         step = inputs.parse_cached(data.input or b"", ceilings, external_sources(data))
         output = evaluate(step, scope_of(view.request, step, seed), record)
         moves.check_moves(view, new_moves, output)
@@ -149,6 +134,7 @@ def run(
     record.blocked = output.blocked
     output = warning_condition.apply(data, moves.to_old_names(view, output))
 
+    # Each result is an event, so that a response with one counts as a change.
     on_change = None if output.results else partial(record.fingerprint, step)
     state = desired.merge(data, output, on_change)
     is_unanswered = request.has_unanswered(data, output.resources, output.schemas)
@@ -206,6 +192,7 @@ def _spread_ttl(seconds: float, info: RequestInfo) -> float:
     names = (info.api_version, info.kind, info.namespace, info.name, info.uid)
     number = zlib.crc32("\0".join(names).encode("utf-8", "surrogatepass"))
     share = 1 - _SPREAD + 2 * _SPREAD * number / 2**32
+    # Whole seconds, unless these would be none, which means no cache and no requeue.
     return round(seconds * share) or seconds * share
 
 

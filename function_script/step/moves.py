@@ -145,8 +145,7 @@ def _moved_to(resource: wire.Resource) -> str:
     """Return the name that a resource's annotation remembers; "" without one."""
     if resource.struct is None or _MARK not in resource.struct:
         return ""
-    fields = wire.decode_struct_fields(resource.struct)
-    metadata = wire.decode_value(fields["metadata"]) if "metadata" in fields else None
+    metadata = wire.decode_field(resource.struct, "metadata")
     name = objects.find_path(metadata, ("annotations", objects.MOVED_TO))
     return name if isinstance(name, str) else ""
 
@@ -267,6 +266,7 @@ def _problem(name: str, text: str, contribution: Contribution, hint: str) -> Doc
 
 def _remembering(entry: DesiredResource, name: str) -> DesiredResource:
     """Return the entry with the annotation that remembers its name."""
+    # Only its readiness is stated, and the object keeps the annotation that it has.
     if not entry.resource:
         return entry
     resource: Object = {}

@@ -41,7 +41,7 @@ def resolve(step: Step, scope: Scope, data: wire.Request) -> ResolvedRequirement
         return _NOTHING
     resources = dict(declared.programs)
     for name, required in declared.resources.items():
-        selector = _Resolver(name, required, scope, step).selector()
+        selector = _select(name, required, scope, step)
         if selector is not None:
             resources[name] = selector
     has_namespaces = all(each.namespace is not None for each in resources.values())
@@ -106,51 +106,41 @@ def merge(
     )
 
 
-class _Resolver:
-    """Resolver of one required resource, whose values may come from the XR."""
+def _select(name: str, required: Required, scope: Scope, step: Step) -> wire.Selector | None:
+    """Return the selector of a required resource, some of whose values may be those of the XR.
 
-    def __init__(self, name: str, required: Required, scope: Scope, step: Step) -> None:
-        self._path = reader.child("input.requirements.resources", name) + ".fromFieldPath"
-        self._required = required
-        self._scope = scope
-        self._step = step
-        self._lacks = False
-
-    def selector(self) -> wire.Selector | None:
-        """Return the selector; None for an optional one while the XR lacks a value."""
-        required = self._required
-        name = self._value(required.match_name, required.name_path, "matchName")
-        namespace = self._value(required.namespace, required.namespace_path, "namespace")
-        labels = self._labels()
-        if self._lacks:
-            return None
-        return wire.Selector(required.api_version, required.kind, name, labels, namespace)
-
-    def _labels(self) -> dict[str, str] | None:
-        texts, paths = self._required.match_labels, self._required.label_paths
-        if texts is None and paths is None:
-            return None
-        labels = dict(texts or {})
-        for key, path in (paths or {}).items():
-            labels[key] = self._value(None, path, reader.child("matchLabels", key)) or ""
-        return labels
-
-    def _value(self, text: str | None, path: str | None, field: str) -> str | None:
-        if path is None:
-            return text
-        value = objects.find_path(self._scope.xr, path)
+    None for an optional one while the XR lacks a value.
+    """
+    paths = {"matchName": required.name_path, "namespace": required.namespace_path}
+    label_paths = required.label_paths or {}
+    paths |= {reader.child("matchLabels", key): path for key, path in label_paths.items()}
+    values: dict[str, str] = {}
+    for field, path in paths.items():
+        value = None if path is None else objects.find_path(scope.xr, path)
         if isinstance(value, str) and value:
-            return value
-        if self._required.is_optional:
-            self._lacks = True
+            values[field] = value
+        elif path is not None and required.is_optional:
             return None
-        if self._scope.xr:
-            reason = f'the XR has no text at "{path}"'
-            hint = "with `optional: true` it is not asked for until the XR has"
-        else:
-            reason, hint = "there is no XR, for this is an Operation", None
-        problem = Problem(f"{self._path}.{field}", reason, hint)
-        raise InputError(self._step.to_diagnostic(problem))
+        elif path is not None:
+            raise _lacks_value(name, field, path, scope, step)
+    has_labels = required.match_labels is not None or required.label_paths is not None
+    of_xr = {key: values[reader.child("matchLabels", key)] for key in label_paths}
+    return wire.Selector(
+        required.api_version,
+        required.kind,
+        values.get("matchName", required.match_name),
+        {**(required.match_labels or {}), **of_xr} if has_labels else None,
+        values.get("namespace", required.namespace),
+    )
+
+
+def _lacks_value(name: str, field: str, path: str, scope: Scope, step: Step) -> InputError:
+    reason, hint = "there is no XR, for this is an Operation", None
+    if scope.xr:
+        reason = f'the XR has no text at "{path}"'
+        hint = "with `optional: true` it is not asked for until the XR has"
+    holder = reader.child("input.requirements.resources", name)
+    return InputError(step.to_diagnostic(Problem(f"{holder}.fromFieldPath.{field}", reason, hint)))
 
 
 def _incapable(name: str, what: str, capability: str) -> InputError:

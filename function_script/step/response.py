@@ -1,7 +1,7 @@
 """RunFunctionResponse: of a step, of one that waits for requirements, and of a FATAL."""
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import TypeAlias
 
 from function_script import wire
 from function_script.contribution import Contribution
@@ -13,17 +13,9 @@ from function_script.texts import diagnostics
 from function_script.texts.errors import DocumentError, FatalError, LimitError
 from function_script.wire import enums
 
-
-class HasRequirements(Protocol):
-    """Requirements of a contribution or of an input."""
-
-    @property
-    def resources(self) -> Mapping[str, wire.Selector]:
-        """Selectors by requirement name."""
-
-    @property
-    def schemas(self) -> Mapping[str, tuple[str, str]]:
-        """Kinds by requirement name: (apiVersion, kind)."""
+# Requirements by name: of objects, and of the schemas of a kind (apiVersion, kind).
+Selectors: TypeAlias = Mapping[str, wire.Selector]
+Kinds: TypeAlias = Mapping[str, tuple[str, str]]
 
 
 def build_response(
@@ -42,10 +34,10 @@ def build_response(
         tag=request.tag,
         ttl_seconds=ttl_seconds,
         desired=desired,
-        results=list(contribution.results),
+        results=contribution.results,
         context=_merge_context(request.context, contribution),
-        requirements=_requirements(request, contribution),
-        conditions=list(contribution.conditions),
+        requirements=_requirements(request, contribution.resources, contribution.schemas),
+        conditions=contribution.conditions,
         output=_encode_output(contribution.output),
     )
     if contribution.is_fatal:
@@ -67,17 +59,16 @@ def _check_names(request: wire.Request, contribution: Contribution) -> None:
             )
 
 
-def waiting(request: wire.Request, required: HasRequirements, ttl_seconds: float) -> wire.Response:
+def waiting(
+    request: wire.Request, resources: Selectors, schemas: Kinds, ttl_seconds: float
+) -> wire.Response:
     """Return the pass-through of a step whose requirements are not answered yet."""
     return wire.Response(
         tag=request.tag,
         ttl_seconds=ttl_seconds,
         desired=_desired_payload(request),
-        results=[],
         context=request.context,
-        requirements=_requirements(request, required),
-        conditions=[],
-        output=None,
+        requirements=_requirements(request, resources, schemas),
     )
 
 
@@ -94,9 +85,6 @@ def fatal(request: wire.Request, error: FatalError) -> bytes:
             desired=_desired_payload(request),
             results=[wire.Result(enums.SEVERITY_FATAL, diagnostics.to_line(error.diagnostics))],
             context=request.context,
-            requirements=None,
-            conditions=[],
-            output=None,
         )
     )
 
@@ -118,14 +106,14 @@ def _merge_context(earlier: bytes | None, contribution: Contribution) -> bytes |
     """Merge a step's context into that of earlier steps; the bytes of other keys stay."""
     if not contribution.context and not contribution.context_entries:
         return earlier
-    fields = wire.decode_struct_fields(earlier) if earlier is not None else {}
+    parts = wire.index_struct(earlier or b"")
     changed: Object = {}
     for key, value in contribution.context.items():
-        merged: Object = {key: wire.decode_value(fields[key])} if key in fields else {}
+        merged: Object = {key: wire.decode_part(parts[key])} if key in parts else {}
         objects.merge(merged, {key: value})
         changed.update(merged)
     for key, entries in contribution.context_entries.items():
-        below = changed.get(key, wire.decode_value(fields[key]) if key in fields else None)
+        below = changed.get(key, wire.decode_part(parts[key]) if key in parts else None)
         changed[key] = {**(below if isinstance(below, dict) else {}), **entries}
     try:
         return wire.splice_struct(earlier or b"", changed)
@@ -133,8 +121,10 @@ def _merge_context(earlier: bytes | None, contribution: Contribution) -> bytes |
         raise DocumentError.of(f"cannot return context: {error}") from error
 
 
-def _requirements(request: wire.Request, required: HasRequirements) -> wire.Requirements | None:
-    if not required.resources and not required.schemas:
+def _requirements(
+    request: wire.Request, resources: Selectors, schemas: Kinds
+) -> wire.Requirements | None:
+    if not resources and not schemas:
         return None
     # A caller that does not state both may know the deprecated field only: it gets both fields.
     capabilities = {enums.CAPABILITY_CAPABILITIES, enums.CAPABILITY_REQUIRED_RESOURCES}
@@ -142,13 +132,14 @@ def _requirements(request: wire.Request, required: HasRequirements) -> wire.Requ
     extra_resources = {
         # The deprecated field has no namespaces.
         name: selector
-        for name, selector in required.resources.items()
+        for name, selector in resources.items()
         if selector.namespace is None and not is_modern
     }
     return wire.Requirements(
-        resources={key: each for key, each in required.resources.items() if key != PROBE},
+        # The probe tells which field a caller knows, so it is in the deprecated one alone.
+        resources={key: each for key, each in resources.items() if key != PROBE},
         extra_resources=extra_resources,
-        schemas=dict(required.schemas),
+        schemas=dict(schemas),
     )
 
 

@@ -7,6 +7,7 @@ field holds the contents of a request, since everything here may be logged.
 import hashlib
 import traceback
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -15,6 +16,7 @@ from function_script import inputs, wire
 from function_script.inputs import Step
 from function_script.request import cache
 from function_script.step.blocked import Blocked
+from function_script.texts.diagnostics import Diagnostic
 
 IDENTITY: Final = (
     *("api_version", "kind", "namespace", "name", "uid"),
@@ -62,13 +64,28 @@ class RequestInfo(NamedTuple):
         return {field: value for field in COUNTS if (value := getattr(self, field)) is not None}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandlerResult:
+    """A response's bytes, and what the log says of the request.
+
+    ``diagnostics`` are the problems behind a FATAL, ``blocked`` the resources that wait,
+    ``missing`` the remote programs and modules that are not in the request.
+    """
+
+    response: bytes
+    diagnostics: tuple[Diagnostic, ...] = ()
+    info: RequestInfo = field(default_factory=RequestInfo)
+    blocked: tuple[Blocked, ...] = ()
+    missing: tuple[inputs.MissingContent, ...] = ()
+
+
 def read(data: bytes) -> RequestInfo:
     """Read the identity in the bytes of a request; never raises.
 
     Only apiVersion and kind decide the kind of input.
     """
     identity = wire.read_identity(data)
-    kind = _find_kind(identity.input_api_version, identity.input_kind)
+    kind = inputs.find_named_kind(identity.input_api_version, identity.input_kind)
     return RequestInfo(
         identity.api_version,
         identity.kind,
@@ -81,12 +98,6 @@ def read(data: bytes) -> RequestInfo:
     )
 
 
-@lru_cache(maxsize=64)
-def _find_kind(api_version: str, kind: str) -> tuple[str, str] | None:
-    """Return the kind of input with these names."""
-    return inputs.find_named_kind(api_version, kind)
-
-
 class Recorder:
     """Collects the facts of one request while it is handled.
 
@@ -94,50 +105,27 @@ class Recorder:
     it names resources, so it is not logged.
     """
 
-    __slots__ = (
-        *("_bug", "_documents", "_fingerprint", "_input", "_language", "_limit", "_looked_up"),
-        *("_program_microseconds", "_remembered", "blocked", "identity"),
-    )
-
     def __init__(self, data: bytes) -> None:
         self.identity: Final = read(data)
         self.blocked: tuple[Blocked, ...] = ()
-        self._input = self.identity.input
-        self._language = self.identity.language
-        self._documents: int | None = None
-        self._remembered: int | None = None
-        self._looked_up: int | None = None
-        self._program_microseconds: int | None = None
-        self._fingerprint = ""
-        self._limit = ""
-        self._bug = ""
+        # The other fields of RequestInfo by name, as far as they are known.
+        self._facts: dict[str, str | int] = {}
 
     @property
     def info(self) -> RequestInfo:
         """Return all facts so far."""
-        return RequestInfo(
-            *self.identity[:6],
-            self._input,
-            self._language,
-            self._documents,
-            self._remembered,
-            self._looked_up,
-            self._program_microseconds,
-            self._fingerprint,
-            self._limit,
-            self._bug,
-        )
+        return self.identity._replace(**self._facts)  # type: ignore[arg-type] # of its field's type
 
     def program(self, step: Step, nanoseconds: int) -> None:
         """Record the kind of input as parsed, and the time that its program took."""
-        self._input = step.kind
-        self._language = step.language.name
-        self._program_microseconds = nanoseconds // 1000
+        self._facts["input"] = step.kind
+        self._facts["language"] = step.language.name
+        self._facts["program_microseconds"] = nanoseconds // 1000
 
     def counts(self, resources: int) -> None:
         """Record how many resources the program stated, and reset the cache's statistics."""
-        self._looked_up, self._remembered = cache.reset_stats()
-        self._documents = resources
+        self._facts["looked_up"], self._facts["remembered"] = cache.reset_stats()
+        self._facts["documents"] = resources
 
     def fingerprint(self, step: Step, added: Mapping[str, bytes]) -> None:
         """Record what the step added to desired state, by name, to count unchanged responses."""
@@ -145,11 +133,11 @@ class Recorder:
         names = sorted(added)
         parts = [" ".join(names).encode("utf-8", "replace"), *map(added.__getitem__, names)]
         digest = hashlib.blake2b(b"\0".join(parts), digest_size=8).hexdigest()
-        self._fingerprint = program + digest
+        self._facts["fingerprint"] = program + digest
 
     def limit(self, name: str) -> None:
         """Record the limit that was reached."""
-        self._limit = name
+        self._facts["limit"] = name
 
     def bug(self, error: Exception) -> None:
         """Record where an internal error was raised: code positions only, values may be secret."""
@@ -157,7 +145,7 @@ class Recorder:
         positions = " > ".join(
             f"{Path(frame.filename).stem}:{frame.lineno} in {frame.name}" for frame in frames
         )
-        self._bug = f"{type(error).__name__} at {positions}"
+        self._facts["bug"] = f"{type(error).__name__} at {positions}"
 
 
 @lru_cache(maxsize=8)

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from function_script import wire
 from function_script.contribution import Contribution
 from function_script.request import objects
-from function_script.request.request import has_unanswered
+from function_script.request.request import has_unanswered, view_object
 from function_script.request.values import Object, Readable
 from function_script.texts.diagnostics import cut
 from function_script.wire import enums
@@ -52,9 +52,7 @@ def apply(request: wire.Request, contribution: Contribution) -> Contribution:
     # Most XRs have neither. Finding the name in the bytes is cheaper than decoding them.
     if not warnings and not composite.contains(_CONDITION_BYTES) and not _has_handed(request):
         return contribution
-    fields = wire.decode_struct_fields(composite.struct or b"")
-    keys = fields.keys() & {"metadata", "spec", "status"}
-    xr: Object = {key: wire.decode_value(fields[key]) for key in keys}
+    xr = view_object(composite.struct)
     revision = _find_revision(xr)
     observed = objects.find_condition(xr, CONDITION)
     old = _parse(observed, revision)
@@ -73,6 +71,7 @@ def apply(request: wire.Request, contribution: Contribution) -> Contribution:
             sections[label] = text
         if _has_text(label, text, old):
             results = tuple(each for each in results if each.severity != enums.SEVERITY_WARNING)
+    # The next call of the same step must not be taken for one of another step with its input.
     is_called_again = has_unanswered(request, contribution.resources, contribution.schemas)
     to_hand: Object = {
         "sections": _to_lines(sections),
@@ -104,8 +103,7 @@ def _read_handed(request: wire.Request) -> _Handed | None:
     """Return what earlier steps have put into the context; None without one."""
     if not _has_handed(request) or request.context is None:
         return None
-    fields = wire.decode_struct_fields(request.context)
-    value = wire.decode_value(fields[CONTEXT_KEY]) if CONTEXT_KEY in fields else None
+    value = wire.decode_field(request.context, CONTEXT_KEY)
     lines = objects.find_path(value, ("sections",))
     positions = objects.find_path(value, ("positions",))
     if not isinstance(lines, str) or not isinstance(positions, dict):

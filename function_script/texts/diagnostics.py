@@ -82,6 +82,7 @@ def cut(text: str, max_bytes: int = MAX_LINE_BYTES) -> str:
     if len(data) <= max_bytes:
         return data.decode()
     mark = "…".encode()
+    # The bytes of a character that the cut goes through are left out.
     return data[: max_bytes - len(mark)].decode("utf-8", "ignore") + "…"
 
 

@@ -14,7 +14,8 @@ from function_script.contribution import positions
 from function_script.request.limits import EffectiveLimits, Limits
 from function_script.request.program import Scope, ScriptResult, TemplateResult
 from function_script.step import function, moves, requirements
-from function_script.step.function import HandlerResult, MissingContentError
+from function_script.step.function import MissingContentError
+from function_script.step.telemetry import HandlerResult
 from function_script.texts.errors import FatalError, InputError, LimitError
 from function_script.texts.source import Span
 from function_script.tools.local_pool import BRANCH_MARK, MARK, TEXT_MARK

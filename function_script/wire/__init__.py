@@ -47,10 +47,9 @@ possible (setup.py).
 
 from function_script.wire import decode as _decode
 from function_script.wire.decode import (
+    decode_field,
     decode_part,
     decode_struct,
-    decode_struct_fields,
-    decode_value,
     find_part,
     index_object,
     index_part,
@@ -59,7 +58,7 @@ from function_script.wire.decode import (
 )
 from function_script.wire.encode import EncodeError, encode_struct
 from function_script.wire.fields import Part, WireError
-from function_script.wire.identity import Identity, read_identity, read_owner
+from function_script.wire.identity import Identity, read_identity
 from function_script.wire.messages import (
     Condition,
     Request,
@@ -87,10 +86,9 @@ __all__ = [
     "Selector",
     "State",
     "WireError",
+    "decode_field",
     "decode_part",
     "decode_struct",
-    "decode_struct_fields",
-    "decode_value",
     "describe_build",
     "encode_resource",
     "encode_response",
@@ -106,7 +104,6 @@ __all__ = [
     "is_compiled",
     "open_part",
     "read_identity",
-    "read_owner",
     "splice_resource",
     "splice_state",
     "splice_struct",

@@ -85,17 +85,10 @@ def decode_struct(
     return decoded
 
 
-def decode_struct_fields(payload: bytes) -> dict[str, bytes]:
-    """Return the encoded Value of each top-level key. Raises WireError."""
-    values: dict[str, bytes] = {}
-    for key, part in index_struct(payload).items():
-        values[key] = part.to_bytes()
-    return values
-
-
-def decode_value(payload: bytes) -> Value:
-    """Decode one Value; without a kind it is None. Raises WireError."""
-    return _value(payload, 0, len(payload), 1, sort=False)
+def decode_field(payload: bytes, key: str) -> Value:
+    """Decode the Value of one top-level key of a Struct; None without one. Raises WireError."""
+    part = find_part(Part(payload, 0, len(payload)), key)
+    return None if part is None else decode_part(part)
 
 
 def index_struct(payload: bytes, *, sort_keys: bool = False) -> dict[str, Part]:
@@ -112,12 +105,7 @@ def index_part(value: Part) -> dict[str, Part] | None:
 def index_object(struct: Part, *, sort_keys: bool = False) -> dict[str, Part]:
     """Return the Value of each key of a Struct. Raises WireError."""
     parts = _entries(struct)
-    if not sort_keys:
-        return parts
-    ordered: dict[str, Part] = {}
-    for key in sorted(parts):
-        ordered[key] = parts[key]
-    return ordered
+    return {key: parts[key] for key in sorted(parts)} if sort_keys else parts
 
 
 def open_part(value: Part) -> Part | None:
@@ -138,6 +126,7 @@ def find_part(struct: Part, key: str) -> Part | None:
         key_start, key_end, value, stop = _usual_entry(data, position, end)
         if stop:
             if key_end - key_start == size and data[key_start:key_end] == key_bytes:
+                # The search goes on, because the last entry of a repeated key counts.
                 match = Part(data, value, stop)
             position = stop
         else:
@@ -218,15 +207,8 @@ def _object(data: bytes, start: int, end: int, depth: int, *, sort: bool) -> Obj
             decoded[key] = _value(part.data, part.start, part.end, depth + 1, sort=sort)
         is_sorted = is_sorted and last <= key
         last = key
-    return decoded if is_sorted or not sort else _sorted(decoded)
-
-
-def _sorted(decoded: Object) -> Object:
-    """Return an object with sorted keys; its members are sorted already."""
-    ordered: Object = {}
-    for key in sorted(decoded):
-        ordered[key] = decoded[key]
-    return ordered
+    # The members are sorted already.
+    return decoded if is_sorted or not sort else {key: decoded[key] for key in sorted(decoded)}
 
 
 def _usual_entry(data: bytes, position: int, end: int) -> tuple[int, int, int, int]:
@@ -308,15 +290,20 @@ def _any_value(data: bytes, start: int, end: int, depth: int, *, sort: bool) -> 
         if _WIRE_TYPES.get(fields.number) != fields.wire_type:
             continue
         if kind != fields.number:
-            _check_replaced(kind, parts, depth)
+            if parts:
+                # A message that a later kind replaces must be valid, too.
+                _container(kind, parts, depth, sort=False)
             parts = []
             kind = fields.number
         if kind in (_STRUCT, _LIST):
             parts.append(fields.part())
         else:
             scalar = _scalar(fields)
-    if not parts:
-        return scalar
+    return _container(kind, parts, depth, sort=sort) if parts else scalar
+
+
+def _container(kind: int, parts: list[Part], depth: int, *, sort: bool) -> Value:
+    """Decode the object or list that messages are together."""
     whole = join_parts(parts)
     if kind == _STRUCT:
         return _object(whole.data, whole.start, whole.end, depth, sort=sort)
@@ -333,18 +320,9 @@ def _scalar(fields: Fields) -> Value:
     return None
 
 
-def _check_replaced(kind: int, parts: list[Part], depth: int) -> None:
-    """Validate a message that a later kind replaces."""
-    if parts:
-        whole = join_parts(parts)
-        if kind == _STRUCT:
-            _object(whole.data, whole.start, whole.end, depth, sort=False)
-        else:
-            _list(whole.data, whole.start, whole.end, depth, sort=False)
-
-
 def _number(data: bytes, start: int) -> int | float:
     number: float = _DOUBLE.unpack_from(data, start)[0]
+    # NaN and infinities are in no range.
     if -MAX_SAFE_INTEGER <= number <= MAX_SAFE_INTEGER and number == int(number):
         return int(number)
     return number

@@ -6,6 +6,7 @@ hold encoded messages, which are decoded on demand.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from function_script.wire.fields import Part
@@ -131,8 +132,8 @@ class Response(NamedTuple):
     tag: str
     ttl_seconds: float | None
     desired: bytes | None
-    results: list[Result]
-    context: bytes | None
-    requirements: Requirements | None
-    conditions: list[Condition]
-    output: bytes | None
+    results: Sequence[Result] = ()
+    context: bytes | None = None
+    requirements: Requirements | None = None
+    conditions: Sequence[Condition] = ()
+    output: bytes | None = None

@@ -56,6 +56,7 @@ def index_request(data: bytes) -> Request:
             if key in entries:
                 _check_replaced(number, entries[key])
             entries[key] = value
+        # Fields 1 to 5 are messages that occur once.
         elif number <= _CONTEXT:
             single[number] = fields.merged(single.get(number))
         elif number == REMOTE_TEXTS:

@@ -76,8 +76,10 @@ def test_object_without_managed_fields_is_otherwise_the_same(value: Object) -> N
 @given(OBJECTS)
 def test_top_level_fields_are_the_struct_in_parts(value: Object) -> None:
     """Each key's raw value decodes to what the whole decodes to."""
-    fields = wire.decode_struct_fields(wire.encode_struct(value))
-    assert {key: wire.decode_value(payload) for key, payload in fields.items()} == value
+    payload = wire.encode_struct(value)
+    parts = wire.index_struct(payload)
+    assert {key: wire.decode_part(part) for key, part in parts.items()} == value
+    assert {key: wire.decode_field(payload, key) for key in parts} == value
 
 
 @given(st.data(), OBJECTS)

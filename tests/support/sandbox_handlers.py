@@ -19,13 +19,13 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from function_script.request.limits import MIB
 from function_script.sandbox.report import WorkerReport, to_json
-from function_script.step.telemetry import RequestInfo
+from function_script.step.telemetry import HandlerResult, RequestInfo
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Excerpt, Span
 
@@ -33,10 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
-    from function_script.inputs import MissingContent
     from function_script.request.limits import Limits
     from function_script.sandbox.shared_memory import SharedMemory
-    from function_script.step.blocked import Blocked
 
 PROBLEM = Diagnostic(
     message="cannot run: for the test",
@@ -49,18 +47,9 @@ PROBLEMS = tuple(replace(PROBLEM, message=f"{number} " + "x" * 5_000) for number
 SEEN: list[str] = []
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """The result of a handler, with the attributes of the real one."""
-
-    response: bytes
-    diagnostics: tuple[Diagnostic, ...] = ()
-    info: RequestInfo = field(default_factory=RequestInfo)
-    blocked: tuple[Blocked, ...] = ()
-    missing: tuple[MissingContent, ...] = ()
-
-
-def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None], seed: bytes) -> Answer:
+def handle(
+    data: bytes, limits: Limits, on_limits: Callable[[Limits], None], seed: bytes
+) -> HandlerResult:
     """Execute the command of the request."""
     command, _, argument = data.partition(b" ")
     if command == b"narrow":
@@ -68,7 +57,7 @@ def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None], see
         narrowed = replace(limits, timeout_seconds=float(timeout), memory_bytes=int(memory) * MIB)
         on_limits(narrowed)
         return handle(rest, narrowed, on_limits, seed)
-    return Answer(
+    return HandlerResult(
         response=COMMANDS[command.decode()](argument),
         diagnostics={b"problem": (PROBLEM,), b"problems": PROBLEMS}.get(command, ()),
         info=RequestInfo(step=command.decode()),

@@ -14,7 +14,7 @@ from function_script.engines.starlark.analysis import missing
 from function_script.engines.starlark.build import Script
 from function_script.engines.starlark.errors import WRAPPER, describe_absence, is_absence
 from function_script.request.limits import Limits
-from function_script.request.program import DeferredResource, Lazy, Program, Scope, ScriptResult
+from function_script.request.program import Deferred, Lazy, Program, Scope, ScriptResult
 from function_script.request.values import Object, Readable
 from function_script.texts.errors import (
     DocumentError,
@@ -58,7 +58,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
     script = build.script(program, limits, options)
     request = build_request(scope)
     text = to_json(script.reach.select(request))
-    withheld: Sequence[DeferredResource] = ()
+    withheld: tuple[Deferred, ...] = ()
     try:
         with predeclared.SeededRun(scope):
             if program.options.get("missing") == "Defer":
@@ -187,7 +187,7 @@ class DeferredEvaluation:
         starlark.eval_with(options, module, _RESULT, build.BRIDGE_GLOBALS, loader)
         self._result = module.freeze()
 
-    def whole(self, request: Mapping[str, Readable]) -> tuple[str, tuple[DeferredResource, ...]]:
+    def whole(self, request: Mapping[str, Readable]) -> tuple[str, tuple[Deferred, ...]]:
         """Return main's result as JSON without the deferred resources, and these."""
         try:
             return self._without(()), ()
@@ -195,13 +195,13 @@ class DeferredEvaluation:
             deferred = tuple(self._deferred(request))
             if not deferred:
                 raise error from None
-        return self._without([each.name for each in deferred]), deferred
+        return self._without([each.subject for each in deferred]), deferred
 
     def _without(self, skipped: Sequence[str]) -> str:
         limits = self._limits
         return build.name_of(self._call("whole", json.dumps(skipped), limits.nodes, limits.depth))
 
-    def _deferred(self, request: Mapping[str, Readable]) -> list[DeferredResource]:
+    def _deferred(self, request: Mapping[str, Readable]) -> list[Deferred]:
         """Call every function; return the resources of those that look up a missing value."""
         deferred = []
         for name in cast("list[str]", json.loads(cast("str", self._call("names")))):
@@ -213,11 +213,11 @@ class DeferredEvaluation:
                 deferred.append(self._describe(name, str(error), request))
         return deferred
 
-    def _describe(self, name: str, text: str, request: Mapping[str, Readable]) -> DeferredResource:
+    def _describe(self, name: str, text: str, request: Mapping[str, Readable]) -> Deferred:
         missing, span = describe_absence(text, self._script.sources, request)
         moved_from = json.loads(cast("str", self._call("moved", name)))
         names = tuple(moved_from) if isinstance(moved_from, list) else ()
-        return DeferredResource(name=name, missing=missing, span=span, moved_from=names)
+        return Deferred(name=name, subject=name, missing=missing, span=span, moved_from=names)
 
     def _call(self, name: str, *arguments: object) -> object:
         return self._result.call_with(self._options, name, *arguments).value

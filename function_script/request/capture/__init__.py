@@ -54,6 +54,7 @@ def to_case(request: bytes, response: bytes, problems: Sequence[Diagnostic] = ()
             del request_object["meta"]
     masker = SecretMasker()
     masker.find(request_object)
+    # Before anything is masked: a secret of one message may be anywhere in the other.
     masker.find(_to_object(message))
     case: Object = {"description": _describe(request_object)}
     if masker.count:

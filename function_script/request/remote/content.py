@@ -50,4 +50,5 @@ def attach(data: bytes, payloads: Iterable[tuple[RemoteReference, bytes]]) -> by
         write.entry_field(request.REMOTE_TEXTS, reference.key, payload)
         for reference, payload in payloads
     ]
+    # A message is a sequence of fields, so that appending some is all it takes.
     return b"".join([data, *entries])

@@ -14,12 +14,13 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from io import BufferedIOBase
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Final, Protocol, Self
+from typing import Final, Self
 
 from function_script.request.remote.reference import RemoteReference
-from function_script.request.remote.store import ContentStore, Failure, FetchKey, Queue
+from function_script.request.remote.store import ContentStore, Failure, FetchKey
 
 _LOG = logging.getLogger(__name__)
 # Isolated from the environment and the current directory; the path is this process' own.
@@ -107,16 +108,16 @@ class _Process:
 class Fetcher:
     """A process that fetches, with a thread that writes orders and one that reads outcomes.
 
-    ``store`` has the state, and ``queue`` what waits; the constructor spawns the process and raises
-    OSError. A process that ends is spawned again for the next order.
+    ``store`` has the state. The constructor spawns the process and raises OSError. A process that
+    ends is spawned again for the next order.
     """
 
-    def __init__(self, options: FetcherOptions, queue: Queue) -> None:
+    def __init__(self, options: FetcherOptions) -> None:
         self._options = options
         self._orders: SimpleQueue[tuple[FetchKey, Mapping[str, bytes] | None] | None]
         self._orders = SimpleQueue()
         self._keys: dict[int, FetchKey] = {}
-        self.store: Final = ContentStore(lambda key, data: self._orders.put((key, data)), queue)
+        self.store: Final = ContentStore(lambda key, data: self._orders.put((key, data)))
         self._process: _Process | None = _Process(options)
         self._reader = self._start_reader(self._process)
         self._writer = threading.Thread(target=self._write, name="fetch-orders", daemon=True)
@@ -158,6 +159,7 @@ class Fetcher:
         with suppress(*FRAME_ERRORS):
             while True:
                 number, outcome = read_outcome(process.stream)
+                # An answer to no order raises KeyError, and ends a process that is not sound.
                 key = self._keys.pop(number)
                 if isinstance(outcome, Failure):
                     _LOG.warning("cannot fetch %s: %s", key.reference, outcome.reason)
@@ -169,21 +171,8 @@ class Fetcher:
         self.store.abandon(_ENDED)
 
 
-class Stream(Protocol):
-    """A buffered stream of a socket."""
-
-    def read(self, size: int, /) -> bytes:
-        """Read bytes; fewer at the end."""
-
-    def write(self, data: bytes, /) -> int:
-        """Write bytes."""
-
-    def flush(self) -> None:
-        """Send what was written."""
-
-
 def write_order(
-    stream: Stream, number: int, key: FetchKey, credentials: Mapping[str, bytes] | None
+    stream: BufferedIOBase, number: int, key: FetchKey, credentials: Mapping[str, bytes] | None
 ) -> None:
     """Write the order of a fetch. Raises OSError."""
     data = (
@@ -195,7 +184,7 @@ def write_order(
     _write_frame(stream, json.dumps({**header, "credentials": data}).encode())
 
 
-def read_order(stream: Stream) -> tuple[int, FetchKey, Mapping[str, bytes] | None]:
+def read_order(stream: BufferedIOBase) -> tuple[int, FetchKey, Mapping[str, bytes] | None]:
     """Read an order. Raises EOFError."""
     order = json.loads(_read_frame(stream))
     data = order["credentials"]
@@ -204,14 +193,14 @@ def read_order(stream: Stream) -> tuple[int, FetchKey, Mapping[str, bytes] | Non
     return order["number"], key, credentials
 
 
-def write_outcome(stream: Stream, number: int, outcome: bytes | Failure) -> None:
+def write_outcome(stream: BufferedIOBase, number: int, outcome: bytes | Failure) -> None:
     """Write the outcome of the order ``number``. Raises OSError."""
     failure = None if isinstance(outcome, bytes) else list(outcome)
     _write_frame(stream, json.dumps({"number": number, "failure": failure}).encode())
     _write_frame(stream, outcome if isinstance(outcome, bytes) else b"")
 
 
-def read_outcome(stream: Stream) -> tuple[int, bytes | Failure]:
+def read_outcome(stream: BufferedIOBase) -> tuple[int, bytes | Failure]:
     """Read an outcome. Raises EOFError."""
     header = json.loads(_read_frame(stream))
     payload = _read_frame(stream)
@@ -219,19 +208,19 @@ def read_outcome(stream: Stream) -> tuple[int, bytes | Failure]:
     return header["number"], payload if failure is None else Failure(*failure)
 
 
-def _write_frame(stream: Stream, data: bytes) -> None:
+def _write_frame(stream: BufferedIOBase, data: bytes) -> None:
     stream.write(len(data).to_bytes(_LENGTH_BYTES, "big") + data)
     stream.flush()
 
 
-def _read_frame(stream: Stream) -> bytes:
+def _read_frame(stream: BufferedIOBase) -> bytes:
     length = int.from_bytes(_read_exactly(stream, _LENGTH_BYTES), "big")
     if length > _MAX_FRAME_BYTES:
         raise EOFError
     return _read_exactly(stream, length)
 
 
-def _read_exactly(stream: Stream, length: int) -> bytes:
+def _read_exactly(stream: BufferedIOBase, length: int) -> bytes:
     data = stream.read(length)
     if len(data) < length:
         raise EOFError

@@ -5,9 +5,10 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from threading import Lock
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from function_script.request.cache import ByteLruCache
+from function_script.request.fair_queue import FairQueue
 from function_script.request.remote.reference import RemoteReference
 
 _MEMORY_BYTES: Final = 64 << 20
@@ -56,19 +57,6 @@ class Order(NamedTuple):
     credentials: Mapping[str, bytes] | None
 
 
-class Queue(Protocol):
-    """A queue that serves its keys in turn."""
-
-    def count(self, key: Hashable) -> int:
-        """Return how many orders of ``key`` wait."""
-
-    def add(self, key: Hashable, item: Order) -> None:
-        """Append an order."""
-
-    def next(self, may_start: Callable[[Order], bool]) -> Order | None:
-        """Remove and return the next order that may start."""
-
-
 # Begins a fetch, whose outcome goes to `ContentStore.settle`.
 Fetch: TypeAlias = "Callable[[FetchKey, Mapping[str, bytes] | None], None]"
 
@@ -76,15 +64,13 @@ Fetch: TypeAlias = "Callable[[FetchKey, Mapping[str, bytes] | None], None]"
 class ContentStore:
     """The contents by their keys; many requests for one key are one fetch. Thread-safe.
 
-    Fetches wait in ``queue``, which serves owners and hosts in turn. ``counts`` has "hit", "fetch"
-    and "failure".
+    Owners and hosts are served in turn. ``counts`` has "hit", "fetch" and "failure".
     """
 
-    def __init__(
-        self, fetch: Fetch, queue: Queue, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, fetch: Fetch, clock: Callable[[], float] = time.monotonic) -> None:
         self._fetch = fetch
-        self._queue = queue
+        # Its keys are pairs of an owner and a host.
+        self._queue: FairQueue[Order] = FairQueue()
         self._waiting: set[FetchKey] = set()
         self._clock = clock
         self._lock = Lock()
@@ -143,6 +129,7 @@ class ContentStore:
                 self._waiting.remove(order.key)
                 self._fetching.add(order.key)
                 self.counts["fetch"] += 1
+            # Without the lock: the outcome, which takes it, may come before this returns.
             self._fetch(*order)
 
     def _may_start(self, order: Order) -> bool:
@@ -170,6 +157,8 @@ class ContentStore:
         self.counts["failure"] += 1
         former = self._failed.pop(key, None)
         count = 1 if former is None else former.count + 1
+        # Bounded before it is raised: the power of a count that grows for days would not fit a
+        # float.
         pause = min(_FIRST_PAUSE * 2 ** min(count - 1, 10), _LONGEST_PAUSE)
         self._failed[key] = _FailedFetch(
             failure=outcome, count=count, retry_time=self._clock() + pause

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from function_script import wire
 from function_script.contribution import DesiredResource
 from function_script.inputs import ReadinessOptions
-from function_script.request.program import Lazy
+from function_script.request.request import view_object
 from function_script.request.values import Readable
 from function_script.step.readiness import READY, Verdict, judge, not_ready
 from function_script.wire import enums
@@ -36,7 +36,7 @@ class ClusterState:
         # Crossplane states its capabilities from 2.2 on.
         self.has_protection = enums.CAPABILITY_CAPABILITIES in request.capabilities
         composite = observed.composite if observed is not None else None
-        self.xr = _decode_lazily(composite) if composite is not None else {}
+        self.xr = view_object(composite.struct) if composite is not None else {}
 
     def exists(self, name: str) -> bool:
         """Report whether the composed resource is in the cluster."""
@@ -47,7 +47,7 @@ class ClusterState:
         if name not in self._observed:
             return None
         if name not in self._decoded:
-            self._decoded[name] = _decode_lazily(self._observed[name])
+            self._decoded[name] = view_object(self._observed[name].struct)
         return self._decoded[name]
 
     def stated(self, name: str) -> int | None:
@@ -80,18 +80,3 @@ class ClusterState:
             return self.judge(name)
         verdict = self.judge(name)
         return not_ready(verdict.why or "is not ready by the program's own word")
-
-
-def _decode_lazily(resource: wire.Resource) -> Mapping[str, Readable]:
-    if resource.struct is None:
-        return {}
-    parts = wire.index_struct(resource.struct)
-
-    def decode(key: str) -> Readable:
-        # A status has most of the bytes, so that of its fields are decoded which are read.
-        fields = wire.index_part(parts[key]) if key == "status" else None
-        if fields is None:
-            return wire.decode_part(parts[key])
-        return Lazy.of(fields, lambda name: wire.decode_part(fields[name]))
-
-    return Lazy.of(parts, decode)

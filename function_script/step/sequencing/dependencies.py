@@ -89,6 +89,7 @@ def _cycles(graph: Graph) -> Iterator[tuple[str, ...]]:
     """
     visited: set[str] = set()
     for start in sorted(graph):
+        # The resources from the start to here, each with the neighbours that are left to follow.
         trail = {} if start in visited else {start: _dependency_names(graph, start)}
         while trail:
             name = next(reversed(trail))

@@ -52,6 +52,7 @@ def _owned_fields(resource: Mapping[str, Readable]) -> Object | None:
         for entry in _entries(resource)
         if str(entry.get("manager", "")).startswith(_MANAGER)
         and entry.get("operation") == "Apply"
+        # The fields of another version have other paths.
         and entry.get("apiVersion") == resource.get("apiVersion")
         and isinstance(entry.get("fieldsV1"), dict)
     ]

@@ -10,9 +10,10 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from function_script import wire
-from function_script.contribution import Contribution, DeferredDocument, DesiredResource
+from function_script.contribution import Contribution, DesiredResource
 from function_script.inputs import ReadinessOptions, Step
 from function_script.request import objects
+from function_script.request.program import Deferred
 from function_script.request.request import has_unanswered
 from function_script.request.values import Readable
 from function_script.step.blocked import Blocked
@@ -70,6 +71,7 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     for deferred in contribution.deferred:
         if deferred.name is not None:
             composed[deferred.name] = _keep_existing(deferred, deferred.name, options, cluster)
+    # After the withheld ones are out, and before Usages, which state their own readiness.
     composed |= _judge_all(composed, options, cluster)
     protecting, unprotected = usages.compose(graph, options, cluster)
     composed |= protecting
@@ -100,7 +102,7 @@ def _desired_names(contribution: Contribution, cluster: ClusterState) -> set[str
 
 
 def _keep_existing(
-    deferred: DeferredDocument, name: str, options: ReadinessOptions, cluster: ClusterState
+    deferred: Deferred, name: str, options: ReadinessOptions, cluster: ClusterState
 ) -> DesiredResource:
     """Return a resource as it is in the cluster; nothing for one that does not exist yet."""
     resource = cluster.find(name)

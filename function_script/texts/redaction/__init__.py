@@ -108,6 +108,7 @@ def _redact(texts: Sequence[str], request: wire.Request) -> Sequence[str] | None
             return texts
         rewriter = Rewriter(finder, _Masks(), Budget(_TEXTS_BUDGET), is_cut=True)
         return rewriter.rewrite([_cut(text) for text in texts])
+    # A text that was not searched to its end is withheld, whatever the reason.
     except (TooMuchWorkError, MemoryError, wire.WireError):
         return None
 

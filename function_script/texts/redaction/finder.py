@@ -111,6 +111,7 @@ class Finder:
         starts = [
             index for index in range(len(text) - size + 1) if text[index : index + size] in heads
         ]
+        # Values are grouped only by beginnings that occur, which are few.
         groups = self._groups_of({text[start : start + size] for start in starts}, budget)
         matches = []
         for start in starts:

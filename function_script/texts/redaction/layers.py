@@ -59,6 +59,7 @@ class Base:
         self.ends: list[int] = []
         end = -1
         for text in texts:
+            # Each text but the first has a separator before it.
             end += 1 + len(text)
             self.ends.append(end)
         self.cuts = _cuts(self.text, self.ends) if is_cut else []

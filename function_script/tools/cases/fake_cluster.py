@@ -67,13 +67,12 @@ def read(
     )
     located = []
     for name, item in () if by_name is None else by_name.members():
-        if item is not None:
-            child_name = xrs.child_name(manifests.name(xr), uid, name)
-            identity: Object = {"metadata": {"name": child_name}}
-            manifests.set_text(identity, manifests.namespace(xr), "metadata", "namespace")
-            whole = manifests.copy(identity, item.value)
-            manifests.add_texts(whole, {manifests.RESOURCE_NAME: name}, "metadata", "annotations")
-            located.append(Located(value=whole))
+        child_name = xrs.child_name(manifests.name(xr), uid, name)
+        identity: Object = {"metadata": {"name": child_name}}
+        manifests.set_text(identity, manifests.namespace(xr), "metadata", "namespace")
+        whole = manifests.copy(identity, item.value)
+        manifests.add_texts(whole, {manifests.RESOURCE_NAME: name}, "metadata", "annotations")
+        located.append(Located(value=whole))
     return located
 
 

@@ -254,7 +254,6 @@ def _steps(loader: ObjectLoader, fields: ObjectReader, xr: Object, file: CaseFil
 def _step(loader: ObjectLoader, fields: ObjectReader, xr: Object, at: objects.Path) -> Step:
     fields.refuse_unknown(*STEP_FIELDS, hint=f"a step may have {', '.join(STEP_FIELDS)}")
     patch, changed = fields.object("patch"), fields.object("changed")
-    members = [] if changed is None else list(changed.members())
     return Step(
         at=at,
         name=fields.text("name") or "",
@@ -264,7 +263,7 @@ def _step(loader: ObjectLoader, fields: ObjectReader, xr: Object, at: objects.Pa
         observed=fake_cluster.read(loader, fields, xr) if "observed" in fields.value else None,
         required=loader.values(fields, "required") if "required" in fields.value else None,
         ready=_texts(fields, "ready"),
-        changed={name: item.value for name, item in members if item is not None},
+        changed={} if changed is None else {key: each.value for key, each in changed.members()},
         expect=_expectation(loader, fields, (*at, "expect")),
     )
 

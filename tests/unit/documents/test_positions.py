@@ -3,7 +3,8 @@
 import pytest
 
 from function_script.documents import find_embedded_text
-from function_script.documents.positions import Path, find_position, list_positions
+from function_script.documents.positions import find_position, list_positions
+from function_script.request.objects import Path
 
 TEXT = """\
 # a composition

@@ -16,8 +16,8 @@ from function_script.sandbox import Answered, Pool, PoolOptions, Reply
 from function_script.sandbox.batch import Batch, Run
 from function_script.sandbox.dispatcher import Dispatcher
 from function_script.sandbox.identity import RequestIdentity
-from function_script.sandbox.lane import Lane
 from function_script.sandbox.outcome import Cause
+from function_script.sandbox.scheduler import Lane
 
 
 def identify(data: bytes) -> RequestIdentity:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from function_script.request.remote.reference import RemoteReference
 from function_script.request.remote.store import MAX_FETCHES, ContentStore, Failure, FetchKey
-from function_script.sandbox.lane import FairQueue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +32,7 @@ def make() -> tuple[ContentStore, list[FetchKey], Clock]:
     def fetch(key: FetchKey, _: Mapping[str, bytes] | None) -> None:
         fetches.append(key)
 
-    return ContentStore(fetch, FairQueue(), clock), fetches, clock
+    return ContentStore(fetch, clock), fetches, clock
 
 
 def test_store_starts_one_fetch_for_many_requests() -> None:

@@ -1,9 +1,9 @@
-"""A lane of the scheduler: a number of slots, and their queue, which is fair between keys."""
+"""A queue that is fair between keys: of the runs of a pool, and of what a server fetches."""
 
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable
 from itertools import islice
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
 _NO_KEY = object()
 
@@ -74,12 +74,3 @@ class FairQueue(Generic[T]):
         if not items:
             del self._items_by_key[key]
         return True
-
-
-class Lane(Generic[T]):
-    """A number of slots, some of them free, and the queue for them."""
-
-    def __init__(self, slots: int) -> None:
-        self.slots: Final = slots
-        self.free = slots
-        self.queue: FairQueue[T] = FairQueue()

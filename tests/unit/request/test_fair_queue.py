@@ -1,9 +1,9 @@
-"""The queue of a lane, which is fair between keys."""
+"""The queue that is fair between keys."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from function_script.sandbox.lane import FairQueue
+from function_script.request.fair_queue import FairQueue
 
 
 @given(st.lists(st.integers(0, 5), max_size=60), st.sets(st.integers(0, 5)))
