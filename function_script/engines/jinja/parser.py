@@ -12,7 +12,7 @@ from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.lexer import Token, TokenStream
 from jinja2.parser import Parser as JinjaParser
 
-from function_script.engines import habits
+from function_script.engines import habits, unexpected
 from function_script.engines.jinja import hints, policy, wording
 from function_script.engines.jinja import tokens as token_lists
 from function_script.engines.jinja.environment import Environment as JinjaEnvironment
@@ -128,7 +128,7 @@ class _Place:
         # The parser has taken what follows a dot before it looks at it.
         return cls(tokens=tokens, index=index - (mistake.code == "dot"))
 
-    def token(self) -> token_lists.Token | None:
+    def token(self) -> unexpected.Token | None:
         """Return the unexpected token; None if the lexer fails, or at the end of the text."""
         tokens = self.tokens.tokens
         return tokens[self.index] if self.index is not None and self.index < len(tokens) else None
