@@ -6,7 +6,12 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import arguments, corrections, errors, hints, registry
-from function_script.engines.gotemplate.corrections import Correction, correct, find_unclosed
+from function_script.engines.gotemplate.corrections import (
+    REQUEST,
+    Correction,
+    correct,
+    find_unclosed,
+)
 from function_script.engines.gotemplate.errors import Code, LimitExceededError, ParseError
 from function_script.engines.gotemplate.positions import SourceSpan, find_span
 from function_script.engines.gotemplate.programs import (
@@ -160,7 +165,6 @@ _TEXT_METHODS: Final = {
 }
 _PIPED_TEMPLATE: Final = re.compile(r"\W+(template)\s[^\n]*\|")
 _OPTIONAL: Final = "where it may be missing, test it with if or with, or use default"
-_REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
 _DOT_HINT: Final = (
     "within range and with, . is the current item and $ the whole request; "
     "a named template has only what it is given"
@@ -411,12 +415,12 @@ def _missing_hint(error: errors.NoValueError, site: Site | None) -> str:
         return near
     first = site.node.names[0] if site is not None and isinstance(site.node, nodes.Field) else ""
     # Without the keys of a holder, the first name of the chain is the one that is missing.
-    is_root = not error.names and first not in _REQUEST
+    is_root = not error.names and first not in REQUEST
     if is_root and (advice := field_names.advise_root(first, ".")):
         return advice
-    if set(error.names) >= _REQUEST and (advice := field_names.advise_root(error.name, ".")):
+    if set(error.names) >= REQUEST and (advice := field_names.advise_root(error.name, ".")):
         return advice
-    if error.name in _REQUEST and error.names and not _REQUEST & set(error.names):
+    if error.name in REQUEST and error.names and not REQUEST & set(error.names):
         return _DOT_HINT
     if error.names:
         return f"it has {field_names.listed(error.names)}; {_OPTIONAL}"
