@@ -5,7 +5,7 @@ module ``lint``. An analysis that is unsure finds nothing.
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from function_script.engines import secret_fields
@@ -35,6 +35,16 @@ class Mention(NamedTuple):
     text: str
     source: Source
     span: Span
+
+
+def _mentions(program: Program, pattern: re.Pattern[str] | None) -> Iterator[Mention]:
+    """Yield the texts that are the group ``name`` of a pattern's matches in all sources."""
+    if pattern is None:
+        return
+    for source in program.sources():
+        for match in pattern.finditer(source.text):
+            span = span_at(source, match.start("name"), len(match["name"]))
+            yield Mention(match["name"], source, span)
 
 
 class ResourceKind(NamedTuple):
@@ -88,13 +98,15 @@ class Lint:
     """The analyses of a language of which nothing is known: they find nothing.
 
     ``random_call`` matches calls of functions that give random texts, ``clock_call`` those of
-    functions that read the clock, with the name in group ``name``. ``observed_getter`` matches
-    calls of getters of observed resources, with a name that is written out in group ``name``.
+    functions that read the clock, with the name in group ``name``. ``observed_getter`` and
+    ``credentials_getter`` match calls of getters of observed resources and of credentials, with a
+    name that is written out in group ``name``.
     """
 
     random_call: re.Pattern[str] | None = None
     clock_call: re.Pattern[str] | None = None
     observed_getter: re.Pattern[str] | None = None
+    credentials_getter: re.Pattern[str] | None = None
 
     def find_reads(self, _program: Program) -> Iterable[FieldAccess]:
         """Find the fields of the request that a program certainly reads."""
@@ -116,9 +128,9 @@ class Lint:
         """Find parts that run without an error, and that nobody can mean."""
         return ()
 
-    def find_credentials(self, _program: Program) -> Iterable[Mention]:
+    def find_credentials(self, program: Program) -> Iterable[Mention]:
         """Find names of credentials that are arguments of a getter."""
-        return ()
+        return _mentions(program, self.credentials_getter)
 
     def find_observed_names(self, program: Program) -> Iterable[Mention]:
         """Find names of observed resources that are written out."""
@@ -128,11 +140,7 @@ class Lint:
                     yield Mention(name, read.source, read.span)
                 case _:
                     pass
-        if self.observed_getter is not None:
-            for source in program.sources():
-                for match in self.observed_getter.finditer(source.text):
-                    span = span_at(source, match.start("name"), len(match["name"]))
-                    yield Mention(match["name"], source, span)
+        yield from _mentions(program, self.observed_getter)
 
     def find_composed_kinds(self, _program: Program) -> Iterable[tuple[str, ResourceKind]]:
         """Find resources whose name and kind are written out, by name."""
@@ -178,12 +186,7 @@ class Lint:
 
     def find_clock_reads(self, program: Program) -> Iterable[Mention]:
         """Find calls of functions that read the clock."""
-        if self.clock_call is None:
-            return
-        for source in program.sources():
-            for match in self.clock_call.finditer(source.text):
-                name = match["name"]
-                yield Mention(name, source, span_at(source, match.start("name"), len(name)))
+        return _mentions(program, self.clock_call)
 
     def find_constant_events(self, _program: Program) -> Iterable[Span]:
         """Find results in the main source that every run emits: in no condition and no loop."""

@@ -58,8 +58,6 @@ class TemplateLint(Lint, ABC):
     """
 
     silent_actions: frozenset[str] = frozenset()
-    credentials_getter: re.Pattern[str]
-    """A call of the getter with a name that is written out: the group ``name``."""
 
     @abstractmethod
     def action_marks(self, program: Program) -> Sequence[str]:
@@ -68,13 +66,6 @@ class TemplateLint(Lint, ABC):
     @abstractmethod
     def static_text(self, program: Program) -> Iterable[tuple[int, str]]:
         """Yield pieces of the main template that every run writes, and their first lines."""
-
-    def find_credentials(self, program: Program) -> Iterator[Mention]:
-        """Find names that are arguments of the getter."""
-        for source in program.sources():
-            for match in self.credentials_getter.finditer(source.text):
-                span = span_at(source, match.start("name"), len(match["name"]))
-                yield Mention(match["name"], source, span)
 
     def find_composed_kinds(self, program: Program) -> Iterator[tuple[str, ResourceKind]]:
         """Find documents that have one name and one kind."""

@@ -1,6 +1,5 @@
 """The branches that a run of a template enters: marks in the tree, which are texts of no length."""
 
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final, NamedTuple
 
@@ -12,7 +11,6 @@ from function_script.engines.gotemplate.syntax import nodes
 from function_script.request.cache import IdentityCache
 from function_script.request.limits import Limits
 from function_script.request.program import Branch, Program, Scope
-from function_script.texts.source import Source
 
 
 class _Mark(NamedTuple):
@@ -51,25 +49,14 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
     with suppress(*_NOT_ENTERED):
         run.trace(data)
     reached = {id(site.node) for _, site in run.part_sites or ()}
-    parts = positions.read_source_parts(program.options)
-    return [
-        _to_branch(mark, loaded.origins, parts, is_reached=id(mark.node) in reached)
-        for mark in marks
-    ]
-
-
-def _to_branch(
-    mark: _Mark,
-    origins: Mapping[str, Source],
-    parts: tuple[positions.SourcePart, ...],
-    *,
-    is_reached: bool,
-) -> Branch:
-    source = origins[mark.template]
-    own_parts = parts if source is origins[MAIN] else ()
-    span = positions.find_span(source, mark.node.position, 1, own_parts).span
-    last = positions.find_span(source, mark.last, 1, own_parts).span.line
-    return Branch(span, last, is_reached)
+    branches: list[Branch] = []
+    for mark in marks:
+        source = loaded.origins[mark.template]
+        parts = loaded.parts_of(source)
+        span = positions.find_span(source, mark.node.position, 1, parts).span
+        last = positions.find_span(source, mark.last, 1, parts).span.line
+        branches.append(Branch(span, last, id(mark.node) in reached))
+    return branches
 
 
 def _mark_all(template: str, root: list[nodes.Node], marks: list[_Mark]) -> None:

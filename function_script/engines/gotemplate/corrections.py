@@ -140,7 +140,7 @@ class _Action:
         self._left, self._body, self._right = match["left"], match["body"].strip(), match["right"]
         self._grammar = grammar
         self._variables = frozenset(
-            name for pair in _DECLARED.findall(before) for name in pair if name
+            name for pair in DECLARED.findall(before) for name in pair if name
         )
         left = re.escape(grammar.delims[0])
         blocks: list[str] = []
@@ -547,7 +547,7 @@ class _Expression:
         if self._is_function(token):
             return self._call(self._function_name(token))
         if following.kind == "field" and not following.has_gap and self._root is not None:
-            if text in _REQUEST:
+            if text in REQUEST:
                 return _Term(f"{self._root}.{text}")
             if text in _OF_XR:
                 return _Term(f"{self._root}.observed.composite.resource.{text}")
@@ -575,7 +575,8 @@ def _text(text: str) -> _Term:
 
 _END_TOKEN: Final = _Token("end", "", has_gap=True)
 
-_REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
+REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
+"""The parts of the request that an author names."""
 _OF_XR: Final = frozenset({"spec", "metadata", "status"})
 # Words that stand between operands in other languages.
 _INFIX: Final = frozenset({"and", "or", "in", "is", "not", "if", "else", "then"})
@@ -676,7 +677,7 @@ _TOKEN: Final = re.compile(
     )
 )
 _PLAIN_TEXT: Final = re.compile(r'"[\w ./:-]*"')
-_DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
+DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
 # An action with a comment of Python or Go behind it, and no text in which such a mark may be. A
 # number or a variable behind ``//`` is divided by.
 _TRAILING_COMMENT: Final = re.compile(

@@ -6,10 +6,20 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import arguments, corrections, errors, hints, registry
-from function_script.engines.gotemplate.corrections import Correction, correct, find_unclosed
+from function_script.engines.gotemplate.corrections import (
+    REQUEST,
+    Correction,
+    correct,
+    find_unclosed,
+)
 from function_script.engines.gotemplate.errors import Code, LimitExceededError, ParseError
-from function_script.engines.gotemplate.positions import SourcePart, SourceSpan, find_span
-from function_script.engines.gotemplate.programs import LoadedProgram, ProgramFailure, to_output
+from function_script.engines.gotemplate.positions import SourceSpan, find_span
+from function_script.engines.gotemplate.programs import (
+    LoadedProgram,
+    ProgramFailure,
+    Settings,
+    to_output,
+)
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.engines.gotemplate.syntax.nodes import Site
@@ -155,25 +165,22 @@ _TEXT_METHODS: Final = {
 }
 _PIPED_TEMPLATE: Final = re.compile(r"\W+(template)\s[^\n]*\|")
 _OPTIONAL: Final = "where it may be missing, test it with if or with, or use default"
-_REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
 _DOT_HINT: Final = (
     "within range and with, . is the current item and $ the whole request; "
     "a named template has only what it is given"
 )
 
 
-def parse_problems(
-    failure: ProgramFailure, grammar: Grammar, parts: tuple[SourcePart, ...]
-) -> tuple[Diagnostic, ...]:
+def parse_problems(failure: ProgramFailure, settings: Settings) -> tuple[Diagnostic, ...]:
     """Return all problems of a program that does not parse."""
     problems = []
     for bad in failure.sources:
         source = bad.source
-        source_parts = parts if bad.name == MAIN else ()
-        for mistake in find(source.text, bad.errors, grammar):
+        parts = settings.parts if bad.name == MAIN else ()
+        for mistake in find(source.text, bad.errors, settings.grammar()):
             word = _WORD.match(source.text, mistake.position)
             width = len(word[0]) if word is not None else 1
-            location = find_span(source, mistake.position, width, source_parts)
+            location = find_span(source, mistake.position, width, parts)
             cause = mistake.error.text
             function = mistake.error.subject
             is_unknown = mistake.error.code is Code.FUNCTION_UNKNOWN
@@ -201,13 +208,12 @@ def run_problem(
     error: errors.GoError | errors.LimitExceededError | RecursionError,
     sites: Sequence[Site],
     loaded: LoadedProgram,
-    parts: tuple[SourcePart, ...],
 ) -> FatalError:
     """Return the error that stopped a run at these sites; a LimitError for a limit."""
     site = sites[-1] if sites else None
-    location = _locate(site, loaded, parts, error) if site is not None else None
+    location = _locate(site, loaded, error) if site is not None else None
     notes = [
-        Note(f'in template "{inner.template}", used at', _locate(outer, loaded, parts).span)
+        Note(f'in template "{inner.template}", used at', _locate(outer, loaded).span)
         for outer, inner in pairwise(sites[-_MAX_NOTES - 1 :])
     ]
     problem = Diagnostic(
@@ -225,16 +231,14 @@ def run_problem(
     )
 
 
-def list_missing(
-    run: Run, pieces: list[str], loaded: LoadedProgram, parts: tuple[SourcePart, ...]
-) -> Iterator[MissingValue]:
+def list_missing(run: Run, pieces: list[str], loaded: LoadedProgram) -> Iterator[MissingValue]:
     """Yield the gaps that missing values left in the text of a run, with what they wait for."""
     for number, (index, error, site) in enumerate(run.gaps):
         offset = len(to_output(pieces[:index]))
         if number >= _MAX_DESCRIBED:
             yield MissingValue(offset=offset, missing="a value does not exist", span=None)
             continue
-        location = _locate(site, loaded, parts)
+        location = _locate(site, loaded)
         cause = _cause(error, site) if isinstance(error, errors.FieldError) else ""
         message = (
             f"{_expression(site)}: {cause}" if cause else f"{_expression(site)} does not exist"
@@ -243,10 +247,10 @@ def list_missing(
 
 
 def site_problem(
-    error: errors.GoError, site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
+    error: errors.GoError, site: Site, loaded: LoadedProgram
 ) -> tuple[Diagnostic, str | None]:
     """Return a failure that is certain once its place is reached, and its correction as a hint."""
-    location = _locate(site, loaded, parts, error)
+    location = _locate(site, loaded, error)
     message = f"cannot evaluate {_undefined_variable(error) or _expression(site)}: {error}"
     correction = _correction(error, site, loaded) or _order_hint(site, loaded)
     hint = correction or _hint(error, None, loaded)
@@ -267,21 +271,19 @@ def _order_hint(site: Site, loaded: LoadedProgram) -> str | None:
     return None if text is None else f"write {text}"
 
 
-def _locate(
-    site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...], error: Exception | None = None
-) -> SourceSpan:
+def _locate(site: Site, loaded: LoadedProgram, error: Exception | None = None) -> SourceSpan:
     """Return the place of a site; an error may name a variable before it."""
     source = loaded.origins[site.template]
-    source_parts = parts if source is next(iter(loaded.origins.values())) else ()
+    parts = loaded.parts_of(source)
     action = max(source.text.rfind(loaded.settings.delims[0], 0, site.node.position + 1), 0)
     if name := _undefined_variable(error):
         position = source.text.find(name, action)
         if 0 <= position <= site.node.position:
-            return find_span(source, position, len(name), source_parts)
+            return find_span(source, position, len(name), parts)
     if error is not None and (piped := _PIPED_TEMPLATE.match(source.text, action)):
-        return find_span(source, piped.start(1), piped.end(1) - piped.start(1), source_parts)
+        return find_span(source, piped.start(1), piped.end(1) - piped.start(1), parts)
     width = len(nodes.to_source(site.node)) or 1
-    return find_span(source, _start(site.node, source.text), width, source_parts)
+    return find_span(source, _start(site.node, source.text), width, parts)
 
 
 def _start(node: nodes.Placed, text: str) -> int:
@@ -413,12 +415,12 @@ def _missing_hint(error: errors.NoValueError, site: Site | None) -> str:
         return near
     first = site.node.names[0] if site is not None and isinstance(site.node, nodes.Field) else ""
     # Without the keys of a holder, the first name of the chain is the one that is missing.
-    is_root = not error.names and first not in _REQUEST
+    is_root = not error.names and first not in REQUEST
     if is_root and (advice := field_names.advise_root(first, ".")):
         return advice
-    if set(error.names) >= _REQUEST and (advice := field_names.advise_root(error.name, ".")):
+    if set(error.names) >= REQUEST and (advice := field_names.advise_root(error.name, ".")):
         return advice
-    if error.name in _REQUEST and error.names and not _REQUEST & set(error.names):
+    if error.name in REQUEST and error.names and not REQUEST & set(error.names):
         return _DOT_HINT
     if error.names:
         return f"it has {field_names.listed(error.names)}; {_OPTIONAL}"

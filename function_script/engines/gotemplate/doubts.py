@@ -4,7 +4,7 @@ Each is certain from the text alone, whatever the request has.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final, TypeAlias
 
@@ -14,8 +14,7 @@ from function_script.engines.gotemplate.arguments import (
     find_wrong_calls,
     type_of,
 )
-from function_script.engines.gotemplate.positions import Finding, read_source_parts
-from function_script.engines.gotemplate.programs import Settings
+from function_script.engines.gotemplate.positions import Finding
 from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.request.program import Program
@@ -51,16 +50,27 @@ _VERB: Final = re.compile(r"%[-+# 0]*\d*(?:\.\d*)?[a-zA-Z]")
 
 def find(program: Program) -> Iterator[Diagnostic]:
     """Find the doubtful parts of all sources of a program that compiles."""
+    return _report(program, _find_doubts)
+
+
+def _report(
+    program: Program, find_in: Callable[[parser.Trees, Source, parser.Grammar], Iterable[Finding]]
+) -> Iterator[Diagnostic]:
+    """Yield what is found in the trees of each source."""
     settings = programs.read_settings(program.options)
-    own_parts = read_source_parts(program.options)
+    grammar = settings.grammar()
     for name, source, trees in programs.parse_texts(program):
-        doubts = [
-            *_find_in_nodes(trees, source, settings),
-            *(doubt for root in trees.values() for doubt in _find_unread_variables(root, source)),
-        ]
-        parts = own_parts if name == MAIN else ()
-        for doubt in sorted(doubts):
-            yield doubt.to_diagnostic(source, parts)
+        parts = settings.parts if name == MAIN else ()
+        for finding in find_in(trees, source, grammar):
+            yield finding.to_diagnostic(source, parts)
+
+
+def _find_doubts(trees: parser.Trees, source: Source, grammar: parser.Grammar) -> Iterable[Finding]:
+    doubts = [
+        *_find_in_nodes(trees, source, grammar),
+        *(doubt for root in trees.values() for doubt in _find_unread_variables(root, source)),
+    ]
+    return sorted(doubts)
 
 
 def _find_unread_variables(root: Sequence[nodes.Node], source: Source) -> Iterator[Finding]:
@@ -82,14 +92,16 @@ def _find_unread_variables(root: Sequence[nodes.Node], source: Source) -> Iterat
         yield Finding(position, len(name), message, hint)
 
 
-def _find_in_nodes(trees: parser.Trees, source: Source, settings: Settings) -> Iterator[Finding]:
+def _find_in_nodes(
+    trees: parser.Trees, source: Source, grammar: parser.Grammar
+) -> Iterator[Finding]:
     for part in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
         match part:
             case nodes.Template(pipe=nodes.Pipe(commands=[_, *_, last])) if (
                 last.function in _OF_TEXT
             ):
                 name = last.function
-                correction = corrections.correct(source.text, last.position, settings.grammar())
+                correction = corrections.correct(source.text, last.position, grammar)
                 if correction is not None:
                     message = (
                         f"{name} changes what the template is given, not the text that it writes"
@@ -306,15 +318,15 @@ _TYPES: Final = {
 
 def find_failures(program: Program) -> Iterator[Diagnostic]:
     """Find wrong calls, and comparisons of a text, a number or a boolean with one of the others."""
-    own_parts = read_source_parts(program.options)
-    grammar = programs.read_settings(program.options).grammar()
-    for name, source, trees in programs.parse_texts(program):
-        roots = [*chain.from_iterable(trees.values())]
-        parts = own_parts if name == MAIN else ()
-        for wrong in find_wrong_calls(roots, source.text, grammar):
-            yield wrong.to_diagnostic(source, parts)
-        for wrong in _find_comparisons(roots, grammar):
-            yield wrong.to_diagnostic(source, parts)
+    return _report(program, _find_failing)
+
+
+def _find_failing(
+    trees: parser.Trees, source: Source, grammar: parser.Grammar
+) -> Iterator[Finding]:
+    roots = [*chain.from_iterable(trees.values())]
+    yield from find_wrong_calls(roots, source.text, grammar)
+    yield from _find_comparisons(roots, grammar)
 
 
 def _find_comparisons(

@@ -32,7 +32,6 @@ class _Recent(NamedTuple):
     """
 
     limits: Limits
-    parts: tuple[positions.SourcePart, ...]
     loaded: programs.LoadedProgram
     doubts: tuple[Diagnostic, ...]
 
@@ -47,12 +46,11 @@ def _load_recent(program: Program, limits: Limits) -> _Recent:
     recent = _recent.get(program)
     if recent is None or recent.limits is not limits:
         _check_size(program, limits)
-        parts = positions.read_source_parts(program.options)
-        loaded = _load(program, parts)
+        loaded = _load(program)
         # The lines of joined texts are no lines of a file; other delimiters are there for a "${{".
-        is_usual = not parts and loaded.settings.delims[0] == "{{"
+        is_usual = not loaded.settings.parts and loaded.settings.delims[0] == "{{"
         dollars = foreign_syntax.find_dollars(program.sources()) if is_usual else ()
-        recent = _Recent(limits, parts, loaded, dollars)
+        recent = _Recent(limits, loaded, dollars)
         _recent.put(program, recent)
     return recent
 
@@ -60,14 +58,14 @@ def _load_recent(program: Program, limits: Limits) -> _Recent:
 def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     """Render a program's main template with the request; raises FatalError."""
     allowance = Allowance(limits)
-    _, parts, loaded, dollars = _load_recent(program, limits)
+    _, loaded, dollars = _load_recent(program, limits)
     pieces: list[str] = []
     start_seconds = allowance.used_seconds()
     run = Run(loaded.program, limits, scope.seed, is_salted=scope.is_salted)
     try:
         run.render(_data(program, scope, loaded), pieces)
     except (GoError, LimitExceededError, RecursionError) as error:
-        raise diagnostics.run_problem(error, run.error_sites(), loaded, parts) from error
+        raise diagnostics.run_problem(error, run.error_sites(), loaded) from error
 
     if not scope.is_salted:
         scope.random_texts.extend(run.random_texts)
@@ -84,7 +82,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
             return ()
         remaining = replace(limits, timeout_seconds=seconds)
         rerun = Run(loaded.program, remaining, scope.seed, is_salted=scope.is_salted)
-        traces.append(positions.trace(rerun, _data(program, scope, loaded), loaded, parts))
+        traces.append(positions.trace(rerun, _data(program, scope, loaded), loaded))
         return traces[0]
 
     def locate(line: int) -> Span | None:
@@ -100,7 +98,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         hint = _line_hint(lines[line - 1])
         return None if hint is None else (span, hint)
 
-    gaps = tuple(diagnostics.list_missing(run, pieces, loaded, parts))
+    gaps = tuple(diagnostics.list_missing(run, pieces, loaded))
     text = programs.to_output(pieces)
     return TemplateResult(
         text=text,
@@ -171,8 +169,7 @@ def _find_printed(program: Program, span: Span) -> tuple[Span, str] | None:
 def check(program: Program, limits: Limits) -> None:
     """Compile a program; raises ProgramError with all that is certain to fail."""
     _check_size(program, limits)
-    parts = positions.read_source_parts(program.options)
-    loaded = _load(program, parts)
+    loaded = _load(program)
     problems: list[Diagnostic] = []
     undefined: set[str] = set()
     corrections: set[tuple[int, str]] = set()
@@ -182,7 +179,7 @@ def check(program: Program, limits: Limits) -> None:
             if error.subject in undefined:
                 continue
             undefined.add(error.subject)
-        problem, correction = diagnostics.site_problem(error, site, loaded, parts)
+        problem, correction = diagnostics.site_problem(error, site, loaded)
         line = 0 if problem.span is None else problem.span.line
         # One correction of a line may be that of several failures.
         if correction is not None:
@@ -199,14 +196,13 @@ def unused_modules(program: Program, _: Limits) -> tuple[str, ...]:
     return programs.find_unused(program)
 
 
-def _load(program: Program, parts: tuple[positions.SourcePart, ...]) -> programs.LoadedProgram:
+def _load(program: Program) -> programs.LoadedProgram:
     """Return the compiled program; raises ProgramError with the problems of all sources."""
     sources = programs.sources_of(program)
     try:
         return programs.load(sources)
     except programs.ProgramFailure as failure:
-        grammar = sources.settings.grammar()
-        raise ProgramError(*diagnostics.parse_problems(failure, grammar, parts)) from failure
+        raise ProgramError(*diagnostics.parse_problems(failure, sources.settings)) from failure
     except LimitExceededError as error:
         message = f"cannot parse {program.main.name}: {error}"
         raise LimitError.of(message, limit=error.limit) from error

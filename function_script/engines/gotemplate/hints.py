@@ -6,6 +6,7 @@ from typing import Final
 
 from function_script.engines import habits
 from function_script.engines.gotemplate import registry
+from function_script.engines.gotemplate.corrections import DECLARED
 from function_script.engines.gotemplate.errors import Code, GoError, ParseError
 from function_script.engines.gotemplate.syntax.lexer import KEYWORDS
 from function_script.texts.problems import suggest
@@ -74,7 +75,6 @@ _RUN: Final = {
         r"write \\ before a character that is meant as such, in a text with backquotes"
     ),
 }
-_DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
 
 
 def syntax_hint(error: ParseError, source: str, position: int) -> str | None:
@@ -98,7 +98,7 @@ def syntax_hint(error: ParseError, source: str, position: int) -> str | None:
         case Code.OUTSIDE_RANGE:
             return _OUTSIDE_RANGE[name]
         case Code.VARIABLE_UNDEFINED:
-            declared = {each for pair in _DECLARED.findall(source) for each in pair if each}
+            declared = {each for pair in DECLARED.findall(source) for each in pair if each}
             if name in declared:
                 return "its block has ended: declare it before the block, and set it inside with ="
             return suggest(name, tuple(declared), f"declare it first: {{{{ {name} := ... }}}}")

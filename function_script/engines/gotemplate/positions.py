@@ -5,33 +5,16 @@ text that turns out to be wrong.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
-from function_script.engines.gotemplate.programs import LoadedProgram
+from function_script.engines.gotemplate.programs import LoadedProgram, SourcePart
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.syntax.nodes import Text
-from function_script.request.values import Value
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Excerpt, Piece, Source, Span, excerpt, span_at
-
-
-class SourcePart(NamedTuple):
-    """A part of a joined text: the name its author knows it by, and its first line."""
-
-    name: str
-    line: int
-
-
-def read_source_parts(options: Mapping[str, Value]) -> tuple[SourcePart, ...]:
-    """Read the parts of a joined text from the option ``parts``, ``[[name, line], …]``."""
-    entries = options.get("parts")
-    pairs = (
-        [part for part in entries if isinstance(part, list)] if isinstance(entries, list) else []
-    )
-    return tuple(SourcePart(str(name), line) for name, line in pairs if isinstance(line, int))
 
 
 class Finding(NamedTuple):
@@ -91,23 +74,18 @@ def find_part(source: Source, line: int, parts: tuple[SourcePart, ...]) -> tuple
 STRETCH: Final = 5.0
 
 
-def trace(
-    run: Run, data: object, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
-) -> Sequence[Piece]:
+def trace(run: Run, data: object, loaded: LoadedProgram) -> Sequence[Piece]:
     """Render once more; return the pieces of the text, none if that fails or exceeds a limit."""
     try:
-        return tuple(_pieces(run, data, loaded, parts))
+        return tuple(_pieces(run, data, loaded))
     except (GoError, LimitExceededError, RecursionError):
         return ()
 
 
-def _pieces(
-    run: Run, data: object, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
-) -> Iterator[Piece]:
+def _pieces(run: Run, data: object, loaded: LoadedProgram) -> Iterator[Piece]:
     left, right = loaded.settings.delims
     # A text in an action may have the delimiter in it.
     closing = re.compile(rf'"(?:\\.|[^"\\])*"|`[^`]*`|(?P<close>{re.escape(right)})')
-    main = next(iter(loaded.origins.values()))
     for text, site in run.trace(data):
         source = loaded.origins[site.template]
         start, expression = site.node.position, None
@@ -126,7 +104,7 @@ def _pieces(
             source=source.text,
             start=start,
             end=end,
-            locate=_locator(source, parts if source is main else ()),
+            locate=_locator(source, loaded.parts_of(source)),
             expression=expression,
             filter_form="{} {}",
         )

@@ -28,10 +28,18 @@ _MAX_CHARACTERS: Final = 1_000_000
 _MAX_PROGRAMS: Final = 2_000
 
 
+class SourcePart(NamedTuple):
+    """A part of a joined text: the name its author knows it by, and its first line."""
+
+    name: str
+    line: int
+
+
 class Settings(NamedTuple):
     """The settings of a program's step; ``allowed`` are the options that let functions be used.
 
-    ``is_own``: it is of our own kind, which has additional functions.
+    ``is_own``: it is of our own kind, which has additional functions. ``parts`` are those of a main
+    text that was joined from several.
     """
 
     delims: tuple[str, str] = DELIMS
@@ -39,6 +47,7 @@ class Settings(NamedTuple):
     allowed: frozenset[str] = frozenset()
     is_own: bool = False
     defers: bool = False
+    parts: tuple[SourcePart, ...] = ()
 
     @property
     def policy(self) -> Policy:
@@ -71,6 +80,10 @@ class LoadedProgram(NamedTuple):
     origins: Mapping[str, Source]
     settings: Settings
 
+    def parts_of(self, source: Source) -> tuple[SourcePart, ...]:
+        """Return the parts of a source: only the main one may have any."""
+        return self.settings.parts if source is self.origins[MAIN] else ()
+
 
 class BadSource(NamedTuple):
     """A source that does not parse, and its errors."""
@@ -98,7 +111,18 @@ def read_settings(options: Mapping[str, Value]) -> Settings:
         frozenset(name for name in registry.OPTIONS if options.get(name)),
         options.get("dialect") == "script",
         options.get("missing") == "Defer",
+        tuple(_read_parts(options.get("parts"))),
     )
+
+
+def _read_parts(entries: Value) -> Iterator[SourcePart]:
+    """Yield the parts of a joined text from the option ``parts``, ``[[name, line], …]``."""
+    for entry in entries if isinstance(entries, list) else ():
+        match entry:
+            case [name, int(line)]:
+                yield SourcePart(str(name), line)
+            case _:
+                pass
 
 
 def _missing_key(options: Mapping[str, Value]) -> MissingKey:

@@ -9,12 +9,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from function_script.engines.gotemplate import programs
-from function_script.engines.gotemplate.positions import SourcePart, find_span, read_source_parts
+from function_script.engines.gotemplate.positions import find_span
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.lint import ANY, FieldAccess, FieldComparison, guarded, unchanged
 from function_script.request.objects import Path
 from function_script.request.program import Program
-from function_script.texts.source import Source
 
 _XR: Final = ("observed", "composite", "resource")
 # Functions that change their first argument.
@@ -54,17 +53,15 @@ def find_comparisons(program: Program) -> list[FieldComparison]:
 class _Walker:
     """Walks a template with the dot's path, None where it is unknown."""
 
-    def __init__(
-        self, source: Source, parts: tuple[SourcePart, ...], declared: Counter[str]
-    ) -> None:
+    def __init__(self, program: Program, declared: Counter[str]) -> None:
         self.reads: list[FieldAccess] = []
         self.comparisons: list[FieldComparison] = []
         self.changed_paths: list[Path] = []
         self.tested_paths: set[Path] = set()
         self.indexed_paths: set[Path] = set()
         self._is_testing = False
-        self._source = source
-        self._source_parts = parts
+        self._source = program.main
+        self._source_parts = programs.read_settings(program.options).parts
         self._declared = declared
         self._variables: dict[str, Path | None] = {"$": ()}
 
@@ -261,6 +258,6 @@ def _walk(program: Program) -> _Walker:
         if isinstance(part, nodes.Pipe)
         for variable in part.declared
     )
-    walker = _Walker(program.main, read_source_parts(program.options), declarations)
+    walker = _Walker(program, declarations)
     walker.walk_body(root, ())
     return walker

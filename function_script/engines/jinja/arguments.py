@@ -2,7 +2,7 @@
 
 import inspect
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple, cast
 
@@ -66,39 +66,41 @@ class WrongCall(NamedTuple):
     hint: str
 
 
+def count_bindings(trees: Iterable[nodes.Template]) -> Counter[str]:
+    """Return how often all templates of a program give each name a value."""
+    counts: Counter[str] = Counter()
+    for tree in trees:
+        counts.update(node.name for node in tree.find_all(nodes.Name) if node.ctx != "load")
+        counts.update(node.name for node in tree.find_all(nodes.Macro))
+        counts.update(node.target for node in tree.find_all(nodes.Import))
+        for each in tree.find_all(nodes.FromImport):
+            counts.update(name if isinstance(name, str) else name[1] for name in each.names)
+    return counts
+
+
 class Types:
     """The types of the expressions of a program, by the names of JSON; "" where a run decides."""
 
     def __init__(self, trees: Mapping[str, nodes.Template]) -> None:
-        stores = Counter(
-            name.name
-            for tree in trees.values()
-            for name in tree.find_all(nodes.Name)
-            if name.ctx != "load"
-        )
-        macros = {each.name for tree in trees.values() for each in tree.find_all(nodes.Macro)}
-        imports = [each for tree in trees.values() for each in tree.find_all(nodes.FromImport)]
-        loaded = {name if isinstance(name, str) else name[1] for i in imports for name in i.names}
-        loaded |= {each.target for tree in trees.values() for each in tree.find_all(nodes.Import)}
+        self._counts = count_bindings(trees.values())
         tested = {
             test.node.name
             for tree in trees.values()
             for test in tree.find_all(nodes.Test)
             if isinstance(test.node, nodes.Name)
         }
-        self._names = {*stores, *macros, *loaded}
         self._values = {
             each.target.name: each.node
             for tree in trees.values()
             for each in tree.find_all(nodes.Assign)
             if isinstance(each.target, nodes.Name)
-            and stores[each.target.name] == 1
-            and each.target.name not in macros | loaded | tested
+            and self._counts[each.target.name] == 1
+            and each.target.name not in tested
         }
 
     def is_function(self, node: nodes.Node) -> bool:
         """Report whether a node names a function that the program does not bind anew."""
-        return isinstance(node, nodes.Name) and node.name in {*FUNCTIONS} - self._names
+        return isinstance(node, nodes.Name) and node.name in FUNCTIONS.keys() - self._counts
 
     def of(self, node: nodes.Node | None, hops: int = _MAX_HOPS) -> str:
         """Return the type of an expression."""

@@ -55,6 +55,10 @@ def _binary(function: str, operator: str) -> Callable[[CodeGenerator, nodes.BinE
     return visit
 
 
+def _unary(function: str) -> Callable[[CodeGenerator, nodes.UnaryExpr, Frame], None]:
+    return lambda self, node, frame: self.apply(function, frame, node.node)
+
+
 class Operation(NamedTuple):
     """An operation, by offsets: its node's own, and its first and last word without a bracket.
 
@@ -339,6 +343,8 @@ class CodeGenerator(JinjaCodeGenerator):
     visit_FloorDiv = _binary("floor_divide", "//")
     visit_Mod = _binary("modulo", "%")
     visit_Pow = _binary("power", "**")
+    visit_Neg = _unary("negate")
+    visit_Pos = _unary("affirm")
 
     def apply(self, function: str, frame: Frame, *operands: nodes.Node) -> None:
         """Write the call of a function that takes the budget and operands."""
@@ -346,16 +352,4 @@ class CodeGenerator(JinjaCodeGenerator):
         for operand in operands:
             self.write(", ")
             self.visit(operand, frame)
-        self.write(")")
-
-    def visit_Neg(self, node: nodes.UnaryExpr, frame: Frame) -> None:
-        """Write ``-a``."""
-        self.write("negate(")
-        self.visit(node.node, frame)
-        self.write(")")
-
-    def visit_Pos(self, node: nodes.UnaryExpr, frame: Frame) -> None:
-        """Write ``+a``."""
-        self.write("affirm(")
-        self.visit(node.node, frame)
         self.write(")")

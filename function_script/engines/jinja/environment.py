@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from typing import Never, cast
 
-from jinja2 import Template, TemplateNotFound, Undefined
+from jinja2 import Template, TemplateNotFound
 from jinja2.compiler import CodeGenerator
 from jinja2.environment import TemplateModule
 from jinja2.runtime import BlockReference, LoopContext, Macro
@@ -142,9 +142,7 @@ class Environment(ImmutableSandboxedEnvironment):
             return invoke(run.budget, callee, args)
         if isinstance(callee, (Macro, LoopContext, BlockReference)):
             return self._call_nested(context, callee, args, kwargs)
-        if isinstance(callee, Undefined):
-            raise exceptions.MissingError(callee)
-        raise exceptions.RenderError(f"{exceptions.type_of(callee)} cannot be called")
+        raise exceptions.unsuitable("{} cannot be called", callee)
 
     def _call_nested(
         self,

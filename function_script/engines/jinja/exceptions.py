@@ -129,6 +129,19 @@ class Absent(Lenient):
     __slots__ = ()
 
 
+def unsuitable(
+    message: str, *values: object, hint: str | None = None, name: str | None = None
+) -> MissingError | RenderError:
+    """Return the error for values that an operation does not take: missing, or of a wrong type.
+
+    ``message`` has ``{}`` for the type of each.
+    """
+    for value in values:
+        if isinstance(value, Undefined):
+            return MissingError(value)
+    return RenderError(message.format(*map(type_of, values)), hint=hint, name=name)
+
+
 def make_undefined(kind: type[Undefined], parent: object, key: object) -> Undefined:
     """Return the undefined value of ``parent.key`` or ``parent[key]``."""
     return kind(obj=parent, name=cast("str", key))

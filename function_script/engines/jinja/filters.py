@@ -106,12 +106,9 @@ def indent(
 ) -> str:
     """Indent every line but the first (with ``first`` also that) and empty ones (``blank``)."""
     whole = to_text(run.budget, value)
-    if isinstance(width, Undefined):
-        raise exceptions.MissingError(width)
     if not isinstance(width, int) or width < 0:
-        raise exceptions.RenderError(
-            f"cannot indent by {exceptions.type_of(width)}", hint="how many spaces: 0 to 200"
-        )
+        hint = "how many spaces: 0 to 200"
+        raise exceptions.unsuitable("cannot indent by {}", width, hint=hint)
     if width > _MAX_INDENT:
         raise exceptions.BudgetError(
             f"an indentation of {width} spaces, the limit is {_MAX_INDENT}"
@@ -204,11 +201,9 @@ def _digits(run: CallContext, value: object) -> str:
 
 
 def _number(value: object) -> int | float:
-    if isinstance(value, Undefined):
-        raise exceptions.MissingError(value)
     if isinstance(value, (int, float)):
         return value
-    raise exceptions.RenderError(f"{exceptions.type_of(value)} is not a number")
+    raise exceptions.unsuitable("{} is not a number", value)
 
 
 def _conversion_error(value: object, target: str) -> exceptions.RenderError:
@@ -225,21 +220,17 @@ def _conversion_error(value: object, target: str) -> exceptions.RenderError:
 
 def items_of(run: CallContext, value: object) -> list[object]:
     """The items of a list, the keys of an object or the characters of a text."""
-    if isinstance(value, Undefined):
-        raise exceptions.MissingError(value)
-    if not isinstance(value, (list, tuple, range, str, Mapping)):
-        raise exceptions.RenderError(f"{exceptions.type_of(value)} is not a list")
+    if not isinstance(value, _ITERABLE):
+        raise exceptions.unsuitable("{} is not a list", value)
     run.budget.charge_items(len(value))
     return list(value)
 
 
 def length(_run: CallContext, value: object) -> int:
     """The number of items, of keys or of characters."""
-    if isinstance(value, Undefined):
-        raise exceptions.MissingError(value)
-    if isinstance(value, (list, tuple, range, str, Mapping)):
+    if isinstance(value, _ITERABLE):
         return len(value)
-    raise exceptions.RenderError(f"{exceptions.type_of(value)} has no length")
+    raise exceptions.unsuitable("{} has no length", value)
 
 
 def join(run: CallContext, value: object, separator: object = "", attribute: object = None) -> str:
@@ -271,10 +262,8 @@ def reverse(run: CallContext, value: object) -> object:
 
 def pairs(run: CallContext, value: object) -> list[tuple[object, object]]:
     """The keys and values of an object."""
-    if isinstance(value, Undefined):
-        raise exceptions.MissingError(value)
     if not isinstance(value, Mapping):
-        raise exceptions.RenderError(f"{exceptions.type_of(value)} is not an object")
+        raise exceptions.unsuitable("{} is not an object", value)
     run.budget.charge_items(len(value))
     return list(value.items())
 
@@ -336,11 +325,8 @@ def _sort_key(run: CallContext, case_sensitive: object) -> Callable[[object], So
         if isinstance(value, (list, tuple)) and depth:
             run.budget.spend(len(value))
             return [order(item, depth - 1) for item in value]
-        if isinstance(value, Undefined):
-            raise exceptions.MissingError(value)
-        raise exceptions.RenderError(
-            f"cannot sort by {exceptions.type_of(value)}", hint='name a field: sort(attribute="…")'
-        )
+        hint = 'name a field: sort(attribute="…")'
+        raise exceptions.unsuitable("cannot sort by {}", value, hint=hint)
 
     return order
 
@@ -366,7 +352,7 @@ def total(run: CallContext, value: object, attribute: object = None) -> object:
     for item in items_of(run, value):
         number = pick(item)
         if isinstance(number, (str, list, tuple)):
-            raise exceptions.RenderError(f"cannot add up {exceptions.type_of(number)}", name="sum")
+            raise exceptions.unsuitable("cannot add up {}", number, name="sum")
         result = add(run.budget, result, number)
     return result
 
@@ -464,12 +450,9 @@ def _picker(
     """Return a function that looks up ``a.b.0`` in an item; the item itself without attribute."""
     if attribute is None:
         return lambda item: item
-    if isinstance(attribute, Undefined):
-        raise exceptions.MissingError(attribute)
     if not isinstance(attribute, (str, int)):
-        raise exceptions.RenderError(
-            f"the name of an attribute must be a string, not {exceptions.type_of(attribute)}"
-        )
+        message = "the name of an attribute must be a string, not {}"
+        raise exceptions.unsuitable(message, attribute)
     parts = str(attribute).strip().split(".", _MAX_STEPS)
     steps = [int(part) if part.isdigit() else part for part in parts]
 
@@ -527,11 +510,9 @@ FILTERS = build_table(_FILTERS)
 
 
 def _integer(value: object) -> int:
-    if isinstance(value, Undefined):
-        raise exceptions.MissingError(value)
     if isinstance(value, int):
         return value
-    raise exceptions.RenderError(f"{exceptions.type_of(value)} is not an integer")
+    raise exceptions.unsuitable("{} is not an integer", value)
 
 
 def _compared(

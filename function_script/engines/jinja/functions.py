@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Final, TypeAlias, TypeVar, cast
 
-from jinja2 import Undefined, utils
+from jinja2 import utils
 
 from function_script.engines.jinja import exceptions
 from function_script.engines.jinja.budget import MAX_ITEMS
@@ -37,11 +37,9 @@ def numbers(run: CallContext, *bounds: object) -> range:
         raise exceptions.RenderError("a range takes 1 to 3 numbers", name="range")
     integers = []
     for value in bounds:
-        if isinstance(value, Undefined):
-            raise exceptions.MissingError(value)
         if not isinstance(value, int):
-            message = f"a range is made of integers, not of {exceptions.type_of(value)}"
-            raise exceptions.RenderError(message, name="range")
+            message = "a range is made of integers, not of {}"
+            raise exceptions.unsuitable(message, value, name="range")
         # Far beyond any list, and still a number that Python counts with.
         integers.append(max(-MAX_SAFE_INTEGER, min(value, MAX_SAFE_INTEGER)))
     result = range(*integers)

@@ -6,26 +6,20 @@ is sure of has no hint.
 
 import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from function_script.engines import habits
+from function_script.engines import habits, unexpected
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.functions import FUNCTIONS
 from function_script.engines.jinja.policy import Violation
-from function_script.engines.jinja.tokens import Token, TokenList, line_at
+from function_script.engines.jinja.tokens import TokenList, line_at
 from function_script.engines.tables import Rules
+from function_script.engines.unexpected import CLOSING, OPENING, VALUES, Token
 
-_CLOSING: Final = {"[": "]", "(": ")", "{": "}"}
-_OPENING: Final = {close: opening for opening, close in _CLOSING.items()}
 # The index behind a tag's word and one more.
 _THIRD: Final = 2
-_VALUES: Final = frozenset({"name", "integer", "float", "string"})
-# Names that end no value, and so begin nothing beside another one.
-_WORDS: Final = frozenset(
-    {"and", "else", "for", "if", "import", "in", "is", "not", "or", "recursive", "with", "without"}
-)
 _TAGS: Final = frozenset(
     {
         *("block", "call", "elif", "else", "endblock", "endcall", "endfilter", "endfor", "endif"),
@@ -76,13 +70,17 @@ _SET: Final = "write {% set name = value %}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
+class Site(unexpected.Site):
     """The tokens of a tag without its first mark, and the index of the one that is unexpected."""
 
     text: str
-    tokens: Sequence[Token]
-    index: int
     begin: Token
+    words = frozenset(
+        (
+            *("and", "else", "for", "if", "import", "in", "is", "not", "or", "recursive", "with"),
+            "without",
+        )
+    )
 
     @property
     def token(self) -> Token:
@@ -99,38 +97,6 @@ class Site:
         """The first word of the tag."""
         return self.tokens[0].text if self.tokens else ""
 
-    def text_at(self, step: int) -> str:
-        """Return the text of the token that is so many steps away; "" where there is none."""
-        index = self.index + step
-        return self.tokens[index].text if 0 <= index < len(self.tokens) else ""
-
-    def is_adjacent(self, step: int) -> bool:
-        """Report whether nothing stands between the token and its neighbour in one direction."""
-        index = self.index + step
-        if not 0 <= index < len(self.tokens):
-            return False
-        other = self.tokens[index]
-        return other.end == self.token.offset if step < 0 else other.offset == self.token.end
-
-    def bracket(self) -> Token | None:
-        """Return the innermost bracket that is open before the token."""
-        stack: list[Token] = []
-        for token in self.tokens[: self.index]:
-            if token.text in _CLOSING and token.kind == "operator":
-                stack.append(token)
-            elif token.text in _OPENING and token.kind == "operator" and stack:
-                stack.pop()
-        return stack[-1] if stack else None
-
-    def is_value_before(self) -> bool:
-        """Report whether a value ends just before the token."""
-        if not self.index:
-            return False
-        before = self.tokens[self.index - 1]
-        if before.kind == "operator":
-            return before.text in _OPENING
-        return before.kind in _VALUES and before.text not in _WORDS
-
     def is_operand(self, step: int) -> bool:
         """Report whether the token so many steps away begins an operand."""
         index = self.index + step
@@ -139,7 +105,7 @@ class Site:
         before = self.tokens[index - 1]
         if before.kind == "operator":
             return before.text not in {")", "]", "}", ".", "|"}
-        return before.text in {*_WORDS, "elif", "set"}
+        return before.text in {*self.words, "elif", "set"}
 
     def violation(
         self, hint: str | None, *, token: Token | None = None, text: str = "", width: int = 0
@@ -184,7 +150,7 @@ def of_lexer(tokens: TokenList) -> Violation | None:
     )
     if rest[0] in "\"'":
         return _open_text(site)
-    if rest[0] in _OPENING:
+    if rest[0] in OPENING:
         return _bracket(site)
     mark = next((each for each in _FOREIGN_MARKS if rest.startswith(each)), rest[0])
     mark_hint = _FOREIGN_MARKS.get(mark)
@@ -214,13 +180,13 @@ def _bracket(site: Site) -> Violation:
     close = site.token.text
     opening = site.bracket()
     if opening is not None:
-        hint = f"close it with {_CLOSING[opening.text]}"
+        hint = f"close it with {CLOSING[opening.text]}"
         message = f'bracket "{opening.text}" is not closed'
         if site.begin.text.endswith("{{") and site.tokens[0].text == "{" == opening.text:
             return site.violation("a value is written with two braces: {{ value }}", token=opening)
         return Violation(message=message, hint=hint, offset=opening.offset, width=1)
     if close != "}":
-        return site.violation(f'there is no "{_OPENING[close]}" that it closes')
+        return site.violation(f'there is no "{OPENING[close]}" that it closes')
     if site.is_statement:
         return site.violation("a tag ends with %}")
     return site.violation("an expression ends with two braces: }}")
@@ -332,7 +298,7 @@ def _equals(site: Site) -> Violation | None:
         return site.violation(f"write {before}", token=token, text=f"{before}=")
     if before == ":" and site.is_adjacent(-1):
         return site.violation(_SET, text=":=")
-    if site.text_at(1) == ">" and site.is_adjacent(1):
+    if site.text_at(1) == ">" and site.is_adjacent(0):
         return site.violation("write >=" if site.first in {"if", "elif"} else None, text="=>")
     bracket = site.bracket()
     if bracket is not None and bracket.text == "{":
@@ -349,7 +315,7 @@ def _equals(site: Site) -> Violation | None:
 def _colon(site: Site) -> Violation | None:
     if site.token.text != ":":
         return None
-    if site.text_at(1) == "=" and site.is_adjacent(1):
+    if site.text_at(1) == "=" and site.is_adjacent(0):
         return site.violation(_SET, text=":=")
     before = site.text_at(-1)
     bracket = site.bracket()
@@ -367,7 +333,7 @@ def _colon(site: Site) -> Violation | None:
 def _and_or(site: Site) -> Violation | None:
     """Recognise ``and a b``: Jinja takes the word for a name."""
     before = site.tokens[site.index - 1] if site.index else None
-    if before is None or before.text not in {"and", "or"} or site.token.kind not in _VALUES:
+    if before is None or before.text not in {"and", "or"} or site.token.kind not in VALUES:
         return None
     return _go_call(site, before) if site.text_at(-2) in {"", "if", "elif", "(", "="} else None
 
@@ -402,7 +368,7 @@ def _side_by_side(site: Site) -> Violation | None:
         return site.violation("compare with ==: a == b", token=is_before)
     if token.text in _INFIX and site.is_value_before():
         return site.violation(_INFIX[token.text])
-    is_value = token.kind in _VALUES and (token.text not in _WORDS or token.text == "for")
+    is_value = token.kind in VALUES and (token.text not in site.words or token.text == "for")
     if not site.is_value_before() or not (is_value or token.text in {"(", "[", "{", "."}):
         return None
     before = site.tokens[site.index - 1]
@@ -446,7 +412,7 @@ def _go_call(site: Site, function: Token) -> Violation | None:
     if function.kind != "name":
         return None
     if site.text_at(-2) == "|" and name in FILTERS:
-        value = site.token.text if site.token.kind in _VALUES else "..."
+        value = site.token.text if site.token.kind in VALUES else "..."
         return site.violation(f"a filter takes its arguments in parentheses: {name}({value})")
     if site.text_at(-2) == "|" and (hint := habits.find("jinja", name, "filter", "name")):
         return site.violation(hint, token=function)

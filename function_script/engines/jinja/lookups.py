@@ -82,12 +82,10 @@ def get_attribute(value: object, name: str, undefined: type[Undefined]) -> objec
 
 def get_item(value: object, index: object, undefined: type[Undefined]) -> object:
     """Look up ``value[index]``; the caller has handled a dict that has the key."""
-    if isinstance(index, Undefined):
-        raise exceptions.MissingError(index)
     if isinstance(index, str):
         return get_attribute(value, index, undefined)
     if index is not None and not isinstance(index, (int, float)):
-        raise exceptions.RenderError(f"{exceptions.type_of(index)} cannot be an index")
+        raise exceptions.unsuitable("{} cannot be an index", index)
     if isinstance(index, int) and isinstance(value, (str, list, tuple, range)):
         if -len(value) <= index < len(value):
             return value[index]
@@ -96,7 +94,7 @@ def get_item(value: object, index: object, undefined: type[Undefined]) -> object
         return value[index] if index in value else make_undefined(undefined, value, index)
     if value is None or isinstance(value, _DATA):
         return make_undefined(undefined, value, index)
-    raise exceptions.RenderError(f"{exceptions.type_of(value)} has no items")
+    raise exceptions.unsuitable("{} has no items", value)
 
 
 # Lookups of attributes by the exact type of the value.

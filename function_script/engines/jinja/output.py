@@ -5,8 +5,6 @@ import math
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from jinja2 import Undefined
-
 from function_script import documents
 from function_script.documents import outdents
 from function_script.engines.jinja import exceptions
@@ -50,11 +48,8 @@ def to_text(budget: Budget, value: object) -> str:
 
 def unprintable_error(value: object) -> exceptions.MissingError | exceptions.RenderError:
     """Return the error for a value that is not data."""
-    if isinstance(value, Undefined):
-        return exceptions.MissingError(value)
-    kind = exceptions.type_of(value)
-    hint = "call it: add parentheses" if kind in _CALLABLE else None
-    return exceptions.RenderError(f"{kind} cannot be written into the text", hint=hint)
+    hint = "call it: add parentheses" if exceptions.type_of(value) in _CALLABLE else None
+    return exceptions.unsuitable("{} cannot be written into the text", value, hint=hint)
 
 
 def to_flow_yaml(budget: Budget, value: object) -> str:
@@ -111,7 +106,7 @@ def _key(key: object) -> str:
         return key
     if key is None or isinstance(key, (bool, int, float)):
         return json.dumps(key)
-    raise exceptions.RenderError(f"{exceptions.type_of(key)} cannot be the key of an object")
+    raise exceptions.unsuitable("{} cannot be the key of an object", key)
 
 
 def join_chunks(budget: Budget, chunks: Iterator[str], max_bytes: int) -> str:

@@ -12,7 +12,7 @@ from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.lexer import Token, TokenStream
 from jinja2.parser import Parser as JinjaParser
 
-from function_script.engines import habits
+from function_script.engines import habits, unexpected
 from function_script.engines.jinja import hints, policy, wording
 from function_script.engines.jinja import tokens as token_lists
 from function_script.engines.jinja.environment import Environment as JinjaEnvironment
@@ -64,10 +64,7 @@ def parse(environment: Environment, text: str) -> nodes.Template:
         parser.stream = TokenStream(_limit(tokens, environment), None, None)
         tree = parser.parse()
     except TemplateSyntaxError as error:
-        mistake = wording.read_syntax_error(error)
-        place = _Place.of(tokens, parser, error, mistake)
-        violation = _to_violation(error, mistake, parser.open_tags, place)
-        raise UnparsableError(violation) from error
+        raise UnparsableError(_Failure.of(error, tokens, parser).violation()) from error
     except (RecursionError, ValueError) as error:
         # Python refuses to read numbers of more than 4,300 digits.
         is_deep = isinstance(error, RecursionError)
@@ -97,38 +94,43 @@ def _limit(tokens: token_lists.TokenList, environment: Environment) -> Iterator[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
-    """The tokens of a text that does not parse, and the index of the one that is unexpected.
+class _Failure:
+    """An error of Jinja's parser: what it says, the open tags, and the unexpected token.
 
-    ``index`` None: the lexer fails behind the last token.
+    ``index`` is that of the token; None: the lexer fails behind the last one.
     """
 
+    mistake: wording.SyntaxMistake
+    offset: int
+    open_tags: Sequence[tuple[str, int]]
     tokens: token_lists.TokenList
     index: int | None
 
     @classmethod
-    def of(
-        cls,
-        tokens: token_lists.TokenList,
-        parser: _Parser,
-        error: TemplateSyntaxError,
-        mistake: wording.SyntaxMistake,
-    ) -> Self:
-        """Return the place of an error, which leaves the parser's stream where it is raised."""
-        if error is tokens.error:
-            return cls(tokens=tokens, index=None)
-        index = len(tokens.tokens)
-        try:
-            # The tokens in tags from the unexpected one on, up to a mistake of the lexer.
-            while parser.stream.current.type != "eof":
-                index -= parser.stream.current.type != "data"
-                next(parser.stream)
-        except TemplateSyntaxError:
-            pass
-        # The parser has taken what follows a dot before it looks at it.
-        return cls(tokens=tokens, index=index - (mistake.code == "dot"))
+    def of(cls, error: TemplateSyntaxError, tokens: token_lists.TokenList, parser: _Parser) -> Self:
+        """Read an error, which leaves the parser's stream where it is raised."""
+        mistake = wording.read_syntax_error(error)
+        index: int | None = None
+        if error is not tokens.error:
+            index = len(tokens.tokens)
+            try:
+                # The tokens in tags from the unexpected one on, up to a mistake of the lexer.
+                while parser.stream.current.type != "eof":
+                    index -= parser.stream.current.type != "data"
+                    next(parser.stream)
+            except TemplateSyntaxError:
+                pass
+            # The parser has taken what follows a dot before it looks at it.
+            index -= mistake.code == "dot"
+        return cls(
+            mistake=mistake,
+            offset=error.lineno,
+            open_tags=parser.open_tags,
+            tokens=tokens,
+            index=index,
+        )
 
-    def token(self) -> token_lists.Token | None:
+    def token(self) -> unexpected.Token | None:
         """Return the unexpected token; None if the lexer fails, or at the end of the text."""
         tokens = self.tokens.tokens
         return tokens[self.index] if self.index is not None and self.index < len(tokens) else None
@@ -138,90 +140,76 @@ class _Place:
         index = (self.index or 0) + steps
         return self.tokens.tokens[index].text if index < len(self.tokens.tokens) else ""
 
+    def violation(self) -> policy.Violation:
+        """Return the violation, of a rule of `hints` if one recognises the mistake."""
+        mistake = self.mistake
+        if mistake.code == "unclosed" and self.open_tags:
+            tag, offset = self.open_tags[-1]
+            hint, text = f"it ends with {_closing_tags(mistake.tags)}", f'"{tag}" is not closed'
+            return policy.Violation(offset=offset, message=text, name=tag, hint=hint)
+        if mistake.code == "tag":
+            return self._unknown_tag()
+        if self.index is None:
+            violation = hints.of_lexer(self.tokens)
+        else:
+            violation = hints.of_parser(self.tokens, self.index)
+        return violation or self._unexpected()
 
-def _to_violation(
-    error: TemplateSyntaxError,
-    mistake: wording.SyntaxMistake,
-    open_tags: list[tuple[str, int]],
-    place: _Place,
-) -> policy.Violation:
-    if mistake.code == "unclosed" and open_tags:
-        tag, offset = open_tags[-1]
-        hint, text = f"it ends with {_closing_tags(mistake.tags)}", f'"{tag}" is not closed'
-        return policy.Violation(offset=offset, message=text, name=tag, hint=hint)
-    if mistake.code == "tag":
-        return _unknown_tag(error, mistake, open_tags, place)
-    if place.index is None:
-        violation = hints.of_lexer(place.tokens)
-    else:
-        violation = hints.of_parser(place.tokens, place.index)
-    return violation or _unexpected(error, mistake, place)
+    def _unexpected(self) -> policy.Violation:
+        """Return the violation of a mistake that is no common one, in the parser's words."""
+        token, mistake = self.token(), self.mistake
+        message = mistake.text
+        if token is None:
+            return policy.Violation(offset=self.offset, message=message, name=mistake.name)
+        text = token.text.strip()
+        if mistake.code == "expected":
+            quoted_text = text if text[:1] in "\"'" else f'"{text}"'
+            end = f', expected "{mistake.expected}"' if mistake.expected else ""
+            message = f"unexpected {quoted_text}{end}"
+        elif mistake.code == "unexpected":
+            message = f'unexpected "{text}"'
+        return policy.Violation(
+            message=message,
+            offset=token.offset,
+            width=max(1, len(text.partition("\n")[0])),
+        )
 
-
-def _unexpected(
-    error: TemplateSyntaxError, mistake: wording.SyntaxMistake, place: _Place
-) -> policy.Violation:
-    """Return the violation of a mistake that is no common one, in the parser's words."""
-    token = place.token()
-    message = mistake.text
-    if token is None:
-        return policy.Violation(offset=error.lineno, message=message, name=mistake.name)
-    text = token.text.strip()
-    if mistake.code == "expected":
-        quoted_text = text if text[:1] in "\"'" else f'"{text}"'
-        end = f', expected "{mistake.expected}"' if mistake.expected else ""
-        message = f"unexpected {quoted_text}{end}"
-    elif mistake.code == "unexpected":
-        message = f'unexpected "{text}"'
-    return policy.Violation(
-        message=message,
-        offset=token.offset,
-        width=max(1, len(text.partition("\n")[0])),
-    )
+    def _unknown_tag(self) -> policy.Violation:
+        tag, expected = self.mistake.name or "", self.mistake.tags
+        # The unknown tag itself is the last one in the list.
+        enclosing = [each for each in self.open_tags if each != (tag, self.offset)]
+        open_tag = enclosing[-1] if enclosing else None
+        is_end = tag.startswith("end") or tag in _ENDS
+        near = None if tag in _TAGS_ELSEWHERE else spelling.nearest(tag, (*expected, *_STATEMENTS))
+        is_colon = self.following(1) == ":"
+        if tag not in _TAGS_ELSEWHERE and (foreign := habits.find("jinja", tag, "tag")):
+            hint, open_tag = foreign, None
+        elif self.following(1 + is_colon) == "=":
+            hint, open_tag = "write {% set name = value %}", None
+        elif is_end and open_tag is not None and near not in expected:
+            ends = [each for each in expected if each.startswith("end")]
+            hint = f'"{open_tag[0]}" ends with {" or ".join(f"{{% {each} %}}" for each in ends)}'
+        elif near is not None:
+            hint = f'did you mean "{near}"?'
+            open_tag = open_tag if near in expected else None
+        elif open_tag is not None:
+            hint = f'"{open_tag[0]}" ends with {_closing_tags(expected)}'
+        elif tag in {"else", "elif"}:
+            hint = 'no "if" and no "for" is open here'
+        elif tag.startswith("end"):
+            hint = f'no "{tag.removeprefix("end")}" is open here'
+        else:
+            hint = f"there are {', '.join(_STATEMENTS)}"
+        token = self.token()
+        return policy.Violation(
+            message=f'there is no tag "{tag}" here',
+            name=tag,
+            hint=hint,
+            open_tag=open_tag,
+            offset=token.offset if token is not None else self.offset,
+            width=max(1, len(tag)) if token is not None else None,
+        )
 
 
 def _closing_tags(tags: Sequence[str]) -> str:
     return " or ".join("{% " + tag + " %}" for tag in tags) or "a tag of its own"
-
-
-def _unknown_tag(
-    error: TemplateSyntaxError,
-    mistake: wording.SyntaxMistake,
-    open_tags: list[tuple[str, int]],
-    place: _Place,
-) -> policy.Violation:
-    tag = mistake.name or ""
-    # The unknown tag itself is the last one in the list.
-    enclosing = [each for each in open_tags if each != (tag, error.lineno)]
-    open_tag = enclosing[-1] if enclosing else None
-    expected = mistake.tags
-    is_end = tag.startswith("end") or tag in _ENDS
-    near = None if tag in _TAGS_ELSEWHERE else spelling.nearest(tag, (*expected, *_STATEMENTS))
-    is_colon = place.following(1) == ":"
-    if tag not in _TAGS_ELSEWHERE and (foreign := habits.find("jinja", tag, "tag")):
-        hint, open_tag = foreign, None
-    elif place.following(1 + is_colon) == "=":
-        hint, open_tag = "write {% set name = value %}", None
-    elif is_end and open_tag is not None and near not in expected:
-        ends = [each for each in expected if each.startswith("end")]
-        hint = f'"{open_tag[0]}" ends with {" or ".join(f"{{% {each} %}}" for each in ends)}'
-    elif near is not None:
-        hint = f'did you mean "{near}"?'
-        open_tag = open_tag if near in expected else None
-    elif open_tag is not None:
-        hint = f'"{open_tag[0]}" ends with {_closing_tags(expected)}'
-    elif tag in {"else", "elif"}:
-        hint = 'no "if" and no "for" is open here'
-    elif tag.startswith("end"):
-        hint = f'no "{tag.removeprefix("end")}" is open here'
-    else:
-        hint = f"there are {', '.join(_STATEMENTS)}"
-    token = place.token()
-    return policy.Violation(
-        message=f'there is no tag "{tag}" here',
-        name=tag,
-        hint=hint,
-        open_tag=open_tag,
-        offset=token.offset if token is not None else error.lineno,
-        width=max(1, len(tag)) if token is not None else None,
-    )

@@ -3,13 +3,13 @@
 Names that are set once in all templates of a program are followed; arguments of macros are not.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
 from jinja2 import nodes
 
 from function_script.engines.jinja import tokens
+from function_script.engines.jinja.arguments import count_bindings
 from function_script.engines.jinja.parser import parse_program
 from function_script.engines.jinja.run import REQUEST_PARTS
 from function_script.engines.lint import ANY, CONSTANT_TYPES, FieldAccess, FieldComparison, guarded
@@ -89,13 +89,8 @@ class _Names:
 
     def __init__(self, trees: list[nodes.Template]) -> None:
         self._values: dict[str, tuple[nodes.Node, objects.Path]] = {}
-        counts: Counter[str] = Counter()
+        counts = count_bindings(trees)
         for tree in trees:
-            counts.update(node.name for node in tree.find_all(nodes.Name) if node.ctx != "load")
-            counts.update(node.name for node in tree.find_all(nodes.Macro))
-            counts.update(node.target for node in tree.find_all(nodes.Import))
-            for each in tree.find_all(nodes.FromImport):
-                counts.update(name if isinstance(name, str) else name[1] for name in each.names)
             for node in tree.find_all((nodes.Assign, nodes.For, nodes.With)):
                 self._record_binding(node)
         self._values = {name: v for name, v in self._values.items() if counts[name] == 1}

@@ -80,14 +80,16 @@ def add(budget: Budget, left: object, right: object) -> object:
     if is_list(left) and is_list(right):
         budget.charge_items(len(left) + len(right))
         return [*left, *right]
-    raise _type_error("add {right} to {left}", left, right, _add_hint(left, right))
+    raise exceptions.unsuitable("cannot add {1} to {0}", left, right, hint=_add_hint(left, right))
 
 
 def subtract(_budget: Budget, left: object, right: object) -> object:
     """Return ``left - right``."""
     if is_number(left) and is_number(right):
         return _check_number(left - right)
-    raise _type_error("subtract {right} from {left}", left, right, _convert_hint(left, right))
+    raise exceptions.unsuitable(
+        "cannot subtract {1} from {0}", left, right, hint=_convert_hint(left, right)
+    )
 
 
 def multiply(budget: Budget, left: object, right: object) -> object:
@@ -102,7 +104,7 @@ def multiply(budget: Budget, left: object, right: object) -> object:
     if isinstance(left, (list, tuple)) and isinstance(right, int):
         budget.charge_items(len(left) * max(right, 0))
         return [*left] * max(right, 0)
-    raise _type_error("multiply {left} by {right}", left, right)
+    raise exceptions.unsuitable("cannot multiply {} by {}", left, right)
 
 
 def divide(_budget: Budget, left: object, right: object) -> object:
@@ -128,7 +130,9 @@ def _divide(
     divide_by: Callable[[float, float], object], left: object, right: object
 ) -> int | float:
     if not is_number(left) or not is_number(right):
-        raise _type_error("divide {left} by {right}", left, right, _convert_hint(left, right))
+        raise exceptions.unsuitable(
+            "cannot divide {} by {}", left, right, hint=_convert_hint(left, right)
+        )
     if right == 0:
         raise exceptions.RenderError(
             "division by zero", hint="test that the divisor is not 0 first"
@@ -139,7 +143,7 @@ def _divide(
 def power(_budget: Budget, left: object, right: object) -> object:
     """Return ``left ** right``."""
     if not is_number(left) or not is_number(right):
-        raise _type_error("raise {left} to the power of {right}", left, right)
+        raise exceptions.unsuitable("cannot raise {} to the power of {}", left, right)
     if isinstance(left, float) or isinstance(right, float):
         try:
             result = left**right
@@ -160,18 +164,18 @@ def power(_budget: Budget, left: object, right: object) -> object:
     return left**right
 
 
-def negate(value: object) -> object:
+def negate(_budget: Budget, value: object) -> object:
     """Return ``-value``."""
     if is_number(value):
         return -value
-    raise _type_error("negate {left}", value, 0)
+    raise exceptions.unsuitable("cannot negate {}", value)
 
 
-def affirm(value: object) -> object:
+def affirm(_budget: Budget, value: object) -> object:
     """Return ``+value``."""
     if is_number(value):
         return +value
-    raise _type_error("take the number of {left}", value, 0)
+    raise exceptions.unsuitable("cannot take the number of {}", value)
 
 
 def _check_number(result: object) -> int | float:
@@ -208,7 +212,9 @@ def _compare(budget: Budget, left: object, right: object) -> int:
         return (left > right) - (left < right)
     if is_number(left) and is_number(right):
         return (left > right) - (left < right)
-    raise _type_error("compare {left} with {right}", left, right, _convert_hint(left, right))
+    raise exceptions.unsuitable(
+        "cannot compare {} with {}", left, right, hint=_convert_hint(left, right)
+    )
 
 
 def less(budget: Budget, left: object, right: object) -> bool:
@@ -249,7 +255,7 @@ def contains(budget: Budget, item: object, container: object) -> bool:
         length = len(item) if isinstance(item, str) else 0
         budget.spend(len(items) * (1 + length // _COMPARED_PER_STEP))
         return item in items
-    raise _type_error("look for {left} in {right}", item, container)
+    raise exceptions.unsuitable("cannot look for {} in {}", item, container)
 
 
 def concatenate(budget: Budget, parts: tuple[object, ...]) -> str:
@@ -268,16 +274,14 @@ def take_slice(budget: Budget, value: object, bounds: Bounds) -> object:
     if is_list(value):
         budget.spend(len(value))
         return list(value[bounds])
-    raise exceptions.RenderError(f"cannot take a slice of {exceptions.type_of(value)}")
+    raise exceptions.unsuitable("cannot take a slice of {}", value)
 
 
 def check_key(value: object) -> object:
     """Return the value if it may be the key of an object, else raise RenderError."""
     if value is None or isinstance(value, (str, int, float)):
         return value
-    if isinstance(value, Undefined):
-        raise exceptions.MissingError(value)
-    raise exceptions.RenderError(f"{exceptions.type_of(value)} cannot be the key of an object")
+    raise exceptions.unsuitable("{} cannot be the key of an object", value)
 
 
 def check_settable(value: object) -> Namespace:
@@ -292,14 +296,10 @@ def iterate(budget: Budget, value: object, steps: int) -> object:
     if isinstance(value, (list, tuple, range, str, Mapping)):
         budget.spend(len(value) * steps)
         return value
-    if isinstance(value, Undefined):
-        raise exceptions.MissingError(value)
-    if isinstance(value, (Method, Builtin)):
-        raise exceptions.RenderError(
-            f"cannot loop over {exceptions.type_of(value)}", hint="call it: add parentheses"
-        )
     hint = _LOOP_HINT if value is None else _COUNT_HINT if is_number(value) else None
-    raise exceptions.RenderError(f"cannot loop over {exceptions.type_of(value)}", hint=hint)
+    if isinstance(value, (Method, Builtin)):
+        hint = "call it: add parentheses"
+    raise exceptions.unsuitable("cannot loop over {}", value, hint=hint)
 
 
 def _add_hint(left: object, right: object) -> str | None:
@@ -319,17 +319,6 @@ def _convert_hint(left: object, right: object) -> str | None:
         if is_number(number) and isinstance(text, str):
             return "a number and a text: convert the text with `| int`, or write it without quotes"
     return None
-
-
-def _type_error(operation: str, left: object, right: object, hint: str | None = None) -> Exception:
-    for value in (left, right):
-        if isinstance(value, Undefined):
-            return exceptions.MissingError(value)
-    return exceptions.RenderError(
-        "cannot "
-        + operation.format(left=exceptions.type_of(left), right=exceptions.type_of(right)),
-        hint=hint,
-    )
 
 
 def invoke(budget: Budget, method: Method, arguments: tuple[object, ...]) -> object:
@@ -374,7 +363,7 @@ def call_string_method(
 def join(budget: Budget, items: object, separator: str) -> str:
     """Return the items of a list as text, with the separator between them."""
     if not isinstance(items, (list, tuple, range, str, Mapping)):
-        raise exceptions.RenderError(f"cannot join {exceptions.type_of(items)}", name="join")
+        raise exceptions.unsuitable("cannot join {}", items, name="join")
     parts = [to_text(budget, item) for item in items]
     budget.charge_characters(sum(map(len, parts)) + len(separator) * max(len(parts) - 1, 0))
     return separator.join(parts)

@@ -6,11 +6,12 @@ Offsets count characters from the beginning of the text; a line break counts as 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
 
 from function_script.engines.jinja.policy import Violation
+from function_script.engines.unexpected import Token
 from function_script.texts.source import Source, Span, span_at
 
 _NEWLINE: Final = re.compile(r"\r\n|\r|\n")
@@ -22,24 +23,12 @@ _NO_TOKENS: Final = frozenset(
 )
 
 
-class Token(NamedTuple):
-    """A token inside of a tag, or a mark that begins or ends one, as it is written."""
-
-    kind: str
-    text: str
-    offset: int
-
-    @property
-    def end(self) -> int:
-        """The offset behind it."""
-        return self.offset + len(self.text)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenList:
     """The tokens of a text up to ``end``; ``error`` is the lexer's, which then is there.
 
-    ``tokens`` are those in tags, ``all_tokens`` the others, too: the offset, kind and text of each.
+    ``tokens`` are those in tags, and the marks that begin or end one. ``all_tokens`` are the
+    others, too: the offset, kind and text of each.
     """
 
     text: str

@@ -10,11 +10,8 @@ from function_script.engines.starlark import mistakes
 from function_script.engines.starlark.analysis import request_reads, syntax
 from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.source import Span, span_at
+from function_script.texts.source import Span
 
-_CREDENTIALS_GETTER: Final = re.compile(
-    r"""^[^#\n]*?\bget_credentials\(\s*\w+\s*,\s*["'](?P<name>[^"'\\]+)["']""", re.MULTILINE
-)
 # Calls that may give whole resources, with names that only a run knows.
 _DECODING: Final = re.compile(r"decode|from_?(?:json|yaml)|parse", re.IGNORECASE)
 _EMITTING: Final = frozenset({"event", "warning"})
@@ -26,6 +23,9 @@ class StarlarkLint(Lint):
     observed_getter = re.compile(
         r"""^[^#\n]*?\bget_(?:observed|connection_details)\(\s*\w+\s*,\s*["'](?P<name>[^"'\\]+)["']""",
         re.MULTILINE,
+    )
+    credentials_getter = re.compile(
+        r"""^[^#\n]*?\bget_credentials\(\s*\w+\s*,\s*["'](?P<name>[^"'\\]+)["']""", re.MULTILINE
     )
     random_call = re.compile(r"\b(?:stable_secret|(?P<public>stable_id))(?=\()")
 
@@ -44,13 +44,6 @@ class StarlarkLint(Lint):
     def find_doubts(self, program: Program) -> Iterator[Diagnostic]:
         """Find parts that run without an error, and that nobody can mean."""
         return mistakes.find_doubts(program)
-
-    def find_credentials(self, program: Program) -> Iterator[Mention]:
-        """Find names that are arguments of ``get_credentials``."""
-        for source in program.sources():
-            for match in _CREDENTIALS_GETTER.finditer(source.text):
-                span = span_at(source, match.start("name"), len(match["name"]))
-                yield Mention(match["name"], source, span)
 
     def find_composed_kinds(self, program: Program) -> Iterator[tuple[str, ResourceKind]]:
         """Find resources in dicts by name, and in calls of ``resource``."""

@@ -6,13 +6,15 @@ another language or one classic slip; a mistake that no rule is sure of has no h
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from function_script.engines import unexpected
 from function_script.engines.starlark.interpreter import Failure
 from function_script.engines.tables import Rules
+from function_script.engines.unexpected import CLOSING, OPENING, VALUES, Token
 from function_script.texts.source import Source, Span
 
 _TOKEN: Final = re.compile(
@@ -21,16 +23,6 @@ _TOKEN: Final = re.compile(
     r"|(?P<name>[A-Za-z_]\w*)|(?P<number>\d[\w.]*)|(?P<comment>\#[^\n]*)|(?P<newline>\n)"
     r"|(?P<operator>\*\*|//|[=!<>]=|[^\w\s])|(?P<blank>[^\S\n]+)",
     re.DOTALL,
-)
-_OPENING: Final = {"(": ")", "[": "]", "{": "}"}
-_CLOSING: Final = frozenset(_OPENING.values())
-_VALUES: Final = frozenset({"string", "name", "number"})
-# Words that end no value.
-_WORDS: Final = frozenset(
-    {
-        *("and", "break", "continue", "def", "elif", "else", "for", "if", "in", "lambda", "load"),
-        *("not", "or", "pass", "return"),
-    }
 )
 _BLOCKS: Final = frozenset({"if", "elif", "else", "for", "while", "def", "function", "func"})
 # Keywords of Python that Starlark reserves.
@@ -75,16 +67,6 @@ _STATEMENTS: Final = {
 }
 
 
-class _Token(NamedTuple):
-    kind: str
-    text: str
-    offset: int
-
-    @property
-    def end(self) -> int:
-        return self.offset + len(self.text)
-
-
 class Hint(NamedTuple):
     """A hint, and the place of the construct where that is not the interpreter's."""
 
@@ -93,56 +75,32 @@ class Hint(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Site:
+class _Site(unexpected.Site):
     """The tokens of a source, and the index of the unexpected one."""
 
     source: Source
-    tokens: Sequence[_Token]
-    index: int
     span: Span
     code: str
+    words = frozenset(
+        (
+            *("and", "break", "continue", "def", "elif", "else", "for", "if", "in", "lambda"),
+            *("load", "not", "or", "pass", "return"),
+        )
+    )
 
-    def at(self, step: int) -> _Token:
-        index = self.index + step
-        return self.tokens[index] if 0 <= index < len(self.tokens) else _NONE
-
-    def text(self, step: int) -> str:
-        return self.at(step).text
-
-    def is_adjacent(self, step: int) -> bool:
-        """Report whether the tokens ``step`` and ``step + 1`` stand side by side."""
-        return self.at(step).end == self.at(step + 1).offset and bool(self.text(step))
-
-    def bracket(self) -> _Token | None:
-        """Return the innermost bracket that is open before the token."""
-        stack: list[_Token] = []
-        for token in self.tokens[: self.index]:
-            if token.kind == "operator" and token.text in _OPENING:
-                stack.append(token)
-            elif token.kind == "operator" and token.text in _CLOSING and stack:
-                stack.pop()
-        return stack[-1] if stack else None
-
-    def first(self) -> _Token:
+    def first(self) -> Token:
         """Return the first token of the line."""
         index = min(self.index, len(self.tokens) - 1)
         while index > 0 and self.tokens[index - 1].kind != "newline":
             index -= 1
-        return self.tokens[index] if self.tokens else _NONE
-
-    def is_value_before(self) -> bool:
-        """Report whether a value ends just before the token."""
-        before = self.at(-1)
-        if before.kind == "operator":
-            return before.text in _CLOSING
-        return before.kind in _VALUES and before.text not in _WORDS
+        return self.tokens[index]
 
     def is_second_equals(self) -> bool:
         """Report whether the line has another assignment before the token, as in ``a = b = 1``."""
         first = self.tokens.index(self.first())
         return any(token.text == "=" for token in self.tokens[first : self.index])
 
-    def hint(self, text: str, token: _Token | None = None, width: int = 0) -> Hint:
+    def hint(self, text: str, token: Token | None = None, width: int = 0) -> Hint:
         """Return a hint at a token, or at the interpreter's place."""
         if token is None or not token.text:
             return Hint(text)
@@ -155,9 +113,6 @@ class _Site:
             width=width or max(1, len(token.text.partition("\n")[0])),
         )
         return Hint(text, span)
-
-
-_NONE: Final = _Token("", "", -1)
 
 
 _RULES: Final = Rules[Callable[[_Site], Hint | None]]()
@@ -183,24 +138,24 @@ def find(failure: Failure, source: Source) -> Hint | None:
     return None
 
 
-def _read(text: str) -> list[_Token]:
+def _read(text: str) -> list[Token]:
     """Return the tokens of a source, without line breaks inside of brackets."""
-    tokens: list[_Token] = []
+    tokens: list[Token] = []
     depth = 0
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or ""
         if kind in {"blank", "comment"} or (kind == "newline" and depth):
             continue
         if kind == "operator":
-            depth = max(0, depth + (match[0] in _OPENING) - (match[0] in _CLOSING))
-        tokens.append(_Token(kind, match[0], match.start()))
+            depth = max(0, depth + (match[0] in CLOSING) - (match[0] in OPENING))
+        tokens.append(Token(kind, match[0], match.start()))
     return tokens
 
 
 @_RULES.add
 def _foreign_character(site: _Site) -> Hint | None:
     line = site.source.text[site.at(0).offset :].partition("\n")[0]
-    match site.text(0):
+    match site.text_at(0):
         case "?" if line.startswith("?."):
             hint = 'write get(value, "a.b"): it gives None where something on the way is missing'
             return site.hint(hint, site.at(0), 2)
@@ -223,10 +178,10 @@ def _foreign_character(site: _Site) -> Hint | None:
 @_RULES.add
 def _template(site: _Site) -> Hint | None:
     """Recognise tags of templates."""
-    if site.text(0) == "%" and site.text(-1) == "{" and site.is_adjacent(-1):
+    if site.text_at(0) == "%" and site.text_at(-1) == "{" and site.is_adjacent(-1):
         text = "this is a tag of templates: write `if condition:` or `for item in list:`"
         return site.hint(text, site.at(-1), 2)
-    if site.text(0) not in {"}", "."}:
+    if site.text_at(0) not in {"}", "."}:
         return None
     for one, two in zip(site.tokens[: site.index], site.tokens[1 : site.index], strict=False):
         if one.text == two.text == "{" and one.end == two.offset and site.bracket() == two:
@@ -236,7 +191,7 @@ def _template(site: _Site) -> Hint | None:
 
 @_RULES.add
 def _doubled(site: _Site) -> Hint | None:
-    before, text = site.at(-1), site.text(0)
+    before, text = site.at(-1), site.text_at(0)
     if not site.is_adjacent(-1):
         return None
     if before.text == text and text in {"&", "|"}:
@@ -251,12 +206,12 @@ def _doubled(site: _Site) -> Hint | None:
 
 @_RULES.add
 def _equals(site: _Site) -> Hint | None:
-    if site.text(0) != "=" and (site.text(0), site.text(1)) != (":", "="):
+    if site.text_at(0) != "=" and (site.text_at(0), site.text_at(1)) != (":", "="):
         return None
     before = site.at(-1)
-    if site.text(0) == ":" or before.text == ":":
-        token = site.at(0) if site.text(0) == ":" else before
-        adjacent = site.is_adjacent(0 if site.text(0) == ":" else -1)
+    if site.text_at(0) == ":" or before.text == ":":
+        token = site.at(0) if site.text_at(0) == ":" else before
+        adjacent = site.is_adjacent(0 if site.text_at(0) == ":" else -1)
         name, equals = site.first(), site.tokens[site.tokens.index(token) - 1]
         is_statement = site.bracket() is None and name == equals
         text = (
@@ -267,7 +222,7 @@ def _equals(site: _Site) -> Hint | None:
         return site.hint(text, token, 2) if adjacent else None
     if before.text in {"==", "!="} and site.is_adjacent(-1):
         return site.hint(f"write {before.text}", before, 3)
-    if site.text(1) == ">" and site.is_adjacent(0):
+    if site.text_at(1) == ">" and site.is_adjacent(0):
         return _arrow(site)
     bracket = site.bracket()
     if bracket is None and site.first().kind == "name" and site.is_second_equals():
@@ -281,7 +236,7 @@ def _equals(site: _Site) -> Hint | None:
 
 def _arrow(site: _Site) -> Hint | None:
     """Recognise ``x => y``: in a condition the operator, else a function."""
-    token = site.at(0) if site.text(0) == "=" else site.at(-1)
+    token = site.at(0) if site.text_at(0) == "=" else site.at(-1)
     if site.first().text in {"if", "elif", "while"}:
         return site.hint("write >=", token, 2)
     if site.bracket() is not None:
@@ -295,7 +250,7 @@ def _arrow(site: _Site) -> Hint | None:
 @_RULES.add
 def _stars(site: _Site) -> Hint | None:
     """Recognise ``a ** b``, ``{**a}`` and ``[*a]``."""
-    match site.text(0), site.is_value_before():
+    match site.text_at(0), site.is_value_before():
         case "**", True:
             return site.hint("there is no power: multiply")
         case "**", False:
@@ -310,9 +265,9 @@ def _stars(site: _Site) -> Hint | None:
 def _increment(site: _Site) -> Hint | None:
     """Recognise ``i++`` and ``i--``."""
     one, two = site.at(-2), site.at(-1)
-    is_end = site.at(0).kind == "newline" or site.text(0) in {";", ")"}
+    is_end = site.at(0).kind == "newline" or site.text_at(0) in {";", ")"}
     if is_end and one.text == two.text and one.text in {"+", "-"} and one.end == two.offset:
-        name = site.text(-3)
+        name = site.text_at(-3)
         return site.hint(f"write `{name} {one.text}= 1`", one, 2)
     return None
 
@@ -320,7 +275,10 @@ def _increment(site: _Site) -> Hint | None:
 @_RULES.add
 def _comment(site: _Site) -> Hint | None:
     # A division has a value on its left.
-    if (site.text(0) == "//" and not site.is_value_before()) or (site.text(0), site.text(1)) == (
+    if (site.text_at(0) == "//" and not site.is_value_before()) or (
+        site.text_at(0),
+        site.text_at(1),
+    ) == (
         "/",
         "*",
     ):
@@ -330,20 +288,20 @@ def _comment(site: _Site) -> Hint | None:
 
 @_RULES.add
 def _statement(site: _Site) -> Hint | None:
-    first, text = site.first(), site.text(0)
+    first, text = site.first(), site.text_at(0)
     if site.code == "keyword" and text in _KEYWORDS:
         return site.hint(_KEYWORDS[text])
-    if site.text(-1) == "else" and text == "if":
+    if site.text_at(-1) == "else" and text == "if":
         return site.hint("write elif")
     if text == "then" or (text == "{" and first.text in _BLOCKS):
         return site.hint("a block begins with a colon, and its lines are indented")
-    if site.text(-1) == "schema" and site.at(-1) == first:
+    if site.text_at(-1) == "schema" and site.at(-1) == first:
         return site.hint("there are no schemas: use dicts")
     is_second = site.index > 0 and site.at(-1) == first
-    if is_second and first.text in _STATEMENTS and site.at(0).kind in _VALUES:
+    if is_second and first.text in _STATEMENTS and site.at(0).kind in VALUES:
         return site.hint(_STATEMENTS[first.text], first)
     line = site.source.text[first.offset : site.at(0).offset]
-    if site.text(-1) == ":" and text == "return" and "lambda" in line:
+    if site.text_at(-1) == ":" and text == "return" and "lambda" in line:
         return site.hint("a lambda has no return: `lambda x: value`")
     return None
 
@@ -351,9 +309,9 @@ def _statement(site: _Site) -> Hint | None:
 @_RULES.add
 def _brackets(site: _Site) -> Hint | None:
     bracket = site.bracket()
-    text = site.text(0)
+    text = site.text_at(0)
     if bracket is None:
-        opening = next((key for key, close in _OPENING.items() if close == text), None)
+        opening = OPENING.get(text)
         return site.hint(f'there is no "{opening}" that it closes') if opening else None
     if text == "for" and bracket.text == "(":
         before = site.tokens[site.tokens.index(bracket) - 1]
@@ -364,7 +322,7 @@ def _brackets(site: _Site) -> Hint | None:
     return None
 
 
-def _entry(site: _Site, bracket: _Token) -> Hint | None:
+def _entry(site: _Site, bracket: Token) -> Hint | None:
     """Return the hint for a value in a dict that has no colon behind it."""
     inside = site.tokens[site.tokens.index(bracket) + 1 : site.index]
     pairs = pairwise(inside)
@@ -379,7 +337,7 @@ def _entry(site: _Site, bracket: _Token) -> Hint | None:
 def _side_by_side(site: _Site) -> Hint | None:
     """Recognise two values with nothing between them."""
     token, before = site.at(0), site.at(-1)
-    if token.kind not in _VALUES or token.text in _WORDS or not site.is_value_before():
+    if token.kind not in VALUES or token.text in site.words or not site.is_value_before():
         return None
     if site.code == "keyword":
         return None
@@ -393,10 +351,10 @@ def _side_by_side(site: _Site) -> Hint | None:
     is_one_line = "\n" not in site.source.text[before.end : token.offset]
     if bracket is None:
         return site.hint("join texts with `+`") if both else None
-    is_entry = bracket.text == "{" and site.text(-2) == ":"
-    if both and is_entry and site.text(1) in {",", "}"}:
+    is_entry = bracket.text == "{" and site.text_at(-2) == ":"
+    if both and is_entry and site.text_at(1) in {",", "}"}:
         # A comma would begin a key that has no value.
         return site.hint("join texts with `+`")
-    if both and is_one_line and site.text(1) != ":":
+    if both and is_one_line and site.text_at(1) != ":":
         return site.hint("put a comma between the two texts, or join them with `+`")
     return site.hint("a comma is missing before it")

@@ -31,23 +31,22 @@ _MAX_HOPS: Final = 20
 
 def find(program: Program) -> list[FieldAccess]:
     """Return the lookups in `main` of the program's main source."""
-    tree = syntax.parse(program.main.text)
-    for node in tree.body if tree is not None else ():
-        match node:
-            case ast.FunctionDef(name="main", args=ast.arguments(args=[ast.arg(arg=request)])):
-                return _Main(node, request, program.main).reads()
-            case _:
-                pass
-    return []
+    return [read for main in _find_main(program) for read in main.reads()]
 
 
 def find_comparisons(program: Program) -> Iterator[FieldComparison]:
     """Yield the comparisons of fields with constants, in `main` of the main source."""
+    for main in _find_main(program):
+        yield from main.comparisons()
+
+
+def _find_main(program: Program) -> Iterator["_Main"]:
+    """Yield the function of this name that has one parameter."""
     tree = syntax.parse(program.main.text)
     for node in tree.body if tree is not None else ():
         match node:
             case ast.FunctionDef(name="main", args=ast.arguments(args=[ast.arg(arg=request)])):
-                yield from _Main(node, request, program.main).comparisons()
+                yield _Main(node, request, program.main)
             case _:
                 pass
 
