@@ -374,7 +374,7 @@ def test_captured_request_is_a_further_request_of_its_step(
     text = compare(capsys)
     assert 'resource "captured": spec.size is 1 in old, and 2 here' in text
     assert 'for the request in "new/buckets.case.yaml"' in text
-    assert "--> new/composition.yaml:9:" in text
+    assert "--> new/programs/other/main.j2:9:" in text
 
 
 @pytest.mark.parametrize(
