@@ -162,9 +162,7 @@ def find(subject: Subject, options: Options) -> Outcome:
     branches = _Branches(subject)
     root = None
     # A pool takes a third of a second to start, and few folders of programs are read.
-    if subject.programs is not None and any(
-        "fileSystem" in each.value for each, _ in subject.inputs
-    ):
+    if subject.programs is not None and any(step.reads_files for _, step in subject.inputs):
         root = subject.project.resolve(subject.programs)
     with (
         rendering.servers,

@@ -7,11 +7,11 @@ makes them. Requests that were captured are further ones of their step.
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from function_script.documents import Document
 from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -22,14 +22,7 @@ from function_script.request.values import Object
 from function_script.sandbox import Pool
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
-from function_script.tools import (
-    author_positions,
-    console,
-    local_pool,
-    manifests,
-    step_inputs,
-    xrds,
-)
+from function_script.tools import console, local_pool, manifests, step_inputs, xrds
 from function_script.tools.cases import loader, model, parser
 from function_script.tools.check import runs, searching
 from function_script.tools.check.definitions import Definitions
@@ -45,14 +38,18 @@ from function_script.tools.compare.sides import (
 from function_script.tools.plan.dump import Dump, UnknownError, key_of, text_at_machinery
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, functions, loading, messages, renderer
-from function_script.tools.render.positions import Origin
+from function_script.tools.render.positions import Origin, Position
 from function_script.tools.revisions import Version
 
 Verdict = Literal[
     "equal", "different", "errors on both sides", "not compared", "nothing to compare"
 ]
+# The step, the path of the value, and the line that writes it.
+Place: TypeAlias = tuple[str, objects.Path, tuple[str, int] | None]
 
 _REFERENCE: Final = ("compositionRef", "name")
+# Crossplane runs nothing for such an XR.
+_PAUSED: Final = Diagnostic(message="the XR is paused or is being deleted: no step runs")
 _MAX_VALUE: Final = 80
 _MAX_ERROR: Final = 400
 
@@ -73,12 +70,11 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A difference at one place of a Composition; ``requests`` counts those that show it."""
+    """A difference that an XR or a request shows at one place of a Composition."""
 
     step: str
     problem: Diagnostic
     difference: Difference
-    requests: int = 1
 
 
 class Row:
@@ -87,8 +83,8 @@ class Row:
     ``captured`` counts captured requests that were compared, and ``masked`` those that cannot be,
     for they have masked values. ``refused`` are the errors here of XRs and requests that both sides
     refuse, and ``uncompared`` the reasons for which others were not compared, with the number of
-    each. ``named`` counts XRs and requests with differences that are no change. ``changes`` are by
-    their places.
+    each. ``named`` counts XRs and requests with differences that are no change. ``changes`` has
+    those of each place, one for each XR or request that shows it.
     """
 
     def __init__(self, file: str, name: str = "", error: FatalError | None = None) -> None:
@@ -96,7 +92,7 @@ class Row:
         self.name = name
         self.has_steps = True
         self.compared = self.captured = self.masked = 0
-        self.changes: dict[object, Change] = {}
+        self.changes: dict[Place, list[Change]] = {}
         self.refused: Counter[str] = Counter()
         self.uncompared = Counter(() if error is None else error.diagnostics)
         self.named: Counter[Named] = Counter()
@@ -330,66 +326,61 @@ class _Subject:
         """Add to the row what a run compares; report whether both sides answered all of it."""
         row = self.row
         comparisons: list[Comparison] = []
-        reason: Diagnostic | None = None
+        reasons: Sequence[Diagnostic]
         try:
             run_(comparisons)
+            reasons = () if comparisons else (_PAUSED,)
         except FatalError as error:
-            reason = error.diagnostics[0]
+            reasons = error.diagnostics[:1]
         except UnknownError as error:
-            reason = Diagnostic(message=str(error))
-        if reason is None and not comparisons:
-            # Crossplane runs nothing for it.
-            reason = Diagnostic(message="the XR is paused or is being deleted: no step runs")
-        if reason is not None:
-            row.uncompared[reason] += 1
+            reasons = [Diagnostic(message=str(error))]
+        row.uncompared.update(reasons)
         row.named.update({kind for one in comparisons for kind in one.named})
         is_different = self._add_changes(comparisons, label)
-        if reason is not None or is_different or comparisons[-1].refusal is None:
-            return reason is None
-        row.refused[comparisons[-1].refusal] += 1
+        if reasons or is_different:
+            return not reasons
+        # An answer of a whole pipeline, or of its last step that both sides ran.
+        last = comparisons[-1]
+        if last.theirs.refusal is None or last.ours.refusal is None:
+            return True
+        row.refused[last.ours.refusal] += 1
         return False
 
     def _add_changes(self, comparisons: Sequence[Comparison], label: str) -> bool:
         """Add the differences of one XR or request, each once; report whether there are any."""
-        changes: dict[object, Change] = {}
+        changes: dict[Place, Change] = {}
         for comparison in comparisons:
             for difference in comparison.differences:
                 change = self._locate(comparison, difference, label)
                 span = change.problem.span
-                place = (change.step, difference.path, span and (span.name, span.line))
-                changes.setdefault(place, change)
-        for key, change in changes.items():
-            first = self.row.changes.setdefault(key, change)
-            if first is not change:
-                self.row.changes[key] = replace(first, requests=first.requests + 1)
+                line = None if span is None else (span.name, span.line)
+                # Resources of a loop differ at one line, and count once for their XR.
+                changes.setdefault((change.step, difference.path, line), change)
+        for place, change in changes.items():
+            self.row.changes.setdefault(place, []).append(change)
         return bool(changes)
 
     def _locate(self, comparison: Comparison, difference: Difference, label: str) -> Change:
         """Return a difference at the line that writes the value, else at the step."""
         path = difference.path[1:] if difference.path[:1] == ("xr",) else difference.path
         is_object = difference.resource is not None or path != difference.path
-        both = comparison.positions if is_object else ()
-        positions = filter(None, (each.nearest(difference.resource, path) for each in both))
-        position = next(positions, None)
+        # What this side does not have, the other one may have written.
+        both = (comparison.ours, comparison.theirs) if is_object else ()
+        places = (each.positions.nearest(difference.resource, path) for each in both)
         step = comparison.step
-        span = position.span if position is not None else None
-        if span is None:
-            place: objects.Path = ("spec", "pipeline")
-            span = self._document.span(place if step is None else (*place, step.index))
-        reasons = () if comparison.problem is None else (comparison.problem.message,)
+        name, indexes = ("", ()) if step is None else (step.name, (step.index,))
+        position = next(filter(None, places), Position(name, None))
+        span = position.span or self._document.span(("spec", "pipeline", *indexes))
         problem = Diagnostic(
             message=_describe(difference, comparison.other),
             span=span,
-            notes=(*reasons, f"for {label}"),
+            excerpt=None if span is None else comparison.ours.positions.excerpt(span),
+            notes=(
+                *(each.message for each in comparison.ours.response.diagnostics[:1]),
+                f"for {label}",
+            ),
         )
-        if span is not None and span.name == str(_path(self._document)):
-            problem = author_positions.to_span(problem, span, self._document)
-        name = step.name if step is not None else ""
-        return Change(
-            step=position.step if position is not None else name,
-            difference=difference,
-            problem=problem,
-        )
+        return Change(step=position.step, problem=problem, difference=difference)
 
 
 def _describe(difference: Difference, other: str) -> str:

@@ -22,12 +22,9 @@ def to_text(rows: Sequence[Row], *, shows_all: bool, columns: int | None = None)
     ]
     parts = ["\n".join(lines)] if lines else []
     for row in rows:
-        for change in row.changes.values():
-            problem = change.problem
-            frame = diagnostics.to_frame(problem, "difference", columns)
-            parts.append(
-                frame + (f"\n  = and for {change.requests - 1} more" if change.requests > 1 else "")
-            )
+        for change, *others in row.changes.values():
+            frame = diagnostics.to_frame(change.problem, "difference", columns)
+            parts.append(frame + (f"\n  = and for {len(others)} more" if others else ""))
         for problem, count in row.uncompared.items():
             frame = diagnostics.to_frame(problem, f"not compared: {_title(row)}", columns)
             parts.append(frame + (f"\n  = for {count} of its requests" if count > 1 else ""))
@@ -63,9 +60,9 @@ def to_json(rows: Sequence[Row]) -> str:
                             "path": [*change.difference.path],
                             "theirs": change.difference.theirs,
                             "ours": change.difference.ours,
-                            "requests": change.requests,
+                            "requests": 1 + len(others),
                         }
-                        for change in row.changes.values()
+                        for change, *others in row.changes.values()
                     ],
                     "errorsOnBothSides": [
                         {"message": message, "count": count}
@@ -93,7 +90,7 @@ def to_markdown(rows: Sequence[Row]) -> str:
     items = [
         f"- {_code(str(change.problem.span or _title(row)))}: {_code(change.problem.message)}"
         for row in rows
-        for change in row.changes.values()
+        for change, *_ in row.changes.values()
     ]
     items += [
         f"- not compared, {_code(_title(row))}: {_code(problem.message)}"

@@ -9,7 +9,6 @@ from function_script import inputs
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request.values import Object, Value
 from function_script.sandbox import Pool
-from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import DocumentError, InputError
 from function_script.tools import manifests, render
 from function_script.tools.compare import differences
@@ -33,23 +32,37 @@ from function_script.tools.render.steps import Step
 _REPEATS: Final = 8
 
 
+class Answer(NamedTuple):
+    """What one side answers; ``positions`` locate its values.
+
+    ``requirements`` are those of a whole pipeline; None if no function was called.
+    """
+
+    response: StepResponse
+    positions: Positions
+    requirements: RequirementSource | None = None
+
+    @property
+    def refusal(self) -> str | None:
+        """The first line of the reason for a refusal; None if there is none."""
+        texts = [problem.message for problem in self.response.diagnostics]
+        texts += fatal_messages(self.response.response)
+        return texts[0].partition("\n")[0] if texts else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """The differences between the first answers of both sides that last.
 
-    ``other`` is the other side, such as "with function-a", and ``response`` its answer. ``problem``
-    is the first reason for which this side refuses, and ``refusal`` its text if both do.
-    ``positions`` locate values, those of this side first. ``step`` is None for a whole pipeline.
+    ``other`` is the other side, such as "with function-a"; ``step`` is None for a whole pipeline.
     """
 
     step: Step | None
     other: str
-    response: StepResponse
+    theirs: Answer
+    ours: Answer
     differences: Sequence[Difference]
     named: set[Named]
-    problem: Diagnostic | None
-    refusal: str | None
-    positions: Sequence[Positions]
 
 
 class Source(NamedTuple):
@@ -63,13 +76,6 @@ class Source(NamedTuple):
     def composition(self) -> Object:
         """The Composition."""
         return self.origin.document.value
-
-
-class _Answer(NamedTuple):
-    """The answer of one side, and the places of its values as far as they are of use."""
-
-    response: StepResponse
-    positions: Positions
 
 
 class Versions:
@@ -87,26 +93,23 @@ class Versions:
         self, xr: RenderInputs, comparisons: list[Comparison]
     ) -> Sequence[RequirementSource | None]:
         """Render the XR on both sides; return what they required. Raises FatalError."""
-        renderings: dict[str, Rendering] = {}
 
-        def ask(side: str, source: Source) -> _Answer:
+        def ask(source: Source) -> Answer:
             with source.origin.map_errors():
                 inputs_ = replace(xr, composition=source.composition)
                 rendering = self._open(source).reconcile(inputs_, source.origin)
-            renderings[side] = rendering
             if rendering.skipped:
                 raise InputError.of(f'step "{rendering.skipped[0]}" is left out')
-            failure = rendering.result.failure
-            problems = failure.diagnostics if failure is not None else ()
+            result = rendering.result
+            problems = result.failure.diagnostics if result.failure is not None else ()
             response = StepResponse(response=_join(rendering), diagnostics=problems)
-            return _Answer(response, rendering.positions)
+            return Answer(response, rendering.positions, result.requirements)
 
-        asks = (partial(ask, "theirs", self._theirs), partial(ask, "ours", self._ours))
-        comparison = _compare_answers(*asks, None, self._other)
-        both = [renderings["ours"], renderings["theirs"]]
-        if all(each.responses for each in both):
+        comparison = self._compare(ask, None, self._other)
+        both = [comparison.ours.requirements, comparison.theirs.requirements]
+        if None not in both:
             comparisons.append(comparison)
-        return [each.result.requirements for each in both]
+        return both
 
     def find_step(self, step_input: Object) -> Step | None:
         """Return the step that has an input on one side, and is on both."""
@@ -119,19 +122,36 @@ class Versions:
 
     def ask(
         self, step: Step, request: fnv1.RunFunctionRequest, comparisons: list[Comparison]
-    ) -> None:
-        """Compare a request of a step, which each side gets with its own input."""
-        there, here = (
-            partial(self._ask, each, step, request) for each in (self._theirs, self._ours)
-        )
-        comparison = _compare_answers(there, here, step, self._other or f"with {step.function}")
-        # Inputs of two versions differ as a whole: the difference is one of the step.
-        comparisons.append(replace(comparison, positions=()) if self._other else comparison)
+    ) -> Answer:
+        """Compare a request of a step, which each side gets with its own input; return theirs."""
+        other = self._other or f"with {step.function}"
+        comparison = self._compare(partial(self._ask, step, request), step, other)
+        comparisons.append(comparison)
+        return comparison.theirs
 
     def _open(self, source: Source) -> Renderer:
         return Renderer(source.pool, source.functions, self._options)
 
-    def _ask(self, source: Source, step: Step, request: fnv1.RunFunctionRequest) -> _Answer:
+    def _compare(
+        self, ask: Callable[[Source], Answer], step: Step | None, other: str
+    ) -> Comparison:
+        """Ask both sides, and again if they differ: a clock or a random text differs from itself.
+
+        Raises FatalError if a side does not answer.
+        """
+        theirs, ours = ask(self._theirs), ask(self._ours)
+        lasting, named = _compare(ours, theirs)
+        for _ in range(_REPEATS):
+            for source, first in ((self._theirs, theirs), (self._ours, ours)) if lasting else ():
+                changed = {each.place for each in _compare(ask(source), first)[0]}
+                if {each.place for each in lasting} & changed:
+                    named.add("changes in every run")
+                    lasting = [each for each in lasting if each.place not in changed]
+        return Comparison(
+            step=step, other=other, theirs=theirs, ours=ours, differences=lasting, named=named
+        )
+
+    def _ask(self, step: Step, request: fnv1.RunFunctionRequest, source: Source) -> Answer:
         pipeline = steps.parse(source.composition)
         own_step = next(each for each in pipeline if each.name == step.name)
         # The pipeline adds requirements to its request, and positions are found later.
@@ -144,7 +164,7 @@ class Versions:
         except PipelineError as error:
             refused = fnv1.RunFunctionResponse()
             response = StepResponse(response=refused, diagnostics=error.diagnostics)
-        return _Answer(response, Positions([*runner.calls.values()], source.origin))
+        return Answer(response, Positions([*runner.calls.values()], source.origin))
 
 
 class Functions(Versions):
@@ -178,22 +198,16 @@ class Functions(Versions):
 
         def call(step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
             if not _is_compared(step):
-                return theirs(step, request)
+                return runner(step, request)
             answered.discard(step.index)
-            # Of the other side's values no place is known.
-            comparison = _compare_answers(
-                lambda: _Answer(theirs(step, request), Positions()),
-                partial(self._ask, self._ours, step, request),
-                step,
-                f"with {step.function}",
-            )
-            comparisons.append(comparison)
+            theirs = self.ask(step, request, comparisons)
             answered.add(step.index)
-            return comparison.response
+            return theirs.response
 
         try:
             with self._theirs.origin.map_errors():
-                theirs = self._open(self._theirs).start(steps.parse(inputs_.composition))
+                # A function that nothing runs is an error before any step is called.
+                runner = self._open(self._theirs).start(steps.parse(inputs_.composition))
                 result = render.reconcile(inputs_, call)
                 # The other side's refusal ends a pipeline. It was compared.
                 if result.failure is not None and result.failure.step.index not in answered:
@@ -241,50 +255,12 @@ def is_go_template(value: Object) -> bool:
     return inputs.find_kind(value) == inputs.PEERS
 
 
-def _compare_answers(
-    ask_there: Callable[[], _Answer],
-    ask_here: Callable[[], _Answer],
-    step: Step | None,
-    other: str,
-) -> Comparison:
-    """Ask both sides, and again if they differ: a clock or a random text differs from itself.
-
-    Raises FatalError if a side does not answer.
-    """
-    theirs, ours = ask_there(), ask_here()
-    lasting, named = _compare(ours.response, theirs.response)
-    for _ in range(_REPEATS):
-        for ask, first in ((ask_there, theirs), (ask_here, ours)) if lasting else ():
-            changed = {each.place for each in _compare(ask().response, first.response)[0]}
-            if {each.place for each in lasting} & changed:
-                named.add("changes in every run")
-                lasting = [each for each in lasting if each.place not in changed]
-    refusal = _find_refusal(ours.response) if _find_refusal(theirs.response) is not None else None
-    return Comparison(
-        step=step,
-        other=other,
-        response=theirs.response,
-        differences=lasting,
-        named=named,
-        problem=next(iter(ours.response.diagnostics), None),
-        refusal=refusal,
-        positions=[ours.positions, theirs.positions],
-    )
-
-
-def _compare(ours: StepResponse, theirs: StepResponse) -> tuple[list[Difference], set[Named]]:
-    """Compare two responses; after a refusal, Crossplane reads nothing else."""
-    refusals = (_find_refusal(theirs), _find_refusal(ours))
+def _compare(ours: Answer, theirs: Answer) -> tuple[list[Difference], set[Named]]:
+    """Compare two answers; after a refusal, Crossplane reads nothing else."""
+    refusals = (theirs.refusal, ours.refusal)
     if refusals == (None, None):
-        return differences.find(ours.response, theirs.response)
+        return differences.find(ours.response.response, theirs.response.response)
     if None not in refusals:
         return [], set()
     texts = ["no error" if text is None else f"error: {text}" for text in refusals]
     return [Difference(resource=None, path=(), theirs=texts[0], ours=texts[1])], set()
-
-
-def _find_refusal(response: StepResponse) -> str | None:
-    """Return the first line of the reason for a refusal; None if there is none."""
-    texts = [problem.message for problem in response.diagnostics]
-    texts += fatal_messages(response.response)
-    return texts[0].partition("\n")[0] if texts else None

@@ -648,3 +648,24 @@ def test_branch_is_listed_in_every_form_and_is_no_finding(
     file = _place(tmp_path, _STARLARK, _STARLARK_BRANCHES.replace('fail("YES")', "pass"))
     assert execute(["check", str(file), "--strict", *flags]) == 0
     assert text.format(file=f"{file}:19:13") in capsys.readouterr().out
+
+
+def test_module_in_a_file_runs(tmp_path: Path, pool: Pool) -> None:
+    program = """\
+load("names.star", "name_of")
+def main(req):
+    name = name_of(req)
+    version = get_xr(req)["spec"]["version"] + 1
+    return {"context": {name: version}}
+"""
+    file = _place(tmp_path, _STARLARK, program)
+    with file.open("a") as composition:
+        composition.write("\n      modulesFrom:\n      - fileSystem: {dirPath: lib}\n")
+    (tmp_path / "programs/lib").mkdir(parents=True)
+    (tmp_path / "programs/lib/names.star").write_text('def name_of(req):\n    return "name"\n')
+    report = _check(file, pool)
+    assert report.unreached == []
+    (finding,) = report.findings
+    span = finding.diagnostic.span
+    assert span is not None
+    assert "+ 1" in file.read_text().split("\n")[span.line - 1]

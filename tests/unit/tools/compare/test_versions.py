@@ -1,9 +1,11 @@
 """Two versions of a project side by side; live XRs and captured requests as further requests."""
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
+from textwrap import dedent
 
 import jsonschema
 import pytest
@@ -34,23 +36,23 @@ spec:
     input:
       apiVersion: script.fn.crossplane.io/v1beta1
       kind: JinjaTemplate
-      source: FileSystem
-      fileSystem: {dirPath: buckets}
+      inline: |
+        {% for name in spec.names %}
+        ---
+        apiVersion: s3.example.org/v1
+        kind: Bucket
+        metadata:
+          annotations:
+            script.fn.crossplane.io/composition-resource-name: {{ name }}
+        spec:
+          size: 1
+        {% endfor %}
   - step: ready
     functionRef: {name: function-auto-ready}
 """
-PROGRAM = """\
-{% for name in spec.names %}
----
-apiVersion: s3.example.org/v1
-kind: Bucket
-metadata:
-  annotations:
-    script.fn.crossplane.io/composition-resource-name: {{ name }}
-spec:
-  size: 1
-{% endfor %}
-"""
+HEAD, INLINE, TAIL = re.split(r"(?s)      inline: \|\n(.*?)(?=  - step: ready)", COMPOSITION)
+IN_FILE = f"{HEAD}      source: FileSystem\n      fileSystem: {{dirPath: buckets}}\n{TAIL}"
+PROGRAM = dedent(INLINE)
 XR: Object = {
     "apiVersion": "example.org/v1",
     "kind": "XBucket",
@@ -69,13 +71,29 @@ spec: {package: xpkg.crossplane.io/crossplane-contrib/function-auto-ready:v0.6.0
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with two versions, ``old`` and ``new``, which are equal."""
     for name in ("old", "new"):
-        (tmp_path / name / "programs/buckets").mkdir(parents=True)
+        (tmp_path / name).mkdir()
         (tmp_path / name / "composition.yaml").write_text(COMPOSITION)
         (tmp_path / name / "functions.yaml").write_text(FUNCTIONS)
-        (tmp_path / name / "programs/buckets/main.j2").write_text(PROGRAM)
     (tmp_path / "new/xr.yaml").write_text(to_yaml(XR))
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def files(project: Path) -> Path:
+    """The same, with programs in files: each version needs a sandbox of its own."""
+    for name in ("old", "new"):
+        (project / name / "programs/buckets").mkdir(parents=True)
+        (project / name / "composition.yaml").write_text(IN_FILE)
+        (project / name / "programs/buckets/main.j2").write_text(PROGRAM)
+    return project
+
+
+def edit(path: Path, before: str, after: str) -> None:
+    """Replace a text that is in a file."""
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, after))
 
 
 def compare(capsys: pytest.CaptureFixture[str], *flags: str, code: int = 0) -> str:
@@ -112,57 +130,58 @@ REQUIRING = """\
       requiredResources:
       - {requirementName: zone, apiVersion: v1, kind: ConfigMap, name: zone}
 """
+INLINE_FIELD = f"      inline: |\n{INLINE}"
+REMOTE_FIELD = f"""\
+      source: Remote
+      remote: {{oci: {{ref: "example.org/a@sha256:{"0" * 64}", path: main.j2}}}}
+"""
 EDITS = [
     pytest.param(
-        "programs/buckets/main.j2",
         ("size: 1", "size: 2"),
-        "new/programs/buckets/main.j2:9",
+        "new/composition.yaml:23",
         'resource "a": spec.size is 1 in old, and 2 here',
         id="value",
     ),
     pytest.param(
-        "programs/buckets/main.j2",
-        ("  size: 1\n", ""),
-        "new/programs/buckets/main.j2:3",
+        ("          size: 1\n", ""),
+        "new/composition.yaml:17",
         'resource "a": spec is {"size": 1} in old, and absent here',
         id="field",
     ),
     pytest.param(
-        "programs/buckets/main.j2",
         ("spec.names", "spec.names[:1]"),
-        "old/programs/buckets/main.j2:3",
+        "old/composition.yaml:17",
         'resource "b" is "Bucket" in old, and absent here',
         id="resource that only the other has",
     ),
     pytest.param(
-        "composition.yaml",
         ("  - step: ready\n    functionRef: {name: function-auto-ready}\n", NEXT_STEP),
         "new/composition.yaml:8",
         "the response: context.zone is absent in old, and 1 here",
         id="context",
     ),
     pytest.param(
-        "programs/buckets/main.j2",
-        ("spec.names", "spec.absent.names"),
+        ("spec.names", "spec.absent.names"), "new/composition.yaml:8", "error: ", id="refusal"
+    ),
+    pytest.param(
+        (INLINE_FIELD, REMOTE_FIELD),
         "new/composition.yaml:8",
-        "error: ",
-        id="refusal",
+        "it is not in the cache, and --offline is set",
+        id="no answer",
     ),
 ]
 
 
-@pytest.mark.parametrize(("file", "edit", "position", "message"), EDITS)
+@pytest.mark.parametrize(("replaced", "position", "message"), EDITS)
 def test_edit_is_reported_at_its_line(
     project: Path,
     capsys: pytest.CaptureFixture[str],
-    file: str,
-    edit: tuple[str, str],
+    replaced: tuple[str, str],
     position: str,
     message: str,
 ) -> None:
-    path = project / "new" / file
-    path.write_text(path.read_text().replace(*edit))
-    text = compare(capsys, *FAIL_ON, code=exit_codes.REPORTED)
+    edit(project / "new/composition.yaml", *replaced)
+    text = compare(capsys, *FAIL_ON, "--offline", code=exit_codes.REPORTED)
     assert "1 XR  different" in text
     assert message in text
     assert f"--> {position}" in text
@@ -174,7 +193,7 @@ def test_compositions_of_one_name_are_compared_by_their_paths(
     """The old version has one beside the folder ``zone``, too."""
     shutil.copytree(project / "old", project / "copy")
     shutil.move(project / "copy", project / "old/zone")
-    (project / "old/programs/buckets/main.j2").write_text(PROGRAM.replace("size: 1", "size: 3"))
+    edit(project / "old/composition.yaml", "size: 1", "size: 3")
     shutil.move(project / "new", project / "copy")
     (project / "new").mkdir()
     shutil.move(project / "copy", project / "new/zone")
@@ -200,14 +219,13 @@ def test_single_file_is_compared_with_its_own_composition_of_a_directory(
 
 @needs_git
 def test_revision_is_compared_with_the_work_tree(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What only the revision has is in a file of the revision."""
     identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
     for arguments in (("init",), ("add", "new"), (*identity, "commit", "--message=one")):
         subprocess.run(["git", *arguments], check=True, capture_output=True)
-    path = project / "new/programs/buckets/main.j2"
-    path.write_text(PROGRAM.replace("spec.names", "spec.names[:1]"))
+    edit(files / "new/programs/buckets/main.j2", "spec.names", "spec.names[:1]")
     text = compare(capsys, "--with", "HEAD")
     assert 'resource "b" is "Bucket" in HEAD, and absent here' in text
     assert "--> HEAD:new/programs/buckets/main.j2:3" in text
@@ -233,8 +251,7 @@ def test_version_that_cannot_run_is_never_equal(
     after: str,
     reason: str,
 ) -> None:
-    path = project / version / "composition.yaml"
-    path.write_text(path.read_text().replace(before, after))
+    edit(project / version / "composition.yaml", before, after)
     text = compare(capsys, "--fail-on", "not-compared", code=exit_codes.REPORTED)
     assert reason in text
     assert "  equal" not in text
@@ -277,10 +294,8 @@ def test_live_xrs_are_compared_with_what_they_composed(
     """The new version does something else only where a bucket is observed."""
     (project / "dump.yaml").write_text(to_yaml_stream([live(), BUCKET]))
     assert "2 XRs  equal" in compare(capsys, "--cluster", "dump.yaml", *FAIL_ON)
-    path = project / "new/programs/buckets/main.j2"
-    path.write_text(
-        PROGRAM.replace("size: 1", "size: {{ 1 + (observed.resources | default({}) | length) }}")
-    )
+    size = "size: {{ 1 + (observed.resources | default({}) | length) }}"
+    edit(project / "new/composition.yaml", "size: 1", size)
     text = compare(capsys, "--cluster", "dump.yaml")
     assert 'resource "a": spec.size is 1 in old, and 2 here' in text
     assert 'for XBucket "live" of the dump' in text
@@ -361,20 +376,19 @@ def capture_request(directory: Path, details: bytes = b"") -> None:
 
 
 def test_captured_request_is_a_further_request_of_its_step(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Each side gets it with its own input."""
-    capture_request(project / "new")
+    capture_request(files / "new")
     assert "1 XR, 1 request  equal" in compare(capsys, *FAIL_ON)
     program = PROGRAM.replace("size: 1", "size: {{ 2 if name == 'captured' else 1 }}")
-    (project / "new/programs/other").mkdir()
-    (project / "new/programs/other/main.j2").write_text(program)
-    path = project / "new/composition.yaml"
-    path.write_text(path.read_text().replace("dirPath: buckets", "dirPath: other"))
+    (files / "new/programs/other").mkdir()
+    (files / "new/programs/other/main.j2").write_text(program)
+    edit(files / "new/composition.yaml", "dirPath: buckets", "dirPath: other")
     text = compare(capsys)
     assert 'resource "captured": spec.size is 1 in old, and 2 here' in text
     assert 'for the request in "new/buckets.case.yaml"' in text
-    assert "--> new/composition.yaml:9:" in text
+    assert "--> new/programs/other/main.j2:9:" in text
 
 
 @pytest.mark.parametrize(
@@ -405,8 +419,7 @@ def test_request_of_no_step_is_not_compared(
 ) -> None:
     capture_request(project / "new")
     for version in ("old", "new"):
-        path = project / version / "composition.yaml"
-        path.write_text(path.read_text().replace("dirPath: buckets", "dirPath: ./buckets"))
+        edit(project / version / "composition.yaml", "size: 1", "size: 2")
     text = compare(capsys, "--fail-on", "not-compared", code=exit_codes.REPORTED)
     assert "new/buckets.case.yaml" in text
     assert "no step at hand has the request's input" in text
@@ -416,8 +429,7 @@ def test_json_is_what_its_schema_says(project: Path, capsys: pytest.CaptureFixtu
     """Of a difference, a secret, an XR and a request that are not compared, and named ones."""
     capture_request(project / "new", details=b"canary-of-a-request")
     (project / "dump.yaml").write_text(to_yaml_stream([live()]))
-    path = project / "new/programs/buckets/main.j2"
-    path.write_text(PROGRAM.replace("size: 1", "size: 2"))
+    edit(project / "new/composition.yaml", "size: 1", "size: 2")
     (project / "new/broken.yaml").write_text(COMPOSITION.replace("metadata:", "metadata: ["))
     report = json.loads(compare(capsys, "-o", "json", "--cluster", "dump.yaml"))
     schema = json.loads((ROOT / "docs/reference/compare.schema.json").read_text())
