@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Final, Literal, TypedDict, Unpack
@@ -13,6 +13,7 @@ import click
 from function_script.cli import exit_codes, options, terminal, watch_output
 from function_script.texts.diagnostics import Form
 from function_script.texts.errors import InputError, SandboxError
+from function_script.tools.project import Project
 
 
 class _Flags(TypedDict):
@@ -35,6 +36,7 @@ class _Flags(TypedDict):
     diagnostics: Form
 
 
+_STDIN: Final = "-"
 _EPILOG: Final = """\b
 Examples:
   function-script check
@@ -140,13 +142,17 @@ def _check(arguments: Sequence[str], flags: _Flags) -> tuple[str, bool]:
     """Return the report in its format, and whether it is a success."""
     from function_script.tools import local_pool  # noqa: PLC0415 - slow to import
 
+    files = [Path(each) for each in arguments if each != _STDIN]
+    project = _find_project(files, flags)
     # The sandbox starts while the tool is imported.
-    with local_pool.open_pool(None) if flags["variants"] else nullcontext() as pool:
+    with (
+        local_pool.open_pool(None, local_pool.engines_of(files, project))
+        if flags["variants"]
+        else nullcontext()
+    ) as pool:
         from function_script.tools import check as tool  # noqa: PLC0415 - slow to import
         from function_script.tools import console as frames  # noqa: PLC0415 - slow to import
 
-        named = (flags["xrd"], flags["program_root"], *flags["crds"])
-        project = tool.find_project(arguments, named, flags["allow_outside"])
         schemas = tool.load(flags["xrd"], flags["crds"], project, fetches=flags["fetch"])
         run_options = None
         if pool is not None:
@@ -186,16 +192,22 @@ def _check(arguments: Sequence[str], flags: _Flags) -> tuple[str, bool]:
     return text, report.is_success(strict=flags["strict"])
 
 
+def _find_project(files: Iterable[Path], flags: _Flags) -> Project:
+    """Return the files that may be read: those below or beside the arguments, and what is named."""
+    named = (flags["xrd"], flags["program_root"], *flags["crds"])
+    return Project.of(files, named=named, allowed=flags["allow_outside"])
+
+
 def _watch(arguments: Sequence[str], flags: _Flags) -> None:
     """Check at every change of a file. Only an interrupt ends it."""
     from function_script.tools import check as tool  # noqa: PLC0415 - slow to import
     from function_script.tools import watcher  # noqa: PLC0415 - slow to import
 
-    if "-" in arguments:
+    if _STDIN in arguments:
         raise click.UsageError("--watch: stdin cannot be read again and again")
     optional = (flags["xrd"], flags["program_root"])
     options_ = [*flags["crds"], *(path for path in optional if path is not None)]
-    project = tool.find_project(arguments, (), flags["allow_outside"])
+    project = _find_project(map(Path, arguments), flags)
     report = watcher.Task(
         run=lambda: _check(arguments, flags)[0],
         files=lambda: [*tool.list_files(arguments, project), *options_],

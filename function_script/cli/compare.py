@@ -96,15 +96,16 @@ def compare(**flags: Unpack[_Flags]) -> int:
     is the current directory.
     """
     from function_script.tools import console, local_pool, revisions  # noqa: PLC0415 - slow
+    from function_script.tools.project import Project  # noqa: PLC0415 - as above
 
+    paths = flags["paths"] or (".",)
+    named, other = [*map(Path, paths)], None
+    engines = local_pool.engines_of(named, Project.of(named, allowed=flags["allow_outside"]))
     # The sandbox starts while the tool is imported.
-    with local_pool.open_pool(None) as pool, ExitStack() as stack:
+    with local_pool.open_pool(None, engines) as pool, ExitStack() as stack:
         from function_script.tools.compare import command, report  # noqa: PLC0415 - slow to import
         from function_script.tools.plan import dump  # noqa: PLC0415 - as above
-        from function_script.tools.project import Project  # noqa: PLC0415 - as above
 
-        paths = flags["paths"] or (".",)
-        named, other = [*map(Path, paths)], None
         if flags["with_"] is not None:
             other = stack.enter_context(revisions.open_version(flags["with_"], named))
             named += other.paths

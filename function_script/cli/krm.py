@@ -38,26 +38,21 @@ def krm(**flags: Unpack[render_options.PipelineFlags]) -> int:
 
     After an error, the items are printed unchanged, with results, and the exit code is 1.
     """
-    from function_script.sandbox import Pool, PoolOptions  # noqa: PLC0415 - slow to import
     from function_script.texts import diagnostics  # noqa: PLC0415 - slow to import
     from function_script.tools import console, local_pool, sources  # noqa: PLC0415 - slow to import
-    from function_script.tools.krm import command as tool  # noqa: PLC0415 - slow to import
-    from function_script.tools.render import loading  # noqa: PLC0415 - slow to import
 
     source = sources.load_stdin()
     programs = flags["program_root"] or local_pool.programs_beside(Path("functionConfig"))
     project = render_options.read_project(Path(), flags)
-    pool = PoolOptions(
-        limits=options.read_limits(flags).with_root(
-            None if programs is None else project.resolve(programs)
-        ),
-        derive_seed=options.read_salt(flags),
-        workers=1,
-        min_idle=0,
-        preload=local_pool.engines_in([source.text]),
-        module=local_pool.WORKER,
-    )
-    with Pool(pool) as sandbox:
+    with local_pool.open_pool(
+        None if programs is None else project.resolve(programs),
+        local_pool.engines_in([source.text]),
+        options.read_limits(flags),
+        options.read_salt(flags),
+    ) as sandbox:
+        from function_script.tools.krm import command as tool  # noqa: PLC0415 - slow to import
+        from function_script.tools.render import loading  # noqa: PLC0415 - slow to import
+
         terminal.print_sandbox_note()
         paths = loading.PipelinePaths(
             required=render_options.split_paths(flags["required_resources"]),

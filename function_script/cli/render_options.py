@@ -171,11 +171,7 @@ def read_project(
         *(path for _, path in context_files(flags)),
         *named,
     )
-    return project.Project.of(
-        [root],
-        named=[path for path in named if path is not None],
-        allowed=flags["allow_outside"],
-    )
+    return project.Project.of([root], named=named, allowed=flags["allow_outside"])
 
 
 def open_sandbox(
@@ -190,7 +186,7 @@ def open_sandbox(
     programs = flags["program_root"] or local_pool.programs_beside(file)
     limits, salt = options.read_limits(flags), options.read_salt(flags)
     root = None if programs is None else files.resolve(programs)
-    pool = local_pool.open_pool(root, local_pool.engines_of(file, files), limits, salt)
+    pool = local_pool.open_pool(root, local_pool.engines_of([file], files), limits, salt)
     terminal.print_sandbox_note(is_quiet=is_quiet)
     return pool
 

@@ -74,9 +74,7 @@ def template(**flags: Unpack[_Flags]) -> None:
     programs = flags["program_root"] or local_pool.programs_beside(path)
     step_input = tool.load_input(sources.load_argument(flags["input"]), flags["step"])
     data = {} if flags["data"] is None else tool.load_data(sources.load_argument(flags["data"]))
-    project = Project.of(
-        [path], named=[flags["program_root"] or path], allowed=flags["allow_outside"]
-    )
+    project = Project.of([path], named=[flags["program_root"]], allowed=flags["allow_outside"])
     root = None if programs is None else project.resolve(programs)
     if not flags["plain"]:
         terminal.print_sandbox_note()

@@ -6,7 +6,6 @@ The arguments are the keys of a case, and the rendering is that of `function-scr
 import atexit
 import os
 import time
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -15,11 +14,12 @@ from function_script import documents
 from function_script.request.salt import SaltFile
 from function_script.request.values import Object, Value
 from function_script.sandbox import Pool
+from function_script.sandbox.identity import no_seed
 from function_script.texts import diagnostics
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Source
-from function_script.tools import sources, watcher
-from function_script.tools.cases import command, comparison, fake_cluster, parser, runner
+from function_script.tools import local_pool, sources, watcher
+from function_script.tools.cases import comparison, fake_cluster, parser, runner
 from function_script.tools.cases.loader import FileCache
 from function_script.tools.cases.model import FOLDER_FILE, CaseFile
 from function_script.tools.project import Project
@@ -27,7 +27,6 @@ from function_script.tools.render.runtimes.servers import Servers
 
 __all__ = ["FatalError", "render"]
 
-_WORKERS: Final = 1
 # Those that a case starts stay for the others, and end with the process.
 SERVERS: Final = Servers()
 _NOTES: Final[set[str]] = set()
@@ -115,9 +114,7 @@ def pool(root: Path | None, seed_file: Path | None = None) -> Pool:
 
     ``seed_file`` has the salt of random values. Raises InputError if it is invalid.
     """
-    options = command.pool_options(root, _WORKERS)
-    if seed_file is not None:
-        options = replace(options, derive_seed=SaltFile(seed_file).derive_seed)
-    shared = Pool(options)
+    derive_seed = no_seed if seed_file is None else SaltFile(seed_file).derive_seed
+    shared = local_pool.open_pool(root, derive_seed=derive_seed)
     atexit.register(shared.close)
     return shared

@@ -5,6 +5,7 @@ this module must not import anything slow.
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -16,15 +17,12 @@ from function_script.sandbox.identity import no_seed
 from function_script.sandbox.outcome import RETRIED
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools.processes.options import PackageOptions
-from function_script.tools.project import Project
+from function_script.tools.project import SUFFIXES, Project
 
 _LIMITS: Final = Limits()
-# The handler of the tools' workers, and what is behind a request for positions, for a text and for
-# branches: a field that no message has, so that another handler answers as if it were not there.
 WORKER: Final = "function_script.tools.local_worker"
-MARK: Final = b"\xf8\xff\xff\xff\x0f\x01"
-TEXT_MARK: Final = b"\xf8\xff\xff\xff\x0f\x02"
-BRANCH_MARK: Final = b"\xf8\xff\xff\xff\x0f\x03"
+"""The handler of the tools' workers."""
+_MAX_GUESSED: Final = 200
 BUSY: Final = "this machine is busy: try again"
 
 
@@ -33,16 +31,17 @@ def open_pool(
     preload: tuple[str, ...] = (),
     limits: Limits = _LIMITS,
     derive_seed: Callable[[bytes], bytes] = no_seed,
+    workers: int = 1,
 ) -> Pool:
-    """Open a pool of one worker; ``root`` is the directory of programs in files, without links.
+    """Open a pool; ``root`` is the directory of programs in files, without links.
 
-    The engine modules ``preload`` are imported at once.
+    None: that of ``limits``. The engine modules ``preload`` are imported at once.
     """
     return Pool(
         PoolOptions(
-            limits=limits.with_root(root),
+            limits=limits if root is None else limits.with_root(root),
             derive_seed=derive_seed,
-            workers=1,
+            workers=workers,
             min_idle=0,
             preload=preload,
             module=WORKER,
@@ -71,15 +70,22 @@ def error_of(reply: Failed, hint: str = BUSY) -> FatalError:
     return reply.error.with_diagnostics(*problems)
 
 
-def engines_of(file: Path, project: Project) -> tuple[str, ...]:
-    """Return the engine modules of the languages in ``file``; none if it cannot be read.
+def engines_of(paths: Iterable[Path], project: Project) -> tuple[str, ...]:
+    """Return the engine modules of the languages in files, and in files below directories.
 
-    A pipe is not read: its data would be lost to the command.
+    What cannot be read has none. A pipe is not read: its data would be lost to the command.
     """
-    try:
-        return engines_in([project.load(file).text] if file.is_file() else [])
-    except InputError:
-        return ()
+    texts: list[str] = []
+    for path in paths:
+        with suppress(InputError):
+            files = project.find_files(path, SUFFIXES) if path.is_dir() else [path]
+            # A pool that waits for thousands of files begins too late to be ready for the first.
+            texts.extend(
+                project.read(file).decode("utf-8", "replace")
+                for file in files[:_MAX_GUESSED]
+                if file.is_file()
+            )
+    return engines_in(texts)
 
 
 def engines_in(texts: Iterable[str]) -> tuple[str, ...]:

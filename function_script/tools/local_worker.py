@@ -1,9 +1,8 @@
 """The handler of the sandbox workers of the author's tools.
 
-It answers as the function does, and a request that ends in `MARK` with the positions of all values,
-in `TEXT_MARK` with the text that a template renders to, before it is read as YAML, and in
-`BRANCH_MARK` with the branches of the program. A server has another handler, and so no request asks
-it for them.
+It answers as the function does, and a request that ends in a mark with the positions of all values,
+with the text that a template renders to, before it is read as YAML, or with the branches of the
+program. A server has another handler, and so no request asks it for them.
 """
 
 import json
@@ -18,7 +17,7 @@ from function_script.step.function import MissingContentError
 from function_script.step.telemetry import HandlerResult
 from function_script.texts.errors import FatalError, InputError, LimitError
 from function_script.texts.source import Span
-from function_script.tools.local_pool import BRANCH_MARK, MARK, TEXT_MARK
+from function_script.tools import worker_marks
 
 
 def handle(
@@ -32,12 +31,14 @@ def handle(
     """
     effective = EffectiveLimits(limits, on_limits)
     try:
-        if data.endswith(MARK):
-            response = _locate(data.removesuffix(MARK), limits, effective, seed)
-        elif data.endswith(TEXT_MARK):
-            response = _render(data.removesuffix(TEXT_MARK), limits, effective, seed)
-        elif data.endswith(BRANCH_MARK):
-            response = _find_branches(data.removesuffix(BRANCH_MARK), limits, effective, seed)
+        if data.endswith(worker_marks.POSITIONS):
+            response = _locate(data.removesuffix(worker_marks.POSITIONS), limits, effective, seed)
+        elif data.endswith(worker_marks.TEXT):
+            response = _render(data.removesuffix(worker_marks.TEXT), limits, effective, seed)
+        elif data.endswith(worker_marks.BRANCHES):
+            response = _find_branches(
+                data.removesuffix(worker_marks.BRANCHES), limits, effective, seed
+            )
         else:
             return function.handle(data, limits, on_limits, seed)
         return HandlerResult(response=response)

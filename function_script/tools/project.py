@@ -18,6 +18,8 @@ from function_script.texts.errors import InputError, cause_of
 from function_script.texts.source import Source
 
 FLAG: Final = "--allow-outside"
+SUFFIXES: Final = (".yaml", ".yml")
+"""The endings of the files that are read in a directory."""
 
 
 class Project:
@@ -47,13 +49,17 @@ class Project:
         cls,
         arguments: Iterable[Path],
         *,
-        named: Iterable[Path] = (),
+        named: Iterable[Path | None] = (),
         allowed: Iterable[Path] | None = None,
     ) -> Self:
-        """Return the project of arguments: directories, and files with what is beside them."""
+        """Return the project of arguments: directories, and files with what is beside them.
+
+        ``named`` are the paths of flags; None: a flag that is not set.
+        """
         paths = [*arguments]
         roots = [path if path.is_dir() else path.parent for path in paths]
-        return cls(roots, named=(*paths, *named), allowed=allowed)
+        set_paths = (path for path in named if path is not None)
+        return cls(roots, named=(*paths, *set_paths), allowed=allowed)
 
     def with_root(self, root: Path) -> "Project":
         """Return the project with one more root."""

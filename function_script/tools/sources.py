@@ -12,12 +12,9 @@ from function_script.documents import Document
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Source
 from function_script.tools import bounded
-from function_script.tools.project import Project
+from function_script.tools.project import SUFFIXES, Project
 
 STDIN: Final = "-"
-
-SUFFIXES: Final = (".yaml", ".yml")
-"""The endings of the files that are read in a directory."""
 
 
 def split(arguments: Iterable[str]) -> list[str]:

@@ -18,12 +18,19 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
 from function_script.request.limits import Limits
 from function_script.request.values import Object, Value
-from function_script.sandbox import Answered, Pool, PoolOptions
+from function_script.sandbox import Answered
 from function_script.sandbox.identity import no_seed
 from function_script.texts.errors import FatalError, InputError, ProgramError
 from function_script.texts.problems import suggest
 from function_script.texts.source import Source
-from function_script.tools import author_positions, bounded, local_pool, sources, step_inputs
+from function_script.tools import (
+    author_positions,
+    bounded,
+    local_pool,
+    sources,
+    step_inputs,
+    worker_marks,
+)
 from function_script.tools.render import messages
 
 _TEMPLATES: Final = tuple(each.kind for each in LANGUAGES.values() if each.is_template)
@@ -138,15 +145,10 @@ def _positions(template: step_inputs.StepInput, programs: Path | None) -> Iterat
 
 
 def _render(message: fnv1.RunFunctionRequest, options: Options) -> str:
-    pool = PoolOptions(
-        limits=options.limits,
-        derive_seed=options.derive_seed,
-        module=local_pool.WORKER,
-        workers=1,
-        min_idle=0,
-    )
-    with Pool(pool) as sandbox:
-        reply = sandbox.run(message.SerializeToString() + local_pool.TEXT_MARK)
+    with local_pool.open_pool(
+        None, limits=options.limits, derive_seed=options.derive_seed
+    ) as sandbox:
+        reply = sandbox.run(message.SerializeToString() + worker_marks.TEXT)
     if reply.log:
         options.print(reply.log)
     if not isinstance(reply, Answered):

@@ -17,7 +17,7 @@ from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import Limits
 from function_script.sandbox import Pool
 from function_script.texts.source import Source, Span
-from function_script.tools import local_pool, local_worker
+from function_script.tools import local_pool, local_worker, worker_marks
 from function_script.tools.render import command, loading, renderer
 from function_script.tools.render.positions import Origin
 from function_script.tools.render.renderer import Renderer
@@ -119,7 +119,7 @@ def test_lines_of_public_templates_are_true() -> None:
         values = leaves_of_template(row, row["template"])
         if not values:
             continue
-        data = request_of(row, row["template"]).SerializeToString() + local_pool.MARK
+        data = request_of(row, row["template"]).SerializeToString() + worker_marks.POSITIONS
         answer = json.loads(local_worker.handle(data, Limits(), lambda _: None).response)
         spans = {
             (name, tuple(path)): Span(name=row["id"], line=span[1], column=span[2])

@@ -5,12 +5,11 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from function_script.request.limits import Limits
-from function_script.sandbox import Pool, PoolOptions
+from function_script.sandbox import Pool
 from function_script.texts.diagnostics import Form
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import local_pool
@@ -84,9 +83,6 @@ def _print_verdict(verdict: CaseVerdict, options: Options) -> None:
         options.print(verdicts.to_text(verdict, colourful=options.colourful))
 
 
-_LIMITS: Final = Limits()
-
-
 def run_all(
     cases: Sequence[CaseFile],
     options: runner.RunOptions,
@@ -113,14 +109,12 @@ def run_all(
             groups.setdefault(case.setup.program.root, []).append(case)
     with options.servers:
         for root, group in groups.items():
-            sandbox = replace(
-                pool_options(root, jobs, options.limits),
-                preload=local_pool.engines_in(
-                    {case.setup.program.origin.document.text for case in group}
-                ),
-                derive_seed=options.derive_seed,
+            preload = local_pool.engines_in(
+                {case.setup.program.origin.document.text for case in group}
             )
-            with Pool(sandbox) as pool:
+            with local_pool.open_pool(
+                root, preload, options.limits, options.derive_seed, jobs
+            ) as pool:
                 yield from _run_group(group, pool, options, jobs)
 
 
@@ -132,10 +126,3 @@ def _run_group(
         yield from executor.map(lambda case: runner.run(case, pool, options), group)
     finally:
         executor.shutdown(cancel_futures=True)
-
-
-def pool_options(root: Path | None, workers: int, limits: Limits = _LIMITS) -> PoolOptions:
-    """Return the options of a sandbox for ``workers`` cases, with programs below ``root``."""
-    return PoolOptions(
-        limits=limits.with_root(root), workers=workers, min_idle=0, module=local_pool.WORKER
-    )

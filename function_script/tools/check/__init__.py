@@ -3,7 +3,7 @@
 The result is a report, which `report` prints.
 """
 
-from function_script.tools.check.checker import check, find_project, list_files
+from function_script.tools.check.checker import check, list_files
 from function_script.tools.check.definitions import load
 from function_script.tools.check.report import (
     render_diagnostics,
@@ -14,7 +14,6 @@ from function_script.tools.check.report import (
 
 __all__ = [
     "check",
-    "find_project",
     "list_files",
     "load",
     "render_diagnostics",

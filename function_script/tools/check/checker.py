@@ -67,7 +67,8 @@ def check(  # noqa: PLR0913 - the flags of the command
     cannot be read, and when there is nothing to check.
     """
     definitions = definitions or Definitions()
-    project = definitions.project or find_project(arguments, [programs])
+    paths_ = [Path(argument) for argument in arguments if argument != sources.STDIN]
+    project = definitions.project or Project.of(paths_, named=[programs], allowed=())
     entries = [*searching.find(arguments, project, ignored)]
     files = [entry for entry in entries if not isinstance(entry, Skipped)]
     checker = _Checker(
@@ -91,17 +92,6 @@ def check(  # noqa: PLR0913 - the flags of the command
     report.findings = _unique(report.findings)
     report.unreached = _unique(report.unreached)
     return report
-
-
-def find_project(
-    arguments: Sequence[str], named: Iterable[Path | None], allowed: Iterable[Path] = ()
-) -> Project:
-    """Return the files that may be read: below the arguments, or beside them, and what is named."""
-    return Project.of(
-        [Path(argument) for argument in arguments if argument != sources.STDIN],
-        named=[path for path in named if path is not None],
-        allowed=allowed,
-    )
 
 
 def list_files(arguments: Sequence[str], project: Project) -> list[Path]:

@@ -33,7 +33,7 @@ from function_script.tools import (
 )
 from function_script.tools.check import rules
 from function_script.tools.processes.options import PackageOptions
-from function_script.tools.project import Project
+from function_script.tools.project import SUFFIXES, Project
 from function_script.tools.render import RenderInputs, command, loading, renderer, validation
 from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.positions import Origin, Positions
@@ -241,7 +241,7 @@ def _find_xrs(subject: Subject) -> Iterator[Document]:
     folders = [each / name for each in above for name in _EXAMPLES if (each / name).is_dir()]
     files = [each for name in ("xr.yaml", "xr.yml") if (each := directory / name).is_file()]
     for folder in folders:
-        files += subject.project.find_files(folder, sources.SUFFIXES)
+        files += subject.project.find_files(folder, SUFFIXES)
     count = 0
     for file in files:
         text = subject.project.read(file).decode("utf-8", "replace")
@@ -313,7 +313,7 @@ def _plan_cases(subject: Subject) -> Iterator[Run]:
     files = [
         file
         for folder in folders
-        for file in subject.project.find_files(folder, sources.SUFFIXES)
+        for file in subject.project.find_files(folder, SUFFIXES)
         if model.is_case(file)
     ]
     cache = loader.FileCache(subject.project)

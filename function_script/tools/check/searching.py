@@ -18,7 +18,7 @@ from function_script.texts.errors import FatalError, InputError, cause_of
 from function_script.texts.source import Source
 from function_script.tools import sources, step_inputs, xrds
 from function_script.tools.check.report import Skipped
-from function_script.tools.project import Project
+from function_script.tools.project import SUFFIXES, Project
 
 # A file without one of these words has nothing to check.
 _WORDS: Final = re.compile(
@@ -54,7 +54,7 @@ def find(
             yield _read(sources.load_text(argument, project))
             continue
         directory = Path(argument)
-        for path in project.find_files(directory, sources.SUFFIXES):
+        for path in project.find_files(directory, SUFFIXES):
             if not _is_ignored(path.relative_to(directory), ignored):
                 yield from _look_into(path, project)
 

@@ -12,9 +12,9 @@ from function_script.request.reader import format_path
 from function_script.request.values import Object
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Source
-from function_script.tools import bounded, manifests, sources
+from function_script.tools import bounded, manifests
 from function_script.tools.krm import items
-from function_script.tools.project import Project
+from function_script.tools.project import SUFFIXES, Project
 from function_script.tools.render.runtimes.local import compose_input
 
 _HINT: Final = (
@@ -165,7 +165,7 @@ def _candidates(config: Object, directory: Path, project: Project) -> Iterator[P
     if path is not None and not path.is_absolute() and ".." not in path.parts:
         yield directory / path
     try:
-        paths = project.find_files(directory, sources.SUFFIXES, is_deep=False)
+        paths = project.find_files(directory, SUFFIXES, is_deep=False)
     except InputError:
         return
     yield from islice(paths, _MAX_FILES)

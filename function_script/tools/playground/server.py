@@ -24,7 +24,6 @@ from urllib.parse import parse_qs, urlsplit
 from function_script.engines.registry import ENGINE_MODULES, LANGUAGES
 from function_script.request.limits import Limits
 from function_script.request.values import Object
-from function_script.sandbox import Pool, PoolOptions
 from function_script.sandbox.identity import no_seed
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import bounded, local_pool
@@ -92,16 +91,7 @@ class Playground:
         mirror = Path(self._directory.name).resolve() / "folder"
         programs = mirror / "programs"
         programs.mkdir(parents=True)
-        limits = limits.with_root(programs)
-        sandbox = PoolOptions(
-            limits=limits,
-            derive_seed=derive_seed,
-            workers=1,
-            min_idle=1,
-            preload=ENGINE_MODULES,
-            module=local_pool.WORKER,
-        )
-        self._pool = Pool(sandbox)
+        self._pool = local_pool.open_pool(programs, ENGINE_MODULES, limits, derive_seed)
         self._pool.prefork()
         # The page has no flag for the time of all steps.
         seconds = limits.timeout_seconds * _WALL_CLOCK_FACTOR

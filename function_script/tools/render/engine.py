@@ -18,9 +18,9 @@ from google.protobuf.struct_pb2 import Struct
 from function_script.proto.render import render_pb2
 from function_script.request.limits import Limits
 from function_script.request.values import Object
-from function_script.sandbox import Pool, PoolOptions
 from function_script.sandbox.identity import no_seed
 from function_script.texts.errors import FatalError, InputError
+from function_script.tools import local_pool
 from function_script.tools.render import (
     RenderInputs,
     messages,
@@ -72,10 +72,12 @@ def _open_renderer(
             else Remote(address=each.address, hint=f"serve {each.name} there with --insecure")
         )
         runtimes.setdefault(each.name, runtime)
-    pool_options = PoolOptions(
-        limits=options.limits, workers=1, min_idle=0, derive_seed=options.derive_seed
-    )
-    with Pool(pool_options) if Local() in runtimes.values() else nullcontext() as pool:
+    is_local = Local() in runtimes.values()
+    with (
+        local_pool.open_pool(None, (), options.limits, options.derive_seed)
+        if is_local
+        else nullcontext()
+    ) as pool:
         yield Renderer(pool, ListedFunctions(runtimes=runtimes), options)
 
 

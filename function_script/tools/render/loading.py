@@ -16,7 +16,7 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import DocumentError, FatalError, InputError, LimitError
 from function_script.texts.source import Span
 from function_script.tools import author_positions, bounded, local_pool, sources, xrds
-from function_script.tools.project import Project
+from function_script.tools.project import SUFFIXES, Project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +192,7 @@ def load_all(path: Path, project: Project) -> list[Document]:
     """Load the objects in a file, or in a directory's YAML files in the order of their names."""
     if not path.is_dir():
         return sources.read(sources.load_file(path, project))
-    files = project.find_files(path, sources.SUFFIXES, is_deep=False)
+    files = project.find_files(path, SUFFIXES, is_deep=False)
     if not files:
         raise InputError.of(f'cannot load "{path}": the directory has no .yaml or .yml file')
     texts = (sources.load_file(file, project) for file in files)

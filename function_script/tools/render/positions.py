@@ -20,7 +20,7 @@ from function_script.request.values import Object, Readable
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Excerpt, Span, excerpt
-from function_script.tools import author_positions, local_pool, step_inputs
+from function_script.tools import author_positions, step_inputs, worker_marks
 from function_script.tools.render import messages
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.steps import Step
@@ -243,7 +243,7 @@ class _CalledStep:
 
     def find_branches(self) -> list[Branch] | None:
         """Return the branches of the step's program; None if they are not known."""
-        answer = self._call.ask(local_pool.BRANCH_MARK)
+        answer = self._call.ask(worker_marks.BRANCHES)
         if not answer:
             return None
         entries = json.loads(answer)
@@ -257,7 +257,7 @@ class _CalledStep:
 
     def _read(self) -> Mapping[str | None, Mapping[Path, Span | None]]:
         if self._spans is None:
-            answer = json.loads(self._call.ask(local_pool.MARK) or b"[]")
+            answer = json.loads(self._call.ask(worker_marks.POSITIONS) or b"[]")
             self._spans = {
                 resource: {
                     tuple(path): None if span is None else _to_span(*span) for path, span in spans

@@ -17,8 +17,8 @@ from function_script.request import objects
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
-from function_script.tools import bounded, manifests, sources
-from function_script.tools.project import Project
+from function_script.tools import bounded, manifests
+from function_script.tools.project import SUFFIXES, Project
 
 FILE_NAME: Final = "package.yaml"
 BASE_LAYER: Final = "base"
@@ -145,7 +145,7 @@ def _documents(directory: Path, contents: Contents, project: Project) -> Iterato
             f'cannot build the package: there is no directory "{directory}"',
             hint="run the command in the project's directory, or name the directory",
         )
-    for path in project.find_files(directory, sources.SUFFIXES):
+    for path in project.find_files(directory, SUFFIXES):
         below = path.relative_to(directory)
         is_example = contents.examples is not None and path.is_relative_to(contents.examples)
         if not is_example and not _is_ignored(below, contents.ignore):
@@ -159,7 +159,7 @@ def _is_ignored(below: Path, patterns: tuple[str, ...]) -> bool:
 
 
 def _read(path: Path, project: Project) -> list[Document]:
-    return bounded.read_documents(project.load(path)) if path.suffix in sources.SUFFIXES else []
+    return bounded.read_documents(project.load(path)) if path.suffix in SUFFIXES else []
 
 
 def _gvk(document: Document) -> tuple[str, str]:

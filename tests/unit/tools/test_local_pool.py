@@ -20,26 +20,36 @@ def test_language_of_every_input_kind_is_guessed(
     """From a file that holds an input of the kind, and it is the only guess."""
     file = tmp_path / "composition.yaml"
     file.write_text(f"apiVersion: {type_[0]}\nkind: {type_[1]}\n")
-    assert local_pool.engines_of(file, Project([tmp_path])) == (language.engine_module,)
+    assert local_pool.engines_of([file], Project([tmp_path])) == (language.engine_module,)
 
 
 def test_language_can_be_guessed(tmp_path: Path) -> None:
     """A pipeline of all kinds makes workers ready for all languages."""
     file = tmp_path / "composition.yaml"
     file.write_text("\n".join(f"kind: {kind}" for _, kind in inputs.KINDS))
-    assert set(local_pool.engines_of(file, Project([tmp_path]))) == set(ENGINE_MODULES)
+    assert set(local_pool.engines_of([file], Project([tmp_path]))) == set(ENGINE_MODULES)
+
+
+def test_languages_below_a_directory_are_guessed(tmp_path: Path) -> None:
+    """`check` and `compare` take directories; a file that is no text spoils nothing."""
+    (tmp_path / "a.yaml").write_bytes(b"\xff\xfe")
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "b.yml").write_text("kind: StarlarkScript\n")
+    (tmp_path / "deep" / "c.txt").write_text("kind: JinjaTemplate\n")
+    (module,) = local_pool.engines_of([tmp_path], Project([tmp_path]))
+    assert "starlark" in module
 
 
 def test_file_that_is_not_there_gives_no_language(tmp_path: Path) -> None:
     """The command itself reports it later."""
-    assert local_pool.engines_of(tmp_path / "none.yaml", Project([tmp_path])) == ()
+    assert local_pool.engines_of([tmp_path / "none.yaml"], Project([tmp_path])) == ()
 
 
 def test_pipe_is_left_to_its_reader(tmp_path: Path) -> None:
     """It can be read only once, as in ``render xr.yaml <(make-composition)``."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    assert local_pool.engines_of(pipe, Project(named=[pipe])) == ()
+    assert local_pool.engines_of([pipe], Project(named=[pipe])) == ()
 
 
 def test_error_of_a_local_run_has_no_advice_about_a_server() -> None:
