@@ -16,6 +16,6 @@ def sandbox() -> Iterator[None]:
         patch.setattr(
             local_pool,
             "open_pool",
-            lambda root: nullcontext(pool) if root is None else open_pool(root),
+            lambda root, *others: nullcontext(pool) if root is None else open_pool(root, *others),
         )
         yield
