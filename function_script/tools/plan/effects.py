@@ -16,11 +16,13 @@ from function_script.request.values import Object, Readable
 from function_script.step.sequencing import managed_fields
 from function_script.tools import manifests, structural_schema
 from function_script.tools.compare.differences import compare_values
+from function_script.tools.plan import dump
 from function_script.tools.plan.dump import UnknownError
 from function_script.tools.plan.lists import Lists
 from function_script.tools.validate import builtin
 
-_WITHOUT_DEFAULTS: Final = ("metadata", "data", "stringData", "binaryData")
+_SECRET: Final = ("data", "stringData")
+_WITHOUT_DEFAULTS: Final = ("metadata", *_SECRET, "binaryData")
 
 
 class FieldChange(NamedTuple):
@@ -176,7 +178,18 @@ def find_drift(live: Object, before: Object, schema: Object | None) -> Iterator[
     if applied is not None:
         desired = lists.to_maps(before)
         managed_fields.remove_crossplane_metadata(desired)
-        for path, _, value in compare_values(applied, desired, ()):
+        complete = cast("Object", objects.deep_copy(before))
+        if schema is not None:
+            structural_schema.add_defaults(complete, schema)
+        complete = lists.to_maps(complete)
+        for path, current, value in compare_values(applied, desired, ()):
+            # Such a value of an object is applied as a whole, with the defaults below it.
+            is_default = value is None and (
+                objects.find_path(complete, path) == current
+                or objects.find_path(desired, path[:-1]) == {}
+            )
+            is_masked = None not in (current, value) and path[0] in _SECRET and dump.is_masked(live)
             # Nobody has a list of items without an item.
-            if value != {} or path not in lists:
+            is_empty = value == {} and path in lists
+            if not is_default and not is_masked and not is_empty:
                 yield lists.to_indexes(path, desired, applied)

@@ -9,10 +9,12 @@ from support.plans import COMPOSITION, CROSSPLANE, buckets, crd, plan, xr
 
 from function_script.documents import to_yaml_stream
 from function_script.request.values import Object
+from function_script.tools import manifests
 
 ANNOTATION: Object = {"script.fn.crossplane.io/composition-resource-name": "bucket-0"}
 BUCKET: Object = {"apiVersion": "s3.example.org/v1", "kind": "Bucket"}
 SERVICE: Object = {"apiVersion": "v1", "kind": "Service"}
+MASKED: Object = {"script.fn.crossplane.io/masked": "true"}
 CONFIG: Object = {"apiVersion": "v1", "kind": "ConfigMap"}
 SECRET: Object = {"apiVersion": "v1", "kind": "Secret"}
 TEXTS: Object = {"type": "object", "additionalProperties": {"type": "string"}}
@@ -32,11 +34,11 @@ def write(path: Path, kind: Object, body: Object) -> None:
 
 
 def owned(value: object) -> Object:
-    """Return the set of all fields of a value; lists have their values as items."""
+    """Return the set of all fields of a value; lists of texts have their values as items."""
     if isinstance(value, dict):
         return {f"f:{key}": owned(item) for key, item in value.items()}
     items = value if isinstance(value, list) else []
-    return {f'v:"{item}"': {} for item in items}
+    return {f'v:"{item}"': {} for item in items if isinstance(item, str)}
 
 
 def definition(**properties: object) -> Object:
@@ -70,7 +72,10 @@ def plan_edit(
     subject = xr(count=1)
     reference: Object = {**kind, "name": "demo-0"}
     cast("Object", cast("Object", subject["spec"])["crossplane"])["resourceRefs"] = [reference]
-    manifest: Object = {**kind, "metadata": metadata, **(before if live is None else live)}
+    body = before if live is None else {**live}
+    annotations = manifests.texts_at(body, "metadata", "annotations")
+    manifest: Object = {**kind, **body, "metadata": metadata}
+    manifests.add_texts(manifest, annotations, "metadata", "annotations")
     report = json.loads(plan(capsys, subject, manifest, *definitions, flags=("-o", "json")))
     (row,) = report["xrs"]
     assert not row["drift"], row
@@ -186,3 +191,52 @@ def test_string_data_is_in_the_data_of_a_secret(
     live: Object = {"data": {"a": "eA==", "b": "eQ=="}, "type": "Opaque"}
     row = plan_edit(project, capsys, SECRET, bodies, live=live)
     assert [each["path"] for each in cast("list[Object]", row["changes"])] == paths
+
+
+ROW: Object = {"type": "object", "properties": {"b": {"type": "integer", "default": 7}}}
+SAME = [
+    pytest.param(
+        BUCKET,
+        {"spec": {"rows": [{"a": 1}]}},
+        {"spec": {"rows": [{"a": 1, "b": 7}]}},
+        [definition(rows={"type": "array", "items": ROW})],
+        id="default in an item of a list that is applied as a whole",
+    ),
+    pytest.param(
+        BUCKET,
+        {"spec": {"below": {}}},
+        {"spec": {"below": {"b": 7}}},
+        [definition(below=ROW)],
+        id="default below an empty map",
+    ),
+    pytest.param(
+        BUCKET, {"spec": {"below": {}}}, {"spec": {"below": {"x": 1}}}, [], id="others in a map"
+    ),
+    pytest.param(
+        BUCKET,
+        {"spec": {"region": "eu", "rules": []}},
+        {"spec": {"region": "eu"}},
+        [definition(rules=SET)],
+        id="empty set",
+    ),
+    pytest.param(
+        SECRET,
+        {"data": {"a": "eA=="}, "stringData": {"b": "y"}},
+        {"metadata": {"annotations": MASKED}, "data": {"a": "bWFzaw==", "b": "bWFzaw=="}},
+        [],
+        id="masks",
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "body", "live", "definitions"), SAME)
+def test_object_as_the_api_server_completes_it_has_no_drift(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    kind: Object,
+    body: Object,
+    live: Object,
+    definitions: list[Object],
+) -> None:
+    row = plan_edit(project, capsys, kind, (body, body), *definitions, live=live)
+    assert row["verdict"] == "unchanged", row
