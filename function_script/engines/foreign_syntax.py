@@ -78,7 +78,7 @@ def find(source: Source, text: str, syntax: Iterable[ForeignSyntax]) -> Iterator
     """
     rest = [*syntax]
     own_lines = source.text.split("\n")
-    for number, line in _lines(text.split("\n")):
+    for number, line in outside_scalars(text.split("\n")):
         for each in [*rest]:
             match = each.pattern.search(line)
             if match and (not each.end or _is_block(each.end, match, own_lines[number:])):
@@ -123,8 +123,8 @@ def hint_of(line: str, syntax: Iterable[ForeignSyntax]) -> str | None:
     return next((each.hint for each in syntax if not each.end and each.pattern.search(line)), None)
 
 
-def _lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the lines outside of block scalars with their numbers."""
+def outside_scalars(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines outside of block scalars with their numbers, from 1."""
     scalar: int | None = None
     for number, line in enumerate(lines, 1):
         indent = len(line) - len(line.lstrip(" "))

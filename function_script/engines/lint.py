@@ -14,9 +14,9 @@ from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Source, Span, span_at
 
-_API_VERSION = re.compile(r"(?m)^apiVersion: +[\"']?(?P<value>[a-z0-9./-]+)[\"']?[ \t]*$")
-_KIND = re.compile(r"(?m)^kind: +[\"']?(?P<value>[A-Za-z0-9]+)[\"']?[ \t]*$")
-
+_TOP_FIELD: Final = r"^{}: *[\"']?(?P<value>[\w./-]+)[\"']?[ \t]*$"
+API_VERSION: Final = re.compile(_TOP_FIELD.format("apiVersion"), re.MULTILINE)
+KIND: Final = re.compile(_TOP_FIELD.format("kind"), re.MULTILINE)
 
 # In a path: an index, or a key that only a run knows.
 ANY: Final = 0
@@ -166,8 +166,9 @@ class Lint:
         """Find the apiVersions of whole objects that are written out, each with its kind."""
         for source, text in self.find_documents(program):
             offset = 0
+            # Split in front of the separator, so that the lengths add up to offsets.
             for document in re.split(r"(?m)^(?=---)", text):
-                version, kind = _API_VERSION.search(document), _KIND.search(document)
+                version, kind = API_VERSION.search(document), KIND.search(document)
                 if version is not None and kind is not None:
                     start = offset + version.start("value")
                     span = span_at(source, start, len(version["value"]))

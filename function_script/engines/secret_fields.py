@@ -73,8 +73,10 @@ def find_random(program: Program, call: re.Pattern[str]) -> Iterator[RandomSecre
         lines = source.text.split("\n")
         for number, line in enumerate(lines):
             for match in call.finditer(line):
+                # A line of generated text may be long, and the patterns search all of it.
                 before = line[: match.start()][-_MAX_BEFORE:]
                 keys = [_ARGUMENT.search(before), *_KEY.finditer(before)]
+                # An argument right in front of the call is nearer than any key.
                 key = keys[0] or keys[-1]
                 if key is None or line.lstrip().startswith(_COMMENTS):
                     continue

@@ -64,6 +64,7 @@ def find_wrong_types(
     """Yield the arguments of wrong types; ``positional`` and ``named`` are the types."""
     parameters = [each for each in signature.parameters if not each.is_named_only]
     if signature.is_variadic:
+        # The last one that takes a position takes all that follow.
         parameters += [parameters[-1]] * (len(positional) - len(parameters))
     for index, (parameter, type_) in enumerate(zip(parameters, positional, strict=False)):
         if not parameter.takes(type_):

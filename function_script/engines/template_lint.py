@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from function_script.engines.lint import Lint, Mention, ResourceKind
+from function_script.engines.lint import API_VERSION, KIND, Lint, Mention, ResourceKind
 from function_script.request.program import Program
 from function_script.texts.source import Source, Span, span_at
 
@@ -36,9 +36,6 @@ _ANNOTATION: Final = r"^ +script\.fn\.crossplane\.io/{}: *[\"']?(?P<value>[^\"'#
 # The end of an action by its beginning.
 _ACTION_ENDS: Final = {"{{": "}}", "{%": "%}", "{#": "#}"}
 
-_TOP_FIELD: Final = r"^{}: *[\"']?([\w./-]+)[\"']? *$"
-_API_VERSION: Final = re.compile(_TOP_FIELD.format("apiVersion"), re.MULTILINE)
-_KIND: Final = re.compile(_TOP_FIELD.format("kind"), re.MULTILINE)
 _SEPARATOR: Final = re.compile(r"^---.*$", re.MULTILINE)
 _FIELD: Final = re.compile(
     r"(?P<indent> *)(?P<key>[A-Za-z]+):(?:[ \t]+(?P<value>[^\s#].*?))?(?:[ \t]+#.*)?\s*"
@@ -75,8 +72,8 @@ class TemplateLint(Lint, ABC):
                     match["key"] or match["call"]
                     for match in _RESOURCE_NAME_LINE.finditer(document)
                 }
-                versions = set(_API_VERSION.findall(document))
-                kinds = set(_KIND.findall(document))
+                versions = set(API_VERSION.findall(document))
+                kinds = set(KIND.findall(document))
                 if len(names) == len(versions) == len(kinds) == 1:
                     yield names.pop(), ResourceKind(versions.pop(), kinds.pop())
 
@@ -86,6 +83,7 @@ class TemplateLint(Lint, ABC):
         names: set[str] = set()
         for source in program.sources():
             matches = [*_RESOURCE_NAME.finditer(source.text)]
+            # A mention that the stricter pattern does not match has a name that is computed.
             if len(matches) != len(_NAMING.findall(source.text)):
                 return None
             if any(
@@ -116,6 +114,7 @@ class TemplateLint(Lint, ABC):
         for source in program.sources():
             for match in pattern.finditer(source.text):
                 value = match["value"]
+                # The text of a block stands in the lines below.
                 if value.startswith(("|", ">")) or any(mark in value for mark in marks):
                     continue
                 for part in re.finditer(r"[^\s,][^,]*", value):
@@ -126,6 +125,7 @@ class TemplateLint(Lint, ABC):
     def find_documents(self, program: Program) -> Iterator[tuple[Source, str]]:
         """Find the sources, with blank lines and words of one letter in place of actions."""
         marks = self.action_marks(program)
+        # Of other delimiters, the end of an action is not known here.
         if any(mark not in _ACTION_ENDS for mark in marks):
             return
         ends = "|".join(rf"{re.escape(mark)}.*?{re.escape(_ACTION_ENDS[mark])}" for mark in marks)

@@ -161,6 +161,7 @@ def _reorder_call(
     if _fit(types, arguments, grammar) or any(map(_is_quoted_number, types, arguments)):
         return None
     first, *middle, last = arguments
+    # The value moves from the front to the end, or from the end to the front.
     orders = ([*middle, last, first], [last, first, *middle])
     fitting = [order for order in orders if _fit(types, order, grammar)]
     if not fitting:

@@ -49,6 +49,7 @@ def correct(source: str, position: int, grammar: parser.Grammar) -> Correction |
         text, aside = _Action(match, source[: match.start()], grammar).rewrite()
     except (_UnreadableError, RecursionError):
         return None
+    # An action that would stay as it is fails for a reason that is not its syntax.
     if text == match[0] or len(text) > _MAX_CHARACTERS or "\n" in text:
         return None
     correction = Correction(text, match.start(), match.end(), aside)
@@ -59,6 +60,7 @@ def _find_action(source: str, position: int, delims: tuple[str, str]) -> re.Matc
     """Return the action at a position; None if its end is not certain."""
     left, right = map(re.escape, delims)
     start = source.rfind(delims[0], 0, position + 1)
+    # Another left delimiter inside means that the end is that of another action.
     inside = rf"(?:{_QUOTED}|(?!-?{right}|{left})[^\"`'])*?"
     action = re.compile(rf"(?P<left>{left}-?)(?P<body>{inside})(?P<right>-?{right})", re.DOTALL)
     match = action.match(source, start) if start >= 0 else None
@@ -157,6 +159,8 @@ class _Action:
     def rewrite(self) -> tuple[str, str]:
         """Return it in Go's syntax, and what else must be changed; raises _UnreadableError."""
         body = self._body
+        # From the most special form to the most general one: later patterns match earlier forms,
+        # too.
         if _ASSIGNMENTS.fullmatch(body):
             left, right = self._grammar.delims
             return "".join(f"{left} {part.strip()} {right}" for part in body.split(";")), ""
@@ -212,6 +216,7 @@ class _Action:
             condition = f"{left} if {value.condition.text} {right}"
             return f"{condition}{yes}{left} else {right}{no}{left} end {right}"
         text = self._expression(self._body)
+        # Go refuses nil as a command.
         if text == "nil":
             raise _UnreadableError
         return self._wrap(text)
@@ -364,18 +369,19 @@ class _Expression:
             return self._call("not", self._application())
         if not self._is_function(token) or self._is_called():
             value = self._operand()
-            if self._begins_operand() and self.token.text not in _COMPARISONS:
+            if self._begins_operand() and self.token.text not in COMPARISONS:
                 raise _UnreadableError
             return value
         name = self._function_name(self._take())
         arguments: list[_Term] = []
         while self._begins_operand() and len(arguments) != most:
             arguments.append(self._argument())
-        if name in _COMPARISONS and len(arguments) == 1:
+        if name in COMPARISONS and len(arguments) == 1:
             # `eq .x == 3` says one thing twice.
             if _OPERATIONS.get(self._take().text) != name:
                 raise _UnreadableError
             arguments.append(self._argument())
+        # The comparison may be meant for the last argument or for the whole call.
         if name in {"and", "or", "not"} and self.token.text in _OPERATORS[_NEGATION]:
             raise _UnreadableError
         return self._call(name, *arguments)
@@ -387,7 +393,7 @@ class _Expression:
             return self._operand()
         name = self._function_name(token)
         function = self._functions[name]
-        if name in _COMPARISONS:
+        if name in COMPARISONS:
             return self._application(most=2)
         if function.parameters and not function.variadic:
             return self._application(most=len(function.parameter_types))
@@ -580,7 +586,7 @@ REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
 _OF_XR: Final = frozenset({"spec", "metadata", "status"})
 # Words that stand between operands in other languages.
 _INFIX: Final = frozenset({"and", "or", "in", "is", "not", "if", "else", "then"})
-_COMPARISONS: Final = ("eq", "ge", "gt", "le", "lt", "ne")
+COMPARISONS: Final = ("eq", "ge", "gt", "le", "lt", "ne")
 _CONSTANTS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("true", "True", "TRUE"), "true"),
     **dict.fromkeys(("false", "False", "FALSE"), "false"),
@@ -591,7 +597,7 @@ _OPERATORS: Final[Sequence[Sequence[str]]] = (
     ("??",),
     ("||", "or"),
     ("&&", "and"),
-    ("=", "==", "===", "!=", "!==", "<>", "<", "<=", ">", ">=", "in", *_COMPARISONS),
+    ("=", "==", "===", "!=", "!==", "<>", "<", "<=", ">", ">=", "in", *COMPARISONS),
     ("+", "-", "~"),
     ("*", "/", "%"),
 )

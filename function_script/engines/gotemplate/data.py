@@ -58,6 +58,7 @@ class LazyDict(dict[str, object]):
         return super().__getitem__(key)
 
     def __contains__(self, key: object) -> bool:
+        # Only its builder knows whether the key is there.
         if isinstance(key, str) and super().get(key) is PENDING:
             self._build(key)
         return super().__contains__(key)
@@ -130,6 +131,7 @@ def template_data(scope: Scope, *, mutates: bool, is_own: bool) -> LazyDict:
 
     group = partial(_group, convert=convert, empty=empty)
     schema = partial(_schema, convert=convert)
+    # Two keys have this value, which is built once.
     required = _Cached(
         lambda: _entries("required_resources", request["required_resources"], group, empty)
     )

@@ -51,6 +51,7 @@ def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mi
     text = _CorrectedText(source)
     room = _MAX_PARSED
     while errors and len(mistakes) < _MAX_ERRORS:
+        # Each parse reports those unknown names again that have no correction.
         positions = {mistake.position for mistake in mistakes}
         correction = None
         for error in errors:
@@ -234,6 +235,7 @@ def run_problem(
 def list_missing(run: Run, pieces: list[str], loaded: LoadedProgram) -> Iterator[MissingValue]:
     """Yield the gaps that missing values left in the text of a run, with what they wait for."""
     for number, (index, error, site) in enumerate(run.gaps):
+        # In characters of the output, where bytes that are not UTF-8 are replaced.
         offset = len(to_output(pieces[:index]))
         if number >= _MAX_DESCRIBED:
             yield MissingValue(offset=offset, missing="a value does not exist", span=None)
@@ -280,6 +282,7 @@ def _locate(site: Site, loaded: LoadedProgram, error: Exception | None = None) -
         position = source.text.find(name, action)
         if 0 <= position <= site.node.position:
             return find_span(source, position, len(name), parts)
+    # In `template`, a pipe is about the data: the keyword is what its author has to change.
     if error is not None and (piped := _PIPED_TEMPLATE.match(source.text, action)):
         return find_span(source, piped.start(1), piped.end(1) - piped.start(1), parts)
     width = len(nodes.to_source(site.node)) or 1
@@ -418,6 +421,7 @@ def _missing_hint(error: errors.NoValueError, site: Site | None) -> str:
     is_root = not error.names and first not in REQUEST
     if is_root and (advice := field_names.advise_root(first, ".")):
         return advice
+    # The holder is the request itself, so the name is the root of another language.
     if set(error.names) >= REQUEST and (advice := field_names.advise_root(error.name, ".")):
         return advice
     if error.name in REQUEST and error.names and not REQUEST & set(error.names):

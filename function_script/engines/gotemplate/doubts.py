@@ -187,6 +187,7 @@ def _find_odd_counts(command: nodes.Command, count: int) -> Iterator[Finding]:
 def _reads_dot(tree: Sequence[nodes.Node]) -> bool:
     """Report whether a template certainly reads fields of what it is given."""
     parts = [*nodes.walk_nodes(tree)]
+    # In a body of `with` or `range`, a field is one of another value.
     return any(isinstance(part, nodes.Field) for part in parts) and not any(
         isinstance(part, (nodes.With, nodes.Range)) for part in parts
     )
@@ -305,7 +306,6 @@ class _VariableWalker:
 
 # Comparisons
 
-_COMPARISONS: Final = frozenset({"eq", "ge", "gt", "le", "lt", "ne"})
 # The words for Go's types that have an order.
 _TYPES: Final = {
     "bool": "a boolean",
@@ -335,7 +335,7 @@ def _find_comparisons(
     for part in nodes.walk_nodes(roots):
         match part:
             case nodes.Command(words=(nodes.Identifier(name=function), *words)) if (
-                function in _COMPARISONS
+                function in corrections.COMPARISONS
             ):
                 types = [_TYPES.get(type_of(word, grammar), "") for word in words]
             case _:

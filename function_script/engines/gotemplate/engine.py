@@ -38,7 +38,6 @@ class _Recent(NamedTuple):
 
 _recent: Final[IdentityCache[Program, _Recent]] = IdentityCache(_MAX_RECENT)
 _CALL_ALONE: Final = re.compile(r"\s*\{\{-? *(?P<name>\w+) [^|]*\}\}\s*")
-_BLOCK_SCALAR: Final = re.compile(r"(?:^|[ :-])[|>][-+0-9]*\s*$")
 
 
 def _load_recent(program: Program, limits: Limits) -> _Recent:
@@ -68,6 +67,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         raise diagnostics.run_problem(error, run.error_sites(), loaded) from error
 
     if not scope.is_salted:
+        # Without a salt anybody can compute these texts, so none of them may be a secret.
         scope.random_texts.extend(run.random_texts)
     run_seconds = allowance.used_seconds() - start_seconds
 
@@ -78,8 +78,10 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         if traces:
             return traces[0]
         seconds = allowance.left_seconds()
+        # A rerun that does not end is worth nothing, and would cost the response its time.
         if run_seconds * positions.STRETCH > seconds:
             return ()
+        # The rerun may use what is left, and not once more all that a step has.
         remaining = replace(limits, timeout_seconds=seconds)
         rerun = Run(loaded.program, remaining, scope.seed, is_salted=scope.is_salted)
         traces.append(positions.trace(rerun, _data(program, scope, loaded), loaded))
@@ -120,30 +122,17 @@ def _list_lines(text: str, pieces: list[str], printed: list[int]) -> list[int]:
     if not printed:
         return []
     lines = text.split("\n")
-    numbers: dict[int, None] = {}
+    numbers: set[int] = set()
     number, start = 1, 0
     for index in printed:
         number += sum(piece.count("\n") for piece in pieces[start:index])
-        numbers[number] = None
+        numbers.add(number)
         start = index
     return [
         number
-        for number in numbers
-        if leftovers.LIST.pattern.search(lines[number - 1])
-        and not _is_in_block_scalar(lines, number - 1)
+        for number, line in foreign_syntax.outside_scalars(lines)
+        if number in numbers and leftovers.LIST.pattern.search(line)
     ]
-
-
-def _is_in_block_scalar(lines: list[str], index: int) -> bool:
-    """Report whether a line belongs to a text of many lines, which may be of any format."""
-    indent = len(lines[index]) - len(lines[index].lstrip())
-    for line in reversed(lines[:index]):
-        begin = len(line) - len(line.lstrip())
-        if line.strip() and begin < indent:
-            if _BLOCK_SCALAR.search(line):
-                return True
-            indent = begin
-    return False
 
 
 def _line_hint(line: str) -> str | None:

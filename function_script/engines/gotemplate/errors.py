@@ -22,6 +22,7 @@ class Code(Enum):
     CHARACTER_UNCLOSED = auto()
     COMMENT_NOT_ALONE = auto()
     COMMENT_UNCLOSED = auto()
+    CONSTANT_QUOTED = auto()
     DIVISION_BY_ZERO = auto()
     ELSE_MISPLACED = auto()
     ELSE_REPEATED = auto()

@@ -217,6 +217,7 @@ def _read_annotations(call: object) -> _Attributes:
     # Templates pass arguments by position: those by name are for Python's callers.
     for name in code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]:
         del names[name]
+    # In the order of the definition, which annotations keep.
     types = list(names.values())
     injects = _INJECTED.get(types[0], Injects.NOTHING) if types else Injects.NOTHING
     if injects is not Injects.NOTHING:

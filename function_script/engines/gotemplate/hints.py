@@ -20,6 +20,9 @@ _BRACE: Final = "a value in an action has no braces of its own"
 # An unexpected token and, where it matters, what the parser was reading.
 _UNEXPECTED: Final = {
     ("range", ""): "range is a block: set the variable inside of it with =",
+    # Behind an else of another block: Go's parser goes on as if text followed.
+    ("if", "input"): "only an if has else if: write {{ else }}{{ if … }} with one end more",
+    ("with", "input"): "only a with has else with: write {{ else }}{{ with … }} with one end more",
     ("if", ""): "if is a block: declare the variable before, and set it inside with =",
     (",", ""): "arguments have blanks between them, no commas",
     ("{", "if"): _BRACE,
@@ -92,7 +95,7 @@ def syntax_hint(error: ParseError, source: str, position: int) -> str | None:
         case Code.TOKEN_UNEXPECTED if name == "%" and source.endswith("{{", 0, position):
             return "an action begins with {{ alone: write {{ if … }}, {{ range … }} and {{ end }}"
         case Code.TOKEN_UNEXPECTED:
-            return _UNEXPECTED.get((name, "")) or _UNEXPECTED.get((name, error.context))
+            return _UNEXPECTED.get((name, error.context)) or _UNEXPECTED.get((name, ""))
         case Code.BLOCK_UNCLOSED:
             return f"this {name} has no end"
         case Code.OUTSIDE_RANGE:
@@ -141,6 +144,8 @@ def run_hint(error: Exception, templates: Iterable[str]) -> str | None:
     name = error.subject
     if error.code is Code.TEMPLATE_UNKNOWN:
         return suggest(name, tuple(templates), f'write {{{{ define "{name}" }}}} ... {{{{ end }}}}')
+    if error.code is Code.CONSTANT_QUOTED:
+        return f"write {name}"
     if error.code is Code.WRONG_COUNT and name in registry.FUNCTIONS:
         return f"{name} takes {registry.FUNCTIONS[name].parameters or 'nothing'}; {_ARITY}"
     return _RUN.get(error.code)

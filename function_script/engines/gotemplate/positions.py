@@ -62,6 +62,7 @@ def find_part(source: Source, line: int, parts: tuple[SourcePart, ...]) -> tuple
         return source, line
     part = [part for part in parts if part.line <= line][-1]
     lines = source.text.split("\n")
+    # Two beyond the last line, as if another part were joined there.
     following = next((other.line for other in parts if other.line > part.line), len(lines) + 2)
     # The line before the next part joins them.
     text = "\n".join(lines[part.line - 1 : following - 2])
@@ -91,6 +92,7 @@ def _pieces(run: Run, data: object, loaded: LoadedProgram) -> Iterator[Piece]:
         start, expression = site.node.position, None
         end = start + len(text)
         if not isinstance(site.node, Text):
+            # A node is somewhere inside of its action; the delimiter before it is the action's.
             start = max(source.text.rfind(left, 0, start + 1), 0)
             close = next(
                 match

@@ -194,6 +194,7 @@ def _format_float(value: float, verb: str, flags: Flags) -> str:
         sign = "+" if flags.plus else " " if flags.space else ""
     if text in {"Inf", "NaN"}:
         return _pad_blank(("+" if text == "Inf" and not sign else sign) + text, flags)
+    # Zeros are filled in between the sign and the digits.
     if flags.zero and not flags.minus and sign:
         return sign + pad(text, flags._replace(width=(flags.width or 0) - 1))
     return pad(sign + text, flags)
@@ -308,6 +309,7 @@ class _Formatter:
         self.has_good_index = True
         names = self.consume(_FLAGS)
         letter = self.peek()
+        # The common verb has neither width nor precision, and needs none of what follows.
         if "a" <= letter <= "z" and self.next_argument < len(self.arguments):
             return self.format_next_argument(letter, names, None, None)
         self.read_index()

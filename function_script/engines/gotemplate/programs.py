@@ -106,6 +106,7 @@ def read_settings(options: Mapping[str, Value]) -> Settings:
     delims = options.get("delims")
     left, right = delims if isinstance(delims, list) and len(delims) == len(DELIMS) else DELIMS
     return Settings(
+        # As in Go, an empty delimiter stands for the usual one.
         (str(left) or DELIMS[0], str(right) or DELIMS[1]),
         _missing_key(options),
         frozenset(name for name in registry.OPTIONS if options.get(name)),
@@ -180,6 +181,7 @@ def find_unused(program: Program) -> tuple[str, ...]:
         }
     except parser.ParseFailure:
         return ()
+    # A module counts as used through any template that it defines.
     pending = [unused.pop(MAIN)]
     while pending:
         names = _find_template_names(pending.pop())
@@ -195,6 +197,8 @@ def _find_template_names(trees: parser.Trees) -> frozenset[str] | None:
     names: set[str] = set()
     unknown = 0
     for part in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
+        # A command comes before its own words: a constant name takes back in advance what the
+        # function's name adds.
         match part:
             case nodes.Template(name=name):
                 names.add(name)
@@ -241,9 +245,11 @@ def compile_program(
             bad.append(BadSource(name, source, failure.errors))
             continue
         for template, root in parsed.trees.items():
+            # The main text comes first, so its templates win over those of modules.
             trees.setdefault(template, root)
             origins.setdefault(template, source)
         assigned |= parsed.assigned
+        # The parser has checked each text alone, and all are compiled together.
         tokens += parsed.tokens
         parser.check_tokens(tokens)
     if bad:

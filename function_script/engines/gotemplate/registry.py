@@ -78,6 +78,7 @@ UNAVAILABLE: Final[Mapping[str, str]] = {
 }
 
 
+# Steps have few combinations of options, and a table has two hundred functions.
 @lru_cache(maxsize=16)
 def func_map(
     allowed: frozenset[str], *, is_own: bool = False, is_checked: bool = False

@@ -96,6 +96,7 @@ class _Walker:
             return dot
         if isinstance(node, nodes.With):
             return self._walk_test(pipe, dot)
+        # Without its variables: those of a range are items of the value.
         value = nodes.Pipe(pipe.position, (), pipe.assigns, pipe.commands)
         path = self._walk_pipe(value, dot)
         item = None if path is None else (*path, ANY)
@@ -120,6 +121,7 @@ class _Walker:
         path: Path | None = None
         was_testing = self._is_testing
         for stage, command in enumerate(pipe.commands):
+            # A test at the end of a pipe also takes what is missing at its beginning.
             following = pipe.commands[stage + 1 :]
             self._is_testing = was_testing or any(
                 following_command.function in _TESTS for following_command in following

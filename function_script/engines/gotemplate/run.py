@@ -96,6 +96,7 @@ class Run:
         self.random_texts: list[str] = []
         self._steps = limits.steps
         self._next_check = limits.steps - _STEPS_UNOBSERVED
+        # CPU time of this thread, which does not run on while other processes have the core.
         self._deadline = time.thread_time() + limits.timeout_seconds * _TIME_SHARE
         self._depth = 0
         # The depth of the expressions around the templates that run, each in another one.
@@ -162,6 +163,7 @@ class Run:
             associated = f'associated with template "{MAIN}"'
             text = f"template: no template {printing.quote(name)} {associated}"
             raise CallError(text, Code.TEMPLATE_UNKNOWN, name)
+        # It raises the depth, which `outer` has as it was: an error does not come to `leave`.
         self.enter(name)
         if self._levels + levels > _MAX_LEVELS:
             raise LimitExceededError(
@@ -213,6 +215,7 @@ class Run:
         if value is None or value is MISSING:
             return printing.NO_VALUE
         if isinstance(value, (dict, list, bytes)):
+            # Before printing, which has no bound: a map may hold itself.
             self.check_tree(value)
             is_noted = not self._capture_depth and len(self.printed_lists) < _MAX_PRINTED_LISTS
             if is_noted and _is_plain_list(value):
@@ -319,6 +322,7 @@ class Run:
             digest = hmac.digest(self._seed.encode(), draw.encode(), "sha256")
         else:
             digest = hashlib.sha256(f"{self._seed}\0{draw}".encode()).digest()
+        # Of 256 bits, the remainder is as good as even.
         return int.from_bytes(digest) % bound
 
 
@@ -377,6 +381,7 @@ class _TextSize:
                 limit="depth",
             )
         self.nodes += items
+        # Each item has a separator.
         self.characters += items
         if self.nodes > self.limits.nodes:
             raise LimitExceededError(

@@ -183,6 +183,7 @@ def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:
             raise errors.FieldError(text, name, index=index, kind="null")
         else:
             following = _member(value, name, index, static)
+        # Go knows the type of the items of a typed map only, and names it in errors.
         static = value.element if isinstance(value, values.TypedMap) else _UNTYPED
         value = following
     return value
@@ -222,6 +223,7 @@ def find_method(value: object, name: str, missing: MissingKey) -> Method | None:
     if value is MISSING:
         _value_below_missing(name, 0, missing)
         return None
+    # A field that no value of this type has is the same error with arguments as without.
     if not isinstance(value, dict):
         walk(value, (name,), missing)
     text = f"{name} is not a method but has arguments"
@@ -293,6 +295,7 @@ def refuse(value: object, type_name: str) -> NoReturn:
 
 # The items of ``range``: lists, maps in the order of their keys, numbers
 
+# Nearly all lists are shorter, so no run makes their indexes.
 _INDEXES: Final = tuple(map(values.Int, range(256)))
 
 

@@ -208,7 +208,7 @@ class NilBytesMap(BytesMap):
 class Struct:
     """A Go struct or a pointer to one; ``fields`` are the exported fields in Go's order.
 
-    ``==`` is Go's: a pointer equals itself. methods.py has the methods of all types.
+    ``==`` is Go's: a pointer equals itself. runtime.py has the methods of all types.
     """
 
     __slots__ = ("fields",)
@@ -365,6 +365,7 @@ def whole(text: str) -> str:
     """Return the text with U+FFFD for each byte that belongs to no character."""
     if not is_broken(text):
         return text
+    # Halves of a character that were joined are whole again after a turn through bytes.
     return LONE_SURROGATE.sub("\ufffd", to_string(to_bytes(text)))
 
 

@@ -49,6 +49,7 @@ _TIME: Final = re.compile(
 def resolve(text: str) -> object:
     """Return the value of a plain scalar; the string itself when it is nothing else."""
     first = text[:1]
+    # All other values begin with one of these, which most texts do not.
     if first and first not in "+-.0123456789~nNtTfF":
         return text
     if text in _VALUES:
@@ -99,6 +100,7 @@ def _time(text: str) -> Time | None:
     if match is None:
         return None
     blank, zone = match[4], match[9]
+    # With a T the zone must be there; behind a blank yaml.v3 knows no zone.
     if match[5] is not None and (blank is None) == (zone is None):
         return None
     year, month, day = int(match[1]), int(match[2]), int(match[3])
@@ -347,6 +349,7 @@ class _Decoder:
         value = self.anchors[event.anchor]
         if isinstance(value, _Unfinished):
             raise CallError(f"yaml: anchor '{event.anchor}' value contains itself")
+        # Aliases of aliases grow without a bound: each copy is paid for.
         self.allocator.check_tree(value)
         return copy_tree(value)
 

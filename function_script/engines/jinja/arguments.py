@@ -12,6 +12,7 @@ from function_script.engines.jinja.calls import Call, LibraryFunction, conversio
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.functions import ANNOTATIONS, FUNCTIONS
 from function_script.engines.jinja.tokens import first_offset
+from function_script.engines.lint import CONSTANT_TYPES
 from function_script.engines.signatures import (
     Parameter,
     Signature,
@@ -36,13 +37,7 @@ _LOOP: Final = {
     ),
     **dict.fromkeys(("first", "last"), "boolean"),
 }
-_CONSTANTS: Final = {
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    str: "string",
-    type(None): "null",
-}
+_CONSTANTS: Final[dict[type, str]] = {**CONSTANT_TYPES, type(None): "null"}
 _NODES: Final[dict[type[nodes.Node], str]] = {
     nodes.Compare: "boolean",
     nodes.Concat: "string",
@@ -132,6 +127,7 @@ def find(tree: nodes.Template, types: Types) -> Iterator[WrongCall]:
     for node in tree.find_all((nodes.Call, nodes.Filter)):
         if isinstance(node, nodes.Filter):
             call, name = FILTERS.get(node.name), node.name
+            # In a filter block, the value is None here and a text in a run.
             arguments = [node.node, *node.args]
         elif isinstance(node, nodes.Call) and types.is_function(node.node):
             name = cast("nodes.Name", node.node).name

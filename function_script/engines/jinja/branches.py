@@ -45,10 +45,12 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
     def trace(frame: FrameType, _event: str, _argument: object) -> object:
         name = frame.f_code.co_filename
         if not name.startswith(programs.CODE_NAME):
+            # Functions of our own and of Jinja run without a trace, which would slow them down.
             return None
         lines.setdefault(name, set()).add(frame.f_lineno)
         return trace
 
+    # A debugger and a measurement of coverage have set one, too.
     outer = sys.gettrace()
     sys.settrace(trace)  # type: ignore[arg-type] # the type is recursive, and no name for it exists
     try:
@@ -98,6 +100,7 @@ def _find_bodies(environment: Environment) -> Iterator[_Body]:
                 places = [each.lineno for each in parts if each.lineno]
                 if places:
                     first, last = min(places), max(map(_last_offset, parts))
+                    # A text that begins a body may begin with blanks and empty lines.
                     visible = len(text) - len(text[first:].lstrip())
                     span, line = tokens.span(source, visible), tokens.line_at(text, last)
                     yield _Body(name, first, last, span, line)

@@ -70,6 +70,7 @@ def build_table(functions: Mapping[str, object]) -> dict[str, Call]:
 def argument_error(call: Call, positional: int, keywords: Iterable[str]) -> str | None:
     """Return why these arguments do not fit, or None; ``positional`` includes context and value."""
     try:
+        # None stands for any value: the number and the names are judged.
         _signature(cast("Hashable", call)).bind(*[None] * positional, **dict.fromkeys(keywords))
     except TypeError as error:
         return reword(str(error))

@@ -95,12 +95,14 @@ class CodeGenerator(JinjaCodeGenerator):
         for callee in node.find_all((nodes.Macro, nodes.CallBlock, nodes.Block)):
             cast("nodes.Macro", callee).body.insert(0, _charge(callee))
         for loop in node.find_all(nodes.For):
+            # A recursive loop is a function that calls itself, so that paying once is not enough.
             if loop.recursive:
                 loop.body.insert(0, _charge(loop))
         node.body.insert(0, _charge(node))
         super().visit_Template(node, frame)
         code = cast("io.StringIO", self.stream).getvalue()
         lines = [0, *(at + 1 for at, character in enumerate(code) if character == "\n")]
+        # A frame's position is a line and a column of the code.
         noted: dict[tuple[int, int], Operation] = {}
         for begin, operation in self._operations.items():
             line = bisect_right(lines, begin)
@@ -125,6 +127,7 @@ class CodeGenerator(JinjaCodeGenerator):
     def begin(self, node: nodes.Node, operator: str = "") -> None:
         """Note that the call of an operation begins here, for the place of a failure."""
         if isinstance(node, nodes.Expr):
+            # Jinja writes pending line breaks with the next text: only then is the offset right.
             self.write("")
             operation = Operation(node.lineno, *self.bounds(node), operator)
             self._operations.setdefault(cast("io.StringIO", self.stream).tell(), operation)
@@ -134,10 +137,12 @@ class CodeGenerator(JinjaCodeGenerator):
         super().write_commons()
         self.writeline("run = context.run")
         self.writeline("budget = run.budget")
+        # Jinja's code joins the texts of macros and blocks by this name.
         self.writeline("concat = budget.concat")
         self.writeline("attribute = environment.getattr")
         self.writeline("item = environment.getitem")
         self.writeline("call = environment.call")
+        # Behind Jinja's own line: its code calls this name for an inline if without else.
         self.writeline("cond_expr_undefined = Absent")
 
     def visit_ExprStmt(self, node: nodes.ExprStmt, frame: Frame) -> None:

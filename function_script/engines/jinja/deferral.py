@@ -49,6 +49,7 @@ def refuse_gaps(pieces: Iterable[object]) -> None:
     """Raise the error of the first gap among ``pieces``."""
     for piece in pieces:
         if isinstance(piece, Gap):
+            # A new error: the place is that of the text which captures, and not of the gap.
             raise MissingError(piece.error.undefined)
 
 

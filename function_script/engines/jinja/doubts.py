@@ -65,6 +65,7 @@ def find(program: Program) -> Iterator[Diagnostic]:
             # A template that imports a module may read the names that it sets.
             *(() if name else _never_read(tree, reads)),
         ]
+        # An assignment in a loop inside of another one is found twice.
         for doubt in sorted(set(doubts)):
             yield _diagnostic(sources[name], doubt)
 
@@ -138,6 +139,7 @@ def _never_read(tree: nodes.Template, reads: set[str]) -> Iterator[_Doubt]:
         target = assignment.target
         if not isinstance(target, nodes.Name) or target.name in reads:
             continue
+        # A call may be there for what it does, such as log.
         if target.name.startswith("_") or any(assignment.node.find_all(nodes.Call)):
             continue
         if isinstance(assignment.node, nodes.Call):
@@ -152,6 +154,7 @@ def _comparisons(tree: nodes.Template, types: Types) -> Iterator[_Doubt]:
         left = compare.expr
         for operand in compare.ops:
             kinds = [_WORDS.get(types.of(each), "") for each in (left, operand.expr)]
+            # In a chain, each operand is compared with the one before.
             left = operand.expr
             if operand.op not in {"eq", "ne"} or "" in kinds or kinds[0] == kinds[1]:
                 continue

@@ -130,6 +130,7 @@ class Environment(ImmutableSandboxedEnvironment):
             try:
                 return callee.call(run, *args, **kwargs)
             except TypeError:
+                # The function itself may have raised it: asked only now, since few calls are wrong.
                 problem = argument_error(callee.call, 1 + len(args), kwargs)
                 if problem is None:
                     raise
@@ -160,12 +161,14 @@ class Environment(ImmutableSandboxedEnvironment):
                 if len(args) != 1:
                     raise exceptions.RenderError("loop() takes one list", name="loop")
                 return callee(cast("Iterable[Never]", iterate(budget, args[0], 1)))
+            # Jinja's own error speaks of two values for an argument that no author wrote.
             if "caller" in kwargs and not callee.caller:
                 message = f'macro "{callee.name}" takes no block: it never writes caller()'
                 raise exceptions.RenderError(message, name="call")
             return callee(*args, **kwargs)
         except exceptions.MissingError as error:
             if isinstance(callee, Macro) and callee.name in self.document_macros:
+                # A gap in such a macro would hide how many documents it writes.
                 error.decides_documents = True
             raise
         finally:

@@ -351,6 +351,7 @@ def total(run: CallContext, value: object, attribute: object = None) -> object:
     result: object = 0
     for item in items_of(run, value):
         number = pick(item)
+        # `+` would join these.
         if isinstance(number, (str, list, tuple)):
             raise exceptions.unsuitable("cannot add up {}", number, name="sum")
         result = add(run.budget, result, number)
@@ -364,6 +365,7 @@ def unique(
     pick = _picker(run, attribute)
     items: dict[str, object] = {}
     for item in items_of(run, value):
+        # Dicts and lists have no hash, so their text stands for them.
         key = to_flow_yaml(run.budget, pick(item))
         items.setdefault(key if case_sensitive else key.lower(), item)
     return list(items.values())
@@ -382,6 +384,7 @@ def groupby(
     ordered = _sorted(run, items_of(run, value), lambda item: order(pick(item)), reverse=False)
     groups = itertools.groupby(ordered, key=lambda item: order(pick(item)))
     listed = [list(members) for _, members in groups]
+    # The value of the first member, for the order may have lost its case.
     return [Group(pick(members[0]), members) for members in listed]
 
 

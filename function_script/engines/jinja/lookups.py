@@ -67,6 +67,7 @@ def get_attribute(value: object, name: str, undefined: type[Undefined]) -> objec
     if isinstance(value, str):
         if name in STRING_METHODS:
             return Method(value, name)
+        # A method of Python has a hint of its own; any other name is only undefined.
         if name.startswith("_") or hasattr(str, name):
             raise _unavailable(value, name, STRING_METHODS)
         return make_undefined(undefined, value, name)
@@ -128,6 +129,7 @@ def _find_in_group(value: object, name: str, _undefined: type[Undefined]) -> obj
 
 @_FINDERS.add(TemplateModule)
 def _find_in_module(value: object, name: str, undefined: type[Undefined]) -> object:
+    # A module's names are attributes of a Python object, next to those of its class.
     exported = exported_names(value)
     return exported[name] if name in exported else make_undefined(undefined, exported, name)
 

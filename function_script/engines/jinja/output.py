@@ -114,6 +114,7 @@ def join_chunks(budget: Budget, chunks: Iterator[str], max_bytes: int) -> str:
     parts: list[str] = []
     characters = 0
     while batch := list(islice(chunks, _CHUNKS)):
+        # Characters first: an output that is too long is not encoded as well.
         characters += sum(map(len, batch))
         if characters > max_bytes:
             raise exceptions.BudgetError(

@@ -71,6 +71,7 @@ def parse(environment: Environment, text: str) -> nodes.Template:
         message = "nested too deeply" if is_deep else "a number with too many digits"
         violation = policy.Violation(offset=parser.stream.current.lineno, message=message)
         raise UnparsableError(violation) from error
+    # Jinja sets the line 1, which would be an offset here.
     tree.lineno = 0
     return tree
 

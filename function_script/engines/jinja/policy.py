@@ -92,6 +92,7 @@ def inspect(
         if message:
             return TemplateFacts(violations=[_violation(node, message)])
         _visit(node, facts, callables)
+    # The walk visits the last of several children first.
     facts.violations.sort(key=lambda violation: violation.offset)
     return facts
 
@@ -234,6 +235,7 @@ def check_references(
                     hint = suggest(name, tuple(templates[module].defined))
                     violation = Violation(offset=offset, message=message, name=name, hint=hint)
                     violations[template_name].append(violation)
+    # Of modules that are missing, nobody knows what they need themselves.
     if not any(violations.values()):
         _DepthCheck(templates, violations).depth("", ())
     return violations

@@ -24,7 +24,6 @@ _MAX_LINES = 20
 # Longer statements are cut: a search in them may take a long time.
 _MAX_STATEMENT = 4_096
 _MAX_NOTES = 5
-_NEWLINE = re.compile(r"\r\n|\r|\n")
 _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{[{%].*|^(?:(?!\{[{%]).)*[%}]\}", re.DOTALL)
 
 
@@ -107,7 +106,7 @@ def _line(source: Source, line: int) -> str:
 @lru_cache(maxsize=4)
 def _split(text: str) -> list[str]:
     """Split a text into lines; cached, because one text is asked for many lines."""
-    return _NEWLINE.split(text)
+    return tokens.normalize(text).split("\n")
 
 
 def _columns(span: Span, begin: int, end: int) -> Span:

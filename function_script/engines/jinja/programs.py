@@ -142,6 +142,7 @@ def build(
 
     Raises ProgramError with all problems of these templates.
     """
+    # Tracing compiles once more, and asks first how long that takes.
     start = time.thread_time()
     environment = Environment(
         filters, TESTS, code_generator=code_generator, is_strict=_is_strict(program)
@@ -188,6 +189,7 @@ def _parse_all(
         template = _Parsed(source=source, facts=facts, tree=tree)
         parsed[name] = template
         pending += [reference.module for reference in template.facts.references]
+        # `inspect` has checked each template alone.
         nodes_left -= policy.count_nodes(tree)
         if nodes_left < 0:
             message = f"the modules have more than {MAX_NODES} parts, the limit of a program"
@@ -207,6 +209,7 @@ def _check(parsed: Mapping[str, _Parsed], module_names: Collection[str]) -> None
         for violation in listed
     ]
     if problems:
+        # A name that is wrong twice in a line is one problem.
         problems = list(dict.fromkeys(problems))
         hidden = len(problems) - _MAX_PROBLEMS
         if hidden > 0:

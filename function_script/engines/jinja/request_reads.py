@@ -43,6 +43,7 @@ def find(program: Program) -> list[FieldAccess]:
     reads: dict[FieldAccess, None] = {}
     for source, tree in zip(sources.values(), trees, strict=True):
         text = tokens.normalize(source.text)
+        # `is defined` asks for a value, and reads none.
         tests = [test for test in tree.find_all(nodes.Test) if test.name in _EXISTENCE_TESTS]
         tested = {id(test.node) for test in tests}
         for node in tree.find_all((nodes.Getattr, nodes.Getitem, nodes.Call, nodes.Filter)):

@@ -156,6 +156,7 @@ def power(_budget: Budget, left: object, right: object) -> object:
         raise exceptions.RenderError(
             "a negative power of an integer", hint="write 1 / x, or use a float"
         )
+    # The result has at most so many bits, which is known before it is computed.
     bits = left.bit_length() * right
     if bits > MAX_BITS:
         raise exceptions.BudgetError(
@@ -196,6 +197,7 @@ def equal(budget: Budget, left: object, right: object) -> bool:
         if isinstance(right, str) and len(left) == len(right):
             budget.spend(len(left) // _COMPARED_PER_STEP)
     elif isinstance(left, (Mapping, list, tuple)) and isinstance(right, (Mapping, list, tuple)):
+        # Python would compare without a budget, and parts that are shared again and again.
         return to_plain(budget, left) == to_plain(budget, right)
     return bool(left == right)
 
@@ -251,6 +253,7 @@ def contains(budget: Budget, item: object, container: object) -> bool:
     if is_list(container):
         items = list(container)
         if isinstance(item, (Mapping, list, tuple)):
+            # `in` of Python would compare nested values without a budget.
             return any(equal(budget, item, other) for other in items)
         length = len(item) if isinstance(item, str) else 0
         budget.spend(len(items) * (1 + length // _COMPARED_PER_STEP))
@@ -337,6 +340,7 @@ def invoke(budget: Budget, method: Method, arguments: tuple[object, ...]) -> obj
     if isinstance(owner, str):
         return call_string_method(budget, owner, name, arguments)
     if name == "changed":
+        # Jinja compares them with those of the turn before, which may be of any size.
         arguments = (to_plain(budget, arguments),)
     result: object = getattr(owner, name)(*arguments)
     return result

@@ -112,6 +112,7 @@ def _trace_filter(apply: Call) -> Call:
             return after
         origins = before.origins
         added = after.count("\n") + 1 - len(origins)
+        # Most filters keep the number of lines, or begin with line breaks of their own.
         if added >= 0 and after.startswith("\n" * added):
             return _traced(after, [origins[0]] * added + [*origins])
         start = before.find(after)
@@ -174,6 +175,7 @@ class _TracingBudget(Budget):
     def concat(self, parts: Iterable[str]) -> str:
         pieces = list(parts)
         deferral.refuse_gaps(pieces)
+        # For its charge: its text has no origins.
         super().concat(pieces)
         return merge(pieces)
 
@@ -249,6 +251,7 @@ class LineLocator:
     def _trace(self) -> list[Span | None]:
         program = self._load()
         seconds = self._costs.allowance.left_seconds()
+        # A trace that does not end is worth nothing, and would cost the response its time.
         if program is None or self._costs.run_seconds * _RUN_STRETCH > seconds:
             return []
         run = Run(program.environment, self._scope, self._limits)

@@ -100,6 +100,7 @@ def read(environment: Environment, source: str) -> TokenList:
             placed.append((offset, kind, value))
             end = offset + len(value)
     except TemplateSyntaxError as error:
+        # An offset, as in all nodes: the lexer's line is of no use.
         error.lineno = end
         failure = error
     tokens = [Token(kind, value, at) for at, kind, value in placed if kind not in _NO_TOKENS]

@@ -46,6 +46,7 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
             else:
                 build.call_main(script.wrapped, text, options)
         except starlark.StarlarkError:
+            # The next run must not find the error of this one.
             errors.take_raised()
     return [Branch(span, last, number in reached) for number, (span, last) in enumerate(bodies)]
 
@@ -75,10 +76,12 @@ def _mark(source: Source, bodies: list[tuple[Span, int]]) -> Source:
         end = b"; " if before.strip() else b"\n" + before
         marks.append((first.lineno, first.col_offset, mark + end))
         is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+        # A docstring is no step: the place is that of the statement behind it.
         visible = body[1] if is_text and len(body) > 1 else first
         column = len(lines[visible.lineno - 1][: visible.col_offset].decode()) + 1
         span = Span(name=source.name, line=visible.lineno, column=column, width=1)
         bodies.append((span, body[-1].end_lineno or visible.lineno))
+    # From the end on, so that the columns before stay right.
     for line, column_, mark in sorted(marks, reverse=True):
         data = lines[line - 1]
         lines[line - 1] = data[:column_] + mark + data[column_:]

@@ -100,6 +100,7 @@ def dry_run(
 
 
 def _key(program: Program, limits: Limits) -> tuple[str, ...]:
+    # The limits are compiled into the wrapper, or checked only when a script is built.
     parts = [f"{limits.source_bytes} {limits.nodes} {limits.depth}"]
     parts += (program.main.name, program.main.text)
     for name, source in sorted(program.modules.items()):

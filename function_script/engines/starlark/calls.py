@@ -82,12 +82,14 @@ def find_problem(call: ast.Call, signature: Signature, kinds: Kinds) -> Problem 
     }
     for at, parameter in enumerate(signature.parameters):
         argument = find_argument(call, signature, parameter.name)
+        # What the interpreter has refused comes before what the text makes certain.
         if argument is not None and argument in kinds.facts and parameter.types:
             where = parameter.name if argument in keywords.values() else at
             type_ = signatures.type_of_kind(kinds.of(argument))
             return _explain_type(call, signature, WrongArgument(where, parameter, type_))
     for wrong in find_wrong_types(signature, types, type_of_name):
         return _explain_type(call, signature, wrong)
+    # A list or a dict that is spread may have the arguments that seem to be missing.
     is_whole = len(positional) + len(keywords) == len(call.args) + len(call.keywords)
     return (_explain_names(call, signature) if is_whole else None) or _find_wrong_word(call)
 

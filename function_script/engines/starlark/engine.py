@@ -67,6 +67,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
             else:
                 reply = build.call_main(script.wrapped, text, options)
     except starlark.StarlarkError as error:
+        # Before the rerun, which may raise another error of ours.
         raised = errors.take_raised()
         rerun = partial(_error_text, scope=scope, text=text, limits=limits, options=options)
         message = interpreter.correct_position(str(error), program, rerun)
@@ -194,6 +195,7 @@ class DeferredEvaluation:
         except starlark.StarlarkError as error:
             deferred = tuple(self._deferred(request))
             if not deferred:
+                # No resource waits for a value, so that the failure is a mistake.
                 raise error from None
         return self._without([each.subject for each in deferred]), deferred
 
@@ -208,6 +210,7 @@ class DeferredEvaluation:
             try:
                 self._call("one", name, self._limits.nodes, self._limits.depth)
             except starlark.StarlarkError as error:
+                # A mistake in one resource is no reason to wait for it.
                 if not is_absence(str(error)):
                     raise
                 deferred.append(self._describe(name, str(error), request))

@@ -185,6 +185,7 @@ def failed(  # noqa: PLR0913 - the script, its request, and what is known of the
     if failure.is_absence:
         hint = problem.hint
         if cause := missing_key(text, sources, request):
+            # A name that is near is what its author meant: no other advice is needed.
             is_whole = cause.is_suggestion or hint is None
             problem = replace(problem, hint=cause.text if is_whole else f"{cause.text}; {hint}")
     return ProgramError(problem)
@@ -228,6 +229,7 @@ def _diagnostic(
     if isinstance(raised, ArgumentError):
         parameter, value = raised.facts
         arguments = {"name": parameter.name, "type": type_name(value)}
+        # The interpreter has our function's text only, and rules need the parameter and the type.
         failure = replace(failure, arguments={**failure.arguments, **arguments})
     finding = mistakes.explain(failure, span, source) if span and source else None
     if finding is not None:
@@ -283,6 +285,7 @@ def _notes(calls: Sequence[Frame]) -> tuple[str | Note, ...]:
         caller = "the top level" if frame.function == interpreter.TOP else frame.function
         notes.append(Note(f"called from {caller} at", Span(name=frame.name, line=frame.line)))
     if len(notes) > _MAX_CALLS_SHOWN:
+        # A deep recursion repeats itself in the middle.
         half = _MAX_CALLS_SHOWN // 2
         notes[half:-half] = [f"… {len(notes) - 2 * half} more calls"]
     return tuple(reversed(notes))

@@ -317,6 +317,7 @@ def _explain(text: str) -> Failure:
                 arguments=match.groupdict(),
                 message=message,
                 hint=row.hint or hint,
+                # What operates on None has mostly read a value that is not there yet.
                 is_absence=row.code == "key" or f"`{NONE}`" in text,
             )
     message, hint = _reword(text)
@@ -436,6 +437,7 @@ def correct_position(text: str, program: Program, run: Callable[[Program], str])
     """
     excerpts = list(_EXCERPT.finditer(text))
     start = len(excerpts[-1]["before"]) if excerpts else 0
+    # Only an error at a whole call may be one of a function that was inlined there.
     is_call = bool(excerpts) and excerpts[-1]["line"][
         start : start + len(excerpts[-1]["marks"])
     ].endswith(")")
@@ -443,6 +445,7 @@ def correct_position(text: str, program: Program, run: Callable[[Program], str])
         return text
     modules = {name: _prevent_inlining(source) for name, source in program.modules.items()}
     exact = run(replace(program, main=_prevent_inlining(program.main), modules=modules))
+    # Another error means that the changed program has run another way.
     if read(exact).message != read(text).message:
         return text
     texts = {source.name: source.text for source in program.sources()}

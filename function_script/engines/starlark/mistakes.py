@@ -158,6 +158,7 @@ def _find(rules: list[_Rule], program: Program) -> Iterator[Diagnostic]:
             if span is not None and message is not None:
                 frame = excerpt(source, span)
                 problem = Diagnostic(message=message, span=span, excerpt=frame, hint=hint)
+                # A function inside of another one is walked with both.
                 places.setdefault((span.line, span.column or 0, message), problem)
         yield from (places[place] for place in sorted(places, key=lambda each: each[:2]))
 
@@ -262,6 +263,7 @@ def _read_owner(name: str, kind: str, node: ast.AST, tree: ast.Module) -> dict[a
             owners = [value]
         case _:
             pass
+    # Of several values with this attribute, any may be the one without it.
     if len(owners) != 1:
         return {}
     is_response = kind == "struct" and Kinds(tree).of(owners[0]) in {None, signatures.RESPONSE}
@@ -279,6 +281,7 @@ def _attributes(script: _Script) -> Iterator[Finding]:
         if not isinstance(node, ast.Attribute):
             continue
         kind = script.kinds.of(node.value)
+        # A struct has the fields of its own call, which only the interpreter's error knows.
         is_struct = kind == "struct" and node.value not in script.kinds.facts
         if kind is None or is_struct or node.attr in signatures.attributes().get(kind, ()):
             continue
@@ -329,6 +332,7 @@ def _loops(script: _Script) -> Iterator[Finding]:
                 continue
             case _:
                 continue
+        # After a failure, only the loop that failed is of interest.
         is_failure = script.failure is None or items in script.kinds.facts
         if (
             kind is None
@@ -568,6 +572,19 @@ def _formats(script: _Script) -> Iterator[Finding]:
             yield Finding(span, f'format has no specifications such as ":{match[1]}"', hint)
 
 
+@_explains("key")
+def _numbers_as_keys(script: _Script) -> Iterator[Finding]:
+    """Find dicts with a number in brackets, as in a list, after a failure."""
+    match script.node:
+        case ast.Subscript(value=value, slice=ast.Constant(value=int(number))) if script.failure:
+            values = f"list({calls.to_source(value)}.values())[{number}]"
+            yield script.say(
+                f"{number} is no key of this dict: {values} takes a value by its place"
+            )
+        case _:
+            pass
+
+
 @_explains("compare", "operator")
 def _operands(script: _Script) -> Iterator[Finding]:
     """Find operators between values of two types that they do not take."""
@@ -721,6 +738,7 @@ def _no_result(script: _Script) -> Iterator[Finding]:
         span = span_at(script.source, offset, len("def main"))
         nodes = [*ast.walk(function)]
         values = [node.value for node in nodes if isinstance(node, ast.Return)]
+        # A function inside of main has returns of its own.
         is_plain = not any(isinstance(node, ast.FunctionDef) for node in nodes[1:])
         if values and is_plain and all(isinstance(v, (ast.List, ast.ListComp)) for v in values):
             yield Finding(span, "main returns a list", _RESULT)
@@ -740,6 +758,7 @@ def _no_result(script: _Script) -> Iterator[Finding]:
                 case _:
                     pass
         else:
+            # Behind a loop without a break: main neither returns a value nor fails anywhere.
             hint = f"end it with `return {builder}`" if builder else None
             yield Finding(span, "main returns nothing", hint)
 

@@ -66,6 +66,7 @@ def _frozen() -> tuple[starlark.FrozenModule, tuple[str, ...]]:
     module = starlark.Module()
     texts = [text(file) for file in FILES]
     prelude = [name for source in texts for name in _PUBLIC.findall(source)]
+    # A function of the prelude replaces the one of the library that has its name.
     others = [function for function in FUNCTIONS if function.name not in prelude]
     for function in others:
         call = _with_seed(function) if function.is_seeded else function.call

@@ -119,6 +119,7 @@ def read(node: ast.FunctionDef, prefix: str = "", skipped: int = 0) -> Signature
         Parameter(argument.arg, _types(argument.annotation), default is None, is_named_only=True)
         for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
     )
+    # The node may be one of a script, whose tree others read, too.
     arguments = copy.deepcopy(node.args)
     arguments.args = arguments.args[skipped:]
     for argument in (*arguments.args, *arguments.kwonlyargs, arguments.vararg or ast.arg("")):

@@ -129,6 +129,7 @@ def find(failure: Failure, source: Source) -> Hint | None:
     index = bisect_right([token.offset for token in tokens], offset) - 1
     if index < 0:
         return None
+    # The place may be in a comment or in blanks, which are no tokens.
     if tokens[index].end <= offset and index + 1 < len(tokens):
         index += 1
     site = _Site(source=source, tokens=tokens, index=index, span=span, code=failure.code)

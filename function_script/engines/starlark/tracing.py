@@ -63,6 +63,7 @@ def trace(
     value of which nothing is known. Empty if the script with marks does not end well, or too late.
     """
     tracer = _Tracer()
+    # Each key has a second entry, which is a node more and has a value.
     wide = replace(limits, nodes=limits.nodes * _MAX_NODES_FACTOR)
     try:
         script = build.silent(tracer.instrument(program), wide, options)
@@ -85,6 +86,7 @@ class _Tracer:
         return replace(program, main=self._mark(program.main), modules=modules)
 
     def _mark(self, source: Source) -> Source:
+        # Python's parser refuses a byte order mark in a text.
         source = replace(source, text=source.text.removeprefix("\ufeff"))
         tree = syntax.parse(source.text)
         if tree is None:
@@ -109,6 +111,7 @@ class _Tracer:
             # What is inside comes after the opening, and before the closing.
             begin, behind = _range(node, starts)
             insertions += [(begin, 0, b"__mark_all("), (behind, 0, b", %d)" % number)]
+        # From the end on, so that the offsets before stay right.
         for at, _, text in sorted(insertions, key=lambda each: each[:2], reverse=True):
             data = data[:at] + text + data[at:]
         return replace(source, text=_HELPERS + data.decode())
@@ -128,6 +131,7 @@ class _Tracer:
                     yield (*path, key), None
                 yield from self.places(item, marked.get(key), (*path, key), below)
         elif isinstance(value, list):
+            # A script may make a list by the keys of a dict, of which there are more now.
             others = marked if isinstance(marked, list) and len(marked) == len(value) else []
             literal = place.value if place is not None else None
             elements = literal.elts if isinstance(literal, (ast.List, ast.Tuple)) else []

@@ -60,6 +60,7 @@ def differ(left: object, right: object) -> bool:
 def _equals(left: object, right: object) -> bool:
     kind = _kind(left)
     if kind != _kind(right):
+        # Nil differs from any value of a basic kind, and is no error.
         if left in _NOTHING or right in _NOTHING:
             return False
         raise _incompatible(left, right)
@@ -207,6 +208,7 @@ def _element(item: list[object] | bytes | str, key: object) -> object:
         code = Code.KEY_OF_LIST if isinstance(key, str) else None
         raise CallError(f"cannot index slice/array with type {values.go_type(key)}", code)
     data = values.to_bytes(item) if isinstance(item, str) else item
+    # Go's own check lets the length itself pass, and `reflect` refuses it with other words.
     if not 0 <= key <= len(data):
         raise CallError(f"index out of range: {int(key)}", Code.INDEX_OUT_OF_RANGE)
     if key == len(data):

@@ -40,6 +40,7 @@ def map_at(run: Run, request: object, *path: str) -> object:
 def _copy_if_mutable(run: Run, value: object) -> object:
     if not run.mutates:
         return value
+    # A copy of the whole map, so it costs as much as to write it.
     run.check_tree(value)
     return copy_tree(value)
 

@@ -54,6 +54,7 @@ def _with_optional_request(function: Function) -> Function:
             return getter(run, request, *names)
         return getter(request, *names)
 
+    # Go's types cannot say that the first of two arguments is optional, so `call` checks them.
     takes = " ".join(("request?", *("name" for _ in range(count - 1))))
     return replace(function, parameters="any...", takes=takes, call=call, injects=Injects.RUN)
 
@@ -216,6 +217,7 @@ def _dig(*arguments: object) -> object:
 def _index(item: object, *keys: object) -> object:
     for key in keys:
         if key is values.MISSING:
+            # A missing key must not read as one that the map lacks.
             raise CallError("a key does not exist")
         if item is None or item is values.MISSING:
             item = values.MISSING

@@ -68,6 +68,7 @@ class MissingValues:
             return value
         accepts = Accepts.VALUES if callee is None else callee.accepts
         if self.leaves_gaps and value.nil:
+            # These functions have a substitute, which stands for poison as for a missing value.
             if callee is not None and callee.name in missing.ACCEPTS_POISON:
                 value = value.copy(expressions.Replace(value.expression, missing.POISON, MISSING))
             elif accepts in ACCEPTS_MISSING:
@@ -81,6 +82,7 @@ class MissingValues:
             result.from_pipeline = True
             return result
         result.nil = False
+        # Go hands a null on as an empty text or a zero, which no author means.
         if result.null and accepts is Accepts.VALUES:
             result.expression = expressions.NotNull(result.expression, Site(node, self.template))
         return result

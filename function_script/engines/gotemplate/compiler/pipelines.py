@@ -8,7 +8,6 @@ from function_script.engines.gotemplate.compiler.missing_values import MissingVa
 from function_script.engines.gotemplate.compiler.values import (
     Constant,
     Origin,
-    UnsuitableError,
     Value,
     certain,
     constant_value,
@@ -144,7 +143,8 @@ class PipelineCompiler:
         before: nodes.Placed = pipe
         for command in pipe.commands:
             value = self.compile_command(command, value, before)
-            # Dots and variables are shared values, so a stage changes a copy.
+            # Dots and variables are shared values, so a stage changes a copy. Go unpacks an
+            # interface {} behind each stage: nil is no value then, and no item of a range is known.
             if value.element or not value.from_pipeline:
                 value = value.copy()
                 value.from_pipeline, value.element = True, False
@@ -158,7 +158,6 @@ class PipelineCompiler:
     def bind(self, name: str, value: Value, *, assigns: bool) -> Value:
         """Assign a variable: a new one, or with ``assigns`` an existing one; return the value."""
         converted = self.missing.convert_nil(value)
-        nil_is_missing = converted is not value.expression
         if assigns:
             variable = self.scope.get(name)
             if variable is None:
@@ -170,12 +169,13 @@ class PipelineCompiler:
             new = self.new_slot()
             self.scope[name] = self.describe_variable(name, new, value, converted)
             slot = new.index
-        return value.copy(expressions.Store(value.expression, slot, nil_is_missing=nil_is_missing))
+        return value.copy(expressions.Store(converted, slot))
 
     def describe_variable(
         self, name: str, slot: Slot, value: Value, converted: Expression
     ) -> Value:
         """Return what is certain about a variable that has a value from here on."""
+        # An assignment that stands behind a loop's body runs before it in the next turn.
         if name in self.context.assigned:
             slot.changes = True
             return Value(slot)
@@ -224,8 +224,8 @@ class PipelineCompiler:
         """Compile a constant for a parameter of a type."""
         try:
             return constant_value(word, type_name)
-        except UnsuitableError as error:
-            return self.fail(str(error))
+        except EvalError as error:
+            return self.fail(error.text, error.code, error.subject)
 
     # Fields
 
@@ -298,6 +298,7 @@ class PipelineCompiler:
     def compile_method_argument(self, word: nodes.Operand) -> Expression:
         """Compile an argument of a method, whose type is known only when it is called."""
         if isinstance(word, nodes.Number) and word.integer is not None:
+            # Go fits a constant into int, int64 or a duration, which only the method decides.
             return expressions.Constant(values.Literal(word.integer))
         return self.compile_argument(word, "value").expression
 
@@ -326,6 +327,7 @@ class PipelineCompiler:
             return None
         keys: list[str] = []
         for word in words[1:]:
+            # An error reads the path once more, and a computed key may differ by then.
             if not isinstance(word, nodes.String):
                 return None
             keys.append(word.value)
@@ -344,9 +346,11 @@ class PipelineCompiler:
         site = Site(node, self.template, function)
         if function == "include" and words:
             self.check_include(words[0], site)
+        # As in Go, a wrong count is the error even where an argument would fail.
         count = len(words) + (final is not None)
         if callee.is_variadic:
             if count < callee.last:
+                # For a variadic function, Go's message leaves out the piped value.
                 counts = f"want at least {callee.last} got {len(words)}"
                 return self.fail_count(final, function, counts)
         elif count != callee.last + 1:
@@ -403,8 +407,11 @@ class PipelineCompiler:
             return Value(calls.FirstOf(operands, truth=callee.name == "or"))
         if callee.name == "include":
             return self.compile_include(callee, arguments, site)
+        # The text of the call and no position: an edit elsewhere in the template leaves its
+        # numbers.
         key = f"{self.template}: {nodes.to_source(node)}" if callee.has_random else ""
         codes = [
+            # Functions never see MISSING: for `any`, no value is nil.
             expressions.Replace(value.expression, _MISSING, None)
             if value.nil and callee.parameter_type(index) == "any"
             else value.expression

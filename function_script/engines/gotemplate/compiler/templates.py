@@ -54,6 +54,7 @@ class TemplateCompiler(PipelineCompiler):
         slots = self.slots - FIRST_FREE
         if not self.missing.leaves_gaps:
             return Body(self.body, slots)
+        # Behind a gap in such a text nobody knows how many documents there are.
         is_whole = self.template != MAIN and _writes_separators(root)
         return DeferringBody(self.body, slots, self.handlers, is_whole=is_whole)
 
@@ -89,6 +90,7 @@ class TemplateCompiler(PipelineCompiler):
             self.write_binding(value)
         else:
             value = self.missing.require(value, _last_stage(node.pipe))
+            # In Go, an error of printing has the place of the whole action.
             self.at = node
             # Go's null is ``<no value>``, ours ``null``.
             writes_null = self.missing.refuses
@@ -113,10 +115,7 @@ class TemplateCompiler(PipelineCompiler):
         """Add the statement that computes a value which goes into a variable."""
         expression = value.expression
         if isinstance(expression, expressions.Store):
-            stored = expression.operand
-            if expression.nil_is_missing:
-                stored = expressions.missing_for_nil(stored)
-            self.body.append(statements.Assign(expression.slot, stored))
+            self.body.append(statements.Assign(expression.slot, expression.operand))
         else:
             self.body.append(statements.Evaluate(expression))
 
@@ -154,7 +153,9 @@ class TemplateCompiler(PipelineCompiler):
         ends: list[tuple[statements.Jump, int]] = []
         has_more = len(chain) > 1 or rest is not None
         for index, link in enumerate(chain):
+            # The first link was counted as a node of its body.
             self.steps += index > 0
+            # A variable of a condition is visible in the rest of the chain, and ends with it.
             self.scope = pipe_scope = self.scope.copy()
             value = self.compile_whole_pipeline(link.pipe)
             self.compile_link(value, link, ends if has_more else None)
@@ -201,6 +202,7 @@ class TemplateCompiler(PipelineCompiler):
             return
         outer_scope, outer_dot = self.scope, self.dot
         self.scope = range_scope = outer_scope.copy()
+        # The variables are the items; only an else sees the value of the pipeline in them.
         value = self.compile_whole_pipeline(node.pipe, binds=False)
         value = self.missing.require(value, _last_stage(node.pipe))
         declared = node.pipe.declared
@@ -265,6 +267,8 @@ class TemplateCompiler(PipelineCompiler):
             declared, [key, element] if declared[1:] else [element], strict=False
         ):
             variable = self.scope.get(name)
+            # A variable that some `=` changes needs a slot of its own; others share that of the
+            # item.
             if variable is not None and (node.pipe.assigns or name in self.context.assigned):
                 self.body.append(statements.Assign(slot_of(variable), slot))
             else:

@@ -3,6 +3,7 @@
 from typing import Final, TypeAlias, cast
 
 from function_script.engines.gotemplate import values
+from function_script.engines.gotemplate.errors import Code, EvalError
 from function_script.engines.gotemplate.operations.expressions import Constant as Literal
 from function_script.engines.gotemplate.operations.expressions import NewNil, Slot
 from function_script.engines.gotemplate.operations.frame import Expression
@@ -89,12 +90,8 @@ _EXPECTED: Final = {
 }
 
 
-class UnsuitableError(Exception):
-    """A constant does not suit its parameter; the text is Go's."""
-
-
 def constant_value(word: Constant, type_name: str) -> Value:
-    """Return a constant as an argument for a parameter of a type; raises UnsuitableError."""
+    """Return a constant as an argument for a parameter of a type; raises EvalError."""
     if isinstance(word, nodes.Nil):
         return _nil(type_name)
     if type_name in {"any", "value"}:
@@ -108,8 +105,14 @@ def constant_value(word: Constant, type_name: str) -> Value:
     expected = _EXPECTED.get(type_name)
     if expected is None:
         name = _GO_NAMES.get(type_name, type_name)
-        raise UnsuitableError(f"can't handle {nodes.to_source(word)} for arg of type {name}")
-    raise UnsuitableError(f"expected {expected}; found {nodes.to_source(word)}")
+        raise EvalError(f"can't handle {nodes.to_source(word)} for arg of type {name}")
+    text = f"expected {expected}; found {nodes.to_source(word)}"
+    # What the author meant is certain: a number in quotes, or a text without any.
+    if isinstance(word, nodes.String) and expected == "integer" and word.value.isdecimal():
+        raise EvalError(text, Code.CONSTANT_QUOTED, word.value)
+    if isinstance(word, nodes.Number) and expected == "string" and word.text.isdecimal():
+        raise EvalError(text, Code.CONSTANT_QUOTED, f'"{word.text}"')
+    raise EvalError(text)
 
 
 def _nil(type_name: str) -> Value:
@@ -119,7 +122,7 @@ def _nil(type_name: str) -> Value:
         return certain(NewNil(values.NilList))
     if type_name in {"any", "value"}:
         return certain(Literal(None if type_name == "any" else values.MISSING))
-    raise UnsuitableError(f"cannot assign nil to {type_name}")
+    raise EvalError(f"cannot assign nil to {type_name}")
 
 
 def _untyped(word: nodes.Bool | nodes.Number | nodes.String) -> Value:
@@ -135,7 +138,7 @@ def _untyped(word: nodes.Bool | nodes.Number | nodes.String) -> Value:
     if word.real is not None and looks_real:
         return certain(Literal(word.real), "float64")
     if word.integer is None:
-        raise UnsuitableError(f"{text} overflows int")
+        raise EvalError(f"{text} overflows int")
     return certain(Literal(values.Int(word.integer)), "int")
 
 

@@ -58,6 +58,7 @@ class Call(Expression):
         for argument in self.arguments:
             # A comprehension takes stack of its own in plain Python.
             arguments.append(argument.evaluate(frame))  # noqa: PERF401 # see above
+        # The arguments have set sites of their own, so that of the call is set behind them.
         callee, run = self.callee, frame.run
         frame.site = self.site
         if callee.cost:
@@ -101,6 +102,7 @@ class CallMethod(Expression):
         """Find the method, evaluate the arguments, then call."""
         receiver = self.receiver.evaluate(frame)
         frame.site = self.start
+        # Go looks for the method first: an unknown one is the error, whatever its arguments do.
         method = runtime.find_method(receiver, self.name, self.missing)
         if method is None:
             return _MISSING
@@ -135,6 +137,7 @@ class Include(Expression):
         try:
             run.templates[name].render(run, data)
         finally:
+            # Also after an error, behind which a step that leaves gaps goes on.
             run.end_include(outer)
         run.check_string(sum(map(len, parts)))
         return "".join(parts)

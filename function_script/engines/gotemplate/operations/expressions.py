@@ -63,17 +63,15 @@ class Slot(Expression):
 
 
 class Store(Expression):
-    """A value that a slot gets, too; ``nil_is_missing``: the slot gets MISSING for a nil."""
+    """A value that a slot gets, too."""
 
-    def __init__(self, operand: Expression, slot: int, *, nil_is_missing: bool = False) -> None:
+    def __init__(self, operand: Expression, slot: int) -> None:
         self.operand: Expression = operand
         self.slot: int = slot
-        self.nil_is_missing: bool = nil_is_missing
 
     def evaluate(self, frame: Frame) -> object:
         """Evaluate and store."""
-        value = self.operand.evaluate(frame)
-        frame.values[self.slot] = _MISSING if value is None and self.nil_is_missing else value
+        value = frame.values[self.slot] = self.operand.evaluate(frame)
         return value
 
 
@@ -114,6 +112,7 @@ class Fields(Expression):
         """Return the value at the end of the chain."""
         value = self.start.evaluate(frame)
         frame.site = self.site
+        # `walk` would take poison for a value of an unknown type.
         if value is _POISON:
             raise errors.NoValueError
         return runtime.walk(value, self.names, self.missing)
@@ -212,6 +211,7 @@ class RequiredValue(Expression):
         value = self.operand.evaluate(frame)
         if value is _MISSING:
             frame.site = self.site
+            # To read the start again costs something only where it fails.
             missing.raise_missing(self.start.evaluate(frame), self.prefix, self.names)
         return value
 

@@ -104,6 +104,7 @@ class JumpUnless(Jump):
         """Jump, or go on."""
         value = self.condition.evaluate(frame)
         frame.site = self.site
+        # The truth of poison is an error, too, so the site is set before.
         if not value:
             return self.distance
         if self.slot >= 0:
@@ -169,6 +170,7 @@ class NextItem(Jump):
 
     def run(self, frame: Frame) -> int:
         """Store the element, or jump behind the loop."""
+        # One item a run: the jump at the end of the body comes back here for the next one.
         for item in cast("Iterator[object]", frame.values[self.loop]):
             frame.site = self.site
             frame.run.spend(self.cost)
@@ -200,6 +202,8 @@ class CallTemplate(Statement):
         run = frame.run
         run.enter(self.name)
         run.templates[self.name].render(run, data)
+        # Not in a finally: no handler goes on behind this statement, so an error ends the run or an
+        # include, which restores the depth.
         run.leave()
         return 1
 
@@ -251,6 +255,7 @@ class DeferringBody(Body):
         statements = self.statements
         index, end = 0, len(statements)
         try:
+            # Behind a failure, the outer loop goes on with the statement that a handler names.
             while index < end:
                 try:
                     while index < end:

@@ -224,6 +224,7 @@ class _Reader:
         self.rest = self.rest[match.end() :]
 
     def read_zone_name(self) -> None:
+        # Three letters are enough for UTC, also in front of a fourth one.
         match = re.match("UTC", self.rest) or _ZONE.match(self.rest)
         if match is None or len(self.rest) < SHORT:
             raise _BadValueError
@@ -247,6 +248,7 @@ class _Reader:
         if self.day_of_year >= 0:
             if not 1 <= self.day_of_year <= (366 if leap else 365):
                 self.fail("day-of-year out of range")
+            # Python's calendar has no year 0, and leap years have the same days.
             first = dt.date(2000 if leap else 2001, 1, 1)
             date = first + dt.timedelta(days=self.day_of_year - 1)
             if self.month not in {-1, date.month}:

@@ -183,6 +183,7 @@ def ago(run: Run, value: object) -> str:
     end = now(run)
     difference = end.unix_nanoseconds() - (_find_time(value) or end).unix_nanoseconds()
     seconds, rest = divmod(abs(difference), NANOSECONDS)
+    # Go rounds halves away from zero.
     seconds += rest * 2 >= NANOSECONDS
     return Duration.bounded((seconds if difference > 0 else -seconds) * NANOSECONDS).text()
 

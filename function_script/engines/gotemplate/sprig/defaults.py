@@ -207,6 +207,7 @@ class _Reader:
 def unmarshal(allocator: Allocator, text: str) -> object:
     """Return the value of a JSON text; raises BadJsonError."""
     allocator.check_string(len(text))
+    # Before it is read: an item takes many times the memory of its text.
     allocator.check_list(text.count(","))
     reader = _Reader()
     characters = values.whole(text)

@@ -156,6 +156,7 @@ def _merge_all(
     for source in sources:
         if not isinstance(source, dict) or values.is_nil(source):
             continue
+        # Nothing is ever set on a nil map.
         if isinstance(target, values.NilMap):
             target = {}
         allocator.check_tree(source)
@@ -168,6 +169,7 @@ def _merge_into(
     target: dict[object, object], source: dict[object, object], *, overwrite: bool
 ) -> None:
     """Merge maps with maps; parts of ``source`` may become parts of ``target``."""
+    # A copy, since the target, which grows, may be a part of the source.
     for key, value in list(source.items()):
         old = target.get(key, _ABSENT)
         if value is None:

@@ -48,6 +48,7 @@ def b64_decode(text: str) -> str:
 def decode_64(text: str) -> bytes:
     """Decode base64; raises CallError with the position of Go's decoder."""
     data = to_bytes(text)
+    # Go's decoder skips line breaks anywhere.
     plain = data.translate(None, _NEWLINES)
     count = _leading(_ALPHABET_64, plain)
     padding = plain[count:]

@@ -144,6 +144,7 @@ def _hashable(item: object) -> object:
     kind = values.go_type(item)
     if isinstance(item, dict):
         pairs = frozenset((key, _hashable(value)) for key, value in item.items())
+        # For reflect.DeepEqual, a nil map and an empty one differ.
         return kind, values.is_nil(item), pairs
     if isinstance(item, list):
         return kind, values.is_nil(item), tuple(map(_hashable, item))

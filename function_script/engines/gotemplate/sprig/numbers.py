@@ -75,6 +75,7 @@ def mul(first: object, *others: object) -> int:
 @FUNCTIONS.add("div")
 def div(left: object, right: object) -> int:
     """The quotient of integers, without a fraction."""
+    # The smallest number divided by -1 is out of range; Go gives the same number again.
     return values.wrap_int64(_quotient(conversions.to_int64(left), conversions.to_int64(right)))
 
 
@@ -135,6 +136,7 @@ def _ordered(value: object) -> tuple[float, float]:
 def floor(value: object) -> float:
     """The number, rounded down."""
     number = conversions.to_float64(value)
+    # An int has no -0, and no infinity.
     return float(math.floor(number)) if math.isfinite(number) and number else number
 
 
@@ -144,6 +146,7 @@ def ceil(value: object) -> float:
     number = conversions.to_float64(value)
     if not math.isfinite(number):
         return number
+    # The ceiling of -0.5 is -0.
     return math.copysign(math.ceil(number), number)
 
 
@@ -186,6 +189,7 @@ def until_step(allocator: Allocator, start: int, stop: int, step: int) -> values
 
     A negative step counts down. There are none if the step leads away from STOP.
     """
+    # Rounded up: the last integer may be nearer to STOP than a whole step.
     count = max(0, -((start - stop) // step)) if step else 0
     allocator.check_list(count)
     return values.Ints(map(values.Int, range(start, start + count * step, step or 1)))

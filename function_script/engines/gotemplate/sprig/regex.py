@@ -167,6 +167,7 @@ def split(allocator: Allocator, pattern: str, text: str, count: int) -> values.S
         if len(parts) == count - 1:
             break
         end = match.start()
+        # Go's Split drops the empty text in front of an empty match at the beginning.
         if match.end():
             parts.append(characters[start:end])
         start = match.end()

@@ -86,6 +86,7 @@ class Version(Struct):
         self, numbers: tuple[int, int, int], pre: str = "", metadata: str = ""
     ) -> ChangedVersion:
         """Return a version with other parts."""
+        # Go's numbers are uint64, and wrap around.
         major, minor, patch = (number & MAX_UINT64 for number in numbers)
         changed = ChangedVersion((major, minor, patch), pre, metadata)
         changed.original = self.original[: self.original.startswith("v")] + changed.text()

@@ -30,6 +30,7 @@ def to_upper(character: str) -> str:
 
 def to_lower(character: str) -> str:
     """Return unicode.ToLower."""
+    # The full mapping of "İ" has two characters, the first of which is the simple one.
     return character.lower()[0]
 
 
@@ -602,6 +603,7 @@ def _lines(text: str, width: int, *, cuts_words: bool) -> Iterator[str]:
 @FUNCTIONS.add("abbrev")
 def abbreviate(width: int, text: str) -> str:
     """The text cut to N characters, with ... at its end."""
+    # sprig leaves a text alone for which there is no room, and gives no error.
     if width < _MIN_WIDTH:
         return text
     return values.to_wide(_cut(values.to_narrow(text), 0, width))

@@ -136,6 +136,7 @@ class _Lexer:
         self.depth = 0
         while True:
             start = position
+            # A right delimiter may begin with a blank, which must not be skipped then.
             if not self.has_blank_right or not self.is_untrimmed_right(start):
                 start = self.skip_blanks(position)
             if start > position and text.startswith(self.trimming_right, start):
@@ -249,6 +250,7 @@ class _Lexer:
         end = match.end()
         following = text[end : end + 1]
         bad_end = end
+        # Go would read a complex number here, which templates have no use for.
         if following and following in "+-":
             second = _NUMBER.match(text, end)
             bad_end = second.end() if second is not None else end

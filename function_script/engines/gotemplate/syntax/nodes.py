@@ -231,6 +231,7 @@ Placed: TypeAlias = Operand | Command | Node
 
 def walk_nodes(roots: Sequence[SyntaxNode]) -> Iterator[SyntaxNode]:
     """Yield nodes and all below them, in the order of the text."""
+    # No recursion: a chain of else-ifs may be thousands of nodes deep.
     pending = [*reversed(roots)]
     while pending:
         node = pending.pop()

@@ -299,6 +299,7 @@ class _Parser:
         rest: list[nodes.Node] | None = None
         while True:
             pipe = self.pipeline(kind, "right")
+            # A break in the else of a range is outside of it.
             self.ranges += kind == "range"
             body, end = self.item_list()
             self.ranges -= kind == "range"
@@ -314,6 +315,7 @@ class _Parser:
         del self.variables[outer_count:]
         self.open.pop()
         make = _BRANCHES[kind]
+        # From the last link to the first: each is the else of the one before.
         while len(links) > 1:
             pipe, body = links.pop()
             rest = [make(pipe.position, pipe, body, rest)]
@@ -438,9 +440,11 @@ class _Parser:
         name = self.texts[index]
         if name not in self.variables:
             self.report(f"undefined variable {quote(name)}", index, Code.VARIABLE_UNDEFINED)
+            # Each variable is reported once.
             self.variables.append(name)
         if not self.is_followed_by_field():
             return nodes.Variable(self.positions[index], (name,))
+        # Go's position of a chain is that of the first field behind the variable.
         return nodes.Variable(self.ahead, (name, *self.field_names()))
 
     def is_followed_by_field(self) -> bool:

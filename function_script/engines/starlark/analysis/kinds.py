@@ -105,6 +105,7 @@ class Kinds:
 
     def _scope_of(self, function: ast.FunctionDef) -> _Scope:
         bindings = Bindings.of([function])
+        # A name that a function binds anywhere is its own in all of it.
         hidden = bindings.variables.union(bindings.functions)
         outer = {name: each for name, each in self._top.values.items() if name not in hidden}
         parameters = (each.arg for each in function.args.args if bindings.counts[each.arg] == 1)
@@ -139,6 +140,7 @@ class Kinds:
 
     def _of_name(self, node: ast.Name, hops: int) -> str | None:
         scope = self._at(node)
+        # Behind a test of its type, a name may stand for a value of another one.
         if (node.id, scope.lines.start) in self._tested:
             return None
         value = scope.values.get(node.id)
@@ -190,6 +192,7 @@ class Kinds:
                             return False
                     case _:
                         pass
+        # A use that is no call may pass the function on to callers that nobody knows.
         return 0 < calls == uses
 
 

@@ -60,6 +60,7 @@ def find_missing_key(
     for index, key in enumerate(path):
         if not isinstance(value, Mapping):
             return None
+        # A null is as good as absent: the interpreter fails at the key below it.
         if value.get(key) is None:
             parent = ".".join(path[:index]) or "the request"
             return _describe(parent, key, list(value))

@@ -39,6 +39,7 @@ OBJECT_GETTERS: Final[Mapping[str, tuple[Path, int]]] = {
     "get_observed": (("observed", "resources"), 1),
     "get_desired": (("desired", "resources"), 1),
 }
+"""Getters that give a resource's object: the path, and how many names follow in the call."""
 _OBJECT: Final = "resource"
 
 
@@ -178,9 +179,6 @@ def _loads(call: ast.Call) -> list[tuple[str, str]]:
         if isinstance(keyword.value, ast.Constant)
     ]
     return [(str(name), str(symbol)) for name, symbol in [*same, *renamed]]
-
-
-"""Getters that give a resource's object: the path, and how many names follow in the call."""
 
 
 def branches(getter: str, name: object) -> Sequence[Path]:

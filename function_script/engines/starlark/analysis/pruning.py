@@ -34,6 +34,7 @@ def project_request(texts: Iterable[str]) -> RequestProjection:
     trees = []
     for text in texts:
         tree = syntax.parse(text)
+        # Any source may pass the request on, so all of them must be read.
         if tree is None:
             return EVERYTHING
         trees.append(tree)
@@ -155,6 +156,7 @@ class _Analysis:
                 ast.AugAssign(target=target, value=value)
                 | ast.AnnAssign(target=target, value=value)
             ):
+                # The old value goes on in the new one, where nobody follows it.
                 self._leak(target)
                 self._leak(value)
             case ast.For(target=target, iter=iterated, body=body):
@@ -169,6 +171,7 @@ class _Analysis:
             case ast.Pass() | ast.Break() | ast.Continue():
                 pass
             case _:
+                # A statement that is not known here may hand the request to anything.
                 raise _UnknownError
 
     def _define(self, function: ast.FunctionDef) -> None:
@@ -270,6 +273,7 @@ class _Analysis:
             case _, ast.In() | ast.NotIn(), _:
                 self._leak(first)
                 self._members(self._visit(second))
+            # Such a test sees whether a branch is there, and nothing below it.
             case _, ast.Eq() | ast.NotEq(), ast.Constant(value=None):
                 self._visit(first)
             case _:
@@ -303,6 +307,7 @@ class _Analysis:
         """Bind the function's parameters to the arguments; those that match none leak."""
         is_spread = False
         for index, argument in enumerate(call.args):
+            # Behind a list that is spread, the positions of arguments are not known.
             is_spread = is_spread or isinstance(argument, ast.Starred)
             if is_spread or index >= len(function.positional):
                 self._leak(argument)

@@ -192,6 +192,7 @@ class _Main:
                         return (*base, *_path_argument(argument))
                     case None:
                         return None
+            # `value or {}` has the path of the value: an empty one has no fields to read.
             case ast.BoolOp(op=ast.Or(), values=[value, *others]) if all(map(_is_empty, others)):
                 return self._path(value, hops - 1)
         return None

@@ -18,6 +18,7 @@ def parse(text: str) -> ast.Module | None:
     if len(text) > _MAX_CHARACTERS or "\\N" in text or "\r" in text.replace("\r\n", ""):
         return None
     try:
+        # Python warns of escapes that Starlark judges by rules of its own.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return ast.parse(text)
