@@ -5,7 +5,7 @@ path is then part of the text.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -25,50 +25,54 @@ def type_of(value: Value) -> str:
     return _TYPES.get(name, name)
 
 
-def wrong_type(path: str, expected: str, actual: str) -> Problem:
+def wrong_type(path: str, expected: str, actual: str, words: str = "") -> Problem:
     """A value of another type, ``actual``, or a string of another format."""
-    return invalid(path, actual, f"must be of type {expected}: {_quoted(actual)}")
+    words = words or f"must be of type {expected}"
+    return invalid(path, actual, f"must be of type {expected}: {_quoted(actual)}", words)
 
 
-def invalid(path: str, value: Value, fault: str) -> Problem:
+def invalid(path: str, value: Value, fault: str, words: str = "") -> Problem:
     """A value that violates a keyword; ``fault`` continues a sentence about the field."""
-    return _problem(path, value, f"Invalid value: {format_value(value)}: {path} in body {fault}")
+    text = f"Invalid value: {format_value(value)}: {path} in body {fault}"
+    return _problem(path, value, text, words or fault)
 
 
 def forbidden(path: str, key: str) -> Problem:
     """A field that a closed object must not have."""
     text = f"{path}.{key} in body is a forbidden property"
-    return _problem(path, key, f"Invalid value: {_quoted(key)}: {text}")
+    return _problem(path, key, f"Invalid value: {_quoted(key)}: {text}", f'must not have "{key}"')
 
 
-def whole(path: str, text: str) -> Problem:
+def whole(path: str, text: str, words: str) -> Problem:
     """A problem of the value at ``path``, whose field is named in its text only."""
-    return replace(_problem("", "", f'Invalid value: "": {text}'), path=path)
+    return replace(_problem("", "", f'Invalid value: "": {text}', words), path=path)
 
 
 def missing(path: str) -> Problem:
     """A required field that is absent."""
-    return _problem(path, "", "Required value")
+    return _problem(path, "", "Required value", "is required")
 
 
 def too_long(path: str, longest: int) -> Problem:
     """A string of too many characters, which the API server calls bytes."""
     unit = "byte" if longest == 1 else "bytes"
-    return _problem(path, _OMITTED, f"Too long: may not be more than {longest} {unit}")
+    text = f"Too long: may not be more than {longest} {unit}"
+    return _problem(path, _OMITTED, text, f"must have at most {longest} characters")
 
 
-def too_many(path: str, size: int, most: int) -> Problem:
-    """A list or an object of too many items."""
+def too_many(path: str, size: int, most: int, noun: str) -> Problem:
+    """A list or an object of too many items, which ``noun`` names."""
     unit = "item" if most == 1 else "items"
-    return _problem(path, size, f"Too many: {size}: must have at most {most} {unit}")
+    text = f"Too many: {size}: must have at most {most} {unit}"
+    return _problem(path, size, text, f"must have at most {most} {noun}")
 
 
-def unsupported(path: str, value: Value, allowed: Iterable[Value]) -> Problem:
+def unsupported(path: str, value: Value, allowed: Sequence[Value]) -> Problem:
     """A value that is not in an enum."""
     texts = (item if isinstance(item, str) else _compact(item) for item in allowed)
     listed = ", ".join(map(_quoted, texts))
     text = f"Unsupported value: {format_value(value)}: supported values: {listed}"
-    return _problem(path, value, text)
+    return _problem(path, value, text, f"must be one of {', '.join(map(str, allowed))}")
 
 
 def to_official(problem: Problem) -> Problem:
@@ -100,6 +104,18 @@ def _compact(value: Value) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def _problem(path: str, value: Value, text: str) -> Problem:
+def at_least(count: float, noun: str) -> str:
+    """Return the words for a text, a list or an object that is too small."""
+    return "must not be empty" if count == 1 else f"must have at least {count} {noun}"
+
+
+def _problem(path: str, value: Value, text: str, words: str) -> Problem:
     field = path or NO_FIELD
-    return Problem(type="schema", field=field, value=value, message=f"{field}: {text}", path=path)
+    return Problem(
+        type="schema",
+        field=field,
+        value=value,
+        message=f"{field}: {text}",
+        path=path,
+        words=words,
+    )
