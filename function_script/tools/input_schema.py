@@ -1,4 +1,4 @@
-"""Validation of inputs, ours and those of other functions, in the words of `check` and `render`.
+"""Validation of inputs, ours and those of other functions, with jsonschema.
 
 The parsers of `inputs` and the CRDs agree; the parsers' messages come first, so this finds a
 problem only where the two differ. Rules in CEL are not evaluated: the parsers enforce them.
@@ -7,22 +7,84 @@ problem only where the two differ. Rules in CEL are not evaluated: the parsers e
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 from function_script.request import objects
-from function_script.request.values import Object
+from function_script.request.values import Object, Value
 from function_script.texts import spelling
 from function_script.texts.problems import Problem
 from function_script.texts.source import Source
 from function_script.tools import manifests, sources, structural_schema
-from function_script.tools.validate import openapi
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
+
 
 # A path: importlib.resources takes 10 ms to import.
 _PACKAGE: Final = Path(__file__).parents[1]
+# The keywords of our CRDs, in the order in which the API server checks them.
+_KEYWORDS: Final = (
+    *(
+        "type",
+        structural_schema.INT_OR_STRING,
+        "anyOf",
+        "allOf",
+        "maxLength",
+        "minLength",
+        "pattern",
+        "minimum",
+    ),
+    "items",
+    *("minItems", "maxItems", "enum", "minProperties", "maxProperties", "additionalProperties"),
+    *("properties", "required"),
+)
 # Fields that a later version than the released one has.
 _UNRELEASED: Final = "x-unreleased"
+_DESCRIPTIONS: Final = {
+    "type": "must be of type {}",
+    structural_schema.INT_OR_STRING: "must be an integer or a string",
+    "anyOf": "must match one of the alternatives",
+    "allOf": "must match all parts",
+    "maxLength": "must have at most {} characters",
+    "minLength": "must have at least {} characters",
+    "pattern": "must match {}",
+    "minimum": "must be at least {}",
+    "minItems": "must have at least {} items",
+    "maxItems": "must have at most {} items",
+    "enum": "must be one of {}",
+    "minProperties": "must have at least {} fields",
+    "maxProperties": "must have at most {} fields",
+    "required": "is required",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """One keyword of a schema that a value violates.
+
+    ``path`` leads to the value, ``expected`` is the keyword's own value. For `allOf`, ``expected``
+    is the number of parts that the value matches.
+    """
+
+    path: str
+    keyword: str
+    value: Value
+    expected: Value
+
+    @property
+    def text(self) -> str:
+        """The problem in words, without the path."""
+        if self.keyword.startswith("min") and self.keyword != "minimum" and self.expected == 1:
+            return "must not be empty"
+        if self.keyword == "type" and type(self.value) is int and self.expected == "integer":
+            return "must be an integer of at most 53 bits"
+        expected = self.expected
+        listed = ", ".join(map(str, expected)) if isinstance(expected, list) else expected
+        return _DESCRIPTIONS[self.keyword].format(listed)
 
 
 def find_schema(value: Object) -> Object | None:
@@ -75,10 +137,9 @@ def _check_against(value: Object, schema: Object) -> list[Problem]:
     copy: Object = {key: objects.deep_copy(part) for key, part in value.items()}
     structural_schema.add_defaults(copy, schema)
     structural_schema.drop_nulls(copy, schema)
-    problems, _ = openapi.check(copy, schema)
     unknown = sorted(structural_schema.unknown_fields(copy, schema))
     return [
-        *(Problem(each.path, each.words) for each in problems if each.words),
+        *(Problem(violation.path, violation.text) for violation in find_violations(copy, schema)),
         *(Problem(path, "unknown field", _explain(path, name, schema)) for path, name in unknown),
     ]
 
@@ -91,6 +152,23 @@ def _explain(path: str, name: str, schema: Object) -> str | None:
         return "no release of the function has it, only its main branch"
     near = spelling.nearest(name, tuple(structural_schema.properties(parent)))
     return f'did you mean "{near}"?' if near else None
+
+
+def find_violations(value: Object, schema: Object) -> list[Violation]:
+    """Return what violates ``schema``, an object's fields in their order, without duplicates.
+
+    Defaults are filled in and nulls dropped before, as the API server does it. Fields that the
+    schema does not define are not reported.
+    """
+    from function_script.tools.crd_validator import CrdValidator  # noqa: PLC0415 - slow
+
+    errors: Iterable[ValidationError] = CrdValidator(_sort_keywords(schema)).iter_errors(value)
+    violations: list[Violation] = []
+    for error in errors:
+        violation = _to_violation(error)
+        if violation not in violations:
+            violations.append(violation)
+    return violations
 
 
 @cache
@@ -118,3 +196,24 @@ def _read(folder: Path) -> dict[tuple[str, str], Object]:
                 schema = manifests.object_at(version, "schema", "openAPIV3Schema")
                 by_kind[api_version, kind] = schema
     return by_kind
+
+
+def _sort_keywords(schema: Object) -> Object:
+    """Copy the keywords that are checked, in the order in which they are checked."""
+    result: Object = {keyword: schema[keyword] for keyword in _KEYWORDS if keyword in schema}
+    fields = structural_schema.properties(schema)
+    if fields:
+        result["properties"] = {name: _sort_keywords(fields[name]) for name in sorted(fields)}
+    for keyword in ("items", "additionalProperties"):
+        part = schema.get(keyword)
+        if isinstance(part, dict):
+            result[keyword] = _sort_keywords(part)
+    return result
+
+
+def _to_violation(error: ValidationError) -> Violation:
+    path = ""
+    for key in error.absolute_path:
+        path = structural_schema.at(path, key)
+    value, expected = cast("Value", error.instance), cast("Value", error.validator_value)
+    return Violation(path=path, keyword=str(error.validator), value=value, expected=expected)

@@ -162,7 +162,12 @@ def _check_input(
     structural_schema.add_defaults(value, schema)
     # The API server does not validate inputs, and to the function a null field is absent.
     structural_schema.drop_nulls(value, schema)
-    problems, unevaluated = openapi.check(value, schema)
+    if schema == own:
+        problems = list(steps.schema_problems(value, schema))
+        unevaluated: list[report.SkippedRule] = []
+    else:
+        # The schema is function-go-templating's, or one that an extension brought.
+        problems, unevaluated = openapi.check(value, schema)
     problems += map(wording.to_official, find_unknown(value, schema))
     fields = {problem.field for problem in problems}
     # The parser enforces the schema's rules too, so they need no evaluation.

@@ -131,20 +131,7 @@ def _check_type(subject: _Subject) -> _Outcome:
         is_allowed = wording.type_of(value) in types
     if is_allowed:
         return _Outcome(checks=1)
-    actual, words = wording.type_of(value), _describe_types(subject)
-    return _Outcome([wording.wrong_type(subject.path, ",".join(types), actual, words)])
-
-
-def _describe_types(subject: _Subject) -> str:
-    """Return the words of `check` for a value of a wrong type."""
-    types = subject.types()
-    if types == ["integer", "string"]:
-        return "must be an integer or a string"
-    if types == ["integer"] and type(subject.value) is int:
-        return "must be an integer of at most 53 bits"
-    if subject.schema.get("nullable") is True:
-        types.append("null")
-    return f"must be of type {', '.join(types)}"
+    return _Outcome([wording.wrong_type(subject.path, ",".join(types), wording.type_of(value))])
 
 
 def _is_whole(value: Value) -> bool:
@@ -163,8 +150,7 @@ def _check_alternatives(subject: _Subject) -> _Outcome:
         # A pattern that was not evaluated counts as matching, which would break `not`.
         if not inner.problems and len(subject.unevaluated) == before:
             text = f'"{subject.path}" must not validate the schema (not)'
-            words = "must not match the excluded schema"
-            outcome.add(_Outcome([wording.whole(subject.path, text, words)]))
+            outcome.add(_Outcome([wording.whole(subject.path, text)]))
     return outcome
 
 
@@ -174,8 +160,7 @@ def _check_any_of(subject: _Subject) -> _Outcome:
     if fitting or not outcomes:
         return fitting[0] if fitting else _Outcome()
     text = f'"{subject.path}" must validate at least one schema (anyOf)'
-    problem = wording.whole(subject.path, text, "must match one of the alternatives")
-    return _failed(problem, _nearest(outcomes))
+    return _failed(subject.path, text, _nearest(outcomes))
 
 
 def _check_one_of(subject: _Subject) -> _Outcome:
@@ -188,8 +173,7 @@ def _check_one_of(subject: _Subject) -> _Outcome:
         return fitting[0] if fitting else _Outcome()
     count = f"Found {len(fitting)} valid alternatives" if fitting else "Found none valid"
     text = f'"{subject.path}" must validate one and only one schema (oneOf). {count}'
-    problem = wording.whole(subject.path, text, "must match exactly one of the alternatives")
-    return _failed(problem, None if fitting else _nearest(outcomes))
+    return _failed(subject.path, text, None if fitting else _nearest(outcomes))
 
 
 def _check_all_of(subject: _Subject) -> _Outcome:
@@ -201,7 +185,7 @@ def _check_all_of(subject: _Subject) -> _Outcome:
     if fitting < len(outcomes):
         count = "" if fitting else ". None validated"
         text = f'"{subject.path}" must validate all the schemas (allOf){count}'
-        total.add(_Outcome([wording.whole(subject.path, text, "must match all parts")]))
+        total.add(_Outcome([wording.whole(subject.path, text)]))
     return total
 
 
@@ -210,8 +194,8 @@ def _nearest(outcomes: list[_Outcome]) -> _Outcome:
     return max(outcomes, key=lambda outcome: outcome.checks)
 
 
-def _failed(problem: Problem, nearest: _Outcome | None) -> _Outcome:
-    outcome = _Outcome([problem])
+def _failed(path: str, text: str, nearest: _Outcome | None) -> _Outcome:
+    outcome = _Outcome([wording.whole(path, text)])
     if nearest is not None:
         outcome.add(nearest)
     return outcome
@@ -229,11 +213,9 @@ def _check_text(subject: _Subject, text: str) -> _Outcome:
         return _Outcome([wording.too_long(path, int(longest))])
     if shortest is not None and len(text) < shortest:
         fault = f"should be at least {int(shortest)} chars long"
-        words = wording.at_least(shortest, "characters")
-        return _Outcome([wording.invalid(path, text, fault, words)])
+        return _Outcome([wording.invalid(path, text, fault)])
     if isinstance(pattern, str) and pattern and (fault := _mismatch(pattern, text, subject)):
-        words = f"must match {fault}"
-        return _Outcome([wording.invalid(path, text, f"should match '{fault}'", words)])
+        return _Outcome([wording.invalid(path, text, f"should match '{fault}'")])
     return _Outcome()
 
 
@@ -251,27 +233,25 @@ def _mismatch(pattern: str, text: str, subject: _Subject) -> str:
 
 
 def _check_number(subject: _Subject, value: float) -> _Outcome:
-    faults: list[tuple[str, str]] = []
+    faults: list[str] = []
     factor = subject.limit("multipleOf")
     if factor is not None and factor > 0 and not _is_whole(value / factor):
-        faults.append((f"should be a multiple of {wording.number(factor)}", ""))
+        faults.append(f"should be a multiple of {wording.number(factor)}")
     lowest, highest = subject.limit("minimum"), subject.limit("maximum")
     excludes = subject.schema.get("exclusiveMinimum") is True
     if lowest is not None and (value < lowest or (excludes and value == lowest)):
         than = "greater than" if excludes else "greater than or equal to"
-        words = "" if excludes else f"must be at least {lowest}"
-        faults.append((f"should be {than} {wording.number(lowest)}", words))
+        faults.append(f"should be {than} {wording.number(lowest)}")
     excludes = subject.schema.get("exclusiveMaximum") is True
     if highest is not None and (value > highest or (excludes and value == highest)):
         than = "less than" if excludes else "less than or equal to"
-        faults.append((f"should be {than} {wording.number(highest)}", ""))
-    problems = [wording.invalid(subject.path, value, *fault) for fault in faults]
+        faults.append(f"should be {than} {wording.number(highest)}")
+    problems = [wording.invalid(subject.path, value, fault) for fault in faults]
     if subject.types() == ["integer"] and not (
         value == int(value) and -(1 << 63) <= value < 1 << 63
     ):
         text = f"Checked value must be of type integer (default format) in {subject.path}"
-        # Its type is wrong, too, which has words.
-        problems.insert(0, wording.whole(subject.path, text, ""))
+        problems.insert(0, wording.whole(subject.path, text))
     return _Outcome(problems, checks=1)
 
 
@@ -281,19 +261,19 @@ def _check_list(subject: _Subject, items: list[Value]) -> _Outcome:
     if below is not None:
         for index, item in enumerate(items):
             outcome.add(_validate(subject.child(index, item, below)))
-    outcome.problems += _wrong_size(subject, "Items", len(items), "items")
+    outcome.problems += _wrong_size(subject, "Items", len(items))
     if subject.schema.get("uniqueItems") is True and len(set(map(_key, items))) < len(items):
         outcome.problems.append(wording.invalid(subject.path, "", "shouldn't contain duplicates"))
     return outcome
 
 
-def _wrong_size(subject: _Subject, of: str, size: int, noun: str) -> Iterator[Problem]:
+def _wrong_size(subject: _Subject, of: str, size: int) -> Iterator[Problem]:
     lowest, highest = subject.limit(f"min{of}"), subject.limit(f"max{of}")
     if lowest is not None and size < lowest:
         text = f"should have at least {int(lowest)} {of.lower()}"
-        yield wording.invalid(subject.path, size, text, wording.at_least(lowest, noun))
+        yield wording.invalid(subject.path, size, text)
     if highest is not None and size > highest:
-        yield wording.too_many(subject.path, size, int(highest), noun)
+        yield wording.too_many(subject.path, size, int(highest))
 
 
 def _check_enum(subject: _Subject) -> _Outcome:
@@ -313,7 +293,7 @@ def _key(value: Value) -> str:
 
 def _check_object(subject: _Subject, value: Object) -> _Outcome:
     schema = subject.schema
-    outcome = _Outcome(_wrong_size(subject, "Properties", len(value), "fields"))
+    outcome = _Outcome(_wrong_size(subject, "Properties", len(value)))
     fields, others = structural_schema.properties(schema), structural_schema.additional(schema)
     is_closed = schema.get("additionalProperties") is False
     for key in sorted(value):

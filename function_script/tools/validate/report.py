@@ -24,8 +24,7 @@ class Problem:
 
     ``field`` is as the official command prints it. ``path`` is the value's path; empty for the
     object as a whole. ``span`` is its position in the author's file. ``writer`` says of which
-    resource it is, and where it was written; empty for what was not rendered here. ``words`` are
-    those of `check` and `render`, without the path; empty where another problem says it.
+    resource it is, and where it was written; empty for what was not rendered here.
     """
 
     type: ErrorType
@@ -35,7 +34,6 @@ class Problem:
     path: str = ""
     span: Span | None = None
     writer: str = ""
-    words: str = ""
     hint: str | None = None
     severity: Severity = "error"
 

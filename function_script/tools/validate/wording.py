@@ -5,7 +5,7 @@ path is then part of the text.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -25,54 +25,50 @@ def type_of(value: Value) -> str:
     return _TYPES.get(name, name)
 
 
-def wrong_type(path: str, expected: str, actual: str, words: str = "") -> Problem:
+def wrong_type(path: str, expected: str, actual: str) -> Problem:
     """A value of another type, ``actual``, or a string of another format."""
-    words = words or f"must be of type {expected}"
-    return invalid(path, actual, f"must be of type {expected}: {_quoted(actual)}", words)
+    return invalid(path, actual, f"must be of type {expected}: {_quoted(actual)}")
 
 
-def invalid(path: str, value: Value, fault: str, words: str = "") -> Problem:
+def invalid(path: str, value: Value, fault: str) -> Problem:
     """A value that violates a keyword; ``fault`` continues a sentence about the field."""
-    text = f"Invalid value: {format_value(value)}: {path} in body {fault}"
-    return _problem(path, value, text, words or fault)
+    return _problem(path, value, f"Invalid value: {format_value(value)}: {path} in body {fault}")
 
 
 def forbidden(path: str, key: str) -> Problem:
     """A field that a closed object must not have."""
     text = f"{path}.{key} in body is a forbidden property"
-    return _problem(path, key, f"Invalid value: {_quoted(key)}: {text}", f'must not have "{key}"')
+    return _problem(path, key, f"Invalid value: {_quoted(key)}: {text}")
 
 
-def whole(path: str, text: str, words: str) -> Problem:
+def whole(path: str, text: str) -> Problem:
     """A problem of the value at ``path``, whose field is named in its text only."""
-    return replace(_problem("", "", f'Invalid value: "": {text}', words), path=path)
+    return replace(_problem("", "", f'Invalid value: "": {text}'), path=path)
 
 
 def missing(path: str) -> Problem:
     """A required field that is absent."""
-    return _problem(path, "", "Required value", "is required")
+    return _problem(path, "", "Required value")
 
 
 def too_long(path: str, longest: int) -> Problem:
     """A string of too many characters, which the API server calls bytes."""
     unit = "byte" if longest == 1 else "bytes"
-    text = f"Too long: may not be more than {longest} {unit}"
-    return _problem(path, _OMITTED, text, f"must have at most {longest} characters")
+    return _problem(path, _OMITTED, f"Too long: may not be more than {longest} {unit}")
 
 
-def too_many(path: str, size: int, most: int, noun: str) -> Problem:
-    """A list or an object of too many items, which ``noun`` names."""
+def too_many(path: str, size: int, most: int) -> Problem:
+    """A list or an object of too many items."""
     unit = "item" if most == 1 else "items"
-    text = f"Too many: {size}: must have at most {most} {unit}"
-    return _problem(path, size, text, f"must have at most {most} {noun}")
+    return _problem(path, size, f"Too many: {size}: must have at most {most} {unit}")
 
 
-def unsupported(path: str, value: Value, allowed: Sequence[Value]) -> Problem:
+def unsupported(path: str, value: Value, allowed: Iterable[Value]) -> Problem:
     """A value that is not in an enum."""
     texts = (item if isinstance(item, str) else _compact(item) for item in allowed)
     listed = ", ".join(map(_quoted, texts))
     text = f"Unsupported value: {format_value(value)}: supported values: {listed}"
-    return _problem(path, value, text, f"must be one of {', '.join(map(str, allowed))}")
+    return _problem(path, value, text)
 
 
 def to_official(problem: Problem) -> Problem:
@@ -104,18 +100,6 @@ def _compact(value: Value) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def at_least(count: float, noun: str) -> str:
-    """Return the words for a text, a list or an object that is too small."""
-    return "must not be empty" if count == 1 else f"must have at least {count} {noun}"
-
-
-def _problem(path: str, value: Value, text: str, words: str) -> Problem:
+def _problem(path: str, value: Value, text: str) -> Problem:
     field = path or NO_FIELD
-    return Problem(
-        type="schema",
-        field=field,
-        value=value,
-        message=f"{field}: {text}",
-        path=path,
-        words=words,
-    )
+    return Problem(type="schema", field=field, value=value, message=f"{field}: {text}", path=path)

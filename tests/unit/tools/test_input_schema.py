@@ -1,4 +1,4 @@
-"""Our own inputs by their CRDs: the walk of `validate` and the parsers agree."""
+"""Our own inputs by their CRDs: jsonschema, the walk of `validate` and the parsers agree."""
 
 import json
 import re
@@ -14,10 +14,12 @@ from support.notes import without_note
 from support.paths import ROOT
 
 from function_script import documents, inputs
+from function_script.request import objects
 from function_script.request.values import Object, Value
 from function_script.texts.errors import InputError
 from function_script.texts.source import Source
-from function_script.tools import input_schema, step_inputs
+from function_script.tools import input_schema, step_inputs, structural_schema
+from function_script.tools.validate import openapi, steps
 
 CORPUS = ROOT / "tests" / "conformance" / "inputs"
 FILES = sorted(CORPUS.rglob("*.yaml"))
@@ -91,12 +93,18 @@ def parser_accepts(value: Object) -> bool:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_walk_and_parser_agree(path: Path) -> None:
-    """What the CRD does not allow the parser refuses.
+def test_jsonschema_the_walk_and_the_parser_agree(path: Path) -> None:
+    """The walk has the same problems, in the same words and order, and the parser refuses.
 
     An input that the parser alone refuses needs CEL: tests/conformance/test_input_crds.py.
     """
     for case in corpus()[path]:
+        schema = input_schema.find_schema(case)
+        assert schema is not None
+        value: Object = {key: objects.deep_copy(part) for key, part in case.items()}
+        structural_schema.add_defaults(value, schema)
+        structural_schema.drop_nulls(value, schema)
+        assert [*steps.schema_problems(value, schema)] == openapi.check(value, schema)[0]
         problems = [str(problem) for problem in input_schema.check(case)]
         if problems and parser_accepts(case):
             assert [each for each in problems if not KNOWN_DIFFERENCES.fullmatch(each)] == []
@@ -144,3 +152,14 @@ def test_commands_report_the_problem_at_its_field(tmp_path: Path, command: tuple
 def test_input_of_another_group_is_not_validated() -> None:
     """function-go-templating's inputs have no CRD of ours."""
     step_inputs.validate({"apiVersion": "gotemplating.fn.crossplane.io/v1beta1", "kind": "x"})
+
+
+@pytest.mark.linux
+def test_jsonschema_is_imported_only_where_an_input_is_validated() -> None:
+    """Neither the server and its workers nor the start of a command pay for it."""
+    modules = ("cli", "step.function", "sandbox.worker", "server.lifecycle", "tools.check")
+    modules += ("tools.render", "tools.validate.command", "tools.editor", "tools.playground.server")
+    imports = ", ".join(f"function_script.{module}" for module in modules)
+    code = f"import sys, {imports}; print('jsonschema' in sys.modules)"
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert completed.stdout == b"False\n"
