@@ -21,7 +21,7 @@ from function_script.texts.errors import FatalError
 from function_script.texts.source import Source
 from function_script.tools import check, local_pool, structural_schema
 from function_script.tools.check import runs
-from function_script.tools.render import RenderInputs, command, loading, renderer, validation
+from function_script.tools.render import RenderInputs, loading, renderer, validation
 from function_script.tools.render.positions import Origin
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.validate import builtin
@@ -100,7 +100,7 @@ def prepare(folder: Path, pool: Pool) -> Seeding:
     paths = loading.find_render_paths(folder)
     composition = loading.load_one(paths.composition, "a Composition", paths.project)
     xr = loading.load_one(paths.xr, "an XR", paths.project)
-    inputs = command.load_inputs(paths, composition, xr)
+    inputs = loading.load_inputs(paths, composition, xr)
     manifests = [] if paths.functions is None else [paths.functions]
     options = renderer.Options(timeout_seconds=600, is_quiet=True)
     functions = options.index(loading.load_values(manifests, paths.project))

@@ -18,7 +18,7 @@ from function_script.request.limits import Limits
 from function_script.sandbox import Pool
 from function_script.texts.source import Source, Span
 from function_script.tools import local_pool, local_worker, worker_marks
-from function_script.tools.render import command, loading, renderer
+from function_script.tools.render import loading, renderer
 from function_script.tools.render.positions import Origin
 from function_script.tools.render.renderer import Renderer
 
@@ -45,7 +45,7 @@ def measure(folder: Path, pool: Pool) -> mutation.Score:
     programs = local_pool.programs_beside(paths.composition)
     composition = loading.load_one(paths.composition, "a Composition", paths.project)
     xr = loading.load_one(paths.xr, "an XR", paths.project)
-    inputs = command.load_inputs(paths, composition, xr)
+    inputs = loading.load_inputs(paths, composition, xr)
     manifests = [] if paths.functions is None else [paths.functions]
     options = renderer.Options(timeout_seconds=600)
     functions = options.index(loading.load_values(manifests, paths.project))

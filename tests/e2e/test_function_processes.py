@@ -33,6 +33,7 @@ from function_script.texts.errors import InputError
 from function_script.tools.processes import packages, probe
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.processes.server import FunctionServer, ServerOptions
+from function_script.tools.render.renderer import Options
 from function_script.tools.render.runtimes.model import FunctionCaller
 from function_script.tools.render.runtimes.process import Process
 from function_script.tools.render.runtimes.servers import Servers
@@ -389,7 +390,7 @@ def test_function_that_ended_between_two_calls_is_started_again(
     put_server(registry, "serve", "again", mark)
     process = Process(function="f", package=f"{registry.name}/team/function-test:again")
     with Servers(PackageOptions(root=cache)) as servers:
-        caller = FunctionCaller(pool=None, print=lambda _: None, servers=servers)
+        caller = FunctionCaller(None, Options(servers=servers))
         process.start(caller)
         process.wait(caller)
         process.call(STEP, request(), caller, 30)

@@ -182,12 +182,8 @@ def contains(actual: Value, expected: Value) -> bool:
 
 
 def is_same(one: Value, other: Value) -> bool:
-    """Report equality as in JSON: 1 equals 1.0, but true does not equal 1."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(is_same(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(is_same, one, other))
-    return one == other and isinstance(one, bool) == isinstance(other, bool)
+    """Report equality as in JSON; see `manifests.compare_values`."""
+    return not any(manifests.compare_values(one, other, ()))
 
 
 def to_text(value: Value) -> str:

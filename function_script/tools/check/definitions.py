@@ -103,9 +103,8 @@ def load(
     It ``fetches`` packages that the cache lacks. Raises InputError or DocumentError.
     """
     files = project or Project(named=[xrd, *crds] if xrd else crds)
-    loaded = sources.load(map(str, crds), files)
     packages = PackageSchemas(fetches=fetches)
-    values = [each.value for each in (*packages.load(loaded), *loaded)]
+    values = packages.load_beside(map(str, crds), files)
     crd_manifests = [value for value in values if not xrds.is_xrd(value)]
     return Definitions(
         xrds=[

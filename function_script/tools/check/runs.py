@@ -34,7 +34,7 @@ from function_script.tools import (
 from function_script.tools.check import rules
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import SUFFIXES, Project
-from function_script.tools.render import RenderInputs, command, loading, renderer, validation
+from function_script.tools.render import RenderInputs, loading, renderer, validation
 from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.positions import Origin, Positions
 from function_script.tools.render.renderer import Renderer, Rendering
@@ -146,18 +146,15 @@ def find(subject: Subject, options: Options) -> Outcome:
     except FatalError as error:
         outcome.unreached.extend(Fault(step="", diagnostic=each) for each in error.diagnostics)
         return outcome
-    index = FunctionIndex(
-        manifests=values,
-        runtimes={},
-        annotations={},
-        is_confined=not options.runs_others,
-        allows_addresses=options.runs_others,
-    )
     # Without the others, remote programs come from this machine alone.
     packages = PackageOptions() if options.runs_others else PackageOptions(pull="Never")
     rendering = renderer.Options(
-        timeout_seconds=_TIMEOUT_SECONDS, is_quiet=True, servers=Servers(packages)
+        timeout_seconds=_TIMEOUT_SECONDS,
+        is_quiet=True,
+        servers=Servers(packages),
+        allows_addresses=options.runs_others,
     )
+    index = FunctionIndex(manifests=values, options=rendering, is_confined=not options.runs_others)
     places: set[object] = set()
     branches = _Branches(subject)
     root = None
@@ -277,7 +274,7 @@ def plan(subject: Subject, choices: Sequence[variants.Variant]) -> Iterator[Run]
         source = document.origin.source
         # What exists belongs to the XR beside it.
         is_own = source is not None and Path(source.name).parent == directory
-        inputs = command.load_inputs(
+        inputs = loading.load_inputs(
             paths if is_own else replace(paths, observed=None), subject.document, document
         )
         xr = resolve_claim(inputs.xr, subject.xrd)

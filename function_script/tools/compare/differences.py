@@ -51,7 +51,7 @@ def find(
     our_parts, our_named = _read_answer(ours, theirs, is_modern=is_modern)
     their_parts, their_named = _read_answer(theirs, ours, is_modern=is_modern)
     differences = [*_compare_states(ours.desired, theirs.desired)]
-    for path, their_item, our_item in compare_values(their_parts, our_parts, ()):
+    for path, their_item, our_item in manifests.compare_values(their_parts, our_parts, ()):
         differences.append(Difference(resource=None, path=path, theirs=their_item, ours=our_item))
     return differences, {kind for kind in our_named if our_named[kind] != their_named[kind]}
 
@@ -118,7 +118,7 @@ def _compare_resources(
         for each in (theirs, ours)
     ]
     for parts in (objects_, additions):
-        for path, their_value, our_value in compare_values(parts[0], parts[1], ()):
+        for path, their_value, our_value in manifests.compare_values(parts[0], parts[1], ()):
             is_detail = parts is additions and path[0] == "connectionDetails"
             is_hidden = is_detail or any(is_secret(each, path) for each in objects_)
             yield Difference(
@@ -134,24 +134,6 @@ def is_secret(manifest: Object, path: Path) -> bool:
     """Report whether a part of an object is the data of a Secret."""
     is_data = path[:1] in {(), ("data",), ("stringData",)}
     return is_data and objects.api_version_and_kind(manifest) == manifests.SECRET
-
-
-def compare_values(
-    theirs: Readable, ours: Readable, path: Path
-) -> Iterator[tuple[Path, Readable, Readable]]:
-    """Yield the least parts that differ, with both values."""
-    if isinstance(theirs, Mapping) and isinstance(ours, Mapping):
-        for key in sorted({*theirs, *ours}):
-            if key not in theirs or key not in ours:
-                yield (*path, key), theirs.get(key), ours.get(key)
-            else:
-                yield from compare_values(theirs[key], ours[key], (*path, key))
-    elif isinstance(theirs, list) and isinstance(ours, list) and len(theirs) == len(ours):
-        for index, (their_item, our_item) in enumerate(zip(theirs, ours, strict=True)):
-            yield from compare_values(their_item, our_item, (*path, index))
-    # In Python, True equals 1.
-    elif theirs != ours or isinstance(theirs, bool) != isinstance(ours, bool):
-        yield path, theirs, ours
 
 
 def _read_requirements(message: fnv1.Requirements, *, is_modern: bool) -> Object:

@@ -15,7 +15,7 @@ from function_script.request.reader import format_path
 from function_script.request.values import Object, Readable
 from function_script.step.sequencing import managed_fields
 from function_script.tools import manifests, structural_schema
-from function_script.tools.compare.differences import compare_values
+from function_script.tools.manifests import compare_values
 from function_script.tools.plan import dump
 from function_script.tools.plan.dump import UnknownError
 from function_script.tools.plan.lists import Lists

@@ -1,4 +1,4 @@
-"""The folders that the page can open, their files with their digests, and the saving of a file.
+"""The folders that the page can open, their files with their digests, saving, and the copy to run.
 
 A folder can be opened if it has an XR and a Composition. Its files are those that `render` and
 `check` read in it. Saving is atomic, and never over a version that the page has not seen.
@@ -6,13 +6,15 @@ A folder can be opened if it has an XR and a Composition. Its files are those th
 
 import hashlib
 import os
+import shutil
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from function_script.engines.registry import LANGUAGES
-from function_script.texts.errors import InputError
+from function_script.texts.errors import InputError, cause_of
 from function_script.tools import starters
 from function_script.tools.project import Project
 
@@ -30,6 +32,7 @@ DIRECTORIES: Final = ("programs", "context", "schemas")
 """Directories that are read to any depth."""
 # The order on the page; the other files of a folder follow by name.
 FILES: Final = (COMPOSITION, XR, *ADDABLE, "definition.yaml")
+_PROGRAMS: Final = "programs"
 _MAX_QUOTED: Final = 80
 _MAX_FILES: Final = 50
 _MAX_FILE_BYTES: Final = 1 << 20
@@ -212,3 +215,50 @@ class Saver:
         if name not in ADDABLE and name not in folder.opened_names:
             raise InputError.of(f'cannot save "{name[:_MAX_QUOTED]}": the page has not opened it')
         return folder.directory / name
+
+
+class Mirror:
+    """A directory of the playground's own, written anew for every run: a folder's files.
+
+    The page's texts are over them. Programs, `render` and `check` read this copy, so that all of
+    them see what the page shows.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory.resolve()
+        self.programs = self.directory / _PROGRAMS
+        self.programs.mkdir(parents=True, exist_ok=True)
+
+    def write(self, texts: Mapping[str, str], folder: Folder | None) -> None:
+        """Write the page's texts, and what else the folder has on disk. Raises InputError.
+
+        A text whose name no tool reads is left out, and so is an empty one that is new.
+        """
+        shutil.rmtree(self.directory)
+        self.programs.mkdir(parents=True)
+        paths = {} if folder is None else folder.find_paths()
+        for name in {**texts, **paths}:
+            parts = PurePosixPath(name).parts
+            if ".." in parts:
+                raise InputError.of(
+                    f'cannot use "{name[:_MAX_QUOTED]}": it leads out of its folder'
+                )
+            is_below = len(parts) > 1 and parts[0] in DIRECTORIES
+            if not (name in FILES or is_below) or (name not in paths and not texts[name].strip()):
+                continue
+            try:
+                if folder is None or name in texts:
+                    data = texts[name].encode()
+                else:
+                    data = folder.read(paths[name])
+                target = self.directory.joinpath(*parts)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(data)
+            except (OSError, ValueError) as error:
+                raise InputError.of(
+                    f"cannot write {name[:_MAX_QUOTED]!r}: {cause_of(error)}"
+                ) from error
+
+    def strip(self, text: str) -> str:
+        """Return a text in which the mirror's paths are those of the page."""
+        return text.replace(f"{self.directory}/", "").replace(str(self.directory), ".")

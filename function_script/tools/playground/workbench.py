@@ -17,12 +17,10 @@ from function_script.texts.errors import FatalError, InputError
 from function_script.tools import author_positions, check, render
 from function_script.tools.cases.comparison import to_outcome
 from function_script.tools.playground import graph
-from function_script.tools.playground.folders import Folder
-from function_script.tools.playground.mirror import Mirror
+from function_script.tools.playground.folders import Folder, Mirror
 from function_script.tools.project import Project
 from function_script.tools.render import (
     blame,
-    command,
     functions,
     loading,
     output,
@@ -181,7 +179,7 @@ class RenderSession:
         return _Project(
             composition=composition,
             xr=xr,
-            inputs=command.load_inputs(paths, composition, xr),
+            inputs=loading.load_inputs(paths, composition, xr),
             functions=functions.load(paths.functions, self._files),
         )
 

@@ -12,7 +12,7 @@ from function_script.request.values import Object
 from function_script.sandbox import Pool
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
-from function_script.tools import local_pool, manifests, render, sources
+from function_script.tools import local_pool, manifests, render
 from function_script.tools.render import (
     blame,
     functions,
@@ -26,7 +26,6 @@ from function_script.tools.render import (
 from function_script.tools.render.output import OutputOptions
 from function_script.tools.render.positions import Origin
 from function_script.tools.render.renderer import Renderer, Rendering
-from function_script.tools.render.xr import resolve_claim
 
 _TEMPLATE: Final = "operationTemplate"
 _CREATION: Final = ("metadata", "creationTimestamp")
@@ -82,7 +81,7 @@ def render_blame(paths: loading.RenderPaths, options: Options, pool: Pool) -> bl
     if revision := find_other_revision(composition.value, xr.value):
         options.print(f"note: {revision}")
     notes: list[str] = []
-    inputs = load_inputs(paths, composition, xr, notes)
+    inputs = loading.load_inputs(paths, composition, xr, notes)
     if not options.skips_xr_validation:
         inputs = replace(inputs, report=report)
     origin = Origin(document=composition, programs=programs, locate_xr=locate)
@@ -177,61 +176,6 @@ def _load_functions(
 
 def _load_index(paths: loading.PipelinePaths, options: Options) -> functions.FunctionIndex:
     return options.index(functions.load(paths.functions, paths.project))
-
-
-def load_inputs(
-    paths: loading.RenderPaths,
-    composition: Document,
-    xr: Document,
-    notes: list[str] | None = None,
-) -> render.RenderInputs:
-    """Load the inputs of a rendering from their files. Raises FatalError.
-
-    ``notes`` gets sentences about packages whose schemas are not at hand.
-    """
-    observed = [] if paths.observed is None else loading.load_all(paths.observed, paths.project)
-    shared_inputs = loading.load_shared(paths)
-    xrd = None
-    if paths.xrd is not None:
-        from function_script.tools.validate import catalog  # noqa: PLC0415 - slow to import
-
-        document = loading.load_one(paths.xrd, "an XRD", paths.project)
-        # Crossplane must be able to make a CRD of it.
-        catalog.check_definitions([document])
-        xrd = document.value
-    crds = sources.load(paths.crds, paths.project)
-    definitions = [document.value for document in crds]
-    if crds:
-        from function_script.tools.validate.packages import (  # noqa: PLC0415 - slow to import
-            PackageSchemas,
-        )
-
-        packages = PackageSchemas(fetches=paths.fetches, notes=[] if notes is None else notes)
-        definitions = [*(document.value for document in packages.load(crds)), *definitions]
-    composite = resolve_claim(xr.value, xrd)
-    observed = [document for document in observed if not _is_output(document.value, composite)]
-    spans = {index: document.span() for index, document in enumerate(observed)}
-    return render.RenderInputs(
-        xr=composite,
-        composition=composition.value,
-        observed=[document.value for document in observed],
-        xrd=xrd,
-        definitions=[*([] if xrd is None else [xrd]), *definitions],
-        spans={index: span for index, span in spans.items() if span is not None},
-        **shared_inputs,
-    )
-
-
-def _is_output(manifest: Object, xr: Object) -> bool:
-    """Report whether an observed object is the XR or other output of ``render``, fed back."""
-    api_version, kind = objects.api_version_and_kind(manifest)
-    if api_version.startswith("render.crossplane.io/"):
-        return True
-    return (api_version, kind, manifests.name(manifest), manifests.namespace(manifest)) == (
-        *objects.api_version_and_kind(xr),
-        manifests.name(xr),
-        manifests.namespace(xr),
-    )
 
 
 def find_clock_reads(composition: Document, xr: Object) -> Iterator[str]:

@@ -3,10 +3,12 @@
 This is done before the pipeline runs, so that a function that cannot run is an error at once.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from function_script.request import objects
 from function_script.request.values import Object
@@ -36,6 +38,10 @@ from function_script.tools.render.runtimes.model import (
 )
 from function_script.tools.render.steps import Step
 
+if TYPE_CHECKING:
+    # It imports this module.
+    from function_script.tools.render.renderer import Options
+
 _TYPES: Final = {("pkg.crossplane.io/v1", "Function"), ("pkg.crossplane.io/v1beta1", "Function")}
 _FUNCTION: Final = ("pkg.crossplane.io", "Function")
 _RUNTIME: Final = "render.crossplane.io/runtime"
@@ -45,21 +51,14 @@ _WORDS: Final = tuple(dict.fromkeys(kind.word for kind in RUNTIMES))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionIndex:
-    """The Functions by manifest, and what the flags say of them.
+    """The Functions by manifest, and the options of the command, which say how they run.
 
-    ``manifests`` is None without a file. ``runtimes`` are those of single functions by name, OCI
-    reference or revision, each a word of the table or an address; ``annotations`` override those of
-    every Function. ``is_strict``: a built-in function of another version than the Function names is
-    an error. ``allows_addresses``: a function may be at an address that its manifest names,
-    wherever that is. ``is_confined``: only our steps and built-in functions run, and the others are
-    left out.
+    ``manifests`` is None without a file. ``is_confined``: only our steps and built-in functions
+    run, and the others are left out.
     """
 
     manifests: Sequence[Object] | None
-    runtimes: Mapping[str, str]
-    annotations: Mapping[str, str]
-    is_strict: bool = False
-    allows_addresses: bool = False
+    options: Options
     is_confined: bool = False
 
     def find_runtimes(self, pipeline: Sequence[Step], _: FunctionCaller) -> Sequence[Runtime]:
@@ -190,7 +189,8 @@ def _choose(step: Step, index: FunctionIndex) -> Choice | Diagnostic:
     if isinstance(choice, Diagnostic):
         return choice
     runtime = choice.runtime
-    if index.is_strict and isinstance(runtime, Builtin) and (other := runtime.other_version()):
+    other = runtime.other_version() if isinstance(runtime, Builtin) else ""
+    if other and index.options.is_strict:
         hint = "without --strict-versions the built-in function runs"
         if flags := choice.list_other_ways():
             hint = f"{flags} runs {other}; {hint}"
@@ -202,17 +202,18 @@ def _choose(step: Step, index: FunctionIndex) -> Choice | Diagnostic:
 def _describe(step: Step, index: FunctionIndex) -> FunctionReference:
     """Return what FUNCTIONS and the command line say of a step's function."""
     manifest = _find_manifest(step, index.manifests or ())
+    chosen = index.options.annotations
     if manifest is None:
         # Newer versions of Crossplane take a package in place of a name.
         package = step.function if "/" in step.function else ""
-        return FunctionReference(step=step, package=package, annotations=index.annotations)
+        return FunctionReference(step=step, package=package, annotations=chosen)
     own = manifests.texts_at(manifest, "metadata", "annotations")
     return FunctionReference(
         step=step,
         package=manifests.text_at(manifest, "spec", "package"),
-        annotations={**own, **index.annotations},
-        chosen_annotations=index.annotations,
-        allows_addresses=index.allows_addresses,
+        annotations={**own, **chosen},
+        chosen_annotations=chosen,
+        allows_addresses=index.options.allows_addresses,
     )
 
 
@@ -227,7 +228,7 @@ def _find_manifest(step: Step, functions: Sequence[Object]) -> Object | None:
 
 def _select_by_flag(function: FunctionReference, index: FunctionIndex) -> Choice | None:
     for name in (function.step.revision, function.name):
-        selection = index.runtimes.get(name) if name else None
+        selection = index.options.runtimes.get(name) if name else None
         if selection is not None:
             reason = f"--function {name}={selection}"
             function = replace(function, is_explicit=True)
@@ -322,7 +323,7 @@ def _no_choice(function: FunctionReference, index: FunctionIndex) -> Diagnostic:
         near = spelling.nearest(name, tuple(map(manifests.name, index.manifests)))
         cause = f'FUNCTIONS has none named "{name}"'
         notes.append(f'{cause}, did you mean "{near}"?' if near else cause)
-    if near := spelling.nearest(name, tuple(index.runtimes)):
+    if near := spelling.nearest(name, tuple(index.options.runtimes)):
         notes.append(f'--function names "{near}"')
     notes += [reason for kind in RUNTIMES if (reason := kind.judge(function).reason)]
     hints = [

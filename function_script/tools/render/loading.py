@@ -15,8 +15,11 @@ from function_script.request.values import Object, Value
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import DocumentError, FatalError, InputError, LimitError
 from function_script.texts.source import Span
-from function_script.tools import author_positions, bounded, local_pool, sources, xrds
+from function_script.tools import author_positions, bounded, local_pool, manifests, sources, xrds
 from function_script.tools.project import SUFFIXES, Project
+from function_script.tools.render import RenderInputs
+from function_script.tools.render.xr import resolve_claim
+from function_script.tools.validate.packages import PackageSchemas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +174,53 @@ def load_shared(paths: PipelinePaths) -> SharedInputs:
         "schemas": [] if paths.schemas is None else load_schemas(paths.schemas, project),
         "context": load_context(paths.context, paths.context_values, project),
     }
+
+
+def load_inputs(
+    paths: RenderPaths, composition: Document, xr: Document, notes: list[str] | None = None
+) -> RenderInputs:
+    """Load the inputs of a rendering from their files. Raises FatalError.
+
+    ``notes`` gets sentences about packages whose schemas are not at hand.
+    """
+    project = paths.project
+    observed = [] if paths.observed is None else load_all(paths.observed, project)
+    shared_inputs = load_shared(paths)
+    xrds_: list[Object] = []
+    if paths.xrd is not None:
+        from function_script.tools.validate import catalog  # noqa: PLC0415 - slow to import
+
+        document = load_one(paths.xrd, "an XRD", project)
+        # Crossplane must be able to make a CRD of it.
+        catalog.check_definitions([document])
+        xrds_ = [document.value]
+    packages = PackageSchemas(fetches=paths.fetches, notes=[] if notes is None else notes)
+    definitions = packages.load_beside(paths.crds, project)
+    xrd = next(iter(xrds_), None)
+    composite = resolve_claim(xr.value, xrd)
+    observed = [each for each in observed if not _is_printed(each.value, composite)]
+    spans = {index: document.span() for index, document in enumerate(observed)}
+    return RenderInputs(
+        xr=composite,
+        composition=composition.value,
+        observed=[document.value for document in observed],
+        xrd=xrd,
+        definitions=[*xrds_, *definitions],
+        spans={index: span for index, span in spans.items() if span is not None},
+        **shared_inputs,
+    )
+
+
+def _is_printed(manifest: Object, xr: Object) -> bool:
+    """Report whether an observed object is the XR or other output of ``render``, fed back."""
+    api_version, kind = objects.api_version_and_kind(manifest)
+    if api_version.startswith("render.crossplane.io/"):
+        return True
+    return (api_version, kind, manifests.name(manifest), manifests.namespace(manifest)) == (
+        *objects.api_version_and_kind(xr),
+        manifests.name(xr),
+        manifests.namespace(xr),
+    )
 
 
 def load_one(path: Path, what: str, project: Project) -> Document:

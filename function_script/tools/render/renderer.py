@@ -37,10 +37,13 @@ def _print_nothing(_: str) -> None:
 class Options:
     """The options of all renderings of a command; ``print`` gets what programs print, and notes.
 
-    ``runtimes``, ``annotations``, ``is_strict`` and ``allows_addresses``: see `FunctionIndex`.
-    ``servers`` are those of functions; they stay for the next rendering. ``timeout_seconds`` is for
-    all steps together, and ``timeout_flag`` sets it; empty: no flag does. ``is_quiet``: notes are
-    not printed; ``notes`` are those that earlier renderings printed, and None: each its own.
+    ``runtimes`` are those of single functions by name, OCI reference or revision, each a word of
+    the table or an address; ``annotations`` override those of every Function. ``is_strict``: a
+    built-in function of another version than the Function names is an error. ``allows_addresses``:
+    a function may be at an address that its manifest names, wherever that is. ``servers`` are those
+    of functions; they stay for the next rendering. ``timeout_seconds`` is for all steps together,
+    and ``timeout_flag`` sets it; empty: no flag does. ``is_quiet``: notes are not printed;
+    ``notes`` are those that earlier renderings printed, and None: each its own.
     """
 
     print: Callable[[str], None] = _print_nothing
@@ -56,13 +59,13 @@ class Options:
 
     def index(self, manifests: Sequence[Object] | None) -> FunctionIndex:
         """Return the Functions of a project; ``manifests`` is None without a file of them."""
-        return FunctionIndex(
-            manifests=manifests,
-            runtimes=self.runtimes,
-            annotations=self.annotations,
-            is_strict=self.is_strict,
-            allows_addresses=self.allows_addresses,
-        )
+        return FunctionIndex(manifests=manifests, options=self)
+
+    @property
+    def timeout_hint(self) -> str:
+        """The advice to whoever needs more time for all steps."""
+        setter = f", set by {self.timeout_flag}" if self.timeout_flag else ""
+        return f"all steps together have {self.timeout_seconds:g} s{setter}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,18 +97,9 @@ class Renderer:
         options: Options,
         answers: Answers | None = None,
     ) -> None:
-        setter = f", set by {options.timeout_flag}" if options.timeout_flag else ""
         self._functions = functions
         self._answers = answers
-        self._timeout_seconds = options.timeout_seconds
-        self._caller = FunctionCaller(
-            pool=pool,
-            print=options.print,
-            servers=options.servers,
-            is_quiet=options.is_quiet,
-            notes=set() if options.notes is None else options.notes,
-            timeout_hint=f"all steps together have {options.timeout_seconds:g} s{setter}",
-        )
+        self._caller = FunctionCaller(pool, options)
 
     def render(self, inputs: RenderInputs, origin: Origin | None = None) -> Rendering:
         """Run the pipeline of a Composition, and compose; ``origin`` maps the errors.
@@ -149,7 +143,7 @@ class Renderer:
         runtimes = self._functions.find_runtimes(pipeline, self._caller)
         for runtime in runtimes:
             runtime.start(self._caller)
-        return StepRunner(pipeline, runtimes, self._caller, self._timeout_seconds, self._answers)
+        return StepRunner(pipeline, runtimes, self._caller, self._answers)
 
 
 class StepRunner:
@@ -160,7 +154,6 @@ class StepRunner:
         pipeline: Sequence[Step],
         runtimes: Sequence[Runtime],
         caller: FunctionCaller,
-        timeout_seconds: float,
         answers: Answers | None,
     ) -> None:
         self._answers = answers
@@ -168,7 +161,7 @@ class StepRunner:
             step.index: runtime for step, runtime in zip(pipeline, runtimes, strict=True)
         }
         self._caller = caller
-        self._remaining_seconds = timeout_seconds
+        self._remaining_seconds = caller.options.timeout_seconds
         self.responses: dict[str, RunFunctionResponse] = {}
         self.blocked: dict[str, Sequence[Blocked]] = {}
         self.calls: dict[int, Call] = {}
@@ -181,7 +174,7 @@ class StepRunner:
         if self._remaining_seconds <= 0:
             raise LimitError.of(
                 f'cannot run step "{step.name}": the time for rendering is over',
-                hint=self._caller.timeout_hint,
+                hint=self._caller.options.timeout_hint,
             )
         runtime = self._runtimes[step.index]
         if self._answers is None:

@@ -66,6 +66,11 @@ class PackageSchemas:
     fetches: bool = False
     notes: list[str] = field(default_factory=list)
 
+    def load_beside(self, crds: Iterable[str], project: Project) -> list[Object]:
+        """Load the objects of `sources.load`, behind those of the packages that they name."""
+        loaded = sources.load(crds, project)
+        return [document.value for document in (*self.load(loaded), *loaded)]
+
     def load(self, extensions: Iterable[Document], optional: str = "") -> list[Document]:
         """Load the objects of the packages that ``extensions`` name, and of what these depend on.
 

@@ -47,7 +47,7 @@ class Remote(model.Runtime):
         from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
 
         options = remote.CallOptions(
-            timeout_seconds=timeout_seconds, print=caller.print, hint=self.hint
+            timeout_seconds=timeout_seconds, print=caller.options.print, hint=self.hint
         )
         return StepResponse(response=remote.call(step, self.address, request, options))
 

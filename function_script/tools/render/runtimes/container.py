@@ -72,7 +72,7 @@ class Container(model.ServedRuntime):
             raise
 
     def _pull(self, client: _Client, caller: model.FunctionCaller) -> None:
-        is_offline = caller.servers.packages.pull == "Never"
+        is_offline = caller.options.servers.packages.pull == "Never"
         is_present = (is_offline or self.pull_policy != "Always") and client.has_image(self.image)
         if is_present:
             return

@@ -50,16 +50,17 @@ class Local(model.Runtime):
             reply = local_pool.evaluate(
                 request.SerializeToString(),
                 lambda data: pool.run(data, timeout_seconds),
-                caller.servers.packages,
+                caller.options.servers.packages,
             )
         except InputError as unfetched:
             raise PipelineError(step, *unfetched.diagnostics) from unfetched
         if reply.log:
-            caller.print(reply.log)
+            caller.options.print(reply.log)
         if not isinstance(reply, Answered):
             # The worker died: in a cluster, the server returns a FATAL result for it.
             is_over = time.monotonic() - started > timeout_seconds - _DEADLINE_MARGIN_SECONDS
-            error = local_pool.error_of(reply, caller.timeout_hint if is_over else local_pool.BUSY)
+            hint = caller.options.timeout_hint if is_over else local_pool.BUSY
+            error = local_pool.error_of(reply, hint)
             raise PipelineError(step, *error.diagnostics)
         response = fnv1.RunFunctionResponse.FromString(reply.response)
         if step.input and not reply.diagnostics:
@@ -79,7 +80,7 @@ class Local(model.Runtime):
         reply = local_pool.evaluate(
             request.SerializeToString(),
             lambda data: pool.run(data + mark),
-            caller.servers.packages,
+            caller.options.servers.packages,
         )
         return reply.response if isinstance(reply, Answered) else None
 

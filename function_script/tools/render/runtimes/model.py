@@ -1,18 +1,24 @@
 """The types that every way to run a function shares, and the source of functions."""
 
+from __future__ import annotations
+
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Pool
 from function_script.texts.errors import InputError, ProgramError
 from function_script.tools.render import builtin
 from function_script.tools.render.requirements import StepResponse
-from function_script.tools.render.runtimes.servers import Server, Servers
+from function_script.tools.render.runtimes.servers import Server
 from function_script.tools.render.steps import Step
+
+if TYPE_CHECKING:
+    # It imports this module.
+    from function_script.tools.render.renderer import Options
 
 # Of all forms that gRPC reads, those that stay on this machine for certain.
 # A text that looks like an IP address and is none is looked up as a name.
@@ -71,27 +77,19 @@ class FunctionReference:
         return name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionCaller:
-    """The sandbox, the servers that were started, and the receiver of notes and programs' output.
+    """The sandbox, which may be None if no step runs here, and the options of the command."""
 
-    ``pool`` may be None if no step runs here. ``is_quiet``: notes are not printed; those in
-    ``notes`` were printed before. ``timeout_hint`` is the advice to whoever needs more time for all
-    steps.
-    """
-
-    pool: Pool | None
-    print: Callable[[str], None]
-    servers: Servers = field(default_factory=Servers)
-    is_quiet: bool = False
-    notes: set[str] = field(default_factory=set, compare=False)
-    timeout_hint: str = ""
+    def __init__(self, pool: Pool | None, options: Options) -> None:
+        self.pool: Final = pool
+        self.options: Final = options
+        self._notes: set[str] = set() if options.notes is None else options.notes
 
     def note(self, text: str) -> None:
         """Print a note once, unless the author wants none."""
-        if not self.is_quiet and text not in self.notes:
-            self.notes.add(text)
-            self.print(f"note: {text}")
+        if not self.options.is_quiet and text not in self._notes:
+            self._notes.add(text)
+            self.options.print(f"note: {text}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,12 +146,12 @@ class ServedRuntime(Runtime):
 
     def start(self, caller: FunctionCaller) -> None:
         """Begin to start the server."""
-        caller.servers.start(self, lambda: self.open(caller))
+        caller.options.servers.start(self, lambda: self.open(caller))
 
     def wait(self, caller: FunctionCaller) -> None:
         """Wait until the server is there."""
         self.start(caller)
-        caller.servers.wait(self)
+        caller.options.servers.wait(self)
 
     def call(
         self,
@@ -165,13 +163,13 @@ class ServedRuntime(Runtime):
         """Call the server; if it does not answer, the error has the end of its log."""
         from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
 
-        server = caller.servers.wait(self)
-        options = remote.CallOptions(timeout_seconds=timeout_seconds, print=caller.print)
+        server = caller.options.servers.wait(self)
+        options = remote.CallOptions(timeout_seconds=timeout_seconds, print=caller.options.print)
         try:
             return StepResponse(response=remote.call(step, server.address, request, options))
         except ProgramError as error:
             log = tuple(server.read_log().splitlines())
-            caller.servers.discard(self)
+            caller.options.servers.discard(self)
             first, *others = error.diagnostics
             raise ProgramError(replace(first, notes=(*first.notes, *log)), *others) from error
 

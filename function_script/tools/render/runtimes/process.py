@@ -42,7 +42,8 @@ class Process(model.ServedRuntime):
         # Of Linux, and slow to import.
         from function_script.tools.processes import packages, server  # noqa: PLC0415 - see above
 
-        options = replace(caller.servers.packages, is_cancelled=caller.servers.is_closing)
+        servers = caller.options.servers
+        options = replace(servers.packages, is_cancelled=servers.is_closing)
         if options.pull == "IfNotPresent":
             hint = f"its Function has {_PULL_POLICY}: {self.pull}"
             options = replace(options, pull=self.pull, never_hint=hint)
@@ -58,12 +59,12 @@ class Process(model.ServedRuntime):
         """Wait until the process listens; start a new one if it has ended since the last call."""
         self.start(caller)
         if self._server(caller).has_ended():
-            caller.servers.discard(self)
+            caller.options.servers.discard(self)
             self.start(caller)
         try:
             self._server(caller).wait()
         except BaseException:
-            caller.servers.discard(self)
+            caller.options.servers.discard(self)
             raise
 
     def call(
@@ -78,11 +79,11 @@ class Process(model.ServedRuntime):
         try:
             return StepResponse(response=self._server(caller).call(request, timeout_seconds))
         except InputError:
-            caller.servers.discard(self)
+            caller.options.servers.discard(self)
             raise
 
     def _server(self, caller: model.FunctionCaller) -> FunctionServer:
-        return cast("FunctionServer", caller.servers.wait(self))
+        return cast("FunctionServer", caller.options.servers.wait(self))
 
 
 class ProcessKind(model.RuntimeKind):

@@ -11,7 +11,7 @@ from support.core_model import Core
 from function_script.documents import to_yaml_stream
 from function_script.request.values import Object
 from function_script.tools import local_pool
-from function_script.tools.compare.differences import compare_values
+from function_script.tools.manifests import compare_values
 from function_script.tools.plan import planning
 from function_script.tools.plan.dump import Dump
 from function_script.tools.plan.planning import XrPlan

@@ -7,6 +7,7 @@ import pytest
 from support.docker_command import Answer, DockerCommand
 
 from function_script.texts.errors import InputError, ProgramError
+from function_script.tools.render.renderer import Options
 from function_script.tools.render.runtimes.container import Container, ContainerKind
 from function_script.tools.render.runtimes.model import FunctionCaller, FunctionReference
 from function_script.tools.render.runtimes.servers import Server
@@ -46,7 +47,7 @@ def container(*, allows_addresses: bool = True, **annotations: str) -> Container
 
 def open_with(docker: DockerCommand, runtime: Container, *answers: Answer) -> Server:
     docker.set_answers(*answers)
-    return runtime.open(FunctionCaller(pool=None, print=lambda _: None))
+    return runtime.open(FunctionCaller(None, Options()))
 
 
 INSPECT = f"image inspect --format {{{{.Id}}}} {IMAGE}"

@@ -1,6 +1,5 @@
 """How each step's function runs: the order of choice, and the words about it."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from function_script.request.values import Object
 from function_script.texts.errors import InputError
 from function_script.tools.render import functions, steps
 from function_script.tools.render.functions import FunctionIndex
+from function_script.tools.render.renderer import Options
 from function_script.tools.render.runtimes.address import Remote
 from function_script.tools.render.runtimes.container import Container
 from function_script.tools.render.runtimes.local import Builtin, Local, Skip
@@ -94,7 +94,7 @@ def test_function_runs_where_the_table_chooses(
     manifests: list[Object] | None, step: Object, place: Runtime
 ) -> None:
     """Ours run here, others where their Function says."""
-    index = FunctionIndex(manifests=manifests, runtimes={}, annotations={})
+    index = Options().index(manifests)
     runtimes = functions.find_runtimes(steps.parse(composition(step)), index)
     assert list(runtimes.values()) == [place]
 
@@ -105,11 +105,9 @@ def test_flags_win() -> None:
     manifests = [function("function-other", runtime_development_target="old:1")]
     prefix = "render.crossplane.io/"
     annotations = {f"{prefix}runtime-development-target": ADDRESS}
-    index = FunctionIndex(manifests=manifests, runtimes={}, annotations=annotations)
+    index = Options(annotations=annotations).index(manifests)
     assert functions.find_runtimes(todo, index) == {"step-0": Remote(address=ADDRESS)}
-    index = FunctionIndex(
-        manifests=manifests, runtimes={"function-other": SKIP}, annotations=annotations
-    )
+    index = Options(runtimes={"function-other": SKIP}, annotations=annotations).index(manifests)
     assert functions.find_runtimes(todo, index) == {"step-0": Skip()}
 
 
@@ -141,7 +139,7 @@ def test_function_of_newer_steps_may_have_a_place(step: Object, name: str) -> No
     manifest["spec"]["pipeline"] = [{key: value for key, value in whole.items() if value}]
     todo = steps.parse(manifest)
     runtimes = {name: SKIP}
-    index = FunctionIndex(manifests=[], runtimes=runtimes, annotations={})
+    index = Options(runtimes=runtimes).index([])
     assert list(functions.find_runtimes(todo, index).values()) == [Skip()]
 
 
@@ -182,7 +180,7 @@ READY = "function-auto-ready"
     ],
 )
 def test_builtin_function_runs_here(manifests: list[Object] | None, step: Object) -> None:
-    index = FunctionIndex(manifests=manifests, runtimes={}, annotations={})
+    index = Options().index(manifests)
     (runtime,) = functions.find_runtimes(steps.parse(composition(step)), index).values()
     assert isinstance(runtime, Builtin)
     assert runtime.function.name == READY
@@ -192,7 +190,7 @@ def test_builtin_function_runs_here(manifests: list[Object] | None, step: Object
 def test_builtin_function_notes_another_version() -> None:
     manifests = [function(READY, f"{REGISTRY}/{READY}:v0.2.1")]
     todo = steps.parse(composition({"functionRef": {"name": READY}}))
-    index = FunctionIndex(manifests=manifests, runtimes={}, annotations={})
+    index = Options().index(manifests)
     (runtime,) = functions.find_runtimes(todo, index).values()
     assert isinstance(runtime, Builtin)
     assert runtime.note().endswith("is built in; the Function names v0.2.1")
@@ -215,7 +213,7 @@ def test_builtin_function_notes_another_version() -> None:
 def test_builtin_function_yields_to_an_explicit_runtime(
     manifests: list[Object], runtimes: dict[str, str], is_builtin: bool
 ) -> None:
-    index = FunctionIndex(manifests=manifests, runtimes=runtimes, annotations={})
+    index = Options(runtimes=runtimes).index(manifests)
     todo = steps.parse(composition({"functionRef": {"name": READY}}))
     (runtime,) = functions.find_runtimes(todo, index).values()
     assert isinstance(runtime, Builtin) is is_builtin
@@ -242,7 +240,7 @@ def explain(step: Object, index: FunctionIndex) -> functions.Explanation:
 
 def index_of(*manifests: Object, **flags: str) -> FunctionIndex:
     runtimes = {name.replace("_", "-"): value for name, value in flags.items()}
-    return FunctionIndex(manifests=manifests, runtimes=runtimes, annotations={})
+    return Options(runtimes=runtimes).index(manifests)
 
 
 def find(step: Object, index: FunctionIndex) -> Runtime:
@@ -339,13 +337,13 @@ def test_unknown_annotation_is_an_error() -> None:
 
 def test_name_that_functions_spells_otherwise_runs_only_by_flag() -> None:
     """A cluster has no such function, though the input is ours."""
-    index = FunctionIndex(manifests=[function("function-onw")], runtimes={}, annotations={})
+    index = Options().index([function("function-onw")])
     step: Object = {"functionRef": {"name": "function-own"}, "input": OURS}
     with pytest.raises(InputError) as caught:
         find(step, index)
     (problem,) = caught.value.diagnostics
     assert problem.hint == 'did you mean "function-onw"?'
-    chosen = replace(index, runtimes={"function-own": "local"})
+    chosen = Options(runtimes={"function-own": "local"}).index(index.manifests)
     assert find(step, chosen) == LOCAL
 
 
@@ -368,9 +366,7 @@ def test_podman_stands_in_for_docker(commands: Path) -> None:
 
 def test_function_that_cannot_run_has_the_possible_ways_in_its_hint(commands: Path) -> None:
     del commands
-    index = FunctionIndex(
-        manifests=[function("function-otter")], runtimes={"function-othr": SKIP}, annotations={}
-    )
+    index = Options(runtimes={"function-othr": SKIP}).index([function("function-otter")])
     with pytest.raises(InputError) as caught:
         find({}, index)
     (problem,) = caught.value.diagnostics
@@ -401,12 +397,7 @@ def test_selection_of_a_function_that_no_step_calls_is_no_error() -> None:
     ],
 )
 def test_strict_versions_refuse_another_version(package: str, is_refused: bool) -> None:
-    index = FunctionIndex(
-        manifests=[function("function-other", package)],
-        runtimes={},
-        annotations={},
-        is_strict=True,
-    )
+    index = Options(is_strict=True).index([function("function-other", package)])
     problems = explain({}, index).problems
     assert bool(problems) is is_refused
     assert all("is built in; the Function names" in problem.message for problem in problems)
@@ -421,6 +412,6 @@ def test_name_of_a_builtin_function_yields_to_its_package(commands: Path) -> Non
 def test_hint_about_another_version_names_the_ways_that_are_possible(commands: Path) -> None:
     install(commands, "docker")
     manifests = [function("function-other", f"{REGISTRY}/{READY}:v0.6.0")]
-    index = FunctionIndex(manifests=manifests, runtimes={}, annotations={}, is_strict=True)
+    index = Options(is_strict=True).index(manifests)
     (problem,) = explain({}, index).problems
     assert "--function function-other=docker runs v0.6.0" in str(problem.hint)
