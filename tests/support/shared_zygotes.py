@@ -8,9 +8,11 @@ configuration. A pool's own state is new in each test, and its workers end with 
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 import pytest
 
+from function_script.engines.registry import ENGINE_MODULES
 from function_script.sandbox import system
 from function_script.sandbox.confinement import Confinement
 from function_script.sandbox.idle_workers import Reaper, WorkerFactory
@@ -52,6 +54,8 @@ class Zygotes:
     def _lease(
         self, config: ZygoteConfig, *, answer_seconds: float, is_strict: bool
     ) -> WorkerFactory:
+        # A tool imports an engine when a program needs it, and a worker of each test would again.
+        config = replace(config, preload=ENGINE_MODULES)
         with self._lock:
             factory = self._factories.pop(config, None)
             if factory is None:
