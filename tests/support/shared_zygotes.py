@@ -54,8 +54,9 @@ class Zygotes:
     def _lease(
         self, config: ZygoteConfig, *, answer_seconds: float, is_strict: bool
     ) -> WorkerFactory:
-        # A tool imports an engine when a program needs it, and a worker of each test would again.
-        config = replace(config, preload=ENGINE_MODULES)
+        if config.limits.program_root is None:
+            # A tool imports an engine when a program needs it: a worker of each test would again.
+            config = replace(config, preload=ENGINE_MODULES)
         with self._lock:
             factory = self._factories.pop(config, None)
             if factory is None:
