@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 from function_script import wire
 from function_script.contribution import lint, model, ordering, sanitize
@@ -19,7 +19,7 @@ from function_script.documents import Document
 from function_script.request import objects
 from function_script.request.cache import ByteLruCache
 from function_script.request.reader import ObjectReader
-from function_script.request.values import Object, Value
+from function_script.request.values import Object
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, Diagnostic, Note
 from function_script.texts.errors import DocumentError
@@ -63,15 +63,9 @@ class _ComposedDocument:
         self.results = results
 
 
-class _CompositeDocument:
-    """The XR's document, if it depends on nothing but its text and the XR's type; also shared."""
-
-    def __init__(self, xr_type: tuple[Value, Value], part: model.Contribution) -> None:
-        self.xr_type = xr_type
-        self.part = part
-
-
-_cache: Final[ByteLruCache[tuple[str, str], _ComposedDocument | _CompositeDocument]] = ByteLruCache(
+# The prefix of annotations, the XR's type, and the text: for another XR, its document is a mistake.
+_Key: TypeAlias = tuple[str, tuple[str, str], str]
+_cache: Final[ByteLruCache[_Key, _ComposedDocument | model.Contribution]] = ByteLruCache(
     _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
 )
 
@@ -84,18 +78,13 @@ def read_documents(
 ) -> model.Contribution:
     """Read all documents; raise one DocumentError with the problems of all, and their positions."""
     collector = _Collector(dialect, locate)
-    prefix = dialect.annotations.prefix
+    prefix, xr_type = dialect.annotations.prefix, objects.api_version_and_kind(xr)
     for document in documents:
         problems = ProblemList()
-        key = (prefix, document.text)
+        key = (prefix, xr_type, document.text)
         part = _cache.get(key) or _read(document, xr, dialect, problems, key)
-        # The same text is the document of one XR, and a mistake in a program for another.
-        if isinstance(part, _CompositeDocument) and part.xr_type != _type_of(xr):
-            part = _read(document, xr, dialect, problems, key)
         if isinstance(part, _ComposedDocument):
             collector.add_composed(part, document, problems)
-        elif isinstance(part, _CompositeDocument):
-            collector.add(part.part, document, problems)
         else:
             collector.add(part, document, problems)
         collector.add_problems(problems, document)
@@ -198,8 +187,8 @@ def _read(
     xr: Object,
     dialect: Dialect,
     problems: ProblemList,
-    key: tuple[str, str],
-) -> _ComposedDocument | _CompositeDocument | model.Contribution:
+    key: _Key,
+) -> _ComposedDocument | model.Contribution:
     reader = ObjectReader(document.value, "", problems)
     api_version = reader.text("apiVersion", required=True) or ""
     kind = reader.text("kind", required=True) or ""
@@ -212,11 +201,10 @@ def _read(
         if not problems:
             _cache.put(key, composed, len(document.text) * _BYTES_PER_CHARACTER)
         return composed
-    if (api_version, kind) == _type_of(xr):
+    if (api_version, kind) == key[1] and kind:
         part = _read_composite(reader, annotations, dialect)
         if not problems and not part.reads_xr:
-            composite = _CompositeDocument(_type_of(xr), part)
-            _cache.put(key, composite, len(document.text) * _BYTES_PER_CHARACTER)
+            _cache.put(key, part, len(document.text) * _BYTES_PER_CHARACTER)
         if part.reads_xr and (
             warnings := lint.ignored_field_warnings(document.value, xr, document.span)
         ):
@@ -225,10 +213,6 @@ def _read(
     if not problems:
         _reject_nameless(reader, xr, annotations, dialect)
     return model.Contribution()
-
-
-def _type_of(xr: Object) -> tuple[Value, Value]:
-    return xr.get("apiVersion"), xr.get("kind")
 
 
 def _reject_nameless(

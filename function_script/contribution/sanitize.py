@@ -64,6 +64,8 @@ def without_server_fields(body: ObjectReader, own: Annotations | None = None) ->
             for key, text in annotations.items()
             if key not in _TOOL_ANNOTATIONS and not (own is not None and own.is_own(key))
         }
+        # Without the function's own annotations an empty map would be left, which the author did
+        # not write.
         if others or own is None:
             clean["annotations"] = others
         else:

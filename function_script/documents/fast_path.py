@@ -118,6 +118,7 @@ class _LineParser:
                 self._enter(column, is_item=is_item)
                 if is_item and not self._begin_item(line):
                     continue
+            # A repeated key is an error or a warning, and both need positions.
             if key is None or key in self.members:
                 raise _NotSimpleError
             if line.is_open:
@@ -217,6 +218,7 @@ def _match_line(line: str) -> _ParsedLine:
     if match is None:
         raise _NotSimpleError
     indent, item, key, double, single, empty, literal, plain = match.groups()
+    # As a key, `on` is the text "true".
     if key in WORDS or (key is None and item is None):
         raise _NotSimpleError
     value: Value = double if double is not None else single

@@ -193,6 +193,7 @@ class _DocumentParser:
                 and event.anchor is None
                 and event.tag is None
                 and (text := event.value) not in WORDS
+                # The empty text has no first character, and is one of WORDS.
                 and text[0] not in NUMBER_STARTS
             ):
                 key = text

@@ -1,17 +1,14 @@
 """Our own input kinds: the fields of each, and the Step that they become."""
 
 from dataclasses import replace
-from typing import TypeVar
 
 from function_script.engines.language import Language
 from function_script.inputs import external_sources, program_source, readiness_options, requirements
 from function_script.inputs.step import ProgramSources, Step
 from function_script.request import quantities
-from function_script.request.limits import Limits
+from function_script.request.limits import LIMITS, Limits
 from function_script.request.reader import ObjectReader
 from function_script.request.values import to_integer, type_phrase
-
-Number = TypeVar("Number", int, float)
 
 API_VERSION = "script.fn.crossplane.io/v1beta1"
 
@@ -24,7 +21,6 @@ _COMMON_FIELDS = (
 )
 # The longest duration of Go, and so of Crossplane. A CRD's rules cannot express it.
 _MAX_SECONDS = (2**63 - 1) / 1e9
-_NUMBERS = ("steps", "documents", "nodes", "depth")
 _MAX_CREDENTIALS = 100
 # Fields of other functions, and of what authors take an input for.
 _OTHER_FIELDS = {
@@ -102,23 +98,17 @@ def _limits(fields: ObjectReader, ceilings: Limits) -> Limits:
     section = fields.object("limits")
     if section is None:
         return ceilings
-    section.refuse_unknown("timeout", "memory", "output", *_NUMBERS)
-    timeout = _check_positive(section, "timeout", _seconds(section, "timeout"))
-    memory = _check_positive(section, "memory", _size(section, "memory"))
-    output = _check_positive(section, "output", _size(section, "output"))
-    numbers = {
-        name: _check_positive(section, name, _whole_number(section, name)) for name in _NUMBERS
-    }
-    return replace(
-        ceilings,
-        timeout_seconds=min(timeout or ceilings.timeout_seconds, ceilings.timeout_seconds),
-        memory_bytes=min(memory or ceilings.memory_bytes, ceilings.memory_bytes),
-        output_bytes=min(output or ceilings.output_bytes, ceilings.output_bytes),
-        steps=min(numbers["steps"] or ceilings.steps, ceilings.steps),
-        documents=min(numbers["documents"] or ceilings.documents, ceilings.documents),
-        nodes=min(numbers["nodes"] or ceilings.nodes, ceilings.nodes),
-        depth=min(numbers["depth"] or ceilings.depth, ceilings.depth),
-    )
+    limits = {limit.path.partition(".")[2]: limit for limit in LIMITS.values() if limit.path}
+    section.refuse_unknown(*limits)
+    readers = {"seconds": _seconds, "bytes": _size, "count": _whole_number}
+    narrowed: dict[str, float] = {}
+    for key, limit in limits.items():
+        number = readers[limit.unit](section, key)
+        if number is not None and number <= 0:
+            section.problems.add(section.at(key), "must be greater than zero")
+        elif number is not None:
+            narrowed[limit.field] = min(number, getattr(ceilings, limit.field))
+    return replace(ceilings, **narrowed)  # type: ignore[arg-type] # of each field's type
 
 
 def _seconds(fields: ObjectReader, key: str) -> float | None:
@@ -154,10 +144,3 @@ def _whole_number(fields: ObjectReader, key: str, expected: str = "a whole numbe
     actual = str(value) if isinstance(value, float) else type_phrase(value)
     fields.problems.add(fields.at(key), f"must be {expected}, not {actual}")
     return None
-
-
-def _check_positive(fields: ObjectReader, key: str, number: Number | None) -> Number | None:
-    if number is not None and number <= 0:
-        fields.problems.add(fields.at(key), "must be greater than zero")
-        return None
-    return number

@@ -55,6 +55,7 @@ class InputReference(NamedTuple):
 
     def may_bring(self, path: str) -> bool:
         """Report whether the object may have a field: it is not in one of the step's own."""
+        # The path of the whole input has no keys.
         key, *_ = (*objects.read_path(path)[1:], "")
         return key not in self.own_fields
 

@@ -125,6 +125,7 @@ class EffectiveLimits:
             return error
         limit = LIMITS[error.limit]
         ceiling = getattr(self._ceilings, limit.field)
+        # The input can only lower a limit, so a lower one is its own.
         is_narrowed = getattr(self._in_force, limit.field) < ceiling
         setter = f"set by {limit.path if is_narrowed else limit.flag}"
         return error.with_diagnostics(

@@ -225,6 +225,7 @@ class PlainFactory:
         self._lock = threading.Lock()
         self._is_closed = False
         self._workers: dict[int, PlainWorker] = {}
+        # It imports its modules while the caller prepares the first request.
         self._first: PlainWorker | None = self._start()
 
     def spawn_worker(self) -> WorkerProcess:

@@ -76,6 +76,8 @@ def _open_pidfd(pid: int) -> int:
         with system_call(Call.PIDFD_OPEN):
             return os.pidfd_open(pid)
     except CallRefusedError:
+        # Nobody could signal it safely by its process id, which the system may give to another
+        # process.
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         raise

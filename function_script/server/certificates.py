@@ -107,6 +107,7 @@ class CertificateFiles:
         authorities = self._parse_certificates("ca.crt", authority)
         private_key = self._parse_key(key)
         own = chain[0]
+        # With another key every handshake would fail, for no reason that the library tells.
         if _encode(private_key.public_key()) != _encode(own.public_key()):
             hint = "tls.key must belong to tls.crt"
             raise self._error("tls.key", "it is the key of another certificate", hint)

@@ -77,6 +77,7 @@ class Connections:
     def scan(self) -> None:
         """Forget connections that were closed, and read how much the others have sent."""
         received = _count_received(self.ports)
+        # gRPC does not say when a connection ends, so its absence tells.
         for address in self._by_address.keys() - received.keys():
             del self._by_address[address]
         for address, received_bytes in received.items():

@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from google.protobuf import json_format
 
@@ -78,7 +78,9 @@ def serve(options: ServeOptions) -> int:
     rlimits.forbid_inspection()
     certificates = _read_certificates(options)
     with ExitStack() as stack:
-        signals = stack.enter_context(_Signals())
+        # First, so that a signal ends a server that is still starting.
+        signals = _Signals()
+        stack.callback(signals.restore)
         pool = stack.enter_context(Pool(_pool_options(options)))
         fetcher = _start_fetcher(options, stack)
         memory.limit_heap()
@@ -342,7 +344,7 @@ def _announce(
 
 
 class _Signals:
-    """The handlers of SIGTERM and SIGINT within a ``with`` block; the former ones return after it.
+    """The handlers of SIGTERM and SIGINT until ``restore``.
 
     A signal that arrives before ``on_stop`` ends the process, because nothing was begun.
     """
@@ -352,10 +354,8 @@ class _Signals:
         self._has_arrived = False
         self._former = {number: signal.signal(number, self._handle) for number in _STOP_SIGNALS}
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def restore(self) -> None:
+        """Let the former handlers return."""
         for number, former in self._former.items():
             signal.signal(number, former)
 

@@ -395,6 +395,7 @@ def _timestamp(seconds: float) -> str:
     return f"{_format_second(second)}.{int((seconds - second) * 1000):03}Z"
 
 
+# The lines of one second share it.
 @lru_cache(maxsize=1)
 def _format_second(second: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))

@@ -154,6 +154,7 @@ class Metrics:
         if fingerprint:
             self._fingerprints[key] = fingerprint
         if len(self._fingerprints) > self._max_fingerprints:
+            # The first key is that of the step which was called longest ago.
             del self._fingerprints[next(iter(self._fingerprints))]
         return bool(fingerprint) and fingerprint == before
 

@@ -70,6 +70,7 @@ class _Page:
 
     async def _render_next(self) -> HttpResponse:
         await asyncio.sleep(self._earliest_start - time.monotonic())
+        # Requests that come from here on wait for the next rendering.
         self._next = None
         start = time.thread_time()
         response = self._render()

@@ -109,6 +109,7 @@ def _encode_composite(request: wire.Request, composite: Composite) -> bytes | No
     is_empty = (
         composite.status is None and composite.ready is None and not composite.connection_details
     )
+    # function-go-templating sends the XR also where nothing of it changes.
     if is_empty and (not _is_always_desired(composite, request) or earlier.struct is not None):
         return None
     resource = wire.decode_struct(earlier.struct) if earlier.struct is not None else {}

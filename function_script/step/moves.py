@@ -56,6 +56,7 @@ def build_view(request: wire.Request) -> View:
             new = _moved_to(resource)
             if not new or new == old:
                 continue
+            # Another object has that name: one that was moved to it, or one of its own.
             other = old_names.get(new, new if new in observed or new in desired else old)
             if other != old:
                 conflicts[new] = (other, old)
@@ -221,6 +222,7 @@ def _find_old_name(
     olds = [view.old_names.get(old, old) for old in old_names]
     existing = [old for old in dict.fromkeys(olds) if old in observed]
     is_return = name in view.old_names.values()
+    # An object that returns to its first name is still observed under it.
     if is_return and name not in existing:
         existing.insert(0, name)
     if name in view.old_names:

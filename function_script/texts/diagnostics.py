@@ -71,11 +71,6 @@ class Diagnostic:
     code: Code | None = None
 
 
-def at(diagnostic: Diagnostic, span: Span, excerpt: Excerpt | None) -> Diagnostic:
-    """Return the problem at another position, such as one in an enclosing file."""
-    return replace(diagnostic, span=span, excerpt=excerpt)
-
-
 def cut(text: str, max_bytes: int = MAX_LINE_BYTES) -> str:
     """Shorten to at most ``max_bytes`` of UTF-8, ending in "…" when something was cut off."""
     data = text.encode("utf-8", "replace")

@@ -126,6 +126,7 @@ def _object(value: dict[object, object], budget: _Budget, depth: int) -> bytes:
                 if entry is None:
                     entry = _text_entry(key, item, budget)
                 else:
+                    # A text that was encoded before counts like any other.
                     budget.take(0, len(item))
                 pieces.append(entry)
                 continue

@@ -38,6 +38,7 @@ def scope(data: Mapping[str, bytes] | None) -> str:
     digest = hashlib.sha256()
     for name in sorted(data):
         for part in (name.encode(), data[name]):
+            # With their lengths, without which two different Secrets could give the same bytes.
             digest.update(b"%d:" % len(part) + part)
     return digest.hexdigest()
 

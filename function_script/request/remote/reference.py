@@ -70,6 +70,7 @@ class Allowlist:
     def allows(self, reference: RemoteReference) -> bool:
         """Report whether the reference is on an allowed host and below its prefix."""
         host, slash, path = reference.address.partition("/")
+        # Servers have one repository both with the ending and without it.
         address = f"{host.lower()}{slash}{path.removesuffix('.git')}/"
         return any(address.startswith(prefix) for prefix in self._prefixes)
 

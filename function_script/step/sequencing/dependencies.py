@@ -47,6 +47,7 @@ def blocked_by(graph: Graph, cluster: ClusterState) -> Graph:
     unmet = {
         name: tuple(each for each in graph[name] if not _is_met(each, cluster))
         for name in graph
+        # What exists is not withheld: a response without it would delete it.
         if not cluster.exists(name)
     }
     return {name: waiting_for for name, waiting_for in unmet.items() if waiting_for}

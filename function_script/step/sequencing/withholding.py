@@ -121,6 +121,7 @@ def _keep_existing(
     earlier = cluster.earlier.get(name)
     if earlier is None or earlier.struct is None:
         return DesiredResource(resource=configuration)
+    # What an earlier step desires now is newer than what was applied.
     objects.merge(configuration, wire.decode_struct(earlier.struct))
     return DesiredResource(resource=configuration, ready=earlier.ready)
 
