@@ -1,6 +1,7 @@
 """The branches that a run of a template enters: marks in the tree, which are texts of no length."""
 
 from contextlib import suppress
+from functools import partial
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import positions, programs
@@ -8,7 +9,7 @@ from function_script.engines.gotemplate.data import template_data
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.engines.gotemplate.syntax import nodes
-from function_script.request.cache import IdentityCache
+from function_script.engines.recent import remembered
 from function_script.request.limits import Limits
 from function_script.request.program import Branch, Program, Scope
 
@@ -21,8 +22,6 @@ class _Mark(NamedTuple):
     last: int
 
 
-# All runs of one `check` have one program.
-_recent: IdentityCache[Program, tuple[programs.LoadedProgram, list[_Mark]]] = IdentityCache(4)
 _NOT_ENTERED: Final = (GoError, LimitExceededError, RecursionError)
 
 
@@ -31,18 +30,10 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
 
     An error ends the run: what is behind it is not reached.
     """
-    marked = _recent.get(program)
-    if marked is None:
-        marks: list[_Mark] = []
-        try:
-            loaded = programs.compile_program(
-                programs.sources_of(program), lambda name, root: _mark_all(name, root, marks)
-            )
-        except (programs.ProgramFailure, LimitExceededError):
-            return []
-        marked = loaded, marks
-        _recent.put(program, marked)
-    loaded, marks = marked
+    try:
+        loaded, marks = _compile_marked(program, limits)
+    except (programs.ProgramFailure, LimitExceededError):
+        return []
     is_own = program.options.get("dialect") != "gotemplating"
     data = template_data(scope, mutates=loaded.program.mutates, is_own=is_own)
     run = Run(loaded.program, limits, scope.seed, is_salted=scope.is_salted)
@@ -59,7 +50,15 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
     return branches
 
 
-def _mark_all(template: str, root: list[nodes.Node], marks: list[_Mark]) -> None:
+# All runs of one `check` have one program.
+@remembered(4)
+def _compile_marked(program: Program, _: Limits) -> tuple[programs.LoadedProgram, list[_Mark]]:
+    marks: list[_Mark] = []
+    sources = programs.sources_of(program)
+    return programs.compile_program(sources, partial(_mark_all, marks)), marks
+
+
+def _mark_all(marks: list[_Mark], template: str, root: list[nodes.Node]) -> None:
     """Begin each body with a mark; a body without a visible part has none."""
     bodies = [] if template == MAIN else [root]
     for node in nodes.walk_nodes(root):

@@ -6,7 +6,7 @@ Raises only FatalError.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from function_script.engines import foreign_syntax, leftovers
 from function_script.engines.allowance import Allowance
@@ -14,7 +14,7 @@ from function_script.engines.gotemplate import diagnostics, doubts, positions, p
 from function_script.engines.gotemplate.data import LazyDict, template_data
 from function_script.engines.gotemplate.errors import Code, GoError, LimitExceededError
 from function_script.engines.gotemplate.run import Run
-from function_script.request.cache import IdentityCache
+from function_script.engines.recent import remembered
 from function_script.request.limits import Limits
 from function_script.request.program import Program, Scope, TemplateResult
 from function_script.texts.diagnostics import Diagnostic
@@ -25,39 +25,28 @@ from function_script.texts.source import Piece, Span
 _MAX_RECENT: Final = 8
 
 
-class _Recent(NamedTuple):
-    """A program that was evaluated before, with the limits that it keeps, and doubts of its text.
-
-    The doubts are the same in every run, and take a millisecond in a large template.
-    """
-
-    limits: Limits
-    loaded: programs.LoadedProgram
-    doubts: tuple[Diagnostic, ...]
-
-
-_recent: Final[IdentityCache[Program, _Recent]] = IdentityCache(_MAX_RECENT)
 _CALL_ALONE: Final = re.compile(r"\s*\{\{-? *(?P<name>\w+) [^|]*\}\}\s*")
 
 
-def _load_recent(program: Program, limits: Limits) -> _Recent:
-    """Return the compiled program, of the last ones if possible; raises FatalError."""
-    recent = _recent.get(program)
-    if recent is None or recent.limits is not limits:
-        _check_size(program, limits)
-        loaded = _load(program)
-        # The lines of joined texts are no lines of a file; other delimiters are there for a "${{".
-        is_usual = not loaded.settings.parts and loaded.settings.delims[0] == "{{"
-        dollars = foreign_syntax.find_dollars(program.sources()) if is_usual else ()
-        recent = _Recent(limits, loaded, dollars)
-        _recent.put(program, recent)
-    return recent
+@remembered(_MAX_RECENT)
+def _load_checked(
+    program: Program, limits: Limits
+) -> tuple[programs.LoadedProgram, tuple[Diagnostic, ...]]:
+    """Return the compiled program and the doubts of its text; raises FatalError.
+
+    The doubts are the same in every run, and take a millisecond in a large template.
+    """
+    _check_size(program, limits)
+    loaded = _load(program)
+    # The lines of joined texts are no lines of a file; other delimiters are there for a "${{".
+    is_usual = not loaded.settings.parts and loaded.settings.delims[0] == "{{"
+    return loaded, foreign_syntax.find_dollars(program.sources()) if is_usual else ()
 
 
 def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     """Render a program's main template with the request; raises FatalError."""
     allowance = Allowance(limits)
-    _, loaded, dollars = _load_recent(program, limits)
+    loaded, dollars = _load_checked(program, limits)
     pieces: list[str] = []
     start_seconds = allowance.used_seconds()
     run = Run(loaded.program, limits, scope.seed, is_salted=scope.is_salted)

@@ -10,7 +10,7 @@ from jinja2 import nodes
 
 from function_script.engines.jinja import engine, parser, programs, tokens
 from function_script.engines.jinja.environment import Environment
-from function_script.request.cache import IdentityCache
+from function_script.engines.recent import remembered
 from function_script.request.limits import Limits
 from function_script.request.program import Branch, Program, Scope
 from function_script.texts.errors import FatalError
@@ -25,10 +25,6 @@ class _Body(NamedTuple):
     last: int
     span: Span
     last_line: int
-
-
-# All runs of one `check` have one program.
-_recent: IdentityCache[Program, list[_Body]] = IdentityCache(4)
 
 
 def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
@@ -58,10 +54,6 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
             engine.evaluate(program, scope, limits)
     finally:
         sys.settrace(outer)
-    bodies = _recent.get(program)
-    if bodies is None:
-        bodies = [*_find_bodies(compiled.environment)]
-        _recent.put(program, bodies)
     # A line without an entry of its own may belong to what stands before the branch.
     offsets = {
         str(template.name): [
@@ -77,8 +69,14 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
             body.last_line,
             any(body.first <= offset <= body.last for offset in offsets[body.template]),
         )
-        for body in bodies
+        for body in _list_bodies(program, limits)
     ]
+
+
+# All runs of one `check` have one program.
+@remembered(4)
+def _list_bodies(program: Program, limits: Limits) -> list[_Body]:
+    return [*_find_bodies(programs.load(program, limits).environment)]
 
 
 def _last_offset(node: nodes.Node) -> int:

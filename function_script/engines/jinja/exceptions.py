@@ -4,7 +4,6 @@ Undefined values chain and take a default; any other use of one is an error with
 lookup only records its parent and its key.
 """
 
-from collections.abc import Iterator
 from typing import NoReturn, cast
 
 from jinja2 import Undefined
@@ -72,19 +71,17 @@ def type_of(value: object) -> str:
     return with_article(_NAMES.get(type(value).__name__) or type_name(value))
 
 
+def _refuse(value: Undefined, *_: object) -> NoReturn:
+    raise MissingError(value)
+
+
 class Lenient(Undefined):
     """False in conditions and equal to undefined values only; every other use is an error."""
 
     __slots__ = ()
 
-    def _refuse(self, *_: object) -> NoReturn:
-        raise MissingError(self)
-
     def __getattr__(self, name: str) -> object:
         raise AttributeError(name)
-
-    def __iter__(self) -> Iterator[object]:
-        raise MissingError(self)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Undefined)
@@ -92,17 +89,11 @@ class Lenient(Undefined):
     def __ne__(self, other: object) -> bool:
         return not isinstance(other, Undefined)
 
-    def __str__(self) -> str:
-        raise MissingError(self)
-
-    def __len__(self) -> int:
-        raise MissingError(self)
-
     def __hash__(self) -> int:
         raise MissingError(self)
 
-    __call__ = __getitem__ = __contains__ = _refuse
-    __int__ = __float__ = __index__ = _refuse
+    __call__ = __getitem__ = __contains__ = __iter__ = __len__ = _refuse
+    __int__ = __float__ = __index__ = __str__ = _refuse
 
 
 class Strict(Lenient):
@@ -110,17 +101,7 @@ class Strict(Lenient):
 
     __slots__ = ()
 
-    def __bool__(self) -> bool:
-        raise MissingError(self)
-
-    def __eq__(self, other: object) -> bool:
-        raise MissingError(self)
-
-    def __ne__(self, other: object) -> bool:
-        raise MissingError(self)
-
-    def __hash__(self) -> int:
-        raise MissingError(self)
+    __bool__ = __eq__ = __ne__ = __hash__ = _refuse
 
 
 class Absent(Lenient):

@@ -25,7 +25,8 @@ from function_script.engines.jinja.calls import Call
 from function_script.engines.jinja.environment import RUN, Environment
 from function_script.engines.jinja.filters import FILTERS, TESTS
 from function_script.engines.jinja.run import Run, build_variables
-from function_script.request.cache import ByteLruCache, IdentityCache
+from function_script.engines.recent import remembered
+from function_script.request.cache import ByteLruCache
 from function_script.request.limits import Limits
 from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic
@@ -77,15 +78,11 @@ class _Parsed:
 _programs: ByteLruCache[tuple[object, ...], CompiledProgram] = ByteLruCache(
     _MAX_CHARACTERS, max_entries=MAX_PROGRAMS
 )
-# Those of the last programs, with the limits that these were found to keep.
-_recent: IdentityCache[Program, tuple[Limits, CompiledProgram]] = IdentityCache(_MAX_RECENT)
 
 
+@remembered(_MAX_RECENT)
 def load(program: Program, limits: Limits) -> CompiledProgram:
     """Return the compiled program, from the cache if possible; raises ProgramError."""
-    recent = _recent.get(program)
-    if recent is not None and recent[0] is limits:
-        return recent[1]
     check_size(program, limits)
     key = cache_key(program)
     compiled = _programs.get(key)
@@ -95,7 +92,6 @@ def load(program: Program, limits: Limits) -> CompiledProgram:
         )
         compiled = build(program, generator)
         _programs.put(key, compiled, count_characters(key))
-    _recent.put(program, (limits, compiled))
     return compiled
 
 

@@ -7,9 +7,9 @@ from typing import Final, TypeAlias
 
 import starlark
 
+from function_script.engines.recent import remembered
 from function_script.engines.starlark import build, engine, errors, interpreter, predeclared
 from function_script.engines.starlark.analysis import syntax
-from function_script.request.cache import IdentityCache
 from function_script.request.limits import Limits
 from function_script.request.program import Branch, Program, Scope
 from function_script.texts.errors import FatalError
@@ -19,8 +19,6 @@ from function_script.texts.source import Source, Span
 _MARK: Final = "__enter_branch"
 # A script with its bodies, and the numbers of those that its last run has reached.
 _Marked: TypeAlias = tuple[build.Script, list[tuple[Span, int]], set[int]]
-# All runs of one `check` have one program.
-_recent: IdentityCache[Program, _Marked] = IdentityCache(4)
 
 
 def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
@@ -31,9 +29,7 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
     options = interpreter.limited_options(limits)
     request = engine.build_request(scope)
     try:
-        marked = _recent.get(program) or _build(program, limits, options)
-        _recent.put(program, marked)
-        script, bodies, reached = marked
+        script, bodies, reached = _build(program, limits, options)
         text = engine.to_json(script.reach.select(request))
     except (FatalError, ValueError):
         return []
@@ -51,6 +47,8 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
     return [Branch(span, last, number in reached) for number, (span, last) in enumerate(bodies)]
 
 
+# All runs of one `check` have one program.
+@remembered(4)
 def _build(program: Program, limits: Limits, options: starlark.EvalOptions) -> _Marked:
     bodies: list[tuple[Span, int]] = []
     reached: set[int] = set()

@@ -13,11 +13,12 @@ from typing import Final, cast
 import starlark
 from starlark import LibraryExtension
 
+from function_script.engines.recent import remembered
 from function_script.engines.starlark import errors, interpreter, predeclared
 from function_script.engines.starlark.analysis import pruning
 from function_script.engines.starlark.analysis.paths import RequestProjection
 from function_script.engines.starlark.errors import BRIDGE, WRAPPER, refuse
-from function_script.request.cache import ByteLruCache, IdentityCache
+from function_script.request.cache import ByteLruCache
 from function_script.request.limits import Limits
 from function_script.request.program import Program
 from function_script.texts import field_names
@@ -54,22 +55,17 @@ class Script:
 _BASE_BYTES = 30_000
 _BYTES_PER_CHARACTER = 90
 _SCRIPTS: ByteLruCache[tuple[str, ...], Script] = ByteLruCache(32 << 20, max_entries=256)
-# Those of the last programs, with the limits that they keep.
-_RECENT: IdentityCache[Program, tuple[Limits, Script]] = IdentityCache(8)
 
 
+@remembered(8)
 def script(program: Program, limits: Limits, options: starlark.EvalOptions) -> Script:
     """Return the program's script, from the cache or built; raises FatalError."""
-    recent = _RECENT.get(program)
-    if recent is not None and recent[0] is limits:
-        return recent[1]
     key = _key(program, limits)
     result = _SCRIPTS.get(key)
     if result is None:
         result = _Build(program, limits, options).script()
         length = sum(len(source.text) for source in result.sources.values())
         _SCRIPTS.put(key, result, _BASE_BYTES + _BYTES_PER_CHARACTER * length)
-    _RECENT.put(program, (limits, result))
     return result
 
 

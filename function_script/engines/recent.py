@@ -1,0 +1,35 @@
+"""What was made of the last programs, found without reading their texts."""
+
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec, TypeVar
+
+from function_script.request.cache import IdentityCache
+from function_script.request.limits import Limits
+from function_script.request.program import Program
+
+_Rest = ParamSpec("_Rest")
+_Result = TypeVar("_Result")
+_Make = Callable[Concatenate[Program, Limits, _Rest], _Result]
+
+
+def remembered(max_entries: int) -> Callable[[_Make[_Rest, _Result]], _Make[_Rest, _Result]]:
+    """Return a decorator for a function of a program and limits, the last results of which stay.
+
+    Both are known by their identity: a step has the same objects in each request.
+    """
+
+    def decorate(make: _Make[_Rest, _Result]) -> _Make[_Rest, _Result]:
+        recent: IdentityCache[Program, tuple[Limits, _Result]] = IdentityCache(max_entries)
+
+        def find(
+            program: Program, limits: Limits, /, *rest: _Rest.args, **named: _Rest.kwargs
+        ) -> _Result:
+            entry = recent.get(program)
+            if entry is None or entry[0] is not limits:
+                entry = limits, make(program, limits, *rest, **named)
+                recent.put(program, entry)
+            return entry[1]
+
+        return find
+
+    return decorate
