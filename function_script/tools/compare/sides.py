@@ -178,6 +178,7 @@ class Functions(Versions):
         self._steps = [step for step in steps.parse(source.composition) if _is_compared(step)]
         self.has_steps = bool(self._steps)
         local = {step.function: LocalKind.word for step in self._steps}
+        # This side runs here, whatever --function says of the other one.
         here = source._replace(functions=replace(source.functions, runtimes=local))
         super().__init__(here, source, "", options)
 
