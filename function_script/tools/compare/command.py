@@ -143,6 +143,7 @@ def run(arguments: Sequence[str], project: Project, options: Options, pool: Pool
             subject = _Subject(document, xrd, project, options)
             rows.append(subject.row)
             try:
+                # The sandboxes of one Composition end before those of the next one start.
                 with ExitStack() as stack:
                     subject.compare(_take(others, document), captured, pool, stack)
             except FatalError as error:
@@ -245,12 +246,13 @@ class _Subject:
         reference = manifests.object_at(self._document.value, "spec", "compositeTypeRef")
         type_ = objects.api_version_and_kind(reference)
         names = {"", row.name}
-        for xr in self._options.dump or ():
-            # One without a Composition may get this one.
-            is_own = text_at_machinery(xr, *_REFERENCE) in names
-            if is_own and key_of(xr)[:2] == (manifests.group(type_[0]), type_[1]):
-                label = f"{manifests.describe(xr)} of the dump"
-                row.compared += self._attempt(label, partial(self._run_live, sides, xr))
+        if (dump := self._options.dump) is not None:
+            for xr in dump:
+                # One without a Composition may get this one.
+                is_own = text_at_machinery(xr, *_REFERENCE) in names
+                if is_own and key_of(xr)[:2] == (manifests.group(type_[0]), type_[1]):
+                    label = f"{manifests.describe(xr)} of the dump"
+                    row.compared += self._attempt(label, partial(self._run_live, sides, dump, xr))
         for request in [*captured]:
             step = sides.find_step(request.input) if request.type == type_ else None
             if step is None:
@@ -303,11 +305,10 @@ class _Subject:
         )
         return runs.plan(subject, runs.make_variants(subject, self._options.variants))
 
-    def _run_live(self, sides: Versions, xr: Object, comparisons: list[Comparison]) -> None:
+    def _run_live(
+        self, sides: Versions, dump: Dump, xr: Object, comparisons: list[Comparison]
+    ) -> None:
         """Compare the requests of an XR of the dump. Raises FatalError or UnknownError."""
-        dump = self._options.dump
-        if dump is None:
-            return
         if not text_at_machinery(xr, *_REFERENCE):
             raise UnknownError(f"{manifests.describe(xr)} of the dump has no compositionRef yet")
         observed = dump.find_observed(xr)
@@ -318,6 +319,7 @@ class _Subject:
             xrd=self._xrd,
             cluster=dump.store,
         )
+        # What steps require is known after the run; an XR that lacks some of it is not compared.
         for requirements in sides.run(inputs, comparisons):
             dump.check(self._document.value, observed, requirements)
             dump.check_masks(self._document.value, [xr, *observed.values()], requirements)

@@ -178,6 +178,7 @@ class Functions(Versions):
         self._steps = [step for step in steps.parse(source.composition) if _is_compared(step)]
         self.has_steps = bool(self._steps)
         local = {step.function: LocalKind.word for step in self._steps}
+        # This side runs here, whatever --function says of the other one.
         functions = replace(source.functions, options=replace(options, runtimes=local))
         here = source._replace(functions=functions)
         super().__init__(here, source, "", options)
