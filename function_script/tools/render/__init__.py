@@ -67,6 +67,7 @@ def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
     if xr.is_paused or xr.is_deleted:
         composition = untouched(xr)
         return RenderResult(xr=xr.file, composition=composition, events=composition.events)
+    # A step may require the XR and its composed resources, which are objects of the cluster, too.
     source = RequirementSource.build(inputs, [xr.manifest, *inputs.observed])
     observed: dict[str, Object] = {}
     for manifest in inputs.observed:
@@ -76,6 +77,7 @@ def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
         current = source.store.find(*type_, namespace, manifests.name(manifest)) or manifest
         observed[manifests.annotation(current, manifests.RESOURCE_NAME)] = current
     state = messages.state(observed, xr.manifest)
+    # Only XRs of scope LegacyCluster have connection secrets in Crossplane 2.
     if xr.is_legacy:
         state.composite.connection_details.update(_find_details(xr.manifest, source))
     for name, manifest in observed.items():
@@ -108,6 +110,7 @@ def _identify(inputs: RenderInputs) -> Xr:
     if inputs.xrd is not None:
         xrs.check_match(inputs.xrd, file)
         if not inputs.is_prepared:
+            # The API server validates an object after it has filled in the defaults.
             xrs.add_defaults(file, inputs.xrd)
         if inputs.report is not None:
             _validate(file, inputs.xrd, inputs.report)

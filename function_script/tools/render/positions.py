@@ -209,6 +209,7 @@ class _CalledStep:
     def find(self, resource: str | None, path: Path) -> Position | None:
         """Return the position of a value if this step wrote it; see `contribution.positions`."""
         spans = self._read().get(resource, {})
+        # Before `passes`: a program may write a value once more as it was.
         if span := spans.get(path):
             return self._position(span)
         if self.passes(resource, path):

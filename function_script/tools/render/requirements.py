@@ -88,6 +88,7 @@ class Store:
                 if (api_version, kind, manifests.namespace(manifest), manifests.name(manifest))
                 not in self._objects
             )
+        # The API server lists objects in the order of their keys in etcd.
         return sorted(
             matches, key=lambda item: f"{manifests.namespace(item)}/{manifests.name(item)}"
         )
@@ -130,6 +131,7 @@ class Schemas:
         for name, schema in schemas.items():
             gvks = manifests.objects_at(schemas, name, _GVKS)
             matches = [gvk for gvk in gvks if _api_version(gvk) == api_version]
+            # Those of several kinds are of no object, such as that of DeleteOptions.
             if len(gvks) == 1 and matches and matches[0].get("kind") == kind:
                 return _resolve_schema(schema, schemas, frozenset({name}))
         return None
@@ -230,6 +232,7 @@ def call_until_stable(
     Raises ProgramError if the last of ``MAX_CALLS`` still has others.
     """
     bootstrap = fnv1.RunFunctionRequest()
+    # What the Composition requires is in every call, whatever the function asks for.
     for name, resources in request.required_resources.items():
         bootstrap.required_resources[name].CopyFrom(resources)
     for name, schema in request.required_schemas.items():
@@ -244,9 +247,11 @@ def call_until_stable(
         if current == previous:
             return reply
         required = _resolve(bootstrap, current, source)
+        # It requires nothing: what selects nothing would have its name here.
         if call == 0 and required == bootstrap:
             return reply
         previous = current
+        # What the last call required and this one does not must go, which a merge would keep.
         for part in ("required_resources", "extra_resources", "required_schemas", "context"):
             request.ClearField(part)
         request.MergeFrom(required)
