@@ -129,6 +129,7 @@ class Positions:
         is_status = resource is not None or path[:1] == ("status",)
         if not is_status or not self._steps or self._steps[-1].after(resource, path) is None:
             return None
+        # Of two steps that write a value the later one has the last word.
         for step in reversed(self._steps):
             if skips_passed and step.passes(resource, path):
                 continue
