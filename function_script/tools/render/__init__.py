@@ -47,19 +47,11 @@ class RenderResult(pipeline.ReconcileResult):
     composition: Composition
 
 
-def render(inputs: RenderInputs, runner: Runner) -> RenderResult:
-    """Run the pipeline and compose.
-
-    Raises InputError if the inputs cannot be rendered, PipelineError after a FATAL result.
-    """
-    result = reconcile(inputs, runner)
-    if result.failure is not None:
-        raise result.failure
-    return result
-
-
 def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
-    """`render`, but return a result after a FATAL result, too. Raises InputError."""
+    """Run the pipeline and compose; return a result after a FATAL result, too.
+
+    Raises InputError if the inputs cannot be rendered.
+    """
     xr = _identify(inputs)
     pipeline_steps = steps.parse(inputs.composition, is_lenient=inputs.is_prepared)
     xrs.check_observed(xr, inputs.observed, inputs.spans)
