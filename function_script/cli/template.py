@@ -76,6 +76,7 @@ def template(**flags: Unpack[_Flags]) -> None:
     data = {} if flags["data"] is None else tool.load_data(sources.load_argument(flags["data"]))
     project = Project.of([path], named=[flags["program_root"]], allowed=flags["allow_outside"])
     root = None if programs is None else project.resolve(programs)
+    # Plain data is rendered without a sandbox.
     if not flags["plain"]:
         terminal.print_sandbox_note()
     text = tool.render(

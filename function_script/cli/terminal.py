@@ -89,6 +89,7 @@ def echo_note(text: str) -> None:
 def echo_coloured(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print text; sequences that set colours are printed as they are."""
     parts = _COLOUR.split(text)
+    # The expression is a group, so that the sequences themselves are at the odd places.
     text = "".join(part if index % 2 else escape(part) for index, part in enumerate(parts))
     _print(text, err=err, nl=nl, color=True)
 
@@ -147,6 +148,7 @@ class _Activity:
             with _lock:
                 now = time.monotonic()
                 is_silent = now - self._printed >= _SILENCE_SECONDS
+                # The block may have ended while this thread waited for the lock.
                 if is_silent and not self.is_paused and not self._is_ended.is_set():
                     self._is_shown = True
                     seconds = int(now - self._start)

@@ -92,6 +92,7 @@ def _erase(lines: list[str], error: FatalError) -> int | None:
     if begin is not None:
         lines[begin] = "---"
     end = next((n for n in range(first, len(lines)) if lines[n].startswith("---")), len(lines))
+    # As many lines as before, so that later positions stay right.
     lines[first:end] = ["{}", *[""] * (end - first - 1)] if end > first else []
     return first
 
@@ -112,8 +113,10 @@ def read_json(data: str | bytes) -> Value:
         raise ValueError("it is not UTF-8 text") from error
     except (json.JSONDecodeError, _ConstantError) as error:
         raise ValueError(f"it is not JSON: {error}") from error
+    # Python converts no more of them, since that takes quadratic time.
     except ValueError as error:
         raise ValueError("a number in it has more than 4,300 digits") from error
+    # Brackets are counted quickly, and few texts have so many.
     if text.count("{") + text.count("[") > _LIMITS.depth and _depth(value) > _LIMITS.depth:
         raise ValueError(_TOO_DEEP)
     if _SURROGATE.search(text) and not is_encodable(value):

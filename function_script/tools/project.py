@@ -130,6 +130,7 @@ class Project:
         """Return a path that may be read, without links. Raises InputError for any other."""
         try:
             target = beneath.resolve(path)
+            # What the command line names may be anywhere.
             if path not in self._files:
                 beneath.find_root(self._real, target)
         except beneath.OutsideError as error:

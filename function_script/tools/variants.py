@@ -72,6 +72,7 @@ def make(
     )
     variants: dict[str, Variant] = {}
     for variant in maker.make(reads):
+        # By the defaults of the schema two choices may give one XR.
         variants.setdefault(json.dumps(variant.xr, sort_keys=True), variant)
         if len(variants) == count:
             break

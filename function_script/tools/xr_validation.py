@@ -49,6 +49,7 @@ def validate(xr: Object, xrd: Object) -> Verdict:
     A rule that has failed itself, as for an absent field, is an error.
     """
     parts: Object = {key: part for key, part in xr.items() if key != "status"}
+    # The cache needs a key that can be hashed, which an object cannot.
     comparison = _load_catalog(json.dumps(xrd)).compare(parts)
     if comparison is None:
         return Verdict()

@@ -7,7 +7,7 @@ from google.protobuf import json_format
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.values import Object
 from function_script.tools import render
-from function_script.tools.render.requirements import StepResponse
+from function_script.tools.render.requirements import Runner, StepResponse
 from function_script.tools.render.steps import Step
 
 XR: Object = {
@@ -76,8 +76,16 @@ def script(*responses: Object) -> Script:
     return Script(responses=responses or ({},))
 
 
+def render_once(inputs: render.RenderInputs, runner: Runner) -> render.RenderResult:
+    """The result of a reconcile; a failure is raised."""
+    result = render.reconcile(inputs, runner)
+    if result.failure is not None:
+        raise result.failure
+    return result
+
+
 def rendered(*resources: tuple[str, Object], **given: object) -> render.RenderResult:
     """The result for one step that wants ``resources``: pairs of name and protocol Resource."""
     runner = script({"desired": {"resources": dict(resources)}})
     parts = {"xr": XR, "composition": composition({}), **given}
-    return render.render(render.RenderInputs(**parts), runner)
+    return render_once(render.RenderInputs(**parts), runner)

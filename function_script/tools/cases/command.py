@@ -107,6 +107,7 @@ def run_all(
             yield verdict
         else:
             groups.setdefault(case.setup.program.root, []).append(case)
+    # A sandbox has one directory of programs, and so one for each group.
     with options.servers:
         for root, group in groups.items():
             preload = local_pool.engines_in(

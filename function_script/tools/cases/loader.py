@@ -61,6 +61,7 @@ class FileCache:
 
     def load(self, path: Path, project: Project) -> list[Document]:
         """Load the objects of a file or directory that is in ``project``. Raises FatalError."""
+        # For a file that is loaded already, too: this case may have another project.
         project.resolve(path)
         self.add_input(path)
         if path not in self._documents:
@@ -74,6 +75,7 @@ class FileCache:
 
     def is_input(self, path: Path) -> bool:
         """Report whether a case reads a file, or would read it if it were there."""
+        # A case that reads a directory reads every file below it.
         places = (path, *path.absolute().parents)
         return is_case_input(path) or any(_identify(each) & self._inputs for each in places)
 

@@ -156,6 +156,7 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
         parts = [XrPart(value=xr, document=item)]
     else:
         parts = [XrPart(value=xr, document=loader.document, at=("xr",))]
+    # Cases share what is loaded, and a patch is merged into this one's copy.
     xr = {key: objects.deep_copy(value) for key, value in xr.items()}
     if patch is not None:
         parts.append(XrPart(value=patch.value, document=loader.document, at=("patch",)))
@@ -236,6 +237,7 @@ def _steps(loader: ObjectLoader, fields: ObjectReader, xr: Object, file: CaseFil
     steps = [_step(loader, item, xr, ("steps", index)) for index, item in enumerate(items)]
     if not steps:
         steps = [Step(expect=_expectation(loader, fields, ("expect",)))]
+    # What the case itself states is there before its first step.
     first = replace(
         steps[0],
         observed=observed if steps[0].observed is None else steps[0].observed,

@@ -56,6 +56,7 @@ def run(case: Case, pool: Pool, options: RunOptions) -> CaseVerdict:
     """Run all steps, up to the first that fails unexpectedly. Raises no FatalError."""
     started = time.monotonic()
     verdict = CaseVerdict(case.name, case.path, case.document)
+    # Cases run at the same time, and what a program prints belongs to its case.
     _CaseRun(case, pool, replace(options, print=verdict.print), verdict).run()
     verdict.seconds = time.monotonic() - started
     return verdict

@@ -166,6 +166,7 @@ class _Checker:
 
     def _load_crds(self, directory: Path) -> None:
         """Take the CRDs beside a Composition, and those of the command."""
+        # Files come in the order of their paths, so that those of a directory follow one another.
         if self._directory != directory:
             self._directory = directory
             self._crds = [*self._definitions.manifests]
@@ -193,6 +194,7 @@ class _Checker:
             self._add(rules.TEMPLATE, pipelines.find_template_metadata(document))
             self._add(rules.SCALAR, plain_scalars.find_in_document(document, steps.ours))
         static = report.findings[first:]
+        # A run would fail by the same mistake.
         if self._run_options is not None and all(each.severity != "error" for each in static):
             self._run(steps, xrd, self._run_options, static)
 
@@ -235,6 +237,7 @@ class _Checker:
             schema = catalog.find(*kind)
             if schema is not None:
                 schemas[name] = schema
+            # Who gives no CRD expects no comparison.
             elif self._crds:
                 self.report.kinds.add(kind)
         return schemas

@@ -174,6 +174,7 @@ def find(subject: Subject, options: Options) -> Outcome:
                 if key not in places:
                     places.add(key)
                     (outcome.faults if is_certain else outcome.unreached).append(fault)
+                # A program that needs too much needs it for the other XRs as well.
                 if problem.kind == "limit":
                     return outcome
     outcome.unreached.extend(branches.find_unreached())

@@ -71,6 +71,7 @@ def _is_ignored(path: Path, patterns: Sequence[str]) -> bool:
 
 def _look_into(path: Path, project: Project) -> Iterator[File | Skipped]:
     try:
+        # Only words are looked for; a file that has them is read strictly below.
         text = project.read(path).decode("utf-8", "replace")
     except InputError as error:
         cause = error.__cause__
@@ -100,6 +101,7 @@ def _look_into(path: Path, project: Project) -> Iterator[File | Skipped]:
     except InputError as error:
         file = File(name=str(path), error=error)
     is_ours = any(_has_steps(header) or xrds.is_xrd(header) for header in headers)
+    # A file of another tool may be no YAML that is read here, which is no mistake.
     if is_ours or file.error is None:
         yield file
 

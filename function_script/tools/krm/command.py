@@ -194,6 +194,7 @@ class _Run:
             xrd=next(xrds, None),
             definitions=[item for item in others if is_xrd(item) or is_crd(item)],
             report=lambda problem, severity: self._note(severity, problem, composite.xr),
+            # Of two with one name the last counts: that of the command line.
             required=[*others, *shared["required"]],
             credentials=shared["credentials"],
             schemas=shared["schemas"],

@@ -140,6 +140,7 @@ class Folder:
         for name, path in self.find_paths().items():
             try:
                 status = path.stat()
+                # An editor may put a file of the same size and time into the place of another one.
                 stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
                 last_stamp, digest = self._digests.get(path, (None, ""))
                 if stamp != last_stamp:
@@ -194,6 +195,7 @@ class Saver:
         folder's, for a link, and when it cannot be written.
         """
         with self._lock:
+            # Under the lock: two pages may save the same file, and one of them must lose.
             target = self._find_target(folder, name)
             try:
                 current = File.of(self._project.read(target)) if os.path.lexists(target) else None

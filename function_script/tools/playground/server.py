@@ -86,6 +86,7 @@ class Playground:
         self._saver = folders.Saver(project)
         self._token: str | None = secrets.token_urlsafe(24)
         self._session = secrets.token_urlsafe(24)
+        # Before the sandbox starts: the port may be in use.
         self._server = _listen(self._root, port)
         self._directory = tempfile.TemporaryDirectory(prefix="function-script-")
         mirror = Path(self._directory.name).resolve() / "folder"
@@ -125,6 +126,7 @@ class Playground:
         return self
 
     def __exit__(self, *_: object) -> None:
+        # First, so that no request comes to what is closed below.
         self._server.shutdown()
         self._thread.join()
         self._render_session.close()
@@ -246,11 +248,15 @@ class _Handler(BaseHTTPRequestHandler):
         except ValueError:
             length = -1
         if not 0 <= length <= _MAX_BODY_BYTES:
+            # The body stays unread, and would be taken for the next request.
             self.close_connection = True
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too large, or of unknown length")
             return
+        # Before any refusal, for the same reason.
         body = self.rfile.read(length)
+        # A page of another origin can send requests here, but never with our own in this header.
         is_same_origin = self.headers.get("Origin") == f"http://{self.headers.get('Host')}"
+        # A form of another page cannot have this type.
         is_json = self.headers.get_content_type() == "application/json"
         if not (self._is_local() and is_same_origin and self._has_session() and is_json):
             self._refuse(HTTPStatus.FORBIDDEN, "open the address that the command printed")
@@ -285,6 +291,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _open_session(self, token: str) -> None:
         """Exchange the token for a cookie, and remove it from the address."""
         session = self.server.playground.redeem(token)
+        # A browser that opens a used address again has the cookie.
         if session is None and not self._has_session():
             text = "this address was used before: start the playground again for a new one"
             self._refuse(HTTPStatus.FORBIDDEN, text)

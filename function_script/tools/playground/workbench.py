@@ -86,6 +86,7 @@ class RenderSession:
         with self._lock:
             self._runs += 1
             self._last = None
+            # The page may have cancelled the run before this one.
             self._pool.allow_runs()
             started = time.perf_counter()
             try:

@@ -90,6 +90,7 @@ class Relay:
         # struct ucred: process, user, group.
         credentials = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
         _, user, _ = struct.unpack("iII", credentials)
+        # Each connection has two entries, one for either end.
         is_allowed = user == self._peer and len(self._pairs) < 2 * _MAX_CONNECTIONS
         server = self.connect() if is_allowed else None
         if server is None:
@@ -97,6 +98,7 @@ class Relay:
             return
         for connection in (client, server):
             connection.settimeout(0.0)
+        # The kernel would hold back the small frames of HTTP/2 to join them.
         server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         directions = _Direction(client, server), _Direction(server, client)
         for direction in directions:

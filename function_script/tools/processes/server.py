@@ -172,6 +172,7 @@ class FunctionServer:
         port = PORT
         if not is_confined:
             # It shares the network of the system, where the port may be in use.
+            # Who takes the port meanwhile makes the function end, with the reason in its log.
             with socket.socket() as free:
                 free.bind(("127.0.0.1", 0))
                 port = int(free.getsockname()[1])
@@ -210,6 +211,7 @@ class FunctionServer:
                         for name in _INHERITED_VARIABLES
                         if name in os.environ
                     },
+                    # Ctrl-C is for the command, which ends its functions itself.
                     start_new_session=True,
                 )
             except OSError as error:
@@ -241,6 +243,7 @@ class FunctionServer:
         with self._lock:
             with suppress(OSError):
                 self._control.send(STATUS)
+            # The function may begin to listen before the question arrives, which is no answer.
             while (report := self._receive(_ANSWER_SECONDS)) and report.state == "listening":
                 pass
             return report

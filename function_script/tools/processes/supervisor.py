@@ -49,6 +49,7 @@ def main(control_descriptor: int, listener_descriptor: int) -> NoReturn:
         confinement.leave_keyring()
         peer = os.getuid()
         if assignment.is_confined:
+            # As the user of the namespace, this process may not be able to reach it.
             os.chdir(assignment.directory)
             confinement.enter()
             peer = confinement.peer_user()
@@ -66,6 +67,7 @@ def main(control_descriptor: int, listener_descriptor: int) -> NoReturn:
 
 def _continue_in_child(control: socket.socket, listener: socket.socket) -> None:
     """Return in a child, the first process of the PID namespace; this process waits for it."""
+    # A new PID namespace is that of children: who made it stays in the old one.
     child = os.fork()
     if child:
         control.close()

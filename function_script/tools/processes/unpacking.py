@@ -75,6 +75,7 @@ class Unpacker:
             reader = cast("IO[bytes]", expanded)
         self._layer.clear()
         try:
+            # A stream: the bounded readers cannot go back.
             with tarfile.open(fileobj=reader, mode="r|", tarinfo=_Member) as archive:
                 for member in archive:
                     self._add(archive, member)
@@ -115,6 +116,7 @@ class Unpacker:
             _remove(f"{directory}/{target}")
         else:
             self._write(archive, member, path)
+            # The directories above are of this layer, too: an opaque mark must not remove them.
             while len(path) > len(self._root) and path not in self._layer:
                 self._layer.add(path)
                 path = path.rpartition("/")[0]

@@ -49,6 +49,7 @@ class DiskCache:
         payload = data[_HASH_BYTES:]
         if hashlib.sha256(payload).digest() != data[:_HASH_BYTES]:
             return None
+        # By this time the least recently used ones are found.
         with suppress(OSError):
             os.utime(path)
         return payload
@@ -62,6 +63,7 @@ class DiskCache:
             descriptor, part = tempfile.mkstemp(prefix=".part-", dir=path.parent)
             with os.fdopen(descriptor, "wb") as stream:
                 stream.write(hashlib.sha256(payload).digest() + payload)
+            # Other processes that read the cache see a whole file, or none.
             Path(part).replace(path)
             # Beyond the bound, the least recently used ones go.
             files = [(each.stat(), each) for each in self._directory.iterdir() if each.is_file()]

@@ -101,8 +101,10 @@ def vendor(
         locked = _read_lock(place.file.parent, project)
         revision = _find_revision(place, locked) if is_update or not _is_pinned(place) else ""
         pinned, name = _resolve(place, source, revision)
+        # The content is the same, whoever fetches it.
         reference = replace(pinned.read(), credentials="")
         payload = _fetch(pinned, source, reference)
+        # After the fetch: a file must not name what cannot be fetched.
         _write_version(place, pinned, project)
         payloads[reference] = payload
         former = locked.get(reference.key)

@@ -47,19 +47,11 @@ class RenderResult(pipeline.ReconcileResult):
     composition: Composition
 
 
-def render(inputs: RenderInputs, runner: Runner) -> RenderResult:
-    """Run the pipeline and compose.
-
-    Raises InputError if the inputs cannot be rendered, PipelineError after a FATAL result.
-    """
-    result = reconcile(inputs, runner)
-    if result.failure is not None:
-        raise result.failure
-    return result
-
-
 def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
-    """`render`, but return a result after a FATAL result, too. Raises InputError."""
+    """Run the pipeline and compose; return a result after a FATAL result, too.
+
+    Raises InputError if the inputs cannot be rendered.
+    """
     xr = _identify(inputs)
     pipeline_steps = steps.parse(inputs.composition, is_lenient=inputs.is_prepared)
     xrs.check_observed(xr, inputs.observed, inputs.spans)
@@ -67,6 +59,7 @@ def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
     if xr.is_paused or xr.is_deleted:
         composition = untouched(xr)
         return RenderResult(xr=xr.file, composition=composition, events=composition.events)
+    # A step may require the XR and its composed resources, which are objects of the cluster, too.
     source = RequirementSource.build(inputs, [xr.manifest, *inputs.observed])
     observed: dict[str, Object] = {}
     for manifest in inputs.observed:
@@ -76,6 +69,7 @@ def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
         current = source.store.find(*type_, namespace, manifests.name(manifest)) or manifest
         observed[manifests.annotation(current, manifests.RESOURCE_NAME)] = current
     state = messages.state(observed, xr.manifest)
+    # Only XRs of scope LegacyCluster have connection secrets in Crossplane 2.
     if xr.is_legacy:
         state.composite.connection_details.update(_find_details(xr.manifest, source))
     for name, manifest in observed.items():
@@ -108,6 +102,7 @@ def _identify(inputs: RenderInputs) -> Xr:
     if inputs.xrd is not None:
         xrs.check_match(inputs.xrd, file)
         if not inputs.is_prepared:
+            # The API server validates an object after it has filled in the defaults.
             xrs.add_defaults(file, inputs.xrd)
         if inputs.report is not None:
             _validate(file, inputs.xrd, inputs.report)

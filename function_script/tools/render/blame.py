@@ -95,6 +95,7 @@ class Blame:
             first = target.partition(".")[0]
             near = suggest(first, tuple(named), f"there are {', '.join(named)}")
             raise InputError.of(f'cannot explain "{target}": no such resource', hint=near)
+        # Of `db` and `db.replica`, the longer name has the rest as its field.
         key = max(matches, key=len)
         resource, document = named[key]
         try:

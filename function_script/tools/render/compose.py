@@ -49,6 +49,7 @@ def compose(xr: Xr, observed: Mapping[str, Object], outcome: PipelineResult) -> 
         xr=_composed_xr(xr, outcome, resources.values(), unready),
         resources=resources,
         events=(*outcome.events, *overridden, *map(unready_event, unready)),
+        # What has no controller is not Crossplane's to delete.
         deleted=tuple(
             _without_labels(manifest)
             for name, manifest in sorted(observed.items())
@@ -117,6 +118,7 @@ def _override_namespace(manifest: Object, name: str, xr: Xr) -> list[Event]:
 def _own(manifest: Object, name: str, xr: Xr) -> None:
     """Add the annotation, labels and controller reference of a composed resource."""
     labels = manifests.labels(xr.manifest)
+    # `xr.prepare` has given the XR this label.
     prefix = labels[manifests.COMPOSITE]
     if not manifests.name(manifest) and not manifests.text_at(manifest, "metadata", "generateName"):
         manifests.set_text(manifest, f"{prefix}-", "metadata", "generateName")
@@ -149,6 +151,7 @@ def _own(manifest: Object, name: str, xr: Xr) -> None:
         ),
         len(owners),
     )
+    # A reference to the XR keeps its place in the list, as in crossplane-runtime.
     owners[own_index : own_index + 1] = [reference]
     manifests.make_object(manifest, "metadata")["ownerReferences"] = owners
 
@@ -192,6 +195,7 @@ def _composed_xr(
     conditions.restore(composed, conditions.read(xr.manifest))
     custom = _custom_conditions(outcome)
     verdict = outcome.desired.composite.ready
+    # What a function says of the XR itself wins over the state of its resources.
     if verdict == fnv1.READY_FALSE:
         ready = conditions.CREATING
     elif unready and verdict != fnv1.READY_TRUE:
@@ -225,4 +229,5 @@ def _name_claim_conditions(composed: Object, custom: list[Condition], xr: Xr) ->
 def _reference_order(manifest: Object, xr: Xr) -> str:
     """Return a sort key; references of namespaced XRs have no namespace."""
     namespace = "" if xr.namespace else manifests.namespace(manifest)
+    # Crossplane joins them without a separator, which decides the order of some names.
     return "".join([*objects.api_version_and_kind(manifest), manifests.name(manifest), namespace])

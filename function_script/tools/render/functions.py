@@ -227,6 +227,7 @@ def _find_manifest(step: Step, functions: Sequence[Object]) -> Object | None:
 
 
 def _select_by_flag(function: FunctionReference, index: FunctionIndex) -> Choice | None:
+    # A revision is the narrower choice of the two.
     for name in (function.step.revision, function.name):
         selection = index.options.runtimes.get(name) if name else None
         if selection is not None:
@@ -237,6 +238,7 @@ def _select_by_flag(function: FunctionReference, index: FunctionIndex) -> Choice
 
 
 def _build(function: FunctionReference, selection: str) -> Runtime:
+    # The word of that row is the form of an address, and nothing that people type.
     kinds = [kind for kind in RUNTIMES if kind.word == selection != RemoteKind.word]
     if not kinds:
         return Remote.at(selection, function.name)

@@ -138,6 +138,7 @@ def find_xrd(composition: Path, xr: Path, project: Project) -> Path | None:
     if not xr.is_file():
         return None
     documents: list[Document] = []
+    # The rendering reports an XR that cannot be read.
     with suppress(FatalError):
         documents = sources.load([str(xr)], project)
     return xrds.find_file(composition.parent, documents[0].value, project) if documents else None

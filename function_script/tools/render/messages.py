@@ -64,6 +64,7 @@ def resources(objects: Iterable[Object]) -> fnv1.Resources:
 
 def sign(request: fnv1.RunFunctionRequest) -> None:
     """Set ``meta``: the tag is a hash of everything else, as in Crossplane."""
+    # Maps of protobuf have no order of their own, and equal requests need equal tags.
     tag = hashlib.sha256(request.SerializeToString(deterministic=True)).hexdigest()
     request.meta.tag = tag
     request.meta.capabilities.extend(CAPABILITIES)

@@ -78,6 +78,7 @@ def reconcile(inputs: OperationInputs, runner: Runner) -> OperationResult:
         condition["type"] == _SUCCEEDED and condition["status"] in {"True", "False"}
         for condition in conditions.read(operation)
     )
+    # A controller that sees such an Operation does nothing, and neither writes its status.
     if is_complete or manifests.text_at(operation, "metadata", "deletionTimestamp"):
         return OperationResult(operation=None)
     limit = _int_at(operation, "spec", "retryLimit", default=_RETRY_LIMIT)
@@ -264,6 +265,7 @@ def _hash(watched: Object) -> str:
     ]
     if time := manifests.text_at(watched, "metadata", "deletionTimestamp"):
         with suppress(ValueError):
+            # Go formats the time of an object in UTC, whatever its file says.
             time = datetime.fromisoformat(time).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         parts.append(time)
     return hashlib.sha256("/".join(parts).encode()).hexdigest()[:_HASH]

@@ -102,6 +102,7 @@ class _Execution:
         self._start = start
         self._source = source
         self._runner = runner
+        # What the first step gets has the form of a response, so that all steps are alike.
         self._previous = fnv1.RunFunctionResponse()
         self._previous.desired.CopyFrom(start.desired or fnv1.State())
         messages.write_struct(self._previous.context, start.context, "the context")
@@ -114,6 +115,7 @@ class _Execution:
         request = _build_request(step, self._start.observed, self._previous, self._source)
         reply = requirements.call_until_stable(step, request, self._source, self._runner)
         response = self._previous = reply.response
+        # Before the results: Crossplane keeps the conditions of a response that is FATAL.
         self._conditions += [
             Condition(
                 type=condition.type,
@@ -168,6 +170,7 @@ def _build_request(
         data = _credentials(step, name, source.store.find("v1", "Secret", namespace, secret))
         request.credentials[name].credential_data.data.update(data)
     requirements.add_required(step, request, source)
+    # Once for all calls of the step: the tag does not change with what is fetched for it.
     messages.sign(request)
     return request
 
@@ -186,6 +189,7 @@ def _fatal_error(step: Step, reply: StepResponse) -> PipelineError:
     if reply.diagnostics:
         first, *others = reply.diagnostics
         return PipelineError(step, replace(first, notes=first.notes + reply.missing), *others)
+    # Crossplane stops at the first one, and never reads the others.
     text = fatal_messages(reply.response)[0]
     message = f'pipeline step "{step.name}" returned a fatal result: {text}'
     return PipelineError(step, Diagnostic(message=message, notes=reply.missing, kind="refusal"))

@@ -129,6 +129,7 @@ class Positions:
         is_status = resource is not None or path[:1] == ("status",)
         if not is_status or not self._steps or self._steps[-1].after(resource, path) is None:
             return None
+        # Of two steps that write a value the later one has the last word.
         for step in reversed(self._steps):
             if skips_passed and step.passes(resource, path):
                 continue
@@ -209,6 +210,7 @@ class _CalledStep:
     def find(self, resource: str | None, path: Path) -> Position | None:
         """Return the position of a value if this step wrote it; see `contribution.positions`."""
         spans = self._read().get(resource, {})
+        # Before `passes`: a program may write a value once more as it was.
         if span := spans.get(path):
             return self._position(span)
         if self.passes(resource, path):

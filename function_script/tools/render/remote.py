@@ -44,6 +44,7 @@ class Connection:
     """A connection to a function on this machine, which stays open between calls."""
 
     def __init__(self, target: str) -> None:
+        # No proxy of the environment can reach a socket of this machine.
         self._channel = grpc.insecure_channel(target, options=(("grpc.enable_http_proxy", 0),))
 
     def wait(self, seconds: float) -> bool:
@@ -96,6 +97,7 @@ def is_answering(address: str, max_seconds: float = _SILENT_SECONDS) -> bool:
     states: queue.SimpleQueue[grpc.ChannelConnectivity] = queue.SimpleQueue()
     deadline = time.monotonic() + max_seconds
     with _open_channel(address) as channel:
+        # `channel_ready_future` tries again after a refusal, up to its timeout.
         channel.subscribe(states.put, try_to_connect=True)
         while True:
             try:
@@ -148,6 +150,7 @@ def _call(
     except grpc.RpcError as error:
         if error.code() is not grpc.StatusCode.UNIMPLEMENTED:
             raise
+        # Functions of before Crossplane 1.17 serve this version alone.
         return _method(channel, "v1beta1")(request, timeout=timeout_seconds)
 
 

@@ -140,6 +140,7 @@ class Renderer:
 
     def start(self, pipeline: Sequence[Step]) -> StepRunner:
         """Choose the runtimes; what has to be started begins to start at once."""
+        # All of them before any starts: a function without a way to run is an error at once.
         runtimes = self._functions.find_runtimes(pipeline, self._caller)
         for runtime in runtimes:
             runtime.start(self._caller)
@@ -181,6 +182,7 @@ class StepRunner:
             response = self._call(runtime, step, request)
         else:
             pool = self._caller.pool if isinstance(runtime, Local) else None
+            # The pool, too: a program in files is no part of the request.
             key = (step.function, pool, request.SerializeToString(deterministic=True))
             if key not in self._answers:
                 self._answers[key] = self._call(runtime, step, request)

@@ -79,6 +79,7 @@ class Store:
         if self._below is not None:
             others = self._below.find_all(api_version, kind, namespace, labels)
             matches += (manifest for manifest in others if _place(manifest) not in own)
+        # The API server lists objects in the order of their keys in etcd.
         return sorted(
             matches, key=lambda item: f"{manifests.namespace(item)}/{manifests.name(item)}"
         )
@@ -126,6 +127,7 @@ class Schemas:
         for name, schema in schemas.items():
             gvks = manifests.objects_at(schemas, name, _GVKS)
             matches = [gvk for gvk in gvks if _api_version(gvk) == api_version]
+            # Those of several kinds are of no object, such as that of DeleteOptions.
             if len(gvks) == 1 and matches and matches[0].get("kind") == kind:
                 return _resolve_schema(schema, schemas, frozenset({name}))
         return None
@@ -226,6 +228,7 @@ def call_until_stable(
     Raises ProgramError if the last of ``MAX_CALLS`` still has others.
     """
     bootstrap = fnv1.RunFunctionRequest()
+    # What the Composition requires is in every call, whatever the function asks for.
     for name, resources in request.required_resources.items():
         bootstrap.required_resources[name].CopyFrom(resources)
     for name, schema in request.required_schemas.items():
@@ -240,9 +243,11 @@ def call_until_stable(
         if current == previous:
             return reply
         required = _resolve(bootstrap, current, source)
+        # It requires nothing: what selects nothing would have its name here.
         if call == 0 and required == bootstrap:
             return reply
         previous = current
+        # What the last call required and this one does not must go, which a merge would keep.
         for part in ("required_resources", "extra_resources", "required_schemas", "context"):
             request.ClearField(part)
         request.MergeFrom(required)

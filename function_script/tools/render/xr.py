@@ -294,6 +294,7 @@ def resolve_claim(manifest: Object, xrd: Object | None) -> Object:
     namespace = manifests.namespace(manifest) or _NAMESPACE
     name = manifests.name(manifest)
     whole_name = manifests.text_at(manifest, "spec", "resourceRef", "name")
+    # A claim that is bound names its XR.
     whole_name = whole_name or xr_name(namespace, name)
     spec: Object = {
         key: objects.deep_copy(value)
@@ -341,6 +342,7 @@ def _without_reserved(texts: dict[str, str]) -> dict[str, str]:
 def xr_uid(api_version: str, kind: str, namespace: str, name: str) -> str:
     """Return the UID for an XR without one; it depends on type, namespace and name only."""
     group, _, version = api_version.rpartition("/")
+    # Go writes a type like this, with a slash in front of the version of a core kind.
     text = f"{group}/{version}, Kind={kind}\0{namespace}\0{name}"
     return str(uuid.uuid5(_NIL, text))
 
@@ -349,6 +351,7 @@ def xr_name(namespace: str, name: str) -> str:
     """Return the name of a claim's XR: a prefix and a suffix that is the same every time."""
     digest = hashlib.sha256(f"{namespace}/{name}".encode()).digest()
     letters = (_SUFFIX_LETTERS[byte % len(_SUFFIX_LETTERS)] for byte in digest[:_SUFFIX_LENGTH])
+    # The API server cuts the prefix of a name that it generates, too.
     return f"{name}-"[: _MAX_NAME - _SUFFIX_LENGTH] + "".join(letters)
 
 

@@ -116,6 +116,7 @@ class Evaluator:
             encoding="utf-8",
         )
         self._is_starting = True
+        # The reader of a process that was killed puts its last line into its own queue.
         replies: queue.Queue[str] = queue.Queue()
         self._replies = replies
         stdout = cast("IO[str]", process.stdout)
@@ -124,6 +125,7 @@ class Evaluator:
 
     def _stop(self) -> None:
         process, self._process = self._process, None
+        # The next process knows none of them.
         self._schemas.clear()
         if process is None:
             return

@@ -95,6 +95,7 @@ def _rules(
         if not isinstance(item, dict) or not item.get("rule"):
             continue
         rule = str(item["rule"]).strip()
+        # With optionalOldSelf the API server applies the rule on creation, too.
         is_transition = not item.get("optionalOldSelf") and bool(_OLD_SELF.search(rule))
         if not is_transition or old is not None:
             yield _Rule(
@@ -112,6 +113,7 @@ def _rules(
     fields = structural_schema.properties(schema)
     for key, part, field in structural_schema.below(value, schema):
         is_named = isinstance(key, str) and key in fields
+        # In the API server's paths a key of a map is in brackets, whatever its characters are.
         part_path = structural_schema.at(path, key) if is_named else f"{path}[{key}]"
         old_part = old.get(key) if isinstance(old, dict) and isinstance(key, str) else None
         yield from _rules(part, field, old_part, part_path, structural_schema.at(position, key))
@@ -140,6 +142,7 @@ def _message(rule: _Rule, evaluator: Evaluator) -> str:
     except (RuleError, UnsupportedError):
         return fallback
     text = result.strip() if isinstance(result, str) else ""
+    # The API server takes no message of several lines.
     return fallback if not text or "\n" in text else text
 
 

@@ -59,6 +59,7 @@ def find(key: str) -> Login | None:
                     hint=f"log in again: docker login {_host(name)}",
                 ) from error
         token = manifests.text_at(entry, "identitytoken")
+        # Docker removes these bytes, too.
         return Login(user=user, password=password.rstrip("\0"), identity_token=token)
     return None
 
@@ -107,6 +108,7 @@ def _run_helper(helper: str, key: str) -> Login | None:
             check=False,
             timeout=_HELPER_SECONDS,
         )
+        # A helper without credentials for this registry exits with 1.
         output = bounded.read_json(process.stdout) if process.returncode == 0 else {}
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         raise InputError.of(f'cannot get credentials for "{key}" from "{name}"') from error

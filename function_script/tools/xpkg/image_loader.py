@@ -230,6 +230,7 @@ def _read_whole(config: bytes, layers: list[bytes]) -> images.Image:
 
 def read_image(config: bytes, layers: list[bytes]) -> images.Image:
     """Read an image from its config and layers. Raises ValueError."""
+    # Images repeat the empty layer; each is expanded, and counted, once.
     unique = set(layers)
     budget = archives.Budget.of(sum(map(len, unique)))
     by_data = {data: _read_layer(data, budget) for data in unique}
@@ -248,6 +249,7 @@ def _read_layer(data: bytes, budget: archives.Budget) -> images.Layer:
 def _find_in_layer(layer: images.Layer, name: str, budget: archives.Budget) -> bytes | None:
     reader = cast("IO[bytes]", archives.gunzip(layer.data, budget))
     try:
+        # A stream: the bounded reader cannot go back.
         with tarfile.open(fileobj=reader, mode="r|") as members:
             for member in members:
                 if PurePosixPath(member.name).name != name or not member.isfile():

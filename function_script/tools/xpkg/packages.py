@@ -131,6 +131,7 @@ def push(
         for data in (*(layer.data for layer in image.layers), images.config_bytes(image)):
             digest = images.sha256(data)
             line = f"{digest[:19]} {images.size_text(len(data))} {platform}".rstrip()
+            # Images of one function share layers, of hundreds of megabytes.
             if repository.has_blob(digest):
                 progress.line(f"{line}: there already")
             else:
@@ -140,6 +141,7 @@ def push(
         return _put(
             repository, images.manifest(package_images[0]), images.MANIFEST_TYPE, reference.version
         )
+    # An index may name only what the registry has already.
     for image in package_images:
         data = images.manifest(image)
         _put(repository, data, images.MANIFEST_TYPE, images.sha256(data))

@@ -148,6 +148,7 @@ class Repository:
         if ":" in version:
             self._verify(response.body, {"digest": version, "size": size})
         else:
+            # Nobody knows the digest of a tag; what the registry says of it must be true at least.
             self._check_digest(response, images.sha256(response.body))
         return response.body
 
@@ -169,6 +170,7 @@ class Repository:
             tags += page
             if not page or "Link" not in response.headers:
                 break
+            # The address in the header is not used: it may lead to another host.
             query = f"&last={urls.quote(page[-1])}"
         return tags
 
@@ -210,6 +212,7 @@ class Repository:
         joint = "&" if urls.urlsplit(url).query else "?"
         headers = {
             "Content-Type": "application/octet-stream",
+            # Without a length urllib sends such a body in chunks, which is another kind of upload.
             "Content-Length": str(body.size_bytes),
         }
         digest_text = urls.quote(digest, safe="")

@@ -128,6 +128,7 @@ class Client:
         uses_proxies: bool,
     ) -> None:
         self._opener = url_requests.OpenerDirector()
+        # None for redirects: `send` follows them by stricter rules than those of urllib.
         for handler in (
             # None: those that variables of the environment name.
             url_requests.ProxyHandler(None if uses_proxies else {}),
@@ -282,6 +283,7 @@ class _SecureHandler(url_requests.HTTPSHandler):
 
 def _bind_deadline(kind: type[_Connection], exchange: url_requests.Request) -> type[_Connection]:
     """Return the class of connection with the deadline of a request."""
+    # `do_open` makes the connection itself, and hands on nothing but arguments of http.client.
     deadline = cast("_Exchange", exchange).deadline
     return type(kind.__name__, (kind,), {"deadline": deadline})
 

@@ -81,6 +81,7 @@ def call(function: BuiltinFunction, request: fnv1.RunFunctionRequest) -> StepRes
         _check_input(function, value)
         run(value, request, response)
     except InputError as error:
+        # What the function wrote before its error is no part of a FATAL response.
         response = messages.pass_through(request)
         text = "; ".join(problem.message for problem in error.diagnostics)
         response.results.add(severity=fnv1.SEVERITY_FATAL, message=text)

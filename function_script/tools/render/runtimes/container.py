@@ -66,6 +66,7 @@ class Container(model.ServedRuntime):
             return _RunningContainer(
                 client=client, name=name, cleanup=self.cleanup, address=self._address(client, name)
             )
+        # Ctrl-C, too: the container may run already, and nobody else knows its name.
         except BaseException:
             if not self.name:
                 client.try_run("rm", "--force", name)
@@ -73,6 +74,7 @@ class Container(model.ServedRuntime):
 
     def _pull(self, client: _Client, caller: model.FunctionCaller) -> None:
         is_offline = caller.options.servers.packages.pull == "Never"
+        # Offline, what is there serves even where the policy is to pull always.
         is_present = (is_offline or self.pull_policy != "Always") and client.has_image(self.image)
         if is_present:
             return
@@ -95,6 +97,7 @@ class Container(model.ServedRuntime):
     def _address(self, client: _Client, name: str) -> str:
         if self.network:
             return f"{name}:{_PORT}"
+        # Docker prints a line for each family of addresses, IPv4 first.
         lines = client.run("port", name, f"{_PORT}/tcp").split()
         if not lines:
             raise client.error(f"its container publishes no port for {_PORT}")

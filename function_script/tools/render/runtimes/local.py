@@ -63,6 +63,7 @@ class Local(model.Runtime):
             error = local_pool.error_of(reply, hint)
             raise PipelineError(step, *error.diagnostics)
         response = fnv1.RunFunctionResponse.FromString(reply.response)
+        # Behind the run: the CRD may refuse what the parser takes, whose messages are better.
         if step.input and not reply.diagnostics:
             try:
                 step_inputs.validate(step.input)

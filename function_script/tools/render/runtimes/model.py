@@ -150,6 +150,7 @@ class ServedRuntime(Runtime):
 
     def wait(self, caller: FunctionCaller) -> None:
         """Wait until the server is there."""
+        # A server that failed was discarded, and this call needs another one.
         self.start(caller)
         caller.options.servers.wait(self)
 

@@ -44,6 +44,7 @@ class Process(model.ServedRuntime):
 
         servers = caller.options.servers
         options = replace(servers.packages, is_cancelled=servers.is_closing)
+        # Other choices are those of the command line, which win over the Function's.
         if options.pull == "IfNotPresent":
             hint = f"its Function has {_PULL_POLICY}: {self.pull}"
             options = replace(options, pull=self.pull, never_hint=hint)

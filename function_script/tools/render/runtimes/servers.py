@@ -89,6 +89,7 @@ class Servers:
                     # An interpreter that is ending starts no threads.
                     _stop(start)
             executor.shutdown()
+        # The next rendering of this command may start servers again.
         self._is_closing = False
 
 

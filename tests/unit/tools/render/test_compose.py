@@ -8,6 +8,7 @@ from support.render_helpers import (
     bucket,
     composition,
     observed,
+    render_once,
     rendered,
     script,
 )
@@ -182,7 +183,7 @@ def test_readiness_of_the_xr_wins(ready: str, reason: str) -> None:
         "resources": {"bucket": {"resource": BUCKET, "ready": opposite}},
     }
     inputs = render.RenderInputs(xr=XR, composition=composition({}))
-    result = render.render(inputs, script({"desired": desired}))
+    result = render_once(inputs, script({"desired": desired}))
     last = result.composition.xr["status"]["conditions"][-1]
     assert (last["type"], last["reason"]) == ("Ready", reason)
     assert "message" not in last
@@ -225,7 +226,7 @@ def test_request_to_reconcile_is_told_once(status: Object, reasons: list[str]) -
     xr = {**XR, "metadata": {**XR["metadata"], "annotations": annotations}, "status": status}
     runner = script()
     inputs = render.RenderInputs(xr=xr, composition=composition({}), observed=[])
-    result = render.render(inputs, runner)
+    result = render_once(inputs, runner)
     assert [event.reason for event in result.events] == reasons
     composite = runner.requests[0]["observed"]["composite"]["resource"]
     assert composite["status"]["lastHandledReconcileAt"] == "now"

@@ -1,7 +1,7 @@
 """Conditions: which there are, their order, and what becomes of those an XR has already."""
 
 import pytest
-from support.render_helpers import CLUSTER_XR, composition, script
+from support.render_helpers import CLUSTER_XR, composition, render_once, script
 
 from function_script.request.values import Object
 from function_script.tools import render
@@ -26,7 +26,7 @@ MESSAGES = [
 def xr_conditions(xr: Object, *responses: Object) -> list[Object]:
     """The XR's conditions after one step that answers so."""
     inputs = render.RenderInputs(xr=xr, composition=composition({}))
-    status = render.render(inputs, script(*responses)).composition.xr["status"]
+    status = render_once(inputs, script(*responses)).composition.xr["status"]
     assert isinstance(status, dict)
     return status["conditions"]
 

@@ -1,7 +1,7 @@
 """What is read before anything runs: XRDs, schemas and steps."""
 
 import pytest
-from support.render_helpers import CLUSTER_XR, XR, composition, script
+from support.render_helpers import CLUSTER_XR, XR, composition, render_once, script
 
 from function_script.request.objects import find_path
 from function_script.request.values import Object
@@ -53,7 +53,7 @@ def test_xrd_for_another_xr_is_refused(definition: Object, cause: str) -> None:
     """It would give wrong defaults in silence."""
     inputs = render.RenderInputs(xr=XR, composition=composition({}), xrd=definition)
     with pytest.raises(InputError, match=cause):
-        render.render(inputs, script())
+        render_once(inputs, script())
 
 
 def test_defaults_are_filled_in() -> None:
@@ -72,7 +72,7 @@ def test_defaults_are_filled_in() -> None:
     inputs = render.RenderInputs(
         xr={**XR, "spec": spec}, composition=composition({}), xrd=xrd(schema=schema)
     )
-    assert render.render(inputs, script()).xr["spec"] == {
+    assert render_once(inputs, script()).xr["spec"] == {
         "region": "here",
         "size": 3,
         "made": {"deep": True},
@@ -147,7 +147,7 @@ def test_required_schemas_reach_the_function() -> None:
     requirements: Object = {"other": {"api_version": "v1", "kind": "Other"}}
     base: Object = {"requirementName": "base", "apiVersion": "v1", "kind": "Thing"}
     runner = script({"requirements": {"schemas": requirements}})
-    render.render(
+    render_once(
         render.RenderInputs(
             xr=XR,
             composition=composition({"requirements": {"requiredSchemas": [base]}}),
@@ -199,8 +199,8 @@ def test_composition_must_be_for_the_xr() -> None:
     """Its type reference is the XR's type, and it has the labels the XR selects."""
     other = composition(compositeTypeRef={"apiVersion": "example.org/v1", "kind": "Other"})
     with pytest.raises(InputError, match="the XR to render is XBucket"):
-        render.render(render.RenderInputs(xr=XR, composition=other), script())
+        render_once(render.RenderInputs(xr=XR, composition=other), script())
     selector: Object = {"compositionSelector": {"matchLabels": {"tier": "gold"}}}
     xr: Object = {**CLUSTER_XR, "spec": {"crossplane": selector}}
     with pytest.raises(InputError, match='selects label tier="gold", the Composition does not'):
-        render.render(render.RenderInputs(xr=xr, composition=composition()), script())
+        render_once(render.RenderInputs(xr=xr, composition=composition()), script())

@@ -1,7 +1,15 @@
 """What functions see of the XR, and which XRs no function sees."""
 
 import pytest
-from support.render_helpers import BUCKET, CLUSTER_XR, XR, composition, observed, script
+from support.render_helpers import (
+    BUCKET,
+    CLUSTER_XR,
+    XR,
+    composition,
+    observed,
+    render_once,
+    script,
+)
 
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
@@ -25,7 +33,7 @@ def observed_state(**inputs: object) -> Object:
     """The observed state of the first call."""
     runner = script()
     parts = {"xr": XR, "composition": composition({}), **inputs}
-    render.render(render.RenderInputs(**parts), runner)
+    render_once(render.RenderInputs(**parts), runner)
     return runner.requests[0]["observed"]
 
 
@@ -94,7 +102,7 @@ def test_legacy_xrs_keep_machinery_below_spec() -> None:
     runner = script({"desired": {"resources": {"bucket": {"resource": BUCKET}}}})
     secrets = composition({}, writeConnectionSecretsToNamespace="system")
     inputs = render.RenderInputs(xr=CLUSTER_XR, composition=secrets, xrd=LEGACY)
-    result = render.render(inputs, runner)
+    result = render_once(inputs, runner)
     spec = runner.requests[0]["observed"]["composite"]["resource"]["spec"]
     uid = "b8fcf89c-6199-55bd-ae28-15d86857f775"
     assert spec == {
@@ -115,7 +123,7 @@ def test_legacy_xrs_name_conditions_for_their_claim() -> None:
     }
     runner = script({"conditions": [condition]})
     inputs = render.RenderInputs(xr=CLUSTER_XR, composition=composition({}), xrd=LEGACY)
-    status = render.render(inputs, runner).composition.xr["status"]
+    status = render_once(inputs, runner).composition.xr["status"]
     assert status["claimConditionTypes"] == ["Mine"]
 
 
@@ -123,7 +131,7 @@ def test_selection_is_told_once() -> None:
     """An XR that refers to the Composition already did not just select it."""
     spec: Object = {"crossplane": {"compositionRef": {"name": "buckets"}}}
     inputs = render.RenderInputs(xr={**XR, "spec": spec}, composition=composition({}))
-    assert render.render(inputs, script()).events == ()
+    assert render_once(inputs, script()).events == ()
 
 
 def test_paused_xr_is_left_alone() -> None:
@@ -131,7 +139,7 @@ def test_paused_xr_is_left_alone() -> None:
     metadata: Object = {"name": "demo", "annotations": {"crossplane.io/paused": "true"}}
     runner = script()
     inputs = render.RenderInputs(xr={**XR, "metadata": metadata}, composition=composition({}))
-    result = render.render(inputs, runner)
+    result = render_once(inputs, runner)
     assert runner.requests == []
     assert [event.reason for event in result.events] == ["ReconciliationPaused"]
     conditions = result.composition.xr["status"]["conditions"]
@@ -143,7 +151,7 @@ def test_deleted_xr_is_left_alone() -> None:
     metadata: Object = {"name": "demo", "deletionTimestamp": "2020-01-01T00:00:00Z"}
     runner = script()
     inputs = render.RenderInputs(xr={**XR, "metadata": metadata}, composition=composition({}))
-    conditions = render.render(inputs, runner).composition.xr["status"]["conditions"]
+    conditions = render_once(inputs, runner).composition.xr["status"]["conditions"]
     assert runner.requests == []
     assert [item["reason"] for item in conditions] == [
         "WatchCircuitClosed",
@@ -164,7 +172,7 @@ def test_foreign_observed_resources_are_refused() -> None:
         spans={1: Span(name="observed.yaml", line=9)},
     )
     with pytest.raises(InputError) as caught:
-        render.render(inputs, script())
+        render_once(inputs, script())
     problems = caught.value.diagnostics
     assert [problem.message for problem in problems] == [
         'cannot observe Bucket "foreign": its controller is not the XR, but one with uid "other"',
@@ -179,4 +187,4 @@ def test_xr_without_identity_is_refused(missing: str) -> None:
     """Type and name are needed for everything else."""
     xr = {key: value for key, value in XR.items() if key != missing}
     with pytest.raises(InputError):
-        render.render(render.RenderInputs(xr=xr, composition=composition({})), script())
+        render_once(render.RenderInputs(xr=xr, composition=composition({})), script())
