@@ -108,11 +108,14 @@ def _set_nulls(
 ) -> list[Path]:
     """Make null of maps that have lost their last field, and return their paths.
 
-    So does the API server, unless the map belongs to its managers as a whole.
+    So does the API server, unless the map belongs to its managers as a whole. Without a schema,
+    what comes back is not known.
     """
-    emptied = []
+    emptied: list[Path] = []
+    if schema is None:
+        return emptied
     for path in dict.fromkeys(each[:-1] for each in removed if len(each) > 1):
-        part = structural_schema.find(schema or {}, lists.to_indexes(path, manifest)) or {}
+        part = structural_schema.find(schema, lists.to_indexes(path, manifest)) or {}
         is_whole = path[0] == "metadata" or part.get("x-kubernetes-map-type") == "atomic"
         if (
             not is_whole
