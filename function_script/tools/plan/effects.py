@@ -192,7 +192,7 @@ def find_drift(live: Object, before: Object, schema: Object | None) -> Iterator[
                 or objects.find_path(desired, path[:-1]) == {}
             )
             is_masked = None not in (current, value) and path[0] in _SECRET and dump.is_masked(live)
-            # Nobody has a list of items without an item.
-            is_empty = value == {} and path in lists
+            # Nobody has a list of items without an item, and own kinds drop a map without a field.
+            is_empty = value == {} and (path in lists or objects.find_path(live, path) is None)
             if not is_default and not is_masked and not is_empty:
                 yield lists.to_indexes(path, desired, applied)
