@@ -41,8 +41,9 @@ class Change:
     ``resource`` is the resource name, and None is the XR, of which the status changes. ``type`` is
     the group and kind of the object. ``step`` and
     ``span`` are the place that writes the value after the change; of what is destroyed it is the
-    place before it. ``is_certain`` is False for a value that the API server decides. ``is_later``:
-    it follows in a later reconcile, when what was composed is ready.
+    place before it. ``before`` of what is added is the object that stays behind, because its kind
+    is desired no longer. ``is_certain`` is False for a value that the API server decides.
+    ``is_later``: it follows in a later reconcile, when what was composed is ready.
     """
 
     verb: Verb
@@ -85,13 +86,15 @@ def find(
         if name in new and name not in old:
             raise UnknownError(f"{manifests.describe(live)} is there, and desired only from now on")
         # What neither of both desires goes without this change.
-        if name not in old or (name in new and _is_same(live, new[name])):
-            continue
-        changes.append(_place(before.positions, of_object("destroy", name, live)))
-        if name in new:
+        if name in old and name not in new:
+            changes.append(_place(before.positions, of_object("destroy", name, live)))
+        elif name in old and not _is_same(live, new[name]):
             added[name] = new[name]
     for name, manifest in added.items():
-        changes.append(_place(after.positions, of_object("add", name, manifest)))
+        # Crossplane deletes by resource names: an object of the former kind stays behind.
+        left = manifests.describe(observed[name]) if name in observed else None
+        change = replace(of_object("add", name, manifest), before=left)
+        changes.append(_place(after.positions, change))
     refusals: list[str] = []
     remaining: dict[str, Object] = {}
     for name in (each for each in new if each in old and each not in added):

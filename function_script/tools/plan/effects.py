@@ -108,11 +108,14 @@ def _set_nulls(
 ) -> list[Path]:
     """Make null of maps that have lost their last field, and return their paths.
 
-    So does the API server, unless the map belongs to its managers as a whole.
+    So does the API server, unless the map belongs to its managers as a whole. Without a schema,
+    what comes back is not known.
     """
-    emptied = []
+    emptied: list[Path] = []
+    if schema is None:
+        return emptied
     for path in dict.fromkeys(each[:-1] for each in removed if len(each) > 1):
-        part = structural_schema.find(schema or {}, lists.to_indexes(path, manifest)) or {}
+        part = structural_schema.find(schema, lists.to_indexes(path, manifest)) or {}
         is_whole = path[0] == "metadata" or part.get("x-kubernetes-map-type") == "atomic"
         if (
             not is_whole
@@ -189,7 +192,7 @@ def find_drift(live: Object, before: Object, schema: Object | None) -> Iterator[
                 or objects.find_path(desired, path[:-1]) == {}
             )
             is_masked = None not in (current, value) and path[0] in _SECRET and dump.is_masked(live)
-            # Nobody has a list of items without an item.
-            is_empty = value == {} and path in lists
+            # Nobody has a list of items without an item, and own kinds drop a map without a field.
+            is_empty = value == {} and (path in lists or objects.find_path(live, path) is None)
             if not is_default and not is_masked and not is_empty:
                 yield lists.to_indexes(path, desired, applied)

@@ -347,8 +347,11 @@ class Planner:
         new = {
             key_of(each): (name, each) for name, each in after.result.composition.resources.items()
         }
+        # One of another kind under its resource name leaves it as it is.
+        names = {key_of(each): name for name, each in before.result.composition.resources.items()}
         for key in map(key_of, observed):
-            if key in self._xrs and key in old and key not in new:
+            is_gone = key not in new and names.get(key) not in after.result.composition.resources
+            if key in self._xrs and key in old and is_gone:
                 self._rewrites[key] = None
         for key, (name, manifest) in new.items():
             if key in self._xrs and key in old and old[key].get("spec") != manifest.get("spec"):

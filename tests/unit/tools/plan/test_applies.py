@@ -219,6 +219,7 @@ SAME = [
         [definition(rules=SET)],
         id="empty set",
     ),
+    pytest.param(CONFIG, {"data": {}}, {}, [], id="empty data"),
     pytest.param(
         SECRET,
         {"data": {"a": "eA=="}, "stringData": {"b": "y"}},

@@ -99,11 +99,13 @@ def test_name_of_the_program_is_the_name_of_a_new_object(
     assert 'add: 2 objects of 1 XR: Bucket "b-0"' in plan(capsys, xr(), *buckets())
 
 
-def test_other_kind_under_the_same_name_destroys_the_object(
+def test_other_kind_under_the_same_name_leaves_the_object_behind(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     change(project, ("kind: Bucket", "kind: Store"))
-    assert "Plan: 2 to add, 0 to change, 2 to destroy." in plan(capsys, xr(), *buckets())
+    text = plan(capsys, xr(), *buckets())
+    assert 'add: 2 objects of 1 XR: Store "demo-0", and Bucket "demo-0" stays behind' in text
+    assert "Plan: 2 to add, 0 to change, 0 to destroy." in text
 
 
 def test_moved_resource_keeps_its_object(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -446,6 +448,11 @@ def test_objects_of_a_new_xr_are_unknown(project: Path, capsys: pytest.CaptureFi
         pytest.param(("count: 2", "count: 1"), "0 to add, 1 to change, 1 to destroy", id="less"),
         pytest.param(
             ("        apiVersion: example.org/v1\n", "        # none\n        apiVersion: v1\n"),
+            "1 to add, 0 to change, 0 to destroy",
+            id="another kind, which leaves the XR behind",
+        ),
+        pytest.param(
+            ("resource-name: inner", "resource-name: other"),
             "1 to add, 0 to change, 3 to destroy",
             id="the XR",
         ),
