@@ -10,14 +10,6 @@ from function_script.request.values import Object
 
 MOVED_FROM: Final = "script.fn.crossplane.io/moved-from"
 """Annotation of documents of every dialect, with names that the resource had before."""
-_NAMES: Final = (
-    "composition-resource-name",
-    "ready",
-    "merge",
-    "depends-on",
-    "ready-when",
-    "usages",
-)
 
 
 class Annotations:
@@ -32,15 +24,17 @@ class Annotations:
         self.prefix: Final = prefix
         self._owns_prefix: Final = owns_prefix
         self._start: Final = f"{prefix}/"
-        keys = [f"{prefix}/{name}" for name in _NAMES]
-        self.keys: Final = (*keys, MOVED_FROM)
-        self.name: Final = keys[0]
-        self.ready: Final = keys[1]
-        self.merge: Final = keys[2]
-        self.depends_on: Final = keys[3]
-        self.ready_when: Final = keys[4]
-        self.usages: Final = keys[5]
+        self.name: Final = f"{prefix}/composition-resource-name"
+        self.ready: Final = f"{prefix}/ready"
+        self.merge: Final = f"{prefix}/merge"
+        self.depends_on: Final = f"{prefix}/depends-on"
+        self.ready_when: Final = f"{prefix}/ready-when"
+        self.usages: Final = f"{prefix}/usages"
         self.moved_from: Final = MOVED_FROM
+        self.keys: Final = (
+            *(self.name, self.ready, self.merge, self.depends_on),
+            *(self.ready_when, self.usages, MOVED_FROM),
+        )
         self._expected: Final = frozenset({*self.keys, MOVED_TO})
 
     def is_own(self, key: str) -> bool:

@@ -105,10 +105,6 @@ class PlainWorker(WorkerProcess):
             elif kind != stream.LIMITS:
                 return self._frames.reply if kind == stream.REPLY else kind
 
-    def read_reply_nowait(self) -> bytes | None:
-        """Return the next frame, b"" when the worker is gone, None when nothing has come."""
-        return self.read_reply(0.0)
-
     def fileno(self) -> int:
         """Return the descriptor that is readable when a reply has come."""
         return self._connection.fileno()
@@ -138,10 +134,6 @@ class PlainWorker(WorkerProcess):
 
     def resume(self) -> None:
         """Do nothing: ``pause`` does nothing."""
-
-    def set_sched_idle(self) -> None:
-        """Leave most of the CPU to others: POSIX has no idle class."""
-        self.renice()
 
     def kill(self) -> None:
         """Kill the process, without waiting for its end."""

@@ -54,9 +54,9 @@ class WorkerProcess(ABC):
     def read_reply(self, timeout_seconds: float) -> bytes | None:
         """Return the next frame, b"" when the worker is gone, None when nothing came in time."""
 
-    @abstractmethod
     def read_reply_nowait(self) -> bytes | None:
         """Return the next frame, b"" when the worker is gone, None when nothing has come."""
+        return self.read_reply(0.0)
 
     @abstractmethod
     def fileno(self) -> int:
@@ -93,15 +93,11 @@ class WorkerProcess(ABC):
     def resume(self) -> None:
         """Continue the process."""
 
-    def renice(self) -> None:
+    def set_sched_idle(self) -> None:
         """Leave most of the CPU to others. Irreversible without privileges: retire it after."""
         self.is_reusable = False
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, self.pid, _NICENESS)
-
-    @abstractmethod
-    def set_sched_idle(self) -> None:
-        """Run only while the CPU is idle. Irreversible without privileges: retire it after."""
 
     @abstractmethod
     def kill(self) -> None:
@@ -201,7 +197,7 @@ class ForkedWorker(WorkerProcess):
 
     def set_sched_idle(self) -> None:
         """Run only while the CPU is idle. Irreversible without privileges: retire it after."""
-        self.renice()
+        super().set_sched_idle()
         with suppress(OSError):
             os.sched_setscheduler(self.pid, os.SCHED_IDLE, os.sched_param(0))
 

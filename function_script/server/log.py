@@ -192,6 +192,8 @@ class BatchingHandler(logging.Handler):
         # Both ends of a deque are thread-safe, so enqueueing needs no lock.
         self._pending: deque[tuple[float, RequestRecord]] = deque()
         self._writer = LineWriter(descriptor)
+        # The dropped lines that a line of the log has told.
+        self._reported = 0
         self.schedule_flush: Schedule | None = None
 
     @property
@@ -240,8 +242,9 @@ class BatchingHandler(logging.Handler):
         batch += lines
         if not batch or not self._writer.write(batch):
             return
-        dropped = self._writer.take_unreported()
+        dropped = self._writer.dropped - self._reported
         if dropped:
+            self._reported += dropped
             text = f"{dropped} lines of the log were dropped: its reader did not take them"
             record = logging.LogRecord(__name__, logging.WARNING, __file__, 0, text, None, None)
             self._writer.write([self.format(record)])
@@ -256,7 +259,6 @@ class LineWriter:
         self._queued_bytes = 0
         self._changed = threading.Condition()
         self._is_closed = False
-        self._unreported = 0
         self.dropped = 0
         """The number of lines that were dropped because the queue was full."""
         self._thread = threading.Thread(target=self._run, name="log", daemon=True)
@@ -269,18 +271,11 @@ class LineWriter:
         with self._changed:
             if self._queued_bytes + len(data) > _MAX_QUEUED_BYTES:
                 self.dropped += len(lines)
-                self._unreported += len(lines)
                 return False
             self._queue.append(data)
             self._queued_bytes += len(data)
             self._changed.notify_all()
         return True
-
-    def take_unreported(self) -> int:
-        """Return the number of lines that were dropped since the last call."""
-        with self._changed:
-            dropped, self._unreported = self._unreported, 0
-        return dropped
 
     def drain(self) -> None:
         """Wait until the queue is empty, for two seconds at most."""

@@ -117,7 +117,9 @@ def run(
     scope = scope_of(view.request, step, seed)
     resolved = requirements.resolve(step, scope, data)
     if requirements.unresolved(resolved, data):
-        waiting = response.waiting(data, *resolved, _ttl_while_unmet(step))
+        # Its program has not run, so that the TTL is not the program's.
+        seconds = WAITING_SECONDS if step.ttl_seconds is None else step.ttl_seconds
+        waiting = response.waiting(data, *resolved, seconds)
         return response.encode(waiting, step.limits)
 
     output = evaluate(step, scope, record)
@@ -177,11 +179,6 @@ def choose_ttl(
     if step.reads_files:
         return min(_IMPURE_SECONDS, step.limits.default_ttl_seconds)
     return _spread_ttl(step.limits.default_ttl_seconds, info)
-
-
-def _ttl_while_unmet(step: inputs.Step) -> float:
-    """Return the TTL of a step whose program has not run, for a requirement is not met."""
-    return WAITING_SECONDS if step.ttl_seconds is None else step.ttl_seconds
 
 
 def _spread_ttl(seconds: float, info: RequestInfo) -> float:
