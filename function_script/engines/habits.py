@@ -142,6 +142,10 @@ _ROWS: Final[dict[Kind, tuple[_Row, ...]]] = {
             "write a named template with define, and include it",
         ),
         _jinja("template", "a template is a module or a macro: {% macro name(a) %}"),
+        _go(
+            "elseif elsif elif",
+            "write {{ else if … }}; in range and with, {{ else }}{{ if … }} with one end more",
+        ),
         _go("required", 'write {{ if not .x }}{{ fail "x is missing" }}{{ end }}, or default'),
         _go("getCompositeResourceConnectionDetails", "read .observed.composite.connectionDetails"),
         _Row(
@@ -367,10 +371,6 @@ _ROWS: Final[dict[Kind, tuple[_Row, ...]]] = {
         _go("is", "test a value with if, not, eq or kindIs"),
         _go("for", "there is no for: range $item := LIST, or range until N"),
         _go("unless", "write {{ if not .x }}"),
-        _go(
-            "elseif elsif elif",
-            "write {{ else if … }}; in range and with, {{ else }}{{ if … }} with one end more",
-        ),
         _go("while", "there is no while: range over a list, or over until N"),
         _go("case switch match", "write if, else if and end"),
         _go("def func function macro import load extends from", _GO_CALLED),

@@ -239,17 +239,15 @@ def _resource(entry: object, convert: Convert) -> dict[str, object]:
     resource = entry.get("resource")
     if resource:
         converted["resource"] = (
-            _parts(resource, convert) if isinstance(resource, Lazy) else convert(resource)
+            LazyDict({name: partial(_part, resource, name, convert) for name in resource})
+            if isinstance(resource, Lazy)
+            else convert(resource)
         )
     if entry.get("connection_details"):
         converted["connectionDetails"] = _to_base64(entry["connection_details"])
     if "ready" in entry:
         converted["ready"] = entry["ready"]
     return converted
-
-
-def _parts(resource: Lazy, convert: Convert) -> LazyDict:
-    return LazyDict({name: partial(_part, resource, name, convert) for name in resource})
 
 
 def _part(resource: Lazy, name: str, convert: Convert) -> object:

@@ -55,7 +55,7 @@ def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mi
         positions = {mistake.position for mistake in mistakes}
         correction = None
         for error in errors:
-            position = _position(error)
+            position = (error.position or 0) if error.cause is None else error.cause
             if text.to_source(position) in positions or text.is_corrected(position):
                 continue
             unclosed = find_unclosed(text.text, position, grammar.delims)
@@ -96,10 +96,6 @@ def _without_followers(mistakes: Sequence[Mistake], source: str, left: str) -> I
                 # Text behind a keyword of another language means nothing here.
                 foreign.add(action)
         yield mistake
-
-
-def _position(error: ParseError) -> int:
-    return (error.position or 0) if error.cause is None else error.cause
 
 
 def _parse(text: str, grammar: Grammar) -> Sequence[ParseError]:

@@ -254,9 +254,7 @@ class Time(Struct):
         """Return the text of JSON and YAML: ``2024-05-06T07:08:09Z``."""
         return format_time(self, "2006-01-02T15:04:05.999999999Z07:00")
 
-    def json(self) -> object:
-        """Return the text of rfc3339."""
-        return self.rfc3339()
+    json = rfc3339
 
     def yaml(self) -> object:
         """Return the time itself: YAML has timestamps."""

@@ -54,7 +54,10 @@ def describe(
         message += f" ({first.lstrip('.')} does not exist)"
     if not isinstance(base, (Mapping, list, tuple, range)):
         message += f" ({start.lstrip('.') or 'the value'} is {exceptions.type_of(base)})"
-    return MissingPath(message, _hint_of(base, keys[0], statement, start), str(keys[0]))
+    hint = _hint_of(base, keys[0], statement, start)
+    if hint is None and isinstance(base, str):
+        hint = _loop_hint(base, start, roots, template)
+    return MissingPath(message, hint, str(keys[0]))
 
 
 def _hint_of(base: object, key: object, statement: str, path: str) -> str | None:
@@ -77,6 +80,19 @@ def _hint_of(base: object, key: object, statement: str, path: str) -> str | None
     if re.search(rf"\.{re.escape(name)}-\w", statement):
         hint = hints.key_hint(statement, name)
     return hint or _suggest_key(name, base)
+
+
+def _loop_hint(base: str, name: str, roots: Mapping[str, object], template: str) -> str | None:
+    """Return the hint for a key of an object that a loop goes over, read like one of its values."""
+    loops = re.findall(rf"\bfor\s+{re.escape(name)}\s+in\s+(.+?)\s*[-+]?%\}}", template)
+    # Of several loops with the name, any may be the one.
+    (path,) = loops if len(loops) == 1 else ("",)
+    value: object = roots
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    if not isinstance(value, Mapping) or base not in value:
+        return None
+    return f"a loop over an object has its keys: write `for key, value in {path}.items()`"
 
 
 def _suggest_key(key: str, candidates: Iterable[object]) -> str:

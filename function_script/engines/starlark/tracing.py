@@ -156,16 +156,16 @@ class _Tracer:
                 for each, item in zip(node.keys, node.values, strict=True)
                 if each is not None
             ]
-            same = [each for each in entries if _constant(each[0]) == key]
             computed = [each for each in entries if not isinstance(each[0], ast.Constant)]
+            same = [
+                (each, item)
+                for each, item in entries
+                if isinstance(each, ast.Constant) and each.value == key
+            ]
             # Of several computed keys only a run knows which one it was.
             if same or len(computed) == 1:
                 place, value = (same or computed)[-1]
         return _Place(key=place, value=value, source=source)
-
-
-def _constant(node: ast.expr | None) -> object:
-    return node.value if isinstance(node, ast.Constant) else None
 
 
 def _writers(tree: ast.AST) -> Iterator[tuple[_Writer, ast.expr | None, ast.expr | ast.stmt]]:

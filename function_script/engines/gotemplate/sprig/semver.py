@@ -65,13 +65,7 @@ class Version(Struct):
         metadata = f"+{self.metadata}" if self.metadata else ""
         return ".".join(map(str, self.numbers)) + pre + metadata
 
-    def json(self) -> object:
-        """Return the text."""
-        return self.text()
-
-    def yaml(self) -> object:
-        """Return the text."""
-        return self.text()
+    json = yaml = text
 
     def precedence(self) -> tuple[tuple[int, ...], tuple[object, ...]]:
         """Return the sort key of a version: a release comes after its pre-releases."""
