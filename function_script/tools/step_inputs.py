@@ -228,6 +228,7 @@ class StoredInputs:
                     namespace = manifests.text_at(value, "metadata", "namespace")
                     self._documents[kind, namespace, name] = document
         steps = (step for document in documents for step in find(document))
+        # By identity: files may have equal documents. A step without a reference has that of None.
         self._referenced = {id(self._find_of(step)) for step in steps} - {id(None)}
 
     def find(self, selector: Selector) -> list[Object] | None:

@@ -318,6 +318,7 @@ def find_different(actual: Object, expected: Iterable[Object]) -> Iterator[objec
         if document is None:
             yield "resources", name
             continue
+        # Either direction alone allows keys that the other side lacks.
         mismatches = (*find_mismatches(manifest, document), *find_mismatches(document, manifest))
         yield from (("resources", name, *mismatch.at) for mismatch in mismatches)
 

@@ -242,6 +242,7 @@ def _find_xrs(subject: Subject) -> Iterator[Document]:
         files += subject.project.find_files(folder, SUFFIXES)
     count = 0
     for file in files:
+        # A search in the text spares reading the YAML of all other examples.
         text = subject.project.read(file).decode("utf-8", "replace")
         if not any(f"kind: {kind}" in text for _, kind in kinds) or count == subject.max_examples:
             continue

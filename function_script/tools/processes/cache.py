@@ -139,6 +139,7 @@ class ImageCache:
         # Only the owner of the lock writes here, so a leftover is that of a killed command.
         partial = directory.with_suffix(".partial")
         _remove(partial)
+        # What has the name of the image and is none is broken.
         _remove(directory)
         try:
             files = partial / ROOT_FILES

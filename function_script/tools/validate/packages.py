@@ -82,6 +82,7 @@ class PackageSchemas:
         done: set[str] = set()
         while waiting and len(done) < _MAX_PACKAGES:
             name = waiting.pop(0)
+            # Packages may depend on each other in a circle.
             if name in done:
                 continue
             done.add(name)
@@ -177,6 +178,7 @@ def _fetch(reference: str, path: Path) -> Path:
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
 
     text = xpkg.fetch_package(reference)
+    # Several commands may fetch one package at the same time.
     partial = path.with_suffix(f".{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -177,6 +177,7 @@ def open_archive(file: BinaryIO) -> Iterator[IO[bytes]]:
         yield file
         return
     budget = Budget.of(os.fstat(file.fileno()).st_size)
+    # Who reads an archive goes back in it, which a compressed file cannot.
     with tempfile.SpooledTemporaryFile(_SPOOLED_BYTES) as plain:
         shutil.copyfileobj(Bounded(reader, budget), plain, _CHUNK_BYTES)
         plain.seek(0)

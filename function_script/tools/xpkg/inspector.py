@@ -57,6 +57,7 @@ class Inspected:
 
 def inspect(name: str, trust: Trust | None = None) -> Inspected:
     """Inspect a package file or a package in a registry. Raises InputError."""
+    # A name with this ending is a file that is missing, and nothing in a registry.
     if Path(name).exists() or name.endswith(".xpkg"):
         packages = image_loader.load(Path(name))
         parts = [

@@ -207,6 +207,7 @@ class _Deadline:
     def watch(self, connection: socket.socket) -> None:
         """Apply the deadline to this connection."""
         with self._lock:
+            # The time may be over before there is a connection.
             self._socket = connection
             if self.is_over:
                 _shut(connection)
