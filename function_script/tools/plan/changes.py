@@ -90,12 +90,13 @@ def find(
             changes.append(_place(before.positions, of_object("destroy", name, live)))
         elif name in old and not _is_same(live, new[name]):
             added[name] = new[name]
+    refusals: list[str] = []
     for name, manifest in added.items():
         # Crossplane deletes by resource names: an object of the former kind stays behind.
         left = manifests.describe(observed[name]) if name in observed else None
         change = replace(of_object("add", name, manifest), before=left)
         changes.append(_place(after.positions, change))
-    refusals: list[str] = []
+        refusals += _list_violations(manifest, catalog)
     remaining: dict[str, Object] = {}
     for name in (each for each in new if each in old and each not in added):
         manifest, current = new[name], observed.get(name)
@@ -104,11 +105,16 @@ def find(
         remaining[name] = effect.manifest
         changes += _locate(after.positions, name, manifest, effect.changes)
         refusals += (f"{manifest['kind']}: {each}" for each in effect.refusals)
+        if effect.changes and (violations := _list_violations(effect.manifest, catalog)):
+            former = _list_violations(current or old[name], catalog)
+            refusals += (each for each in violations if each not in former)
         if current is not None and schema is not None and effect.changes:
             refusals += _find_refusals(current, effect.manifest, schema)
     status = _status(after)
     effect = effects.apply(None, _status(before), status, None)
     changes += _locate(after.positions, None, status, effect.changes)
+    if effect.changes:
+        refusals += _list_violations({**after.result.xr, **status}, catalog, "status")
     return Outcome(changes=changes, refusals=refusals, manifests=remaining)
 
 
@@ -194,6 +200,18 @@ def _find_refusals(live: Object, manifest: Object, schema: Object) -> Iterator[s
     if skipped:
         raise UnknownError(f"a rule of {live['kind']} was not evaluated: {skipped[0]}")
     yield from (f"{live['kind']}: {refusal}" for refusal in refusals)
+
+
+def _list_violations(manifest: Object, catalog: Catalog, part: str = "") -> list[str]:
+    """Return what the schema of a CRD or XRD does not allow below ``part`` of an object.
+
+    A server-side apply of a field that is not in the schema is refused, too. Which version of
+    Kubernetes' own kinds a cluster has is not known.
+    """
+    type_ = objects.api_version_and_kind(manifest)
+    comparison = catalog.compare(manifest) if catalog.is_extension(type_) else None
+    problems = [] if comparison is None else comparison.problems
+    return [f"{type_[1]}: {each.message}" for each in problems if each.path.startswith(part)]
 
 
 def find_drift(

@@ -70,6 +70,10 @@ class Catalog:
         """Return the schema of a kind, or None. It may contain itself."""
         return self._schemas.get((api_version, kind)) or builtin.find_schema(api_version, kind)
 
+    def is_extension(self, type_: tuple[str, str]) -> bool:
+        """Report whether the schema of a kind is that of a CRD or XRD."""
+        return type_ in self._schemas
+
     def has_others(self, type_: tuple[str, str]) -> bool:
         """Report whether an extension defines a kind of another group than that of a kind."""
         group = manifests.group(type_[0])
@@ -85,7 +89,7 @@ class Catalog:
         schema = self.find(*type_)
         if schema is None:
             return None
-        is_builtin = type_ not in self._schemas
+        is_builtin = not self.is_extension(type_)
         value: Object = {key: objects.deep_copy(part) for key, part in manifest.items()}
         structural_schema.add_defaults(value, schema)
         if drops_nulls or is_builtin:

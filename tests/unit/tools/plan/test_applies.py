@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from support.plans import COMPOSITION, CROSSPLANE, buckets, crd, plan, xr
+from support.plans import COMPOSITION, CROSSPLANE, buckets, change, crd, plan, xr
 
 from function_script.documents import to_yaml_stream
 from function_script.request.values import Object
@@ -241,3 +241,44 @@ def test_object_as_the_api_server_completes_it_has_no_drift(
 ) -> None:
     row = plan_edit(project, capsys, kind, (body, body), *definitions, live=live)
     assert row["verdict"] == "unchanged", row
+
+
+VIOLATIONS = [
+    pytest.param({}, {"colour": "red"}, 'Bucket: unknown field "spec.colour"', id="unknown field"),
+    pytest.param({}, {"size": "two"}, "Bucket: spec.size: Invalid value", id="type"),
+    pytest.param({"colour": "red"}, {"colour": "blue"}, "", id="there before"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "reason"), VIOLATIONS)
+def test_object_that_its_schema_does_not_allow_is_refused(
+    project: Path, capsys: pytest.CaptureFixture[str], before: Object, after: Object, reason: str
+) -> None:
+    """A cluster refuses fields that are not in the schema, too; it drops them with other writes."""
+    row = plan_edit(project, capsys, BUCKET, spec(before, after), crd())
+    assert row["verdict"] == ("invalid" if reason else "planned")
+    assert reason in str(row["reason"])
+
+
+def test_new_object_that_its_schema_does_not_allow_is_refused(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(project, ("range(spec.count)", "range(3)"), ("size: 1", "size: {{ i }}"))
+    text = plan(capsys, xr(), *buckets(), crd(maximum=1))
+    assert "refused by the API server: Bucket: spec.size: Invalid value: 2" in text
+
+
+def test_status_that_the_xrd_does_not_have_is_refused(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Crossplane writes nothing of the status then."""
+    status = """\
+        ---
+        apiVersion: example.org/v1
+        kind: XBucket
+        status: {buckets: 2}
+"""
+    text = (project / "new" / "composition.yaml").read_text()
+    (project / "new" / "composition.yaml").write_text(f"{text.rstrip()}\n{status}")
+    printed = plan(capsys, xr(), *buckets())
+    assert 'refused by the API server: XBucket: unknown field "status.buckets"' in printed

@@ -105,7 +105,10 @@ def test_key_that_a_program_does_not_state_has_its_default(
         "type": "array",
         "x-kubernetes-list-type": "map",
         "x-kubernetes-list-map-keys": ["name", "port"],
-        "items": {"properties": {"port": {"type": "integer", "default": 2}}},
+        "items": {
+            "type": "object",
+            "properties": {"name": {"type": "string"}, "port": {"type": "integer", "default": 2}},
+        },
     }
     text = json.dumps(crd()).replace('"region":', f'"rules": {json.dumps(rules)}, "region":')
     own: Object = {

@@ -171,7 +171,7 @@ RULES = [
 def test_change_that_a_rule_refuses_is_invalid(
     project: Path, capsys: pytest.CaptureFixture[str], rule: str, size: str, text: str
 ) -> None:
-    change(project, ("size: 1", f"{size or 'size: 2'}\n          other: 1"))
+    change(project, ("size: 1", size or "size: 2"), ("{{ spec.region }}", "us"))
     definition = crd(**{"x-kubernetes-validations": [{"rule": rule}]})
     printed = plan(capsys, xr(count=1), *managed((CROSSPLANE, SIZE)), definition)
     assert text in printed
