@@ -3,6 +3,7 @@
 import os
 import re
 import runpy
+import subprocess
 
 import pytest
 import yaml
@@ -33,6 +34,19 @@ def test_command_exists(command: str) -> None:
     else:
         assert not arguments
         assert os.access(ROOT / program, os.X_OK)
+
+
+@pytest.mark.parametrize(
+    "target", ["test-attacks", "test-browser", "test-compiled", "test-install", "test-portable"]
+)
+def test_target_names_tests_that_exist(target: str) -> None:
+    """A file that was moved would end a run that takes half an hour, or would not be run."""
+    commands = subprocess.run(
+        ["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    paths = set(re.findall(r"tests/[\w./]+", commands))
+    assert paths
+    assert [path for path in sorted(paths) if not (ROOT / path).exists()] == []
 
 
 def test_workflow_runs_on_the_systems_that_are_supported() -> None:
