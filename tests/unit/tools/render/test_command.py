@@ -229,13 +229,14 @@ def test_fields_of_the_composition_are_pointed_at(tmp_path: Path) -> None:
     ]
 
 
-def test_step_that_takes_too_long_is_told_at_its_line(tmp_path: Path) -> None:
-    """Limits hold as in production."""
+def test_step_that_takes_too_long_is_told_at_its_place(tmp_path: Path) -> None:
+    """At the line at which the interpreter ends, or at the step if its worker is ended first."""
     script = (
-        "      limits: {timeout: 400ms}\n      script: |\n        def main(req):\n"
+        "      limits: {timeout: 100ms}\n      script: |\n        def main(req):\n"
         "          for i in range(1000000000):\n            pass\n"
     )
-    assert problems(example(tmp_path, STEP + script)) == ["composition.yaml:22:11"]
+    (place,) = problems(example(tmp_path, STEP + script))
+    assert place in {"composition.yaml:22:11", "composition.yaml:13:5"}
 
 
 UNREADABLE = [
