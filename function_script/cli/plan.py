@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, Unpack, cast
@@ -62,14 +61,14 @@ def _open_planner(
     from function_script.tools.plan import dump, planning  # noqa: PLC0415 - slow to import
     from function_script.tools.project import Project  # noqa: PLC0415 - as above
 
-    after, before = flags["after"], flags["before"] and Path(flags["before"])
-    project = Project.of([after, *([before] if before else [])], allowed=flags["allow_outside"])
+    after = flags["after"]
+    before = None if flags["before"] is None else Path(flags["before"])
+    named = [after] if before is None else [after, before]
+    project = Project.of(named, allowed=flags["allow_outside"])
     rendering = options.read_rendering(flags, hides_packages=report is None)
     settings = planning.Options(
-        rendering=rendering, before=before or None, until_ready=flags["until_ready"]
+        rendering=rendering, before=before, until_ready=flags["until_ready"], report=report
     )
-    if report is not None:
-        settings = replace(settings, report=report)
     with rendering.servers:
         cluster = dump.load(flags["cluster"])
         with planning.open_planner(cluster, after, project, settings, pool) as planner:

@@ -1,4 +1,4 @@
-"""What was made of the last programs, found without reading their texts."""
+"""The results for the last programs, by the identity of a program: no text is compared."""
 
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec, TypeVar

@@ -124,21 +124,10 @@ def buckets(name: str = "demo", count: int = 2) -> list[Object]:
     ]
 
 
-OUTER = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata:
-  name: outer
-spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: XOuter}
-  mode: Pipeline
-  pipeline:
-  - step: render
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: JinjaTemplate
-      inline: |
+_HEAD = COMPOSITION[: COMPOSITION.index("        {% for")]
+OUTER = (
+    _HEAD.replace("name: buckets", "name: outer").replace("XBucket", "XOuter")
+    + """\
         apiVersion: example.org/v1
         kind: XBucket
         metadata:
@@ -148,6 +137,7 @@ spec:
           count: 2
           region: eu
 """
+)
 
 
 def nested() -> list[Object]:

@@ -93,8 +93,8 @@ def find(
     refusals: list[str] = []
     for name, manifest in added.items():
         # Crossplane deletes by resource names: an object of the former kind stays behind.
-        left = manifests.describe(observed[name]) if name in observed else None
-        change = replace(of_object("add", name, manifest), before=left)
+        orphan = manifests.describe(observed[name]) if name in observed else None
+        change = replace(of_object("add", name, manifest), before=orphan)
         changes.append(_place(after.positions, change))
         refusals += _list_violations(manifest, catalog)
     remaining: dict[str, Object] = {}

@@ -74,10 +74,10 @@ class Lists:
         parts = {
             key: self._drop_empty(item, below.get(key), (*path, key)) for key, item in value.items()
         }
-        kept: Object = {
+        fields: Object = {
             key: part for key, part in parts.items() if part is not None or value[key] is None
         }
-        return kept or None
+        return fields or None
 
     def __contains__(self, path: Path) -> bool:
         return path in self._paths

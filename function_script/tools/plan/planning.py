@@ -43,10 +43,6 @@ _MAX_PROCESSES: Final = 4
 _HIDDEN: Final = "the reason is hidden: a step got data of a Secret"
 
 
-def _report_nothing(_: float) -> None:
-    """Receive the progress that nobody shows."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """``before`` is a directory of Compositions; None: those of the dump.
@@ -58,7 +54,7 @@ class Options:
     rendering: renderer.Options
     before: Path | None = None
     until_ready: bool = False
-    report: Callable[[float], None] = _report_nothing
+    report: Callable[[float], None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +143,8 @@ class Planner:
         keys = [key for key, owners in above.items() if chosen.intersection((key, *owners))]
         types = {key[:2] for key in self._xrs} | self._xrds.keys()
         for number, order in enumerate(sorted((len(above[key]), key) for key in keys)):
-            self._options.report(number / len(keys))
+            if self._options.report is not None:
+                self._options.report(number / len(keys))
             plan = self._plan_xr(order)
             if plan is None:
                 continue
@@ -343,17 +340,16 @@ class Planner:
         self, before: Rendering, after: Rendering, outcome: Outcome, observed: Sequence[Object]
     ) -> None:
         """Note what the change writes into the XRs that an XR composes."""
-        old = {key_of(each): each for each in before.result.composition.resources.values()}
-        new = {
-            key_of(each): (name, each) for name, each in after.result.composition.resources.items()
-        }
-        # One of another kind under its resource name leaves it as it is.
-        names = {key_of(each): name for name, each in before.result.composition.resources.items()}
-        for key in map(key_of, observed):
-            is_gone = key not in new and names.get(key) not in after.result.composition.resources
-            if key in self._xrs and key in old and is_gone:
+        old, new = (
+            {key_of(each): (name, each) for name, each in side.result.composition.resources.items()}
+            for side in (before, after)
+        )
+        for key in (key_of(each) for each in observed if key_of(each) in old):
+            # One of another kind under its resource name leaves it as it is.
+            is_gone = old[key][0] not in after.result.composition.resources
+            if key in self._xrs and key not in new and is_gone:
                 self._rewrites[key] = None
         for key, (name, manifest) in new.items():
-            if key in self._xrs and key in old and old[key].get("spec") != manifest.get("spec"):
+            if key in self._xrs and key in old and old[key][1].get("spec") != manifest.get("spec"):
                 spec = outcome.manifests[name].get("spec", {})
                 self._rewrites[key] = {**self._xrs[key], "spec": spec}

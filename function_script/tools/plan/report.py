@@ -49,8 +49,8 @@ class _Entry(NamedTuple):
         elif change.verb == "rename":
             text = f'"{change.before}" becomes "{change.after}", the object stays'
         else:
-            left = f", and {change.before} stays behind" if change.before else ""
-            text = f"{change.object}{left}"
+            orphan = f", and {change.before} stays behind" if change.before else ""
+            text = f"{change.object}{orphan}"
         return f"{subject}{', later' if change.is_later else ''}: {text}"
 
     def names(self, *, has_all: bool) -> list[str]:
