@@ -20,7 +20,7 @@ from function_script.tools.render.functions import (
     find_runtimes,
 )
 from function_script.tools.render.messages import fatal_messages
-from function_script.tools.render.pipeline import PipelineError
+from function_script.tools.render.pipeline import PipelineError, UnfetchedError
 from function_script.tools.render.positions import Origin, Positions
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.requirements import RequirementSource, StepResponse
@@ -101,6 +101,8 @@ class Versions:
             if rendering.skipped:
                 raise InputError.of(f'step "{rendering.skipped[0]}" is left out')
             result = rendering.result
+            if isinstance(result.failure, UnfetchedError):
+                raise result.failure
             problems = result.failure.diagnostics if result.failure is not None else ()
             response = StepResponse(response=_join(rendering), diagnostics=problems)
             return Answer(response, rendering.positions, result.requirements)
@@ -161,6 +163,9 @@ class Versions:
         runner = self._open(source).start([own_step])
         try:
             response = runner(own_step, own)
+        except UnfetchedError:
+            # What a program answers that is not at hand, nobody knows.
+            raise
         except PipelineError as error:
             refused = fnv1.RunFunctionResponse()
             response = StepResponse(response=refused, diagnostics=error.diagnostics)

@@ -39,6 +39,10 @@ class PipelineError(ProgramError):
         self.step = step
 
 
+class UnfetchedError(PipelineError):
+    """The program of ``step`` is on another host, and cannot be fetched from there."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReconcileResult:
     """The result that Compositions and Operations share.

@@ -15,7 +15,7 @@ from function_script.sandbox import Answered
 from function_script.texts.errors import InputError
 from function_script.tools import local_pool, manifests, step_inputs
 from function_script.tools.render import builtin, messages
-from function_script.tools.render.pipeline import PipelineError
+from function_script.tools.render.pipeline import PipelineError, UnfetchedError
 from function_script.tools.render.requirements import StepResponse
 from function_script.tools.render.runtimes import model
 from function_script.tools.render.steps import Step
@@ -53,7 +53,7 @@ class Local(model.Runtime):
                 caller.options.servers.packages,
             )
         except InputError as unfetched:
-            raise PipelineError(step, *unfetched.diagnostics) from unfetched
+            raise UnfetchedError(step, *unfetched.diagnostics) from unfetched
         if reply.log:
             caller.options.print(reply.log)
         if not isinstance(reply, Answered):

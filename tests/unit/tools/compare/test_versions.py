@@ -163,12 +163,6 @@ EDITS = [
     pytest.param(
         ("spec.names", "spec.absent.names"), "new/composition.yaml:8", "error: ", id="refusal"
     ),
-    pytest.param(
-        (INLINE_FIELD, REMOTE_FIELD),
-        "new/composition.yaml:8",
-        "it is not in the cache, and --offline is set",
-        id="no answer",
-    ),
 ]
 
 
@@ -181,10 +175,21 @@ def test_edit_is_reported_at_its_line(
     message: str,
 ) -> None:
     edit(project / "new/composition.yaml", *replaced)
-    text = compare(capsys, *FAIL_ON, "--offline", code=exit_codes.REPORTED)
+    text = compare(capsys, *FAIL_ON, code=exit_codes.REPORTED)
     assert "1 XR  different" in text
     assert message in text
     assert f"--> {position}" in text
+
+
+@pytest.mark.parametrize("side", ["new", "old"])
+def test_program_that_one_side_cannot_fetch_is_not_compared(
+    project: Path, capsys: pytest.CaptureFixture[str], side: str
+) -> None:
+    edit(project / side / "composition.yaml", INLINE_FIELD, REMOTE_FIELD)
+    flags = ("--offline", "--fail-on", "not-compared")
+    text = compare(capsys, *flags, code=exit_codes.REPORTED)
+    assert "0 XRs  not compared" in text
+    assert "it is not in the cache, and --offline is set" in text
 
 
 def test_compositions_of_one_name_are_compared_by_their_paths(
