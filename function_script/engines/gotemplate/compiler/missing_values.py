@@ -8,7 +8,6 @@ they are used: a missing value may be tested, take a default and be passed to a 
 from enum import Enum
 from typing import Final
 
-from function_script.engines.gotemplate import missing
 from function_script.engines.gotemplate.compiler.values import Origin, Value
 from function_script.engines.gotemplate.function import Accepts
 from function_script.engines.gotemplate.operations import expressions
@@ -16,9 +15,11 @@ from function_script.engines.gotemplate.operations.calls import Callee
 from function_script.engines.gotemplate.operations.frame import Expression
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.syntax.nodes import Site
-from function_script.engines.gotemplate.values import MISSING
+from function_script.engines.gotemplate.values import MISSING, POISON
 
 ACCEPTS_MISSING: Final = (Accepts.MISSING, Accepts.MISSING_AND_RETURNS_IT)
+# Functions with a substitute for a variable that could not be computed.
+_ACCEPTS_POISON: Final = frozenset({"coalesce", "default", "empty"})
 _NOWHERE: Final = Origin(expressions.Constant(MISSING), "", ())
 
 
@@ -68,9 +69,9 @@ class MissingValues:
             return value
         accepts = Accepts.VALUES if callee is None else callee.accepts
         if self.leaves_gaps and value.nil:
-            # These functions have a substitute, which stands for poison as for a missing value.
-            if callee is not None and callee.name in missing.ACCEPTS_POISON:
-                value = value.copy(expressions.Replace(value.expression, missing.POISON, MISSING))
+            # The substitute stands for poison as for a missing value.
+            if callee is not None and callee.name in _ACCEPTS_POISON:
+                value = value.copy(expressions.Replace(value.expression, POISON, MISSING))
             elif accepts in ACCEPTS_MISSING:
                 site = Site(node, self.template)
                 value = value.copy(

@@ -1,14 +1,18 @@
 """Expressions other than calls: constants, variables, fields, checks of arguments."""
 
-from typing import Final
+from itertools import islice
+from typing import Final, NoReturn
 
-from function_script.engines.gotemplate import errors, missing, runtime, values
+from function_script.engines.gotemplate import errors, runtime, values
 from function_script.engines.gotemplate.operations.frame import Expression, Frame
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax.nodes import Site
 
 _MISSING: Final = values.MISSING
-_POISON: Final = missing.POISON
+_POISON: Final = values.POISON
+# Suggestions are searched among at most this many names of at most this length.
+_MAX_NAMES: Final = 1_000
+_MAX_LENGTH: Final = 64
 
 
 class Constant(Expression):
@@ -212,8 +216,29 @@ class RequiredValue(Expression):
         if value is _MISSING:
             frame.site = self.site
             # To read the start again costs something only where it fails.
-            missing.raise_missing(self.start.evaluate(frame), self.prefix, self.names)
+            raise_missing(self.start.evaluate(frame), self.prefix, self.names)
         return value
+
+
+def raise_missing(start: object, prefix: str, names: tuple[str, ...]) -> NoReturn:
+    """Raise NoValueError for ``names`` below ``start``, which the template calls ``prefix``."""
+    path = prefix
+    for name in names:
+        if start is _MISSING or start is None:
+            raise errors.NoValueError(path, null=start is None)
+        path += _step(name)
+        if not isinstance(start, dict):
+            raise errors.NoValueError(path, name)
+        if name not in start:
+            keys = (key for key in start if type(key) is str and len(key) <= _MAX_LENGTH)
+            raise errors.NoValueError(path, name[:_MAX_LENGTH], tuple(islice(keys, _MAX_NAMES)))
+        start = start[name]
+    raise errors.NoValueError
+
+
+def _step(name: str) -> str:
+    text = name if len(name) <= _MAX_LENGTH else f"{name[:_MAX_LENGTH]}…"
+    return f".{text}" if name.isidentifier() else f'["{text}"]'
 
 
 class RequiredOrPoison(Expression):
