@@ -27,7 +27,7 @@ CODEC = (
     *("request", "response", "splice", "identity"),
 )
 SYNTAX = ("lexer", "nodes", "parser")
-OPERATIONS = ("frame", "expressions", "calls", "statements")
+OPERATIONS = ("expressions", "calls", "statements")
 COMPILER = ("values", "missing_values", "pipelines", "templates")
 # No module with dataclasses or NamedTuples whose fields have types that are only imported for
 # type checkers: compiled, those look for the types when they are defined.

@@ -12,7 +12,7 @@ from function_script.engines.gotemplate.compiler.values import Origin, Value
 from function_script.engines.gotemplate.function import Accepts
 from function_script.engines.gotemplate.operations import expressions
 from function_script.engines.gotemplate.operations.calls import Callee
-from function_script.engines.gotemplate.operations.frame import Expression
+from function_script.engines.gotemplate.run import Expression
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.syntax.nodes import Site
 from function_script.engines.gotemplate.values import MISSING, POISON

@@ -18,7 +18,7 @@ from function_script.engines.gotemplate.function import Accepts, Function
 from function_script.engines.gotemplate.operations import calls, expressions
 from function_script.engines.gotemplate.operations.calls import Callee
 from function_script.engines.gotemplate.operations.expressions import Slot
-from function_script.engines.gotemplate.operations.frame import DOT, FIRST_FREE, ROOT, Expression
+from function_script.engines.gotemplate.run import DOT, FIRST_FREE, ROOT, Expression
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.syntax.nodes import Site

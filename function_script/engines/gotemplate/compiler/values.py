@@ -6,7 +6,7 @@ from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.errors import Code, EvalError
 from function_script.engines.gotemplate.operations.expressions import Constant as Literal
 from function_script.engines.gotemplate.operations.expressions import NewNil, Slot
-from function_script.engines.gotemplate.operations.frame import Expression
+from function_script.engines.gotemplate.run import Expression
 from function_script.engines.gotemplate.syntax import nodes
 
 

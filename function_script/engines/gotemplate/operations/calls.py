@@ -5,7 +5,7 @@ from typing import Final, TypeAlias, cast
 
 from function_script.engines.gotemplate import runtime, values
 from function_script.engines.gotemplate.function import Accepts, Function, Injects
-from function_script.engines.gotemplate.operations.frame import Expression, Frame
+from function_script.engines.gotemplate.run import Expression, Frame
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax.nodes import Site
 

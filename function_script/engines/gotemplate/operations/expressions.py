@@ -4,7 +4,7 @@ from itertools import islice
 from typing import Final, NoReturn
 
 from function_script.engines.gotemplate import errors, runtime, values
-from function_script.engines.gotemplate.operations.frame import Expression, Frame
+from function_script.engines.gotemplate.run import Expression, Frame
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax.nodes import Site
 

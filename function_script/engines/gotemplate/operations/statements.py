@@ -5,14 +5,14 @@ from typing import Final, NoReturn, cast
 
 from function_script.engines.gotemplate import errors, runtime
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
-from function_script.engines.gotemplate.operations.frame import (
+from function_script.engines.gotemplate.run import (
     Body,
     Expression,
     Frame,
+    Run,
     Statement,
     record_site,
 )
-from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.syntax.nodes import Site
 from function_script.engines.gotemplate.values import POISON
 
