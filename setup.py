@@ -27,8 +27,8 @@ CODEC = (
     *("request", "response", "splice", "identity"),
 )
 SYNTAX = ("lexer", "nodes", "parser")
-OPERATIONS = ("frame", "expressions", "calls", "statements")
-COMPILER = ("values", "missing_values", "pipelines", "templates")
+OPERATIONS = ("expressions", "statements")
+COMPILER = ("values", "pipelines", "templates")
 # No module with dataclasses or NamedTuples whose fields have types that are only imported for
 # type checkers: compiled, those look for the types when they are defined.
 MODULES = (

@@ -43,9 +43,8 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
     branches: list[Branch] = []
     for mark in marks:
         source = loaded.origins[mark.template]
-        parts = loaded.parts_of(source)
-        span = positions.find_span(source, mark.node.position, 1, parts).span
-        last = positions.find_span(source, mark.last, 1, parts).span.line
+        span = positions.find_span(source, mark.node.position, 1).span
+        last = positions.find_span(source, mark.last, 1).span.line
         branches.append(Branch(span, last, id(mark.node) in reached))
     return branches
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final, Self
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.go_time import LOCAL, MAX_SECONDS, RFC3339, Time
-from function_script.engines.gotemplate.sprig.date_reader import parse_date
+from function_script.engines.gotemplate.go_time import LOCAL, MAX_SECONDS, RFC3339, Time, parse_date
 from function_script.engines.gotemplate.values import NamedString, Struct
 
 

@@ -20,7 +20,7 @@ from function_script.engines.gotemplate.programs import (
     Settings,
     to_output,
 )
-from function_script.engines.gotemplate.run import MAIN, Run
+from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.engines.gotemplate.syntax.nodes import Site
 from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
@@ -173,11 +173,10 @@ def parse_problems(failure: ProgramFailure, settings: Settings) -> tuple[Diagnos
     problems = []
     for bad in failure.sources:
         source = bad.source
-        parts = settings.parts if bad.name == MAIN else ()
         for mistake in find(source.text, bad.errors, settings.grammar()):
             word = _WORD.match(source.text, mistake.position)
             width = len(word[0]) if word is not None else 1
-            location = find_span(source, mistake.position, width, parts)
+            location = find_span(source, mistake.position, width)
             cause = mistake.error.text
             function = mistake.error.subject
             is_unknown = mistake.error.code is Code.FUNCTION_UNKNOWN
@@ -272,17 +271,16 @@ def _order_hint(site: Site, loaded: LoadedProgram) -> str | None:
 def _locate(site: Site, loaded: LoadedProgram, error: Exception | None = None) -> SourceSpan:
     """Return the place of a site; an error may name a variable before it."""
     source = loaded.origins[site.template]
-    parts = loaded.parts_of(source)
     action = max(source.text.rfind(loaded.settings.delims[0], 0, site.node.position + 1), 0)
     if name := _undefined_variable(error):
         position = source.text.find(name, action)
         if 0 <= position <= site.node.position:
-            return find_span(source, position, len(name), parts)
+            return find_span(source, position, len(name))
     # In `template`, a pipe is about the data: the keyword is what its author has to change.
     if error is not None and (piped := _PIPED_TEMPLATE.match(source.text, action)):
-        return find_span(source, piped.start(1), piped.end(1) - piped.start(1), parts)
+        return find_span(source, piped.start(1), piped.end(1) - piped.start(1))
     width = len(nodes.to_source(site.node)) or 1
-    return find_span(source, _start(site.node, source.text), width, parts)
+    return find_span(source, _start(site.node, source.text), width)
 
 
 def _start(node: nodes.Placed, text: str) -> int:

@@ -15,7 +15,6 @@ from function_script.engines.gotemplate.arguments import (
     type_of,
 )
 from function_script.engines.gotemplate.positions import Finding
-from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic
@@ -57,12 +56,10 @@ def _report(
     program: Program, find_in: Callable[[parser.Trees, Source, parser.Grammar], Iterable[Finding]]
 ) -> Iterator[Diagnostic]:
     """Yield what is found in the trees of each source."""
-    settings = programs.read_settings(program.options)
-    grammar = settings.grammar()
-    for name, source, trees in programs.parse_texts(program):
-        parts = settings.parts if name == MAIN else ()
+    grammar = programs.read_settings(program.options).grammar()
+    for source, trees in programs.parse_texts(program):
         for finding in find_in(trees, source, grammar):
-            yield finding.to_diagnostic(source, parts)
+            yield finding.to_diagnostic(source)
 
 
 def _find_doubts(trees: parser.Trees, source: Source, grammar: parser.Grammar) -> Iterable[Finding]:

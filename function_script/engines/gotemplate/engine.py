@@ -39,7 +39,7 @@ def _load_checked(
     _check_size(program, limits)
     loaded = _load(program)
     # The lines of joined texts are no lines of a file; other delimiters are there for a "${{".
-    is_usual = not loaded.settings.parts and loaded.settings.delims[0] == "{{"
+    is_usual = "parts" not in program.options and loaded.settings.delims[0] == "{{"
     return loaded, foreign_syntax.find_dollars(program.sources()) if is_usual else ()
 
 

@@ -3,58 +3,69 @@
 Functions raise CallError, the evaluator EvalError; diagnostics.py makes diagnostics of them.
 """
 
-from enum import Enum, auto
+from enum import Enum
 
 from function_script.texts.errors import LimitName
 
 
 class Code(Enum):
-    """The subject of an error, where a hint or a place depends on it."""
+    """The subject of an error, where a hint or a place depends on it.
 
-    ACTION_RUNS_ON = auto()
-    ACTION_UNCLOSED = auto()
-    BAD_CHARACTER = auto()
-    BAD_CONSTRAINT = auto()
-    BAD_ESCAPE = auto()
-    BAD_PATTERN = auto()
-    BAD_VERSION = auto()
-    BLOCK_UNCLOSED = auto()
-    CHARACTER_UNCLOSED = auto()
-    COMMENT_NOT_ALONE = auto()
-    COMMENT_UNCLOSED = auto()
-    CONSTANT_QUOTED = auto()
-    DIVISION_BY_ZERO = auto()
-    ELSE_MISPLACED = auto()
-    ELSE_REPEATED = auto()
-    END_MISPLACED = auto()
-    FUNCTION_UNKNOWN = auto()
-    INCOMPATIBLE_TYPES = auto()
-    INDEX_OF_NOTHING = auto()
-    INDEX_OUT_OF_RANGE = auto()
-    KEY_OF_LIST = auto()
-    NOTHING_AS_ARGUMENT = auto()
-    NOT_AN_INTEGER = auto()
-    NOT_A_COMMAND = auto()
-    NOT_A_METHOD = auto()
-    NOT_A_STRING = auto()
-    NUMBER_OF_MAP = auto()
-    NULL_AS_ARGUMENT = auto()
-    NULL_AS_TEXT = auto()
-    NULL_TO_RANGE = auto()
-    OUTSIDE_RANGE = auto()
-    PARENTHESIS_UNCLOSED = auto()
-    PARENTHESIS_UNOPENED = auto()
-    PATTERN_WITHOUT_BRACKET = auto()
-    PATTERN_WITHOUT_PARENTHESIS = auto()
-    RAW_TEXT_UNCLOSED = auto()
-    TEMPLATE_REPEATED = auto()
-    TEMPLATE_UNKNOWN = auto()
-    TEXT_UNCLOSED = auto()
-    TOKEN_UNEXPECTED = auto()
-    VALUE_MISSING = auto()
-    VALUE_TO_RANGE = auto()
-    VARIABLE_UNDEFINED = auto()
-    WRONG_COUNT = auto()
+    The value is the hint, where one sentence is right wherever the error occurs. It is a number
+    where the hint needs what is around.
+    """
+
+    ACTION_RUNS_ON = "this action has no }} before the next one begins"
+    ACTION_UNCLOSED = "an action ends with }}"
+    BAD_CHARACTER = 1
+    BAD_CONSTRAINT = 'write a constraint such as ">= 1.2, < 2"'
+    BAD_ESCAPE = "write two backslashes for one, or the text in backquotes"
+    BAD_PATTERN = r"write \\ before a character that is meant as such, in a text with backquotes"
+    BAD_VERSION = "a version is three numbers with dots: 1.2.3"
+    BLOCK_UNCLOSED = 2
+    CHARACTER_UNCLOSED = "a text is in double quotes"
+    COMMENT_NOT_ALONE = "a comment is alone in its action"
+    COMMENT_UNCLOSED = "a comment ends with */"
+    CONSTANT_QUOTED = 3
+    DIVISION_BY_ZERO = "test that the divisor is not 0 first"
+    ELSE_MISPLACED = "no if, range or with is open here"
+    ELSE_REPEATED = "a block has one else: other conditions are written as else if"
+    END_MISPLACED = "no if, range, with or define is open here: take it out"
+    FUNCTION_UNKNOWN = 4
+    INCOMPATIBLE_TYPES = "convert one of the two: int, float64 or toString"
+    INDEX_OF_NOTHING = "it is absent: check the path, or use dig with a default"
+    INDEX_OUT_OF_RANGE = "test the length first: {{ if gt (len .list) 2 }}"
+    KEY_OF_LIST = "items of a list have numbers; a condition is getResourceCondition TYPE RESOURCE"
+    NOTHING_AS_ARGUMENT = "it is absent: check the path, or use default"
+    NOT_AN_INTEGER = "pipe it through int"
+    NOT_A_COMMAND = "behind | comes a function, which gets what is before"
+    NOT_A_METHOD = 5
+    NOT_A_STRING = "pipe it through toString"
+    NUMBER_OF_MAP = (
+        "keys of a map are texts; splitList gives a list, where split gives a map with _0 and _1"
+    )
+    NULL_AS_ARGUMENT = "it is null: use default"
+    NULL_AS_TEXT = 'say what to write instead: {{ .x | default "none" }}'
+    NULL_TO_RANGE = "say what to go over instead: {{ range default list .x }}"
+    OUTSIDE_RANGE = 6
+    PARENTHESIS_UNCLOSED = "close it with )"
+    PARENTHESIS_UNOPENED = "there is no ( that it closes"
+    PATTERN_WITHOUT_BRACKET = "close it with ], or write \\\\[ for the character itself"
+    PATTERN_WITHOUT_PARENTHESIS = "close it with ), or write \\\\( for the character itself"
+    RAW_TEXT_UNCLOSED = "close it with `"
+    TEMPLATE_REPEATED = "give one of them another name"
+    TEMPLATE_UNKNOWN = 7
+    TEXT_UNCLOSED = 'close it with "'
+    TOKEN_UNEXPECTED = 8
+    VALUE_MISSING = "write what it is about between the name and }}"
+    VALUE_TO_RANGE = "range goes over lists, maps and whole numbers: see the path"
+    VARIABLE_UNDEFINED = 9
+    WRONG_COUNT = 10
+
+    @property
+    def hint(self) -> str | None:
+        """The sentence that helps, if one is enough."""
+        return self.value if isinstance(self.value, str) else None
 
 
 class GoError(Exception):

@@ -2,17 +2,18 @@
 
 ``(toDate "2006-01-02" "2024-05-06").Year``. fromYaml, conditions and sprig's dates make times.
 Years are 0 to 9999; a time of day without a date is of the year 0. Zones come from the system's
-time zone database.
+time zone database. Layouts and the texts that they read are taken byte by byte.
 """
 
 from __future__ import annotations
 
+import calendar
 import datetime as dt
 import re
 import zoneinfo
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Final, Self
+from typing import Final, NamedTuple, NoReturn, Self
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.values import (
@@ -37,15 +38,13 @@ UNITS: Final = {
     "m": 60 * NANOSECONDS,
     "h": 3600 * NANOSECONDS,
 }
-MONTHS: Final = (
+_MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June", "July", "August"),
     *("September", "October", "November", "December"),
 )
 DAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 # The layout of times in Kubernetes.
 RFC3339: Final = "2006-01-02T15:04:05Z07:00"
-# Letters of a short name of a month or a day.
-SHORT: Final = 3
 # The last second of the year 9999, in seconds since 1970.
 MAX_SECONDS: Final = 253_402_300_799
 
@@ -71,8 +70,8 @@ _ELEMENT: Final = re.compile(
 )
 # The element that Go prints for a zone without a name.
 _NUMERIC_ZONE: Final = "-0700"
-# Numbers in an element of an offset, by its count of zeros: -07, -0700, -070000.
-_OFFSET_NUMBERS: Final = {1: 1, 3: 2, 5: 3}
+# A number in the element of an offset: -07, -0700, -07:00:00.
+_OFFSET_NUMBER: Final = re.compile("0[07]")
 
 
 class Month(NamedNumber):
@@ -84,7 +83,7 @@ class Month(NamedNumber):
 
     def text(self) -> str:
         """Return the name."""
-        return MONTHS[self - 1] if 1 <= self <= len(MONTHS) else _no_name("Month", self)
+        return _MONTHS[self - 1] if 1 <= self <= len(_MONTHS) else _no_name("Month", self)
 
 
 class Weekday(NamedNumber):
@@ -341,7 +340,76 @@ def _find_zone(name: str) -> zoneinfo.ZoneInfo | None:
 # Layouts
 
 
-def split_layout(layout: str) -> Iterator[tuple[str, str]]:
+class _Element(NamedTuple):
+    """A part of a layout: what writes it, the pattern that reads it, and the part of a time it is.
+
+    A number that is read must be in ``limits``, if there are any.
+    """
+
+    write: Callable[[dt.datetime], str]
+    pattern: str
+    part: str
+    limits: range | None = None
+
+
+def _hour(local: dt.datetime) -> int:
+    return local.hour % _NOON or _NOON
+
+
+def _day_name(local: dt.datetime) -> str:
+    return DAYS[local.isoweekday() % len(DAYS)]
+
+
+def day_of_year(local: dt.datetime) -> int:
+    """Return the number of a day in its year, from 1."""
+    return local.timetuple().tm_yday
+
+
+def _any_of(names: Sequence[str]) -> str:
+    return f"(?i:{'|'.join(names)})"
+
+
+# Letters of a short name of a month or a day.
+_SHORT: Final = 3
+_SHORT_MONTHS: Final = [name[:_SHORT] for name in _MONTHS]
+_SHORT_DAYS: Final = [name[:_SHORT] for name in DAYS]
+_MONTH: Final = range(1, _MONTHS_PER_YEAR + 1)
+_HOURS: Final = range(2 * _NOON)
+_HALF: Final = range(_NOON + 1)
+_SIXTY: Final = range(_MINUTE)
+_ELEMENTS: Final[Mapping[str, _Element]] = {
+    "January": _Element(lambda local: _MONTHS[local.month - 1], _any_of(_MONTHS), "month"),
+    "Jan": _Element(lambda local: _SHORT_MONTHS[local.month - 1], _any_of(_SHORT_MONTHS), "month"),
+    "1": _Element(lambda local: str(local.month), "[0-9]{1,2}", "month", _MONTH),
+    "01": _Element(lambda local: f"{local.month:02}", "[0-9]{2}", "month", _MONTH),
+    "Monday": _Element(_day_name, _any_of(DAYS), "weekday"),
+    "Mon": _Element(lambda local: _day_name(local)[:_SHORT], _any_of(_SHORT_DAYS), "weekday"),
+    "2": _Element(lambda local: str(local.day), "[0-9]{1,2}", "day"),
+    "_2": _Element(lambda local: f"{local.day:2}", " ?[0-9]{1,2}", "day"),
+    "02": _Element(lambda local: f"{local.day:02}", "[0-9]{2}", "day"),
+    "__2": _Element(lambda local: f"{day_of_year(local):3}", " {0,2}[0-9]{1,3}", "day of year"),
+    "002": _Element(lambda local: f"{day_of_year(local):03}", "[0-9]{3}", "day of year"),
+    "15": _Element(lambda local: f"{local.hour:02}", "[0-9]{1,2}", "hour", _HOURS),
+    "3": _Element(lambda local: str(_hour(local)), "[0-9]{1,2}", "hour", _HALF),
+    "03": _Element(lambda local: f"{_hour(local):02}", "[0-9]{2}", "hour", _HALF),
+    "4": _Element(lambda local: str(local.minute), "[0-9]{1,2}", "minute", _SIXTY),
+    "04": _Element(lambda local: f"{local.minute:02}", "[0-9]{2}", "minute", _SIXTY),
+    "5": _Element(lambda local: str(local.second), "[0-9]{1,2}", "second", _SIXTY),
+    "05": _Element(lambda local: f"{local.second:02}", "[0-9]{2}", "second", _SIXTY),
+    "PM": _Element(lambda local: "PM" if local.hour >= _NOON else "AM", "AM|PM", "half"),
+    "pm": _Element(lambda local: "pm" if local.hour >= _NOON else "am", "am|pm", "half"),
+}
+# The numbers of what is read as a word.
+_WORDS: Final = {
+    **{name.lower(): number for number, name in enumerate(_MONTHS, 1)},
+    **{name.lower(): number for number, name in enumerate(_SHORT_MONTHS, 1)},
+    **dict.fromkeys(map(str.lower, (*DAYS, *_SHORT_DAYS)), 0),
+    "am": 0,
+    "pm": 1,
+}
+
+
+def _split_layout(layout: str) -> Iterator[tuple[str, str]]:
     """Yield each element after the plain text in front of it; last the rest and no element."""
     end = 0
     for match in _ELEMENT.finditer(layout):
@@ -354,11 +422,12 @@ def format_time(time: Time, layout: str) -> str:
     """Return time.Format: the time, in its zone, in the form of a layout."""
     local = time.wall_clock()
     parts: list[str] = []
-    for plain, element in split_layout(to_narrow(layout)):
+    for plain, element in _split_layout(to_narrow(layout)):
         parts.append(plain)
-        if element in _LOCAL_ELEMENTS:
-            parts.append(_LOCAL_ELEMENTS[element](local))
+        if element in _ELEMENTS:
+            parts.append(_ELEMENTS[element].write(local))
         elif element in {"2006", "06"}:
+            # Python's calendar has no year 0.
             parts.append(f"{time.year:04}"[-len(element) :])
         elif element == "MST":
             parts.append(to_narrow(time.location.abbreviation()))
@@ -377,45 +446,185 @@ def _offset_text(offset: int, element: str) -> str:
     if element.startswith("Z") and not offset:
         return "Z"
     size = abs(offset)
-    numbers = (size // _HOUR, size // _MINUTE % _MINUTE, size % _MINUTE)
-    separator = ":" if ":" in element else ""
-    count = _OFFSET_NUMBERS[element.count("0")]
-    digits = separator.join(f"{number:02}" for number in numbers[:count])
+    numbers = iter((size // _HOUR, size // _MINUTE % _MINUTE, size % _MINUTE))
+    digits = _OFFSET_NUMBER.sub(lambda _: f"{next(numbers):02}", element[1:])
     return f"{'-' if offset < 0 else '+'}{digits}"
 
 
-def _hour(local: dt.datetime) -> int:
-    return local.hour % _NOON or _NOON
+# Reading by a layout, as Go's time.Parse: a zone other than UTC stays as the text has it
+
+_CENTURY: Final = 1900
+# Years of two digits from here on are of the 20th century.
+_PIVOT: Final = 69
+_SIGNED_HOURS: Final = "[+-]0*(?:2[0-3]|1?[0-9])(?![0-9])"
+# Three upper-case letters, or four or five if the last is a T; GMT may have hours. Three letters
+# are enough for UTC, also in front of a fourth one.
+_ZONE: Final = (
+    rf"(?=(?s:.{{3}}))(?:UTC|ChST|MeST|GMT(?:{_SIGNED_HOURS})?|{_SIGNED_HOURS}"
+    "|(?:[A-Z]{4}T|[A-Z]{3}T|WITA|[A-Z]{3})(?![A-Z]))"
+)
+_YEARS: Final = {"2006": "[0-9]{4}", "06": "[0-9]{2}|[+-][0-9]"}
+_OFFSET_LIMITS: Final = (("hour", _DAY // _HOUR), ("minute", _MINUTE), ("second", _MINUTE))
 
 
-def _day_name(local: dt.datetime) -> str:
-    return DAYS[local.isoweekday() % len(DAYS)]
+def parse_date(layout: str, text: str) -> Time:
+    """Return the time that a text says; raises CallError in Go's words."""
+    return _Reader(to_narrow(layout), to_narrow(text)).read()
 
 
-def day_of_year(local: dt.datetime) -> int:
-    """Return the number of a day in its year, from 1."""
-    return local.timetuple().tm_yday
+def _pattern_of(element: str) -> str:
+    """Return the pattern of the text of an element."""
+    if element in _ELEMENTS:
+        return _ELEMENTS[element].pattern
+    if element in _YEARS:
+        return _YEARS[element]
+    if element == "MST":
+        return _ZONE
+    if element[0] in ".,":
+        # As many digits as zeros, any number for nines.
+        return f"[.,]([0-9]{{{len(element) - 1}}})" if "0" in element else "(?:[.,]([0-9]+))?"
+    offset = f"(.){_OFFSET_NUMBER.sub('([0-9]{2})', element[1:])}"
+    return f"Z|{offset}" if element[0] == "Z" else offset
 
 
-_LOCAL_ELEMENTS: Final[dict[str, Callable[[dt.datetime], str]]] = {
-    "January": lambda local: MONTHS[local.month - 1],
-    "Jan": lambda local: MONTHS[local.month - 1][:SHORT],
-    "1": lambda local: str(local.month),
-    "01": lambda local: f"{local.month:02}",
-    "Monday": _day_name,
-    "Mon": lambda local: _day_name(local)[:SHORT],
-    "2": lambda local: str(local.day),
-    "_2": lambda local: f"{local.day:2}",
-    "02": lambda local: f"{local.day:02}",
-    "__2": lambda local: f"{day_of_year(local):3}",
-    "002": lambda local: f"{day_of_year(local):03}",
-    "15": lambda local: f"{local.hour:02}",
-    "3": lambda local: str(_hour(local)),
-    "03": lambda local: f"{_hour(local):02}",
-    "4": lambda local: str(local.minute),
-    "04": lambda local: f"{local.minute:02}",
-    "5": lambda local: str(local.second),
-    "05": lambda local: f"{local.second:02}",
-    "PM": lambda local: "PM" if local.hour >= _NOON else "AM",
-    "pm": lambda local: "pm" if local.hour >= _NOON else "am",
-}
+class _Reader:
+    """Reads one text; ``parts`` has what the layout has an element for."""
+
+    def __init__(self, layout: str, text: str) -> None:
+        self.layout = layout
+        self.text = text
+        self.rest = text
+        self.parts: dict[str, int] = {}
+        self.nanoseconds = 0
+        self.offset: int | None = None
+        self.zone = ""
+
+    def read(self) -> Time:
+        elements = list(_split_layout(self.layout))
+        for index, (plain, element) in enumerate(elements):
+            self.skip(plain)
+            if element:
+                self.read_element(element)
+            # A fraction may follow seconds even if the layout has none.
+            if element in {"05", "5"} and elements[index + 1][1][:1] not in {".", ","}:
+                self.read_element(".9")
+        if self.rest:
+            self.fail(f"extra text: {quote_time(self.rest)}")
+        return self.to_time()
+
+    def skip(self, plain: str) -> None:
+        """Consume the plain text of a layout; a blank stands for any number of blanks."""
+        for index, character in enumerate(plain):
+            if character == " ":
+                if index and plain[index - 1] == " ":
+                    continue
+                if self.rest and not self.rest.startswith(" "):
+                    raise self.mismatch(plain)
+                self.rest = self.rest.lstrip(" ")
+            elif not self.rest.startswith(character):
+                raise self.mismatch(plain)
+            else:
+                self.rest = self.rest[1:]
+
+    def read_element(self, element: str) -> None:
+        """Consume the text of an element."""
+        match = re.match(_pattern_of(element), self.rest)
+        if match is None:
+            raise self.mismatch(element)
+        text = match[0]
+        if element in _ELEMENTS:
+            _, _, part, limits = _ELEMENTS[element]
+            word = _WORDS.get(text.lower())
+            number = int(text) if word is None else word
+            if limits is not None and number not in limits:
+                self.fail(f"{part} out of range")
+            self.parts[part] = number
+        elif element in _YEARS:
+            year = int(text)
+            is_short = element == "06"
+            self.parts["year"] = year + is_short * (_CENTURY + (0 if year >= _PIVOT else 100))
+        elif element == "MST" or text == "Z":
+            self.zone = "UTC" if text == "Z" else text
+        elif element[0] not in ".,":
+            self.read_offset(element, match)
+        elif match[1]:
+            self.nanoseconds = int(match[1][:9].ljust(9, "0"))
+        self.rest = self.rest[match.end() :]
+
+    def read_offset(self, element: str, match: re.Match[str]) -> None:
+        sign, *digits = match.groups()
+        numbers = (*map(int, digits), 0, 0)[: len(_OFFSET_LIMITS)]
+        for number, (part, most) in zip(numbers, _OFFSET_LIMITS, strict=True):
+            if number > most:
+                self.fail(f"time zone offset {part} out of range")
+        if sign not in {"+", "-"}:
+            raise self.mismatch(element)
+        hours, minutes, seconds = numbers
+        offset = hours * _HOUR + minutes * _MINUTE + seconds
+        self.offset = -offset if sign == "-" else offset
+
+    def to_time(self) -> Time:
+        """Return the time whose clock shows what was read; a zone's name does not move it."""
+        hour = self.parts.get("hour", 0)
+        half = self.parts.get("half")
+        if half == 1 and hour < _NOON:
+            hour += _NOON
+        elif half == 0 and hour == _NOON:
+            hour = 0
+        clock = hour * _HOUR + self.parts.get("minute", 0) * _MINUTE + self.parts.get("second", 0)
+        time = Time.at(self.parts.get("year", 0), *self.find_day(), clock)
+        location = self.find_location()
+        offset = 0 if location is UTC or self.offset is None else self.offset
+        return Time(time.seconds - offset, self.nanoseconds, location)
+
+    def find_day(self) -> tuple[int, int]:
+        """Return month and day, perhaps from the day of the year; they must not contradict."""
+        month, day = self.parts.get("month"), self.parts.get("day")
+        # Python's calendar has no year 0, and leap years have the same days.
+        year = 2000 if calendar.isleap(self.parts.get("year", 0)) else 2001
+        number = self.parts.get("day of year")
+        if number is not None:
+            first = dt.date(year, 1, 1)
+            if not 1 <= number <= (dt.date(year + 1, 1, 1) - first).days:
+                self.fail("day-of-year out of range")
+            date = first + dt.timedelta(days=number - 1)
+            if month not in {None, date.month}:
+                self.fail("day-of-year does not match month")
+            if day not in {None, date.day}:
+                self.fail("day-of-year does not match day")
+            return date.month, date.day
+        month, day = month or 1, 1 if day is None else day
+        if not 1 <= day <= calendar.monthrange(year, month)[1]:
+            self.fail("day out of range")
+        return month, day
+
+    def find_location(self) -> Location:
+        """Return the location that was read: the local one without any, and for an offset of 0."""
+        if self.zone == "UTC":
+            return UTC
+        if not self.offset and not self.zone:
+            return LOCAL
+        hours = int(self.zone[3:] or 0) if self.zone.startswith("GMT") else 0
+        return Location.fixed(self.zone, hours * _HOUR if self.offset is None else self.offset)
+
+    def mismatch(self, expected: str) -> CallError:
+        texts = f"{quote_time(self.text)} as {quote_time(self.layout)}"
+        return CallError(
+            f"parsing time {texts}: cannot parse {quote_time(self.rest)} as {quote_time(expected)}"
+        )
+
+    def fail(self, problem: str) -> NoReturn:
+        raise CallError(f"parsing time {quote_time(self.text)}: {problem}")
+
+
+def quote_time(text: str) -> str:
+    """Quote a text as Go's package time does: control and non-ASCII bytes as numbers."""
+    escaped = "".join(
+        f"\\x{ord(character):02x}"
+        if not " " <= character < "\x80"
+        else f"\\{character}"
+        if character in '"\\'
+        else character
+        for character in text
+    )
+    return f'"{escaped}"'

@@ -30,53 +30,9 @@ _UNEXPECTED: Final = {
     ("/", "command"): "a comment is {{/* TEXT */}}",
     ("}", "operand"): "an action ends with two braces: }}",
 }
-_SYNTAX: Final = {
-    Code.ACTION_RUNS_ON: "this action has no }} before the next one begins",
-    Code.ACTION_UNCLOSED: "an action ends with }}",
-    Code.BAD_ESCAPE: "write two backslashes for one, or the text in backquotes",
-    Code.CHARACTER_UNCLOSED: "a text is in double quotes",
-    Code.COMMENT_NOT_ALONE: "a comment is alone in its action",
-    Code.COMMENT_UNCLOSED: "a comment ends with */",
-    Code.ELSE_MISPLACED: "no if, range or with is open here",
-    Code.ELSE_REPEATED: "a block has one else: other conditions are written as else if",
-    Code.END_MISPLACED: "no if, range, with or define is open here: take it out",
-    Code.NOT_A_COMMAND: "behind | comes a function, which gets what is before",
-    Code.PARENTHESIS_UNCLOSED: "close it with )",
-    Code.PARENTHESIS_UNOPENED: "there is no ( that it closes",
-    Code.RAW_TEXT_UNCLOSED: "close it with `",
-    Code.TEMPLATE_REPEATED: "give one of them another name",
-    Code.TEXT_UNCLOSED: 'close it with "',
-    Code.VALUE_MISSING: "write what it is about between the name and }}",
-}
 _OUTSIDE_RANGE: Final = {
     "break": "only a range can be left: take it out",
     "continue": "only a range has turns: take it out",
-}
-_RUN: Final = {
-    Code.NULL_AS_TEXT: 'say what to write instead: {{ .x | default "none" }}',
-    Code.NULL_TO_RANGE: "say what to go over instead: {{ range default list .x }}",
-    Code.NOTHING_AS_ARGUMENT: "it is absent: check the path, or use default",
-    Code.NULL_AS_ARGUMENT: "it is null: use default",
-    Code.NOT_A_STRING: "pipe it through toString",
-    Code.NOT_AN_INTEGER: "pipe it through int",
-    Code.BAD_CONSTRAINT: 'write a constraint such as ">= 1.2, < 2"',
-    Code.BAD_VERSION: "a version is three numbers with dots: 1.2.3",
-    Code.DIVISION_BY_ZERO: "test that the divisor is not 0 first",
-    Code.INDEX_OF_NOTHING: "it is absent: check the path, or use dig with a default",
-    Code.KEY_OF_LIST: (
-        "items of a list have numbers; a condition is getResourceCondition TYPE RESOURCE"
-    ),
-    Code.NUMBER_OF_MAP: (
-        "keys of a map are texts; splitList gives a list, where split gives a map with _0 and _1"
-    ),
-    Code.INDEX_OUT_OF_RANGE: "test the length first: {{ if gt (len .list) 2 }}",
-    Code.VALUE_TO_RANGE: "range goes over lists, maps and whole numbers: see the path",
-    Code.INCOMPATIBLE_TYPES: "convert one of the two: int, float64 or toString",
-    Code.PATTERN_WITHOUT_PARENTHESIS: "close it with ), or write \\\\( for the character itself",
-    Code.PATTERN_WITHOUT_BRACKET: "close it with ], or write \\\\[ for the character itself",
-    Code.BAD_PATTERN: (
-        r"write \\ before a character that is meant as such, in a text with backquotes"
-    ),
 }
 
 
@@ -106,7 +62,7 @@ def syntax_hint(error: ParseError, source: str, position: int) -> str | None:
                 return "its block has ended: declare it before the block, and set it inside with ="
             return suggest(name, tuple(declared), f"declare it first: {{{{ {name} := ... }}}}")
         case _:
-            return None if error.code is None else _SYNTAX.get(error.code)
+            return None if error.code is None else error.code.hint
 
 
 def is_foreign(error: ParseError) -> bool:
@@ -148,4 +104,4 @@ def run_hint(error: Exception, templates: Iterable[str]) -> str | None:
         return f"write {name}"
     if error.code is Code.WRONG_COUNT and name in registry.FUNCTIONS:
         return f"{name} takes {registry.FUNCTIONS[name].parameters or 'nothing'}; {_ARITY}"
-    return _RUN.get(error.code)
+    return error.code.hint

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
-from function_script.engines.gotemplate.programs import LoadedProgram, SourcePart
+from function_script.engines.gotemplate.programs import JoinedSource, LoadedProgram
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.syntax.nodes import Text
 from function_script.texts.diagnostics import Diagnostic
@@ -25,9 +25,9 @@ class Finding(NamedTuple):
     message: str
     hint: str
 
-    def to_diagnostic(self, source: Source, parts: tuple[SourcePart, ...]) -> Diagnostic:
+    def to_diagnostic(self, source: Source) -> Diagnostic:
         """Return it with its place as the author knows it."""
-        place = find_span(source, self.position, self.width, parts)
+        place = find_span(source, self.position, self.width)
         return place.to_diagnostic(self.message, self.hint)
 
 
@@ -47,26 +47,22 @@ class SourceSpan(NamedTuple):
         return Diagnostic(message=message, span=self.span, excerpt=self.excerpt, hint=hint)
 
 
-def find_span(
-    source: Source, position: int, width: int, parts: tuple[SourcePart, ...]
-) -> SourceSpan:
-    """Return the span at a position, in characters; ``width`` is cut at the end of the line."""
+def find_span(source: Source, position: int, width: int) -> SourceSpan:
+    """Return the span at a position, in characters; ``width`` is cut at the end of the line.
+
+    In a joined text it is a span of the part that has the line.
+    """
     span = span_at(source, position, width)
-    own, line = find_part(source, span.line, parts)
-    return SourceSpan(replace(span, name=own.name, line=line), own)
-
-
-def find_part(source: Source, line: int, parts: tuple[SourcePart, ...]) -> tuple[Source, int]:
-    """Return the part that a line of a joined text belongs to, and the line's number in it."""
-    if len(parts) < 2:  # noqa: PLR2004 # a single part is the text itself
-        return source, line
-    part = [part for part in parts if part.line <= line][-1]
+    if not isinstance(source, JoinedSource):
+        return SourceSpan(span, source)
+    part = [part for part in source.parts if part.line <= span.line][-1]
     lines = source.text.split("\n")
     # Two beyond the last line, as if another part were joined there.
-    following = next((other.line for other in parts if other.line > part.line), len(lines) + 2)
+    beyond = len(lines) + 2
+    following = next((each.line for each in source.parts if each.line > part.line), beyond)
     # The line before the next part joins them.
-    text = "\n".join(lines[part.line - 1 : following - 2])
-    return Source(name=part.name, text=text), line - part.line + 1
+    own = Source(name=part.name, text="\n".join(lines[part.line - 1 : following - 2]))
+    return SourceSpan(replace(span, name=own.name, line=span.line - part.line + 1), own)
 
 
 # Lines of the output
@@ -106,14 +102,14 @@ def _pieces(run: Run, data: object, loaded: LoadedProgram) -> Iterator[Piece]:
             source=source.text,
             start=start,
             end=end,
-            locate=_locator(source, loaded.parts_of(source)),
+            locate=_locator(source),
             expression=expression,
             filter_form="{} {}",
         )
 
 
-def _locator(source: Source, parts: tuple[SourcePart, ...]) -> Callable[[int, int], Span]:
-    return lambda offset, width: find_span(source, offset, width, parts).span
+def _locator(source: Source) -> Callable[[int, int], Span]:
+    return lambda offset, width: find_span(source, offset, width).span
 
 
 def find_origin(line: int, pieces: Sequence[Piece]) -> Span | None:

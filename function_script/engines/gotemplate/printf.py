@@ -265,10 +265,15 @@ def _element(value: object, verb: str, flags: Flags) -> str:
 # Go ignores a width or precision beyond this.
 _MAX_NUMBER: Final = 1_000_000
 _PLAIN: Final = Flags()
-_FLAGS: Final = re.compile(r"[#0+\- ]*")
-_NUMBER: Final = re.compile(r"[0-9]*")
+# An explicit index of an argument, such as [2]; a bracket that nothing closes is one, too.
+_BRACKETS: Final = re.compile(r"\[[^\]]*\]|\[")
 _INDEX: Final = re.compile(r"\[([0-9]+)\]")
-_BRACKETS: Final = re.compile(r"\[[^\]]*\]")
+# A verb without its letter. A point at the very end is no precision.
+_VERB: Final = re.compile(
+    rf"%(?P<flags>[#0+\- ]*)(?P<index>{_BRACKETS.pattern})?(?P<width>\*|[0-9]*)"
+    rf"(?P<point>\.(?!\Z)(?P<second>{_BRACKETS.pattern})?(?P<precision>\*|[0-9]*))?"
+)
+_NO_VERB: Final = "%!(NOVERB)"
 
 
 def sprintf(allocator: Allocator, template: str, *arguments: object) -> str:
@@ -284,56 +289,48 @@ class _Formatter:
         self.position = 0
         self.next_argument = 0
         self.is_reordered = False
-        # Whether every index like [2] of the current verb names an argument, and whether one ends
-        # at the current position.
+        # Whether every index of the current verb names an argument.
         self.has_good_index = True
-        self.is_after_index = False
 
     def run(self) -> str:
         parts: list[str] = []
-        while True:
-            percent = self.template.find("%", self.position)
-            if percent < 0:
-                parts.append(self.template[self.position :])
-                break
-            parts.append(self.template[self.position : percent])
-            self.position = percent + 1
-            parts.append(self.format_verb())
+        while (match := _VERB.search(self.template, self.position)) is not None:
+            parts.append(self.template[self.position : match.start()])
+            self.position = match.end()
+            parts.append(self.format_verb(match))
+        parts.append(self.template[self.position :])
         if not self.is_reordered and self.next_argument < len(self.arguments):
             parts.append(self.format_extra())
         self.allocator.check_string(sum(map(len, parts)))
         return "".join(parts)
 
-    def format_verb(self) -> str:
-        """Format one verb, from behind its percent sign."""
+    def format_verb(self, match: re.Match[str]) -> str:
+        """Format one verb; raises CallError for a star."""
+        names, index, width, point, second, precision = match.groups()
         self.has_good_index = True
-        names = self.consume(_FLAGS)
-        letter = self.peek()
-        # The common verb has neither width nor precision, and needs none of what follows.
-        if "a" <= letter <= "z" and self.next_argument < len(self.arguments):
-            return self.format_next_argument(letter, names, None, None)
-        self.read_index()
-        width = self.read_width()
-        precision = self.read_precision()
-        if not self.is_after_index:
-            self.read_index()
-        letter = self.peek()
+        is_after_index = self.read_index(index)
+        # Go stops reading at a number that is too large.
+        if _is_too_large(width):
+            self.position = len(self.template)
+            return _NO_VERB
+        if is_after_index and (width or point):
+            self.has_good_index = False
+        if point:
+            is_after_index = self.read_index(second)
+            if _is_too_large(precision):
+                self.position = len(self.template)
+                return _NO_VERB
+        if not is_after_index and (brackets := _BRACKETS.match(self.template, self.position)):
+            self.position = brackets.end()
+            self.read_index(brackets[0])
+        letter = self.template[self.position : self.position + 1]
         if not letter:
-            return "%!(NOVERB)"
+            return _NO_VERB
+        self.position += 1
         if letter == "%":
-            self.position += 1
             return "%"
         if not self.has_good_index or self.next_argument >= len(self.arguments):
-            self.position += 1
-            reason = "MISSING" if self.has_good_index else "BADINDEX"
-            return f"%!{letter}({reason})"
-        return self.format_next_argument(letter, names, width, precision)
-
-    def format_next_argument(
-        self, letter: str, names: str, width: int | None, precision: int | None
-    ) -> str:
-        """Format the next argument by the verb ``letter``."""
-        self.position += 1
+            return f"%!{letter}({'MISSING' if self.has_good_index else 'BADINDEX'})"
         value = self.arguments[self.next_argument]
         self.next_argument += 1
         flags = Flags(
@@ -342,57 +339,24 @@ class _Formatter:
             plus="+" in names,
             minus="-" in names,
             space=" " in names,
-            width=width,
-            precision=precision,
+            width=int(width) if width else None,
+            precision=int(precision or 0) if point else None,
         )
         self.allocator.check_width(max(flags.width or 0, flags.precision or 0))
         return format_argument(value, letter, flags.for_value() if letter == "v" else flags)
 
-    def read_index(self) -> None:
-        """Read an explicit argument index, ``[2]``."""
-        self.is_after_index = False
-        if not self.template.startswith("[", self.position):
-            return
+    def read_index(self, text: str | None) -> bool:
+        """Go on with the argument of an index; report whether it has the form of one."""
+        if text is None:
+            return False
         self.is_reordered = True
-        match = _INDEX.match(self.template, self.position)
+        match = _INDEX.fullmatch(text)
         number = int(match[1]) if match is not None and len(match[1]) <= len("1000000") else 0
         if 0 < number <= len(self.arguments):
             self.next_argument = number - 1
-            self.is_after_index = True
         else:
             self.has_good_index = False
-            self.is_after_index = match is not None
-        brackets = _BRACKETS.match(self.template, self.position)
-        self.position = brackets.end() if brackets is not None else self.position + 1
-
-    def read_width(self) -> int | None:
-        """Read the width; raises CallError for a star."""
-        digits = self.read_digits()
-        if digits and self.is_after_index:
-            self.has_good_index = False
-        return self.read_number(digits) if digits else None
-
-    def read_precision(self) -> int | None:
-        """Read the precision, from its point; a point at the very end is no precision."""
-        if self.peek() != "." or self.position + 1 >= len(self.template):
-            return None
-        self.position += 1
-        if self.is_after_index:
-            self.has_good_index = False
-        self.read_index()
-        return self.read_number(self.read_digits() or "0")
-
-    def read_digits(self) -> str:
-        if self.peek() == "*":
-            raise CallError("a width or precision of * is not supported: write the number")
-        return self.consume(_NUMBER)
-
-    def read_number(self, digits: str) -> int | None:
-        """Read a number of the format; Go stops reading at one that is too large."""
-        if int(digits[: len("10000000")]) > _MAX_NUMBER * 10:
-            self.position = len(self.template)
-            return None
-        return int(digits)
+        return match is not None
 
     def format_extra(self) -> str:
         """Return the complaint about superfluous arguments."""
@@ -402,14 +366,8 @@ class _Formatter:
         )
         return f"%!(EXTRA {', '.join(texts)})"
 
-    def consume(self, pattern: re.Pattern[str]) -> str:
-        """Consume and return a match of ``pattern``."""
-        match = pattern.match(self.template, self.position)
-        if match is None:
-            return ""
-        self.position = match.end()
-        return match[0]
 
-    def peek(self) -> str:
-        """Return the character at the position; empty at the end."""
-        return self.template[self.position : self.position + 1]
+def _is_too_large(digits: str) -> bool:
+    if digits == "*":
+        raise CallError("a width or precision of * is not supported: write the number")
+    return int(digits[: len("10000000")] or 0) > _MAX_NUMBER * 10

@@ -4,13 +4,14 @@ The cache is keyed by content, so a template is compiled once however often it r
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import registry
-from function_script.engines.gotemplate.compiler.missing_values import Policy
 from function_script.engines.gotemplate.compiler.pipelines import Context
 from function_script.engines.gotemplate.compiler.templates import TemplateCompiler
+from function_script.engines.gotemplate.compiler.values import Policy
 from function_script.engines.gotemplate.errors import ParseError
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.language import DELIMS
@@ -35,11 +36,17 @@ class SourcePart(NamedTuple):
     line: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinedSource(Source):
+    """A main text that was joined from several parts."""
+
+    parts: tuple[SourcePart, ...]
+
+
 class Settings(NamedTuple):
     """The settings of a program's step; ``allowed`` are the options that let functions be used.
 
-    ``is_own``: it is of our own kind, which has additional functions. ``parts`` are those of a main
-    text that was joined from several.
+    ``is_own``: it is of our own kind, which has additional functions.
     """
 
     delims: tuple[str, str] = DELIMS
@@ -47,7 +54,6 @@ class Settings(NamedTuple):
     allowed: frozenset[str] = frozenset()
     is_own: bool = False
     defers: bool = False
-    parts: tuple[SourcePart, ...] = ()
 
     @property
     def policy(self) -> Policy:
@@ -80,10 +86,6 @@ class LoadedProgram(NamedTuple):
     origins: Mapping[str, Source]
     settings: Settings
 
-    def parts_of(self, source: Source) -> tuple[SourcePart, ...]:
-        """Return the parts of a source: only the main one may have any."""
-        return self.settings.parts if source is self.origins[MAIN] else ()
-
 
 class BadSource(NamedTuple):
     """A source that does not parse, and its errors."""
@@ -112,18 +114,23 @@ def read_settings(options: Mapping[str, Value]) -> Settings:
         frozenset(name for name in registry.OPTIONS if options.get(name)),
         options.get("dialect") == "script",
         options.get("missing") == "Defer",
-        tuple(_read_parts(options.get("parts"))),
     )
 
 
-def _read_parts(entries: Value) -> Iterator[SourcePart]:
-    """Yield the parts of a joined text from the option ``parts``, ``[[name, line], …]``."""
+def main_source(program: Program) -> Source:
+    """Return the main source; the option ``parts``, ``[[name, line], …]``: how it is joined."""
+    entries = program.options.get("parts")
+    parts: list[SourcePart] = []
     for entry in entries if isinstance(entries, list) else ():
         match entry:
             case [name, int(line)]:
-                yield SourcePart(str(name), line)
+                parts.append(SourcePart(str(name), line))
             case _:
                 pass
+    # A single part is the text itself.
+    if len(parts) <= 1:
+        return program.main
+    return JoinedSource(name=program.main.name, text=program.main.text, parts=tuple(parts))
 
 
 def _missing_key(options: Mapping[str, Value]) -> MissingKey:
@@ -144,7 +151,7 @@ def _missing_key(options: Mapping[str, Value]) -> MissingKey:
 def sources_of(program: Program) -> Sources:
     """Return the texts of a program: its modules are templates under their names."""
     modules = tuple(sorted(program.modules.items()))
-    return Sources(((MAIN, program.main), *modules), read_settings(program.options))
+    return Sources(((MAIN, main_source(program)), *modules), read_settings(program.options))
 
 
 def parse_main(program: Program) -> list[nodes.Node]:
@@ -161,12 +168,12 @@ _programs: Final[ByteLruCache[Sources, LoadedProgram]] = ByteLruCache(
 )
 
 
-def parse_texts(program: Program) -> Iterator[tuple[str, Source, parser.Trees]]:
-    """Yield the name, the source and the trees of each text of a program that parses."""
+def parse_texts(program: Program) -> Iterator[tuple[Source, parser.Trees]]:
+    """Yield the source and the trees of each text of a program that parses."""
     sources = sources_of(program)
     for name, source in sources.texts:
         try:
-            yield name, source, parser.parse(name, source.text, sources.settings.grammar()).trees
+            yield source, parser.parse(name, source.text, sources.settings.grammar()).trees
         except parser.ParseFailure:
             continue
 

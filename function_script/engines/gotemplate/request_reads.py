@@ -60,8 +60,7 @@ class _Walker:
         self.tested_paths: set[Path] = set()
         self.indexed_paths: set[Path] = set()
         self._is_testing = False
-        self._source = program.main
-        self._source_parts = programs.read_settings(program.options).parts
+        self._source = programs.main_source(program)
         self._declared = declared
         self._variables: dict[str, Path | None] = {"$": ()}
 
@@ -190,7 +189,7 @@ class _Walker:
         self, path: Path, kind: str, word: nodes.Operand, *, is_default: bool = False
     ) -> None:
         width = len(nodes.to_source(word))
-        place = find_span(self._source, word.position, width, self._source_parts)
+        place = find_span(self._source, word.position, width)
         self.comparisons.append(FieldComparison(path, kind, place.source, place.span, is_default))
 
     def _call_path(self, command: nodes.Command, paths: list[Path | None]) -> Path | None:
@@ -248,7 +247,7 @@ class _Walker:
     def _add_access(self, path: Path, position: int, width: int) -> None:
         if self._is_testing:
             self.tested_paths.add(path)
-        location = find_span(self._source, position, width, self._source_parts)
+        location = find_span(self._source, position, width)
         self.reads.append(FieldAccess(path, location.source, location.span))
 
 

@@ -1,6 +1,8 @@
-"""One run of a compiled template: its use of limits, its output, its random numbers.
+"""One run of compiled templates: the frame of each, the limits, the output, random numbers.
 
-Every evaluation makes a new one; operations and functions get it.
+Every evaluation makes a new run; operations and functions get it. Statements are a list, and a
+statement says how far to go from it. So blocks, long chains of else-if and included templates take
+no stack, and expressions little.
 """
 
 from __future__ import annotations
@@ -43,6 +45,10 @@ _MAX_PRINTED_LISTS: Final = 20
 _MAX_OUTDENTS: Final = 20
 # Rendering may use this share of a step's time; the rest is for reading its result.
 _TIME_SHARE: Final = 0.75
+# The slots of a template's data: as its first dot, and as its variable ``$``.
+DOT: Final = 0
+ROOT: Final = 1
+FIRST_FREE: Final = 2
 
 
 def _is_plain_list(value: object) -> bool:
@@ -52,12 +58,60 @@ def _is_plain_list(value: object) -> bool:
     return not any(isinstance(item, (dict, list)) or str(item).endswith(",") for item in value)
 
 
-class Template:
-    """A compiled template."""
+class Frame:
+    """The state of one run of a template.
+
+    ``values`` are its variables and intermediate values, by slot. ``site`` is that of the operation
+    that runs: each operation that can fail sets it before.
+    """
+
+    def __init__(self, run: Run, data: object, slots: int) -> None:
+        self.run: Run = run
+        self.site: Site | None = None
+        # In the order of DOT and ROOT.
+        self.values: list[object] = [data, data] + [None] * slots
+
+
+class Expression:
+    """An operation that has a value."""
+
+    def evaluate(self, frame: Frame) -> object:
+        """Return the value; raises GoError and LimitExceededError."""
+        raise NotImplementedError
+
+
+class Statement:
+    """An operation of a template's body."""
+
+    def run(self, frame: Frame) -> int:
+        """Run; return the distance to the statement that follows, 1 for the next one."""
+        raise NotImplementedError
+
+
+class Body:
+    """A compiled template: its statements, and the number of its slots beside the data."""
+
+    def __init__(self, statements: list[Statement], slots: int) -> None:
+        self.statements: list[Statement] = statements
+        self.slots: int = slots
 
     def render(self, run: Run, data: object) -> None:
-        """Write its text with ``data`` as the dot."""
-        raise NotImplementedError
+        """Run the statements."""
+        frame = Frame(run, data, self.slots)
+        statements = self.statements
+        index, end = 0, len(statements)
+        try:
+            while index < end:
+                index += statements[index].run(frame)
+        except (GoError, LimitExceededError, RecursionError):
+            record_site(frame)
+            raise
+
+
+def record_site(frame: Frame) -> None:
+    """Record the place of an error that leaves a template."""
+    if frame.site is not None:
+        frame.run.sites.append(frame.site)
 
 
 # A text that is being written: its parts, those counted, the length of the output, and the depths
@@ -72,7 +126,7 @@ class CompiledProgram(NamedTuple):
     reached.
     """
 
-    templates: dict[str, Template]
+    templates: dict[str, Body]
     mutates: bool
     failures: list[tuple[Site, EvalError]]
 

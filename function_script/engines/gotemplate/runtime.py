@@ -153,7 +153,7 @@ def of_value(value: object) -> Mapping[str, Method]:
 
 
 # The value of a key that a map lacks: no value, the zero value, or an error. "checked" gives no
-# value, also below a null, and an error where the value is used (compiler/missing_values.py).
+# value, also below a null, and an error where the value is used (compiler/values.py).
 MissingKey: TypeAlias = Literal["default", "zero", "error", "checked"]
 
 _UNTYPED: Final = "interface {}"

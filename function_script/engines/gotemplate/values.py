@@ -30,8 +30,9 @@ or the request.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NoReturn
 
+from function_script.engines.gotemplate.errors import NoValueError
 from function_script.request.values import LONE_SURROGATE
 
 MIN_INT64: Final = -(1 << 63)
@@ -56,6 +57,21 @@ class Missing:
 
 
 MISSING: Final = Missing()
+
+
+class Poison:
+    """The value of a variable that could not be computed: even to test it is an error."""
+
+    __slots__ = ()
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise NoValueError
+
+    __bool__ = __getitem__ = __eq__ = get = _refuse
+    __hash__ = None  # type: ignore[assignment] # nothing may look it up
+
+
+POISON: Final = Poison()
 
 
 class Sized(int):

@@ -64,18 +64,14 @@ def _list_of(read: Callable[[Readable], Value], expected: str) -> Read:
     return read_items
 
 
-def _items(value: Readable) -> list[Value]:
-    whole = _whole(value)
-    if not isinstance(whole, list):
-        raise _type_error("a list", value)
-    return whole
+def _copy_of(kind: type[list[Value] | Object], expected: str) -> Read:
+    def read(value: Readable) -> Value:
+        whole = _whole(value)
+        if not isinstance(whole, kind):
+            raise _type_error(expected, value)
+        return whole
 
-
-def _object(value: Readable) -> Object:
-    whole = _whole(value)
-    if not isinstance(whole, dict):
-        raise _type_error("an object", value)
-    return whole
+    return read
 
 
 def _path(value: Readable) -> str | list[str | int]:
@@ -89,10 +85,6 @@ def _path(value: Readable) -> str | list[str | int]:
 def _resource(value: Readable) -> Readable:
     if not (value is None or isinstance(value, (dict, Mapping))):
         raise _type_error("an object", value)
-    return value
-
-
-def _any(value: Readable) -> Readable:
     return value
 
 
@@ -170,10 +162,10 @@ TYPES: Final[Mapping[object, Type]] = {
     bool: Type("boolean", ("boolean",), _boolean),
     list[str]: Type("list of strings", ("list",), _list_of(_text, "a list of strings")),
     list[int]: Type("list of integers", ("list",), _list_of(_integer, "a list of integers")),
-    list[Value]: Type("list", ("list",), _items),
-    Object: Type("object", ("object",), _object),
+    list[Value]: Type("list", ("list",), _copy_of(list, "a list")),
+    Object: Type("object", ("object",), _copy_of(dict, "an object")),
     Value: Type("any", (), _whole),
-    Readable: Type("any", (), _any, is_view=True),
+    Readable: Type("any", (), lambda value: value, is_view=True),
     Resource: Type("resource", ("object", "null"), _resource, is_view=True),
     str | Sequence[str | int]: Type("path", ("string", "list"), _path),
 }

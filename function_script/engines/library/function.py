@@ -117,38 +117,17 @@ class Group:
     summary: str
     functions: list[Function] = field(default_factory=list, compare=False, repr=False)
 
-    def function(
-        self, *, example: str, result: Value
-    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-        """Add a function that is not piped, and is the same for every composite resource."""
-        return self._add(example, result)
-
     def filter(
         self, *, example: str, result: Value, go_name: str = ""
     ) -> Callable[[Callable[P, R]], Callable[P, R]]:
         """Add a function whose first argument is naturally piped into it."""
-        return self._add(example, result, is_filter=True, go_name=go_name)
+        return self.function(example=example, result=result, is_filter=True, go_name=go_name)
 
-    def seeded(
-        self,
-        *,
-        example: str,
-        result: Value,
-        gives_random_text: bool = False,
-        is_secret: bool = False,
+    def function(
+        self, *, example: str, result: Value, **traits: Unpack[_Traits]
     ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-        """Add a function whose first parameter is the root of its values."""
-        return self._add(
-            example,
-            result,
-            is_seeded=True,
-            is_secret=is_secret,
-            gives_random_text=gives_random_text,
-        )
+        """Add a function; the first parameter of one that is seeded is the root of its values."""
 
-    def _add(
-        self, example: str, result: Value, **traits: Unpack[_Traits]
-    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
         def register(call: Callable[P, R]) -> Callable[P, R]:
             signature = inspect.signature(call)
             parameters = tuple(map(_parameter, signature.parameters.values()))

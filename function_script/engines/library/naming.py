@@ -78,7 +78,9 @@ def label_value(text: str) -> str:
     return _with_hash(readable, text, MAX_LABEL)
 
 
-@GROUP.seeded(example='stable_id("bucket")', result="8e64d960", gives_random_text=True)
+@GROUP.function(
+    example='stable_id("bucket")', result="8e64d960", is_seeded=True, gives_random_text=True
+)
 def stable_id(uid: str, key: str, length: int = 8) -> str:
     """Hexadecimal digits (1 to 64) that stay for one composite resource and key; not secret."""
     if not 1 <= length <= _MAX_ID_LENGTH:
@@ -86,9 +88,10 @@ def stable_id(uid: str, key: str, length: int = 8) -> str:
     return hmac.digest(uid.encode(), key.encode(), "sha256").hex()[:length]
 
 
-@GROUP.seeded(
+@GROUP.function(
     example='stable_secret("password")',
     result="shhQw1JfkWoKhqAvIrVxrINiRYD6iCdu",
+    is_seeded=True,
     gives_random_text=True,
     is_secret=True,
 )
@@ -105,7 +108,7 @@ def stable_secret(seed: str, key: str, length: int = 32) -> str:
     return "".join(_CHARACTERS[int.from_bytes(digest) % len(_CHARACTERS)] for digest in digests)
 
 
-@GROUP.seeded(example='stable_choice(["a", "b", "c"])', result="b")
+@GROUP.function(example='stable_choice(["a", "b", "c"])', result="b", is_seeded=True)
 def stable_choice(uid: str, choices: list[Value], key: str = "") -> Value:
     """One of the choices, that stays for one composite resource and key while it is offered."""
     if not choices:

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Final, TypeGuard
 
 from function_script.engines.gotemplate import printing, values
-from function_script.engines.gotemplate.compiler.missing_values import MissingValues, Policy
 from function_script.engines.gotemplate.compiler.values import (
     Constant,
+    MissingValues,
     Origin,
+    Policy,
     Value,
     certain,
     constant_value,
@@ -15,10 +16,9 @@ from function_script.engines.gotemplate.compiler.values import (
 )
 from function_script.engines.gotemplate.errors import Code, EvalError
 from function_script.engines.gotemplate.function import Accepts, Function
-from function_script.engines.gotemplate.operations import calls, expressions
-from function_script.engines.gotemplate.operations.calls import Callee
-from function_script.engines.gotemplate.operations.expressions import Slot
-from function_script.engines.gotemplate.operations.frame import DOT, FIRST_FREE, ROOT, Expression
+from function_script.engines.gotemplate.operations import expressions
+from function_script.engines.gotemplate.operations.expressions import Callee, Slot
+from function_script.engines.gotemplate.run import DOT, FIRST_FREE, ROOT, Expression
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.syntax.nodes import Site
@@ -288,7 +288,7 @@ class PipelineCompiler:
         if final is not None and slot is not None:
             arguments.append(self.check_value(final.copy(slot), "value").expression)
         site = Site(command.words[0], self.template, names[-1])
-        call: Expression = calls.CallMethod(
+        call: Expression = expressions.CallMethod(
             receiver.expression, names[-1], arguments, self.context.missing, start, site
         )
         if final is not None and slot is not None:
@@ -404,7 +404,7 @@ class PipelineCompiler:
             self.context.has_mutation = True
         if callee.name in {"and", "or"}:
             operands = [value.expression for value in arguments]
-            return Value(calls.FirstOf(operands, truth=callee.name == "or"))
+            return Value(expressions.FirstOf(operands, truth=callee.name == "or"))
         if callee.name == "include":
             return self.compile_include(callee, arguments, site)
         # The text of the call and no position: an edit elsewhere in the template leaves its
@@ -420,7 +420,7 @@ class PipelineCompiler:
         if callee.has_source:
             codes.insert(0, expressions.Constant(nodes.to_source(words[0]) if words else ""))
         is_any = callee.returns == "any"
-        call = calls.Call(callee, codes, site, key)
+        call = expressions.Call(callee, codes, site, key)
         return Value(call, callee.returns, nil=is_any, null=is_any)
 
     def compile_include(self, callee: Callee, arguments: list[Value], site: Site) -> Value:
@@ -428,7 +428,7 @@ class PipelineCompiler:
         name, data = [value.expression for value in arguments]
         if callee.parameter_type(1) == "any":
             data = expressions.missing_for_nil(data)
-        return certain(calls.Include(name, data, self.levels, site), "string")
+        return certain(expressions.Include(name, data, self.levels, site), "string")
 
     # Arguments
 

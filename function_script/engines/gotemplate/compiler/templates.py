@@ -13,14 +13,14 @@ from function_script.engines.gotemplate.compiler.values import Value, slot_of
 from function_script.engines.gotemplate.errors import Code
 from function_script.engines.gotemplate.operations import expressions, statements
 from function_script.engines.gotemplate.operations.expressions import Slot
-from function_script.engines.gotemplate.operations.frame import (
+from function_script.engines.gotemplate.operations.statements import DeferringBody, Handler
+from function_script.engines.gotemplate.run import (
     FIRST_FREE,
+    MAIN,
     Body,
     Expression,
     Statement,
 )
-from function_script.engines.gotemplate.operations.statements import DeferringBody, Handler
-from function_script.engines.gotemplate.run import MAIN, Template
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.values import MISSING
 
@@ -48,7 +48,7 @@ class TemplateCompiler(PipelineCompiler):
         self.loops: int = 0
         self.loop: Loop = Loop(0)
 
-    def compile_template(self, root: list[nodes.Node]) -> Template:
+    def compile_template(self, root: list[nodes.Node]) -> Body:
         """Return the compiled template; one of several documents leaves no gaps."""
         self.compile_nodes(root)
         slots = self.slots - FIRST_FREE

@@ -1,14 +1,24 @@
-"""Expressions other than calls: constants, variables, fields, checks of arguments."""
+"""Expressions: constants, variables, fields, checks of arguments, calls."""
 
-from typing import Final
+from collections.abc import Callable
+from itertools import islice
+from typing import Final, NoReturn, TypeAlias, cast
 
-from function_script.engines.gotemplate import errors, missing, runtime, values
-from function_script.engines.gotemplate.operations.frame import Expression, Frame
+from function_script.engines.gotemplate import errors, runtime, values
+from function_script.engines.gotemplate.function import Accepts, Function, Injects
+from function_script.engines.gotemplate.run import Expression, Frame
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax.nodes import Site
 
+# The functions of templates have parameters of all kinds.
+AnyCallable: TypeAlias = Callable[..., object]  # type: ignore[explicit-any] # see above
 _MISSING: Final = values.MISSING
-_POISON: Final = missing.POISON
+_POISON: Final = values.POISON
+# A string below this length is not worth charging for.
+_SMALL: Final = 64
+# Suggestions are searched among at most this many names of at most this length.
+_MAX_NAMES: Final = 1_000
+_MAX_LENGTH: Final = 64
 
 
 class Constant(Expression):
@@ -212,8 +222,29 @@ class RequiredValue(Expression):
         if value is _MISSING:
             frame.site = self.site
             # To read the start again costs something only where it fails.
-            missing.raise_missing(self.start.evaluate(frame), self.prefix, self.names)
+            raise_missing(self.start.evaluate(frame), self.prefix, self.names)
         return value
+
+
+def raise_missing(start: object, prefix: str, names: tuple[str, ...]) -> NoReturn:
+    """Raise NoValueError for ``names`` below ``start``, which the template calls ``prefix``."""
+    path = prefix
+    for name in names:
+        if start is _MISSING or start is None:
+            raise errors.NoValueError(path, null=start is None)
+        path += _step(name)
+        if not isinstance(start, dict):
+            raise errors.NoValueError(path, name)
+        if name not in start:
+            keys = (key for key in start if type(key) is str and len(key) <= _MAX_LENGTH)
+            raise errors.NoValueError(path, name[:_MAX_LENGTH], tuple(islice(keys, _MAX_NAMES)))
+        start = start[name]
+    raise errors.NoValueError
+
+
+def _step(name: str) -> str:
+    text = name if len(name) <= _MAX_LENGTH else f"{name[:_MAX_LENGTH]}…"
+    return f".{text}" if name.isidentifier() else f'["{text}"]'
 
 
 class RequiredOrPoison(Expression):
@@ -247,4 +278,145 @@ class NotNull(Expression):
             frame.site = self.site
             text = "it is null"
             raise errors.EvalError(text, errors.Code.NULL_AS_TEXT)
+        return value
+
+
+# Calls of functions, of methods and of templates
+
+
+class Callee:
+    """A function with its facts at hand."""
+
+    def __init__(self, function: Function) -> None:
+        types = function.parameter_types
+        self.name: str = function.name
+        self.call: AnyCallable = cast("AnyCallable", function.call)
+        self.types: tuple[str, ...] = types
+        self.last: int = len(types) - 1
+        self.is_variadic: bool = function.variadic
+        self.returns: str = function.returns
+        self.cost: int = function.cost
+        self.mutates: bool = function.mutates
+        self.accepts: Accepts = function.accepts
+        self.has_run: bool = function.injects in {Injects.ALLOCATOR, Injects.RUN}
+        self.has_random: bool = function.injects is Injects.RANDOM
+        self.has_source: bool = function.injects is Injects.SOURCE
+        self.measures_text: bool = function.returns == "string" and function.allocates
+        self.measures: bool = function.returns == "any" and function.allocates
+
+    def parameter_type(self, index: int) -> str:
+        """Return the type of a parameter; the last one may take many arguments."""
+        return self.types[min(index, self.last)]
+
+
+class Call(Expression):
+    """A call with any number of arguments; ``key`` is that of its random numbers."""
+
+    def __init__(
+        self, callee: Callee, arguments: list[Expression], site: Site, key: str = ""
+    ) -> None:
+        self.callee: Callee = callee
+        self.arguments: list[Expression] = arguments
+        self.site: Site = site
+        self.key: str = key
+
+    def evaluate(self, frame: Frame) -> object:
+        """Evaluate the arguments in order, then call, and charge for the size of the result."""
+        arguments: list[object] = []
+        for argument in self.arguments:
+            # A comprehension takes stack of its own in plain Python.
+            arguments.append(argument.evaluate(frame))  # noqa: PERF401 # see above
+        # The arguments have set sites of their own, so that of the call is set behind them.
+        callee, run = self.callee, frame.run
+        frame.site = self.site
+        if callee.cost:
+            run.spend(callee.cost)
+        if callee.has_run:
+            result = callee.call(run, *arguments)
+        elif callee.has_random:
+            result = callee.call(run.seed_random(self.key), *arguments)
+        else:
+            result = callee.call(*arguments)
+        if callee.measures:
+            run.measure(result)
+        elif callee.measures_text and isinstance(result, str) and len(result) > _SMALL:
+            run.check_string(len(result))
+        return result
+
+
+class CallMethod(Expression):
+    """A call of a method; no value without a receiver, whose place is ``start``."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 # the parts of the call, and its two places
+        self,
+        receiver: Expression,
+        name: str,
+        arguments: list[Expression],
+        missing: MissingKey,
+        start: Site,
+        site: Site,
+    ) -> None:
+        self.receiver: Expression = receiver
+        self.name: str = name
+        self.arguments: list[Expression] = arguments
+        self.missing: MissingKey = missing
+        self.start: Site = start
+        self.site: Site = site
+
+    def evaluate(self, frame: Frame) -> object:
+        """Find the method, evaluate the arguments, then call."""
+        receiver = self.receiver.evaluate(frame)
+        frame.site = self.start
+        # Go looks for the method first: an unknown one is the error, whatever its arguments do.
+        method = runtime.find_method(receiver, self.name, self.missing)
+        if method is None:
+            return _MISSING
+        arguments = [argument.evaluate(frame) for argument in self.arguments]
+        frame.site = self.site
+        return runtime.call_method(receiver, self.name, method, arguments)
+
+
+class Include(Expression):
+    """``include``: the text of another template; ``levels`` is the depth of what is around it.
+
+    It runs the template itself: 200 templates inside of each other take the stack of few calls.
+    """
+
+    def __init__(self, name: Expression, data: Expression, levels: int, site: Site) -> None:
+        self.name: Expression = name
+        self.data: Expression = data
+        self.levels: int = levels
+        self.site: Site = site
+
+    def evaluate(self, frame: Frame) -> object:
+        """Return the text."""
+        name = cast("str", self.name.evaluate(frame))
+        data = self.data.evaluate(frame)
+        frame.site = self.site
+        run = frame.run
+        outer = run.begin_include(name, self.levels)
+        parts = run.parts
+        try:
+            run.templates[name].render(run, data)
+        finally:
+            # Also after an error, behind which a step that leaves gaps goes on.
+            run.end_include(outer)
+        run.check_string(sum(map(len, parts)))
+        return "".join(parts)
+
+
+class FirstOf(Expression):
+    """The first operand that decides, or the last one: ``truth`` is true for ``or``."""
+
+    def __init__(self, operands: list[Expression], *, truth: bool) -> None:
+        self.operands: list[Expression] = operands
+        self.truth: bool = truth
+
+    def evaluate(self, frame: Frame) -> object:
+        """Evaluate operands until one decides."""
+        value: object = None
+        for operand in self.operands:
+            value = operand.evaluate(frame)
+            if bool(value) is self.truth:
+                break
         return value

@@ -1,19 +1,24 @@
 """Statements: text, printing, branches, loops, calls of templates, and actions that leave gaps."""
 
 from collections.abc import Collection, Iterator
-from typing import cast
+from typing import Final, NoReturn, cast
 
-from function_script.engines.gotemplate import errors, missing, runtime
+from function_script.engines.gotemplate import errors, runtime
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
-from function_script.engines.gotemplate.operations.frame import (
+from function_script.engines.gotemplate.run import (
     Body,
     Expression,
     Frame,
+    Run,
     Statement,
     record_site,
 )
-from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.syntax.nodes import Site
+from function_script.engines.gotemplate.values import POISON
+
+_POISON: Final = POISON
+# Kinds of FieldError that mean a missing value.
+_MISSING_KINDS: Final = frozenset({"null", "absent", "map"})
 
 
 class Text(Statement):
@@ -225,18 +230,32 @@ class Handler:
         run = frame.run
         # A part of the change may be done, and what follows would see it.
         if self.mutates:
-            missing.fail_without_gap(error)
+            fail_without_gap(error)
         if self.poisoned is not None:
             for slot in self.poisoned:
-                frame.values[slot] = missing.poison(error)
+                check_missing(error)
+                frame.values[slot] = _POISON
         else:
             # The innermost place: a template that was called recorded it before it ended.
             site = run.sites[0] if run.sites else frame.site
-            if site is None:
+            # Only the main text has gaps.
+            if site is None or run.is_capturing:
                 raise error
-            missing.leave_gap(run, error, site)
+            check_missing(error)
+            run.gaps.append((len(run.parts), error, site))
         run.sites.clear()
         return self.end
+
+
+def check_missing(error: GoError) -> None:
+    """Raise ``error`` again unless it is about a value that does not exist."""
+    if isinstance(error, errors.FieldError) and error.kind not in _MISSING_KINDS:
+        raise error
+
+
+def fail_without_gap(error: GoError) -> NoReturn:
+    """Raise the error in a form that leaves no gap."""
+    raise errors.EvalError(error.text, error.code, error.subject) from error
 
 
 class DeferringBody(Body):
@@ -270,7 +289,7 @@ class DeferringBody(Body):
         except (errors.NoValueError, errors.FieldError) as error:
             record_site(frame)
             if self.is_whole:
-                missing.fail_without_gap(error)
+                fail_without_gap(error)
             raise
         except (GoError, LimitExceededError, RecursionError):
             record_site(frame)

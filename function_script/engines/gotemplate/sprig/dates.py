@@ -20,10 +20,11 @@ from function_script.engines.gotemplate.go_time import (
     Duration,
     Time,
     format_time,
+    parse_date,
+    quote_time,
 )
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig.conversions import parse_decimal
-from function_script.engines.gotemplate.sprig.date_reader import parse_date, quote_time
 from function_script.engines.gotemplate.values import go_type, to_narrow, wrap_int64
 
 FUNCTIONS: Final = FunctionTable()

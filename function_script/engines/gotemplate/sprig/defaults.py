@@ -8,7 +8,7 @@ import base64
 import json
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final, NoReturn
 
@@ -51,9 +51,7 @@ def marshal(allocator: Allocator, value: object, *, pretty: bool = False, raw: b
         # Bytes that are not UTF-8, or an integer of more than 64 bits.
         with suppress(TypeError):
             return _write_plain(value, raw=raw)
-    writer = _Writer(_RAW if raw else _ESCAPED, pretty=pretty)
-    writer.write(value, "\n")
-    return "".join(writer.parts)
+    return _Writer(_RAW if raw else _ESCAPED, pretty=pretty).write(value, "\n")
 
 
 def _write_plain(value: object, *, raw: bool) -> str:
@@ -70,34 +68,35 @@ _HTML: Final = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})
 
 
 class _Writer:
-    """Collects the parts of a text."""
+    """Writes values that orjson writes in another way than Go."""
 
     def __init__(self, special: re.Pattern[str], *, pretty: bool) -> None:
         self.special = special
         self.pretty = pretty
-        self.colon = ": " if pretty else ":"
-        self.parts: list[str] = []
 
-    def write(self, value: object, line: str) -> None:
-        """Write a value; ``line`` is the line break in front of its siblings."""
+    def write(self, value: object, line: str) -> str:
+        """Return the text of a value; ``line`` is the line break in front of its siblings."""
         if isinstance(value, str):
-            self.parts.append(self.text(value))
-        elif isinstance(value, bool):
-            self.parts.append("true" if value else "false")
-        elif isinstance(value, int):
-            self.parts.append(int.__repr__(value))
-        elif isinstance(value, float):
-            self.parts.append(float_text(value))
-        elif isinstance(value, dict) and not values.is_nil(value):
-            self.write_map(value, line)
-        elif isinstance(value, list) and not values.is_nil(value):
-            self.write_list(value, line)
-        elif isinstance(value, bytes):
-            self.parts.append(f'"{base64.b64encode(value).decode()}"')
-        elif isinstance(value, values.Struct):
-            self.write_struct(value, line)
-        else:
-            self.parts.append("null")
+            return self.text(value)
+        if isinstance(value, int):
+            return str(value).lower() if isinstance(value, bool) else int.__repr__(value)
+        if isinstance(value, float):
+            return float_text(value)
+        if isinstance(value, bytes):
+            return f'"{base64.b64encode(value).decode()}"'
+        if isinstance(value, values.AnyMap):
+            raise CallError(f"json: unsupported type: {values.go_type(value)}")
+        if isinstance(value, values.Struct):
+            data = value.json()
+            # The fields of a struct stay in Go's order, the keys of a map are sorted by bytes.
+            if isinstance(data, dict):
+                return self.write_object(data.items(), line)
+            return self.write(data, line)
+        if isinstance(value, dict) and not values.is_nil(value):
+            return self.write_object(printing.sorted_items(value), line)
+        if isinstance(value, list) and not values.is_nil(value):
+            return self.enclose("[]", [self.write(item, line + _INDENT) for item in value], line)
+        return "null"
 
     def text(self, text: str) -> str:
         """Return a text in quotes."""
@@ -106,47 +105,19 @@ class _Writer:
         joined = values.to_string(values.to_bytes(text)) if values.is_broken(text) else text
         return f'"{self.special.sub(_escape, joined)}"'
 
-    def write_map(self, value: dict[object, object], line: str) -> None:
-        """Write an object, its keys sorted by bytes."""
-        if isinstance(value, values.AnyMap):
-            raise CallError(f"json: unsupported type: {values.go_type(value)}")
-        self.write_object(printing.sorted_items(value), line)
-
-    def write_struct(self, value: values.Struct, line: str) -> None:
-        """Write a struct's own JSON, its fields in Go's order."""
-        data = value.json()
-        if isinstance(data, dict):
-            self.write_object(data.items(), line)
-        else:
-            self.write(data, line)
-
-    def write_object(self, items: Collection[tuple[object, object]], line: str) -> None:
-        """Write an object, its keys in the order of ``items``."""
-        before, between, inner = self.open("{", line)
-        for key, item in items:
-            self.parts.append(f"{before}{self.text(str(key))}{self.colon}")
-            self.write(item, inner)
-            before = between
-        self.close("}", line, empty=not items)
-
-    def write_list(self, value: list[object], line: str) -> None:
-        """Write an array."""
-        before, between, inner = self.open("[", line)
-        for item in value:
-            self.parts.append(before)
-            self.write(item, inner)
-            before = between
-        self.close("]", line, empty=not value)
-
-    def open(self, bracket: str, line: str) -> tuple[str, str, str]:
-        """Write a bracket; return the texts before and between items, and the line break."""
-        self.parts.append(bracket)
+    def write_object(self, items: Iterable[tuple[object, object]], line: str) -> str:
+        """Return an object, its keys in the order of ``items``."""
+        colon = ": " if self.pretty else ":"
         inner = line + _INDENT
-        return (inner, f",{inner}", inner) if self.pretty else ("", ",", "")
+        entries = [f"{self.text(str(key))}{colon}{self.write(item, inner)}" for key, item in items]
+        return self.enclose("{}", entries, line)
 
-    def close(self, bracket: str, line: str, *, empty: bool) -> None:
-        """Write the closing bracket, below the opening one."""
-        self.parts.append(f"{line}{bracket}" if self.pretty and not empty else bracket)
+    def enclose(self, brackets: str, items: list[str], line: str) -> str:
+        """Return items between brackets."""
+        if not self.pretty or not items:
+            return f"{brackets[0]}{','.join(items)}{brackets[1]}"
+        inner = line + _INDENT
+        return f"{brackets[0]}{inner}{f',{inner}'.join(items)}{line}{brackets[1]}"
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -74,6 +74,8 @@ _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _USERINFO: Final = re.compile(r"[A-Za-z0-9._:~!$&'()*+,;=%@-]*")
 _PORT: Final = re.compile(r"(?::[0-9]*)?")
+# A character of a host, or what may be an escape.
+_HOST_PART: Final = re.compile("%.{0,2}|[^%]", re.DOTALL)
 _ESCAPE: Final = re.compile("%([0-9A-Fa-f]{2})")
 _BAD_ESCAPE: Final = re.compile("%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
 _PERCENT: Final = "%25"
@@ -190,24 +192,16 @@ def unescape(text: str) -> str:
 
 def _unescape_host(text: str, *, zone: bool = False) -> str:
     """Decode a host: escapes stand for non-ASCII bytes, in zones also for allowed ones."""
-    index = 0
-    while index < len(text):
-        character = text[index]
-        if character == "%":
-            match = _ESCAPE.match(text, index)
-            if match is None:
-                raise _bad_escape(text[index : index + 3])
-            byte = chr(int(match[1], 16))
-            is_valid = (
-                byte in _HOST_CHARACTERS or byte == " " if zone else ord(byte) >= _FIRST_NON_ASCII
-            )
-            if not is_valid and match[0] != _PERCENT:
-                raise _bad_escape(match[0])
-            index += len(match[0])
+    for part in _HOST_PART.findall(text):
+        if not part.startswith("%"):
+            if part not in _HOST_CHARACTERS and ord(part) < _FIRST_NON_ASCII:
+                raise CallError(f"invalid character {quote(part)} in host name")
             continue
-        if character not in _HOST_CHARACTERS and ord(character) < _FIRST_NON_ASCII:
-            raise CallError(f"invalid character {quote(character)} in host name")
-        index += 1
+        match = _ESCAPE.fullmatch(part)
+        byte = chr(int(match[1], 16)) if match is not None else ""
+        is_valid = byte in _HOST_CHARACTERS or byte == " " if zone else byte >= "\x80"
+        if not is_valid and part != _PERCENT:
+            raise _bad_escape(part)
     return unescape(text)
 
 

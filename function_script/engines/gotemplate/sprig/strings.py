@@ -7,7 +7,7 @@ character by character and never changes their number: ``ß`` has no upper case.
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError
@@ -55,89 +55,27 @@ _WORDS: Final = re.compile("[CD]+|P[PD]*|U+(?=UA)|UA+|U+|A+|N+|O+")
 _IDEOGRAPHS: Final = re.compile("[\u3400-\u4d85\u4e00-\u9fcc\U00020000-\U0002b81d]")
 
 
-class _Word(NamedTuple):
-    """Characters that belong together; ``kind`` is that of the first, empty for no word."""
-
-    kind: str = ""
-    text: str = ""
+# The places between words that get a connector, by the kinds of the words: in front of capitals and
+# others, between words of letters, and in front of a number that small letters follow. Small
+# letters that follow a number belong to it.
+_BREAK: Final = re.compile("(?<=[UAON])(?=[UO])|(?<=[UO])(?=N?A)|(?<=A)(?<!NA)(?=NA)")
 
 
 def to_words(text: str, connector: str) -> str:
     """Join the lower-case words with a connector, which also replaces blanks, ``-`` and ``_``."""
-    return _Joiner(text, connector).join()
-
-
-class _Joiner:
-    """Walks the words of a text and writes them in lower case."""
-
-    def __init__(self, text: str, connector: str) -> None:
-        kinds = "".join(map(_kind, text))
-        self.words = [
-            _Word(match[0][0].replace("D", "C"), text[match.start() : match.end()])
-            for match in _WORDS.finditer(kinds)
-        ]
-        self.index = 0
-        self.connector = connector
-        self.parts: list[str] = []
-
-    def join(self) -> str:
-        word = self.next()
-        while self.index < len(self.words):
-            if word.kind != "C":
-                self.write(word)
-            word = self.write_between(word)
-        self.write(word)
-        return "".join(self.parts)
-
-    def next(self) -> _Word:
-        word = self.words[self.index] if self.index < len(self.words) else _Word()
-        self.index += 1
-        return word
-
-    def write_between(self, word: _Word) -> _Word:
-        """Write the text between ``word`` and the next one, which is returned unwritten."""
-        following = self.next()
-        if word.kind == "C":
-            self.write(word)
-        elif word.kind == "N":
-            following = self.write_unconnected(following)
-        elif word.kind != "P" and following.kind == "N":
-            if self.index < len(self.words):
-                following = self.write_number(following)
-        elif word.kind != "P":
-            self.write_connector(following)
-        return following
-
-    def write_number(self, number: _Word) -> _Word:
-        """Write a number behind a word: part of it, unless small letters follow."""
-        following = self.next()
-        if following.kind == "A":
-            self.parts.append(self.connector)
-            self.write(number)
-            return self.write_unconnected(following)
-        self.write(number)
-        self.write_connector(following)
-        return following
-
-    def write_unconnected(self, word: _Word) -> _Word:
-        """Write the small letters and numbers that follow a number without a connector."""
-        while word.kind in {"A", "N"}:
-            self.write(word)
-            word = self.next()
-        self.write_connector(word)
-        return word
-
-    def write_connector(self, following: _Word) -> None:
-        if following.kind not in {"", "C", "P"}:
-            self.parts.append(self.connector)
-
-    def write(self, word: _Word) -> None:
-        if word.kind == "C":
-            self.parts.append(self.connector * len(word.text))
-        elif word.kind == "U":
-            self.parts.extend(map(to_lower, word.text))
-        else:
-            self.parts.append(word.text)
+    matches = list(_WORDS.finditer("".join(map(_kind, text))))
+    # The kind of a word is that of its first character.
+    kinds = "".join(match[0][0].replace("D", "C") for match in matches)
+    breaks = {match.start() for match in _BREAK.finditer(kinds)}
+    parts: list[str] = []
+    for index, (kind, match) in enumerate(zip(kinds, matches, strict=True)):
+        word = text[match.start() : match.end()]
+        if index in breaks:
+            parts.append(connector)
+        if kind == "C":
+            word = connector * len(word)
+        parts.append("".join(map(to_lower, word)) if kind == "U" else word)
+    return "".join(parts)
 
 
 def _kind(character: str) -> str:

@@ -13,7 +13,7 @@ from importlib import resources
 from typing import Final, TypeAlias, cast
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.sprig.date_reader import parse_date
+from function_script.engines.gotemplate.go_time import parse_date
 from function_script.request import objects, quantities
 from function_script.request.values import Object, Value
 from function_script.texts.problems import Problem

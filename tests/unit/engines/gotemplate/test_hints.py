@@ -4,6 +4,7 @@ import pytest
 
 from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import hints
+from function_script.engines.gotemplate.errors import Code
 from function_script.request.limits import Limits
 from function_script.request.program import Lazy, Program, Scope
 from function_script.texts.errors import FatalError
@@ -150,6 +151,6 @@ def test_hints_are_all_reachable() -> None:
     """Each hint of the tables is used by one of the mistakes above."""
     hints_in_use = {_hint(template) for template, _ in CASES}
     hints_in_use |= {_hint(template, missingkey="checked") for template, _ in CHECKED}
-    tables = (hints._SYNTAX, hints._UNEXPECTED, hints._OUTSIDE_RANGE, hints._RUN)
-    table_hints = {hint for table in tables for hint in table.values()}
+    table_hints = {*hints._UNEXPECTED.values(), *hints._OUTSIDE_RANGE.values()}
+    table_hints |= {code.hint for code in Code if code.hint is not None}
     assert table_hints - hints_in_use == set()
