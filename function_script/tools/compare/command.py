@@ -35,7 +35,13 @@ from function_script.tools.compare.sides import (
     Versions,
     is_go_template,
 )
-from function_script.tools.plan.dump import Dump, UnknownError, key_of, text_at_machinery
+from function_script.tools.plan.dump import (
+    Dump,
+    UnknownError,
+    is_masked,
+    key_of,
+    text_at_machinery,
+)
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, functions, loading, messages, renderer
 from function_script.tools.render.positions import Origin, Position
@@ -311,18 +317,18 @@ class _Subject:
         """Compare the requests of an XR of the dump. Raises FatalError or UnknownError."""
         if not text_at_machinery(xr, *_REFERENCE):
             raise UnknownError(f"{manifests.describe(xr)} of the dump has no compositionRef yet")
-        observed = dump.find_observed(xr)
         inputs = RenderInputs(
             xr=xr,
             composition=self._document.value,
-            observed=[*observed.values()],
+            observed=[*dump.find_observed(xr).values()],
             xrd=self._xrd,
             cluster=dump.store,
         )
         # What steps require is known after the run; an XR that lacks some of it is not compared.
         for requirements in sides.run(inputs, comparisons):
-            dump.check(self._document.value, observed, requirements)
-            dump.check_masks(self._document.value, [xr, *observed.values()], requirements)
+            dump.check(inputs, requirements)
+            if any(map(is_masked, dump.find_secrets(inputs, requirements))):
+                raise UnknownError("a step gets a Secret, which the dump has masked")
 
     def _attempt(self, label: str, run_: Callable[[list[Comparison]], object]) -> bool:
         """Add to the row what a run compares; report whether both sides answered all of it."""

@@ -9,10 +9,10 @@ from function_script.request.objects import Path
 from function_script.request.reader import format_path
 from function_script.request.values import Object, Readable
 from function_script.texts.source import Excerpt, Span
-from function_script.tools import manifests, xr_validation
+from function_script.tools import manifests
 from function_script.tools.compare.differences import is_secret
 from function_script.tools.plan import effects
-from function_script.tools.plan.dump import UnknownError
+from function_script.tools.plan.dump import UnknownError, key_of
 from function_script.tools.plan.effects import FieldChange
 from function_script.tools.render.positions import Positions
 from function_script.tools.render.renderer import Rendering
@@ -88,7 +88,7 @@ def find(
         # What neither of both desires goes without this change.
         if name in old and name not in new:
             changes.append(_place(before.positions, of_object("destroy", name, live)))
-        elif name in old and not _is_same(live, new[name]):
+        elif name in old and key_of(live) != key_of(new[name]):
             added[name] = new[name]
     refusals: list[str] = []
     for name, manifest in added.items():
@@ -100,18 +100,15 @@ def find(
     remaining: dict[str, Object] = {}
     for name in (each for each in new if each in old and each not in added):
         manifest, current = new[name], observed.get(name)
-        schema = catalog.find(*objects.api_version_and_kind(manifest))
-        effect = effects.apply(current, old[name], manifest, schema)
+        effect = effects.apply(current, old[name], manifest, catalog)
         remaining[name] = effect.manifest
         changes += _locate(after.positions, name, manifest, effect.changes)
         refusals += (f"{manifest['kind']}: {each}" for each in effect.refusals)
         if effect.changes and (violations := _list_violations(effect.manifest, catalog)):
             former = _list_violations(current or old[name], catalog)
             refusals += (each for each in violations if each not in former)
-        if current is not None and schema is not None and effect.changes:
-            refusals += _find_refusals(current, effect.manifest, schema)
     status = _status(after)
-    effect = effects.apply(None, _status(before), status, None)
+    effect = effects.apply(None, _status(before), status, catalog)
     changes += _locate(after.positions, None, status, effect.changes)
     if effect.changes:
         refusals += _list_violations({**after.result.xr, **status}, catalog, "status")
@@ -180,8 +177,9 @@ def hide(changes: Iterable[Change], xr: Object, observed: Mapping[str, Object]) 
             new = replace(change, resource=f"{_HIDDEN} {number}", object=name)
         else:
             new = replace(change, path=hide_path(change.path, live))
-        values = (None if each is None else _HIDDEN for each in (change.before, change.after))
-        before, after = values
+        before, after = (
+            None if each is None else _HIDDEN for each in (change.before, change.after)
+        )
         hidden.append(replace(new, before=before, after=after))
     return hidden
 
@@ -192,14 +190,6 @@ def hide_path(path: Path, live: Object) -> Path:
     if end := next(ends, int(path[:1] in _PARTS)):
         return path[:end]
     return (_HIDDEN,) if path else ()
-
-
-def _find_refusals(live: Object, manifest: Object, schema: Object) -> Iterator[str]:
-    """Yield why the API server refuses that an object becomes another, by the rules at hand."""
-    refusals, skipped = xr_validation.find_refusals(manifest, live, schema)
-    if skipped:
-        raise UnknownError(f"a rule of {live['kind']} was not evaluated: {skipped[0]}")
-    yield from (f"{live['kind']}: {refusal}" for refusal in refusals)
 
 
 def _list_violations(manifest: Object, catalog: Catalog, part: str = "") -> list[str]:
@@ -224,8 +214,7 @@ def find_drift(
     desired = before.result.composition.resources
     for name in (each for each in observed if each in desired):
         live = observed[name]
-        schema = catalog.find(*objects.api_version_and_kind(desired[name]))
-        for path in effects.find_drift(live, desired[name], schema):
+        for path in effects.find_drift(live, desired[name], catalog):
             part = hide_path(path, live) if is_hidden else path
             yield f"{format_path(part)} of {live['kind']}"
 
@@ -234,13 +223,6 @@ def _status(rendering: Rendering) -> Object:
     """Return the XR's status without conditions, which a cluster decides."""
     status = manifests.object_at(rendering.result.composition.xr, "status")
     return {"status": {key: value for key, value in status.items() if key != "conditions"}}
-
-
-def _is_same(manifest: Object, other: Object) -> bool:
-    """Report whether two manifests are of one object."""
-    types = [objects.api_version_and_kind(each) for each in (manifest, other)]
-    groups = [(manifests.group(api_version), kind) for api_version, kind in types]
-    return groups[0] == groups[1] and manifests.name(manifest) == manifests.name(other)
 
 
 def _locate(

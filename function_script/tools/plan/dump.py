@@ -1,7 +1,7 @@
 """The objects of a cluster as `kubectl get -o yaml` or `-o json` prints them, in files."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -11,6 +11,7 @@ from function_script.request.values import Object, Value
 from function_script.texts.errors import InputError, cause_of
 from function_script.texts.source import Source
 from function_script.tools import bounded, manifests
+from function_script.tools.render import RenderInputs
 from function_script.tools.render.requirements import RequirementSource, Store
 
 # The group and kind, the namespace and the name.
@@ -60,9 +61,7 @@ class Dump:
             raise InputError.of("cannot plan: the dump has no objects")
         self.kinds = {key[:2] for key in self._objects}
         self._secrets = {
-            key: each
-            for key, each in self._objects.items()
-            if objects.api_version_and_kind(each) == manifests.SECRET
+            key: each for key, each in self._objects.items() if key[:2] == ("", "Secret")
         }
         self.store = Store(self._objects.values())
 
@@ -93,23 +92,18 @@ class Dump:
                 raise UnknownError(f'{kind} "{name}" has no annotation "{manifests.RESOURCE_NAME}"')
         return observed
 
-    def check(
-        self,
-        composition: Object,
-        observed: Mapping[str, Object],
-        requirements: RequirementSource | None,
-    ) -> None:
+    def check(self, inputs: RenderInputs, requirements: RequirementSource | None) -> None:
         """Raise UnknownError if a pipeline may have read what the dump lacks.
 
-        That are objects of a kind that a step requires, and connection details of ``observed``.
+        That are objects of a kind that a step requires, and connection details of its objects.
         """
         for selector in requirements.requested if requirements else ():
             if (manifests.group(selector.api_version), selector.kind) not in self.kinds:
                 raise UnknownError(
                     f"a step requires {selector.kind} objects, and the dump has none"
                 )
-        for key in (key for each in observed.values() for key in _details_keys(each)):
-            if self.find(key) is None and _DETAILS.search(str(composition.get("spec"))):
+        for key in (key for each in inputs.observed for key in _details_keys(each)):
+            if self.find(key) is None and _DETAILS.search(str(inputs.composition.get("spec"))):
                 raise UnknownError(f'the dump lacks Secret "{key[-1]}" with connection details')
 
     def check_credentials(self, composition: Object) -> None:
@@ -118,23 +112,10 @@ class Dump:
             if is_masked(self.find(key) or {}):
                 raise UnknownError(f'Secret "{key[-1]}" with credentials is masked in the dump')
 
-    def check_masks(
-        self,
-        composition: Object,
-        manifests_: Iterable[Object],
-        requirements: RequirementSource | None,
-    ) -> None:
-        """Raise UnknownError if a pipeline got a Secret that is masked."""
-        if any(map(is_masked, self.find_secrets(composition, manifests_, requirements))):
-            raise UnknownError("a step gets a Secret, which the dump has masked")
-
     def find_secrets(
-        self,
-        composition: Object,
-        manifests_: Iterable[Object],
-        requirements: RequirementSource | None,
+        self, inputs: RenderInputs, requirements: RequirementSource | None
     ) -> Iterator[Object]:
-        """Yield the Secrets that a pipeline got: some of ``manifests_``, theirs and its steps'.
+        """Yield the Secrets that a pipeline got: its objects, those of these and of its steps.
 
         Without ``requirements``, which objects the steps require is not known: then all.
         """
@@ -147,8 +128,8 @@ class Dump:
         if requirements is None or None in names:
             yield from self._secrets.values()
             return
-        keys = {*_credentials_keys(composition)}
-        for each in manifests_:
+        keys = {*_credentials_keys(inputs.composition)}
+        for each in (inputs.xr, *inputs.observed):
             keys.update((key_of(each), *_details_keys(each)))
         if names:
             keys.update(key for key in self._secrets if key[-1] in names)

@@ -14,12 +14,12 @@ from function_script.request.objects import Path
 from function_script.request.reader import format_path
 from function_script.request.values import Object, Readable
 from function_script.step.sequencing import managed_fields
-from function_script.tools import manifests, structural_schema
+from function_script.tools import manifests, structural_schema, xr_validation
 from function_script.tools.manifests import compare_values
 from function_script.tools.plan import dump
 from function_script.tools.plan.dump import UnknownError
 from function_script.tools.plan.lists import Lists
-from function_script.tools.validate import builtin
+from function_script.tools.validate.catalog import Catalog
 
 _SECRET: Final = ("data", "stringData")
 _WITHOUT_DEFAULTS: Final = ("metadata", *_SECRET, "binaryData")
@@ -49,17 +49,19 @@ class Effect:
     refusals: list[str] = field(default_factory=list)
 
 
-def apply(live: Object | None, before: Object, after: Object, schema: Object | None) -> Effect:
+def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) -> Effect:
     """Return what it does to an observed object that ``after`` is desired in place of ``before``.
 
     Without an object, the desired values are those that change. Raises UnknownError if a field is
-    desired no longer and nothing says who has it.
+    desired no longer and nothing says who has it, or if a rule cannot be evaluated.
     """
     differences = [*compare_values(before, after, ())]
     if live is None:
         return Effect(manifest=after, changes=[FieldChange(*each) for each in differences])
     if not differences:
         return Effect(manifest=live, changes=[])
+    type_ = objects.api_version_and_kind(after)
+    schema = catalog.find(*type_)
     lists = Lists(live, schema)
     current = lists.to_maps(_with_string_data(live, before, after))
     former, desired = (lists.drop_empty(lists.to_maps(each), current) for each in (before, after))
@@ -78,9 +80,7 @@ def apply(live: Object | None, before: Object, after: Object, schema: Object | N
         structural_schema.add_defaults(manifest, schema)
         mapped = lists.to_maps(manifest)
     # The schemas of Kubernetes' own kinds have no defaults.
-    has_defaults = schema is not None and schema is not builtin.find_schema(
-        *objects.api_version_and_kind(after)
-    )
+    has_defaults = catalog.is_extension(type_)
     changes = []
     for path, old, new in differences:
         # Who has the items of such a list is not known.
@@ -100,6 +100,11 @@ def apply(live: Object | None, before: Object, after: Object, schema: Object | N
             )
     indexes = [lists.to_indexes(path, mapped) for path in emptied] if has_defaults else []
     refusals = [*_find_refusals(manifest, indexes, schema or {})]
+    if schema is not None and changes:
+        violations, skipped = xr_validation.find_refusals(manifest, live, schema)
+        if skipped:
+            raise UnknownError(f"a rule of {live['kind']} was not evaluated: {skipped[0]}")
+        refusals += violations
     return Effect(manifest=manifest, changes=changes, refusals=refusals)
 
 
@@ -174,8 +179,9 @@ def _remove(manifest: Object, path: Path, live: Object) -> None:
             objects.merge(parent, {name: fields[name]})
 
 
-def find_drift(live: Object, before: Object, schema: Object | None) -> Iterator[Path]:
+def find_drift(live: Object, before: Object, catalog: Catalog) -> Iterator[Path]:
     """Yield the fields of an object that are not what ``before`` desires; none if nobody knows."""
+    schema = catalog.find(*objects.api_version_and_kind(before))
     lists = Lists(live, schema)
     applied = managed_fields.applied_configuration(lists.to_maps(_with_string_data(live, before)))
     if applied is not None:

@@ -26,16 +26,15 @@ from function_script.tools.plan.dump import (
     key_of,
     text_at_machinery,
 )
-from function_script.tools.plan.sides import Renderings, Side, Source, Subject
+from function_script.tools.plan.sides import Renderings, Side, Source
 from function_script.tools.project import Project
-from function_script.tools.render import renderer
+from function_script.tools.render import RenderInputs, renderer
 from function_script.tools.render.renderer import Answers, Rendering
 from function_script.tools.validate.catalog import Catalog
 
 Verdict: TypeAlias = Literal["planned", "unchanged", "unknown", "stays", "fails", "invalid"]
 
 _REVISION: Final = ("apiextensions.crossplane.io", "CompositionRevision")
-_XRD: Final = ("apiextensions.crossplane.io", "CompositeResourceDefinition")
 _MAX_DEPTH: Final = 20
 # Each process takes a second to start, and the memory of the dump.
 _MIN_XRS: Final = 50
@@ -100,10 +99,9 @@ class Planner:
         self._new = new.compositions
         self._renderings = renderings
         self._options = options
-        definitions = [each for each in dump if key_of(each)[:2] == _XRD]
         live, changed = (
-            {manifests.defined_type(each): each for each in each_side}
-            for each_side in (definitions, new.definitions)
+            {manifests.defined_type(each): each for each in side if xrds.is_xrd(each)}
+            for side in (dump, new.definitions)
         )
         # An XRD beside a new Composition takes the place of the dump's.
         self._xrds = live | changed
@@ -257,22 +255,29 @@ class Planner:
             raise UnknownError(
                 f"the dump has it as {xr['apiVersion']}, and its Composition is for {api_version}"
             )
-        old_subject = Subject(xr=xr, xrd=xrd, observed=observed)
-        new_subject = replace(old_subject, xr=self._rewrites.get(key) or xr)
+        old_inputs = RenderInputs(
+            xr=xr,
+            composition=old.value,
+            observed=[*observed.values()],
+            xrd=xrd,
+            cluster=self._dump.store,
+        )
+        new_xr = self._rewrites.get(key) or xr
+        new_inputs = replace(old_inputs, xr=new_xr, composition=new.value)
         # The API server takes what it has under the schema that it has.
         is_judged = key in self._rewrites or key[:2] in self._changed_xrds
-        if is_judged and (problems := xr_validation.validate(new_subject.xr, xrd).errors):
-            reason = self._explain(problems[0].message, new, new_subject)
+        if is_judged and (problems := xr_validation.validate(new_xr, xrd).errors):
+            reason = self._explain(problems[0].message, new_inputs)
             return replace(plan, verdict="invalid", reason=reason)
         # A function that reads the clock or a random number would differ from itself.
         answers: Answers = {}
-        before = self._run("before", old, old_subject, new, answers)
+        before = self._run("before", old, old_inputs, new, answers)
         if failure := before[-1].result.failure:
             message = f"before the change it fails: {failure.diagnostics[0].message}"
-            raise UnknownError(self._explain(message, old, old_subject, before[-1]))
-        after = self._run("after", new, new_subject, new, answers)
+            raise UnknownError(self._explain(message, old_inputs, before[-1]))
+        after = self._run("after", new, new_inputs, new, answers)
         if failure := after[-1].result.failure:
-            reason = self._explain(failure.diagnostics[0].message, new, new_subject, after[-1])
+            reason = self._explain(failure.diagnostics[0].message, new_inputs, after[-1])
             return replace(plan, verdict="fails", reason=reason)
         outcome = changes.find(observed, before[0], after[0], self._catalog)
         if self._options.until_ready:
@@ -282,8 +287,8 @@ class Planner:
         refusals = ", ".join(outcome.refusals)
         differences = outcome.changes
         # A program may have written data of Secrets anywhere, in any form.
-        is_hidden = self._has_secrets(old, old_subject, before[-1]) or self._has_secrets(
-            new, new_subject, after[-1]
+        is_hidden = self._has_secrets(old_inputs, before[-1]) or self._has_secrets(
+            new_inputs, after[-1]
         )
         if is_hidden:
             differences = changes.hide(differences, xr, observed)
@@ -300,41 +305,35 @@ class Planner:
         )
 
     def _run(
-        self, when: str, source: Source, subject: Subject, functions_: Source, answers: Answers
+        self, when: str, source: Source, inputs: RenderInputs, functions_: Source, answers: Answers
     ) -> list[Rendering]:
         """Return the rendering of the next reconcile, and that of the last one if asked for."""
         try:
-            first = self._renderings.render(source, subject, functions_, answers)
+            first = self._renderings.render(source, inputs, functions_, answers)
             if not self._options.until_ready:
                 return [first]
-            return [first, self._renderings.settle(source, subject, first, functions_)]
+            return [first, self._renderings.settle(source, inputs, first, functions_)]
         except FatalError as error:
             message = error.diagnostics[0].message
             message = f"{when} the change it cannot be rendered: {message}"
-            raise UnknownError(self._explain(message, source, subject)) from error
+            raise UnknownError(self._explain(message, inputs)) from error
 
     def _explain(
-        self, reason: str, source: Source, subject: Subject, rendering: Rendering | None = None
+        self, reason: str, inputs: RenderInputs, rendering: Rendering | None = None
     ) -> str:
         """Return a reason, which may quote values, if none of them is from a Secret."""
-        return _HIDDEN if self._has_secrets(source, subject, rendering) else reason
+        return _HIDDEN if self._has_secrets(inputs, rendering) else reason
 
-    def _has_secrets(self, source: Source, subject: Subject, rendering: Rendering | None) -> bool:
+    def _has_secrets(self, inputs: RenderInputs, rendering: Rendering | None) -> bool:
         """Report whether values of an XR may be those of a Secret that is not masked.
 
         Without a rendering, it is not known which Secrets the steps require.
         """
-        owner = manifests.controller(subject.xr)
-        above = None if owner is None else self._uids.get(str(owner.get("uid")))
-        secrets = self._dump.find_secrets(
-            source.value,
-            subject.objects,
-            # The XR above may have written them into this one.
-            None
-            if rendering is None or (above is not None and key_of(above) not in self._public)
-            else rendering.result.requirements,
-        )
-        return not all(map(is_masked, secrets))
+        requirements = None
+        # The XR above may have written them into this one.
+        if rendering is not None and self._public.issuperset(self._find_owners(inputs.xr)[:1]):
+            requirements = rendering.result.requirements
+        return not all(map(is_masked, self._dump.find_secrets(inputs, requirements)))
 
     def _hand_down(
         self, before: Rendering, after: Rendering, outcome: Outcome, observed: Sequence[Object]

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from function_script.documents import Document
 from function_script.request import objects
 from function_script.request.values import Object
 from function_script.sandbox import Pool
@@ -27,11 +26,10 @@ _MAX_STAGES: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A Composition; ``document`` is None for one of the dump, which is in no file."""
+    """A Composition; ``origin`` is None for one of the dump, which is in no file."""
 
     value: Object
-    document: Document | None = None
-    programs: Path | None = None
+    origin: Origin | None = None
 
     @property
     def type(self) -> tuple[str, str]:
@@ -39,12 +37,6 @@ class Source:
         reference = manifests.object_at(self.value, "spec", "compositeTypeRef")
         api_version, kind = objects.api_version_and_kind(reference)
         return manifests.group(api_version), kind
-
-    def origin(self) -> Origin | None:
-        """Return the author's files, if there are some."""
-        if self.document is None:
-            return None
-        return Origin(document=self.document, programs=self.programs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,24 +68,9 @@ def load(directory: Path, project: Project, dump: Path | None) -> Side:
                         f'cannot plan: two Compositions are called "{name}"', span=document.span()
                     )
                 programs = local_pool.programs_beside(Path(file.name))
-                side.compositions[name] = Source(
-                    value=document.value, document=document, programs=programs
-                )
+                origin = Origin(document=document, programs=programs)
+                side.compositions[name] = Source(value=document.value, origin=origin)
     return side
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """An XR as one side of a plan has it, its XRD, and its composed resources by resource name."""
-
-    xr: Object
-    xrd: Object
-    observed: Mapping[str, Object]
-
-    @property
-    def objects(self) -> list[Object]:
-        """The XR and its composed resources."""
-        return [self.xr, *self.observed.values()]
 
 
 class Renderings:
@@ -114,7 +91,7 @@ class Renderings:
         self._indexes: dict[Path | None, FunctionIndex] = {}
 
     def render(
-        self, source: Source, subject: Subject, functions_: Source, answers: Answers
+        self, source: Source, inputs: RenderInputs, functions_: Source, answers: Answers
     ) -> Rendering:
         """Render one reconcile; the Functions are those of ``functions_``.
 
@@ -124,21 +101,12 @@ class Renderings:
         render = Renderer(
             self._open_pool(source), self._find_functions(functions_), self._options, answers
         )
-        inputs = RenderInputs(
-            xr=subject.xr,
-            composition=source.value,
-            observed=[*subject.observed.values()],
-            xrd=subject.xrd,
-            cluster=self._dump.store,
-        )
-        rendering = render.reconcile(inputs, source.origin())
+        rendering = render.reconcile(inputs, source.origin)
         if rendering.skipped:
             raise UnknownError(f'step "{rendering.skipped[0]}" was left out')
         requirements = rendering.result.requirements
-        self._dump.check(source.value, subject.observed, requirements)
-        if any(
-            map(is_masked, self._dump.find_secrets(source.value, subject.objects, requirements))
-        ):
+        self._dump.check(inputs, requirements)
+        if any(map(is_masked, self._dump.find_secrets(inputs, requirements))):
             for secrets in self._dump.probes:
                 observed = [secrets.get(key_of(each), each) for each in inputs.observed]
                 cluster = Store(secrets.values(), self._dump.store)
@@ -148,7 +116,7 @@ class Renderings:
         return rendering
 
     def settle(
-        self, source: Source, subject: Subject, first: Rendering, functions_: Source
+        self, source: Source, inputs: RenderInputs, first: Rendering, functions_: Source
     ) -> Rendering:
         """Render again with all ready that is composed, until nothing changes; return the last.
 
@@ -158,30 +126,34 @@ class Renderings:
         rendering = first
         for _ in range(_MAX_STAGES):
             composition = rendering.result.composition
-            following = Subject(
-                xr=_merge(subject.xr, composition.xr),
-                xrd=subject.xrd,
-                observed={
-                    name: _merge(subject.observed.get(name, {}), manifest, is_ready=True)
-                    for name, manifest in composition.resources.items()
-                },
-            )
-            if rendering.result.failure or following == subject:
+            current = {
+                manifests.annotation(each, manifests.RESOURCE_NAME): each
+                for each in inputs.observed
+            }
+            observed = [
+                manifests.copy(current.get(name, {}), manifest)
+                for name, manifest in composition.resources.items()
+            ]
+            for each in observed:
+                conditions.mark(each, [conditions.SYNCED, conditions.AVAILABLE])
+            xr = manifests.copy(inputs.xr, composition.xr)
+            following = replace(inputs, xr=xr, observed=observed)
+            if rendering.result.failure or following == inputs:
                 return rendering
-            subject = following
-            rendering = self.render(source, subject, functions_, answers)
+            inputs = following
+            rendering = self.render(source, inputs, functions_, answers)
         raise UnknownError(f"it does not settle within {_MAX_STAGES} reconciles")
 
     def _open_pool(self, source: Source) -> Pool:
-        if source.programs not in self._pools:
-            root = source.programs and self._project.resolve(source.programs)
-            pool = self._stack.enter_context(local_pool.open_pool(root))
-            self._pools[source.programs] = pool
-        return self._pools[source.programs]
+        programs = None if source.origin is None else source.origin.programs
+        if programs not in self._pools:
+            root = programs and self._project.resolve(programs)
+            self._pools[programs] = self._stack.enter_context(local_pool.open_pool(root))
+        return self._pools[programs]
 
     def _find_functions(self, source: Source) -> FunctionIndex:
         """Load the Functions beside a Composition, else those of the dump. Raises FatalError."""
-        file = None if source.document is None else source.document.origin.source
+        file = None if source.origin is None else source.origin.document.origin.source
         directory = None if file is None else Path(file.name).parent
         if directory not in self._indexes:
             values: Sequence[Object] | None = None
@@ -198,12 +170,3 @@ def _answer(rendering: Rendering) -> tuple[Mapping[str, Object], Object, str]:
     result = rendering.result
     failure = "" if result.failure is None else result.failure.diagnostics[0].message
     return result.composition.resources, result.composition.xr, failure
-
-
-def _merge(current: Object, written: Object, *, is_ready: bool = False) -> Object:
-    """Return an object after Crossplane has written it, and a controller has made it ready."""
-    merged: Object = {key: objects.deep_copy(value) for key, value in current.items()}
-    objects.merge(merged, written)
-    if is_ready:
-        conditions.mark(merged, [conditions.SYNCED, conditions.AVAILABLE])
-    return merged
