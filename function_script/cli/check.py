@@ -51,9 +51,7 @@ Examples:
     epilog=_EPILOG,
     params=[
         options.program_root("programs/ beside each file"),
-        options.allow_outside(),
-        options.fetch(),
-        options.ignore(),
+        *options.shared("--allow-outside", "--fetch", "--ignore"),
         options.output("text", "json", "sarif"),
         options.watch("Check"),
         options.quiet("the totals"),

@@ -41,7 +41,7 @@ def internal() -> None:
     params=[
         options.timeout("all steps together", default="2m"),
         options.program_root("none"),
-        options.seed_file(),
+        *options.shared("--seed-file"),
         options.debug(),
     ],
 )

@@ -20,11 +20,7 @@ Examples:
     cls=options.Command,
     epilog=_EPILOG,
     params=[
-        options.allow_outside(),
-        options.functions(),
-        options.allow_addresses(),
-        options.strict_versions(),
-        options.offline(),
+        *options.functions(),
         *options.operator(),
     ],
 )

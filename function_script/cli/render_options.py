@@ -117,11 +117,7 @@ def pipeline(programs: str) -> list[click.Parameter]:
         options.timeout("all steps together"),
         *options.operator(has_timeout=True),
         options.program_root(programs),
-        options.allow_outside(),
-        options.functions(),
-        options.allow_addresses(),
-        options.strict_versions(),
-        options.offline(),
+        *options.functions(),
         *options.reporting(),
     ]
 
