@@ -434,8 +434,10 @@ def rendering() -> list[click.Parameter]:
     return [*functions(), timeout("all steps of an XR together")]
 
 
-def read_rendering(flags: RenderingFlags, *, hides_packages: bool = False) -> renderer.Options:
-    """Return the options of the renderer, without notes. Raises UsageError.
+def read_rendering(
+    flags: RenderingFlags, *, is_quiet: bool = True, hides_packages: bool = False
+) -> renderer.Options:
+    """Return the options of the renderer; ``is_quiet``: without notes. Raises UsageError.
 
     ``hides_packages``: the progress of packages is not shown, either.
     """
@@ -447,8 +449,8 @@ def read_rendering(flags: RenderingFlags, *, hides_packages: bool = False) -> re
         is_strict=flags["strict_versions"],
         allows_addresses=flags["allow_addresses"],
         servers=Servers(read_packages(is_offline=flags["offline"], is_quiet=hides_packages)),
-        timeout_seconds=flags["timeout"],
-        is_quiet=True,
+        timeout_seconds=flags.get("timeout", renderer.TIMEOUT_SECONDS),
+        is_quiet=is_quiet,
     )
 
 
