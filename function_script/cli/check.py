@@ -13,7 +13,7 @@ import click
 from function_script.cli import exit_codes, options, terminal, watch_output
 from function_script.texts.diagnostics import Form
 from function_script.texts.errors import InputError, SandboxError
-from function_script.tools.project import Project
+from function_script.tools.project import STDIN, Project
 
 
 class _Flags(TypedDict):
@@ -36,7 +36,6 @@ class _Flags(TypedDict):
     diagnostics: Form
 
 
-_STDIN: Final = "-"
 _EPILOG: Final = """\b
 Examples:
   function-script check
@@ -51,9 +50,7 @@ Examples:
     epilog=_EPILOG,
     params=[
         options.program_root("programs/ beside each file"),
-        options.allow_outside(),
-        options.fetch(),
-        options.ignore(),
+        *options.shared("--allow-outside", "--fetch", "--ignore"),
         options.output("text", "json", "sarif"),
         options.watch("Check"),
         options.quiet("the totals"),
@@ -142,7 +139,7 @@ def _check(arguments: Sequence[str], flags: _Flags) -> tuple[str, bool]:
     """Return the report in its format, and whether it is a success."""
     from function_script.tools import local_pool  # noqa: PLC0415 - slow to import
 
-    files = [Path(each) for each in arguments if each != _STDIN]
+    files = [Path(each) for each in arguments if each != STDIN]
     project = _find_project(files, flags)
     # The sandbox starts while the tool is imported.
     with (
@@ -201,15 +198,15 @@ def _find_project(files: Iterable[Path], flags: _Flags) -> Project:
 def _watch(arguments: Sequence[str], flags: _Flags) -> None:
     """Check at every change of a file. Only an interrupt ends it."""
     from function_script.tools import check as tool  # noqa: PLC0415 - slow to import
-    from function_script.tools import watcher  # noqa: PLC0415 - slow to import
 
-    if _STDIN in arguments:
+    if STDIN in arguments:
         raise click.UsageError("--watch: stdin cannot be read again and again")
     optional = (flags["xrd"], flags["program_root"])
     options_ = [*flags["crds"], *(path for path in optional if path is not None)]
     project = _find_project(map(Path, arguments), flags)
-    report = watcher.Task(
-        run=lambda: _check(arguments, flags)[0],
-        files=lambda: [*tool.list_files(arguments, project), *options_],
+    watch_output.watch(
+        lambda: _check(arguments, flags)[0],
+        lambda: [*tool.list_files(arguments, project), *options_],
+        terminal.echo_coloured,
+        is_quiet=flags["quiet"],
     )
-    watcher.watch(report, watch_output.TextDisplay(is_quiet=flags["quiet"]))

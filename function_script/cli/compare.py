@@ -41,7 +41,7 @@ Examples:
     epilog=_EPILOG,
     params=[
         *options.rendering(),
-        options.ignore(),
+        *options.shared("--ignore"),
         options.output("text", "json", "markdown"),
         *options.reporting(),
     ],

@@ -41,7 +41,7 @@ def internal() -> None:
     params=[
         options.timeout("all steps together", default="2m"),
         options.program_root("none"),
-        options.seed_file(),
+        *options.shared("--seed-file"),
         options.debug(),
     ],
 )
@@ -54,15 +54,16 @@ def render(**flags: Unpack[_Flags]) -> int:
     The exit code is 3 when a step returned a FATAL result; the response then holds what there was.
     """
     from function_script.request.limits import Limits  # noqa: PLC0415 - slow to import
-    from function_script.tools.render import engine  # noqa: PLC0415 - slow to import
+    from function_script.tools.render import engine, renderer  # noqa: PLC0415 - slow to import
 
     root = flags["program_root"]
     result = engine.respond(
         sys.stdin.buffer.read(),
         engine.Options(
-            timeout_seconds=flags["timeout"],
+            rendering=renderer.Options(
+                timeout_seconds=flags["timeout"], print=partial(terminal.echo, err=True)
+            ),
             limits=Limits().with_root(None if root is None else root.resolve()),
-            print=partial(terminal.echo, err=True),
             derive_seed=options.read_salt(flags),
         ),
     )

@@ -42,37 +42,25 @@ def krm(**flags: Unpack[render_options.PipelineFlags]) -> int:
     from function_script.tools import console, local_pool, sources  # noqa: PLC0415 - slow to import
 
     source = sources.load_stdin()
-    programs = flags["program_root"] or local_pool.programs_beside(Path("functionConfig"))
+    # Programs in files are beside it.
+    config = Path("functionConfig")
     project = render_options.read_project(Path(), flags)
-    with local_pool.open_pool(
-        None if programs is None else project.resolve(programs),
-        local_pool.engines_in([source.text]),
-        options.read_limits(flags),
-        options.read_salt(flags),
-    ) as sandbox:
+    with render_options.open_sandbox(config, project, flags, text=source.text) as sandbox:
         from function_script.tools.krm import command as tool  # noqa: PLC0415 - slow to import
-        from function_script.tools.render import loading  # noqa: PLC0415 - slow to import
+        from function_script.tools.render import loading, requirements  # noqa: PLC0415 - as above
 
-        terminal.print_sandbox_note()
-        paths = loading.PipelinePaths(
-            required=render_options.split_paths(flags["required_resources"]),
-            schemas=flags["required_schemas"],
-            credentials=flags["function_credentials"],
-            context=render_options.context_files(flags),
-            context_values=render_options.context_values(flags),
-            project=project,
-        )
+        paths = render_options.add_paths(loading.PipelinePaths(project=project), flags)
         rendering = replace(
             options.read_rendering(flags, hides_packages=True),
             annotations=render_options.read_annotations(flags),
             print=terminal.echo_text,
         )
         run_options = tool.Options(
-            shared=loading.load_shared(paths),
+            shared=loading.load_shared(paths, requirements.PipelineInputs()),
             rendering=rendering,
             directory=Path.cwd(),
             project=project,
-            programs=programs,
+            programs=paths.programs or local_pool.programs_beside(config),
         )
         with rendering.servers:
             output = tool.run(source, run_options, sandbox)

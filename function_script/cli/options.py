@@ -13,7 +13,16 @@ from contextlib import suppress
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypedDict, TypeVar, get_args
+from typing import (
+    TYPE_CHECKING,
+    Final,
+    Literal,
+    NamedTuple,
+    NotRequired,
+    TypedDict,
+    TypeVar,
+    get_args,
+)
 
 import click
 from click.decorators import FC
@@ -190,7 +199,7 @@ def operator(*, has_timeout: bool = False) -> list[click.Parameter]:
         "sets one.",
     )
     limits = (_limit(limit, has_timeout=has_timeout) for limit in LIMITS.values())
-    return [*limits, default_ttl, seed_file()]
+    return [*limits, default_ttl, *shared("--seed-file")]
 
 
 def _limit(limit: Limit, *, has_timeout: bool) -> click.Option:
@@ -278,19 +287,6 @@ def _ttl(text: str) -> float:
     return seconds
 
 
-def seed_file() -> click.Option:
-    """Return the flag of the file with the salt."""
-    return Flag(
-        ["--seed-file"],
-        group="Input",
-        type=PATH,
-        metavar="FILE",
-        envvar=[f"{PREFIX}_SEED_FILE"],
-        help="File with a salt: a secret of at least 16 bytes. Without it, whoever knows an XR's "
-        "UID can compute the random values of programs. Read again when it changes.",
-    )
-
-
 def timeout(subject: str, default: str = "1m") -> click.Option:
     """Return the flag of a command's own time limit, which is that of ``subject``."""
     return Flag(
@@ -316,93 +312,85 @@ def program_root(default: str = "") -> click.Option:
     )
 
 
-def allow_outside() -> click.Option:
-    """Return the flag of what files may lead to, though it is outside of the project."""
-    return Flag(
-        [FLAG],
+def shared(*names: str) -> list[click.Parameter]:
+    """Return flags that several commands have, new ones for each command."""
+    return [_SHARED[name]([name]) for name in names]
+
+
+_SHARED: Final = {
+    FLAG: partial(
+        Flag,
         group="Input",
         type=PATH,
         multiple=True,
         metavar="PATH",
         help="File or directory outside of the project that links and paths in the project's files "
         "may lead to. May be repeated.",
-    )
-
-
-def ignore() -> click.Option:
-    """Return the flag of files and folders below a directory that are left out."""
-    return Flag(
-        ["--ignore"],
+    ),
+    "--ignore": partial(
+        Flag,
         group="Input",
         multiple=True,
         metavar="GLOB",
         help="Leave out files and folders of this name, or of this path below a directory; "
         "* also stands for /. May be repeated.",
-    )
-
-
-def allow_addresses() -> click.Option:
-    """Return the flag that allows addresses which files name."""
-    return Flag(
-        ["--allow-addresses"],
-        group="Functions",
+    ),
+    "--fetch": partial(
+        Flag,
+        group="Input",
         is_flag=True,
-        help="Call functions at the addresses that annotations in files name. Without it, only "
-        "those of this machine's loopback are called.",
-    )
-
-
-def skip_xr_validation() -> click.Option:
-    """Return the flag that accepts an XR which the API server would refuse."""
-    return Flag(
-        ["--skip-xr-validation"],
-        group="Validation",
-        is_flag=True,
-        help="Do not compare XRs with their XRD's schema.",
-    )
-
-
-def skip_validation() -> click.Option:
-    """Return the flag that accepts composed resources which the API server would refuse."""
-    return Flag(
-        ["--skip-validation"],
-        group="Validation",
-        is_flag=True,
-        help="Do not compare composed resources and the XR's status with the schemas at hand.",
-    )
-
-
-def functions() -> click.Option:
-    """Return the flag of where functions run; `read_runtimes` parses it."""
-    return Flag(
-        ["--function"],
+        help="Fetch packages with schemas that the cache lacks, which Provider objects and the "
+        "metadata of packages name.",
+    ),
+    "--seed-file": partial(
+        Flag,
+        group="Input",
+        type=PATH,
+        metavar="FILE",
+        envvar=[f"{PREFIX}_SEED_FILE"],
+        help="File with a salt: a secret of at least 16 bytes. Without it, whoever knows an XR's "
+        "UID can compute the random values of programs. Read again when it changes.",
+    ),
+    "--function": partial(
+        Flag,
         group="Functions",
         multiple=True,
         metavar="NAME=RUNTIME",
         help="Where function NAME runs: local, process, docker, skip, or the HOST:PORT where it is "
         "served in plain text. Wins over FUNCTIONS. May be repeated.",
-    )
-
-
-def fetch() -> click.Option:
-    """Return the flag that lets schemas be fetched."""
-    return Flag(
-        ["--fetch"],
-        group="Input",
+    ),
+    "--allow-addresses": partial(
+        Flag,
+        group="Functions",
         is_flag=True,
-        help="Fetch packages with schemas that the cache lacks, which Provider objects and the "
-        "metadata of packages name.",
-    )
-
-
-def offline() -> click.Option:
-    """Return the flag that keeps a command from registries; `read_packages` parses it."""
-    return Flag(
-        ["--offline"],
+        help="Call functions at the addresses that annotations in files name. Without it, only "
+        "those of this machine's loopback are called.",
+    ),
+    "--strict-versions": partial(
+        Flag,
+        group="Functions",
+        is_flag=True,
+        help="Refuse a built-in function of another version than FUNCTIONS names.",
+    ),
+    "--offline": partial(
+        Flag,
         group="Functions",
         is_flag=True,
         help="Take packages of functions and remote programs from the cache alone.",
-    )
+    ),
+    "--skip-xr-validation": partial(
+        Flag,
+        group="Validation",
+        is_flag=True,
+        help="Do not compare XRs with their XRD's schema.",
+    ),
+    "--skip-validation": partial(
+        Flag,
+        group="Validation",
+        is_flag=True,
+        help="Do not compare composed resources and the XR's status with the schemas at hand.",
+    ),
+}
 
 
 def read_packages(*, is_offline: bool, is_quiet: bool = False) -> PackageOptions:
@@ -414,18 +402,8 @@ def read_packages(*, is_offline: bool, is_quiet: bool = False) -> PackageOptions
     )
 
 
-def strict_versions() -> click.Option:
-    """Return the flag that refuses built-in functions of another version."""
-    return Flag(
-        ["--strict-versions"],
-        group="Functions",
-        is_flag=True,
-        help="Refuse a built-in function of another version than FUNCTIONS names.",
-    )
-
-
 def read_runtimes(texts: Iterable[str]) -> dict[str, str]:
-    """Parse the flag of `functions`. Raises UsageError."""
+    """Parse the values of --function. Raises UsageError."""
     from function_script.tools.render import functions  # noqa: PLC0415 - slow to import
 
     try:
@@ -435,30 +413,31 @@ def read_runtimes(texts: Iterable[str]) -> dict[str, str]:
 
 
 class RenderingFlags(TypedDict):
-    """The flags of `rendering`."""
+    """The flags of `functions`, and the time of all steps if the command has a flag for it."""
 
     function: tuple[str, ...]
     allow_outside: tuple[Path, ...]
     allow_addresses: bool
     strict_versions: bool
     offline: bool
-    timeout: float
+    timeout: NotRequired[float]
 
 
-def rendering() -> list[click.Option]:
+def functions() -> list[click.Parameter]:
+    """Return the flags of a command that calls functions; `read_rendering` parses them."""
+    names = (FLAG, "--function", "--allow-addresses", "--strict-versions", "--offline")
+    return shared(*names)
+
+
+def rendering() -> list[click.Parameter]:
     """Return the flags of a command that renders many XRs; `read_rendering` parses them."""
-    return [
-        allow_outside(),
-        functions(),
-        allow_addresses(),
-        strict_versions(),
-        offline(),
-        timeout("all steps of an XR together"),
-    ]
+    return [*functions(), timeout("all steps of an XR together")]
 
 
-def read_rendering(flags: RenderingFlags, *, hides_packages: bool = False) -> renderer.Options:
-    """Return the options of the renderer, without notes. Raises UsageError.
+def read_rendering(
+    flags: RenderingFlags, *, is_quiet: bool = True, hides_packages: bool = False
+) -> renderer.Options:
+    """Return the options of the renderer; ``is_quiet``: without notes. Raises UsageError.
 
     ``hides_packages``: the progress of packages is not shown, either.
     """
@@ -470,8 +449,8 @@ def read_rendering(flags: RenderingFlags, *, hides_packages: bool = False) -> re
         is_strict=flags["strict_versions"],
         allows_addresses=flags["allow_addresses"],
         servers=Servers(read_packages(is_offline=flags["offline"], is_quiet=hides_packages)),
-        timeout_seconds=flags["timeout"],
-        is_quiet=True,
+        timeout_seconds=flags.get("timeout", renderer.TIMEOUT_SECONDS),
+        is_quiet=is_quiet,
     )
 
 

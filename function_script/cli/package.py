@@ -81,7 +81,7 @@ Examples:
     short_help="Write a package file, without Docker.",
     epilog=_BUILD_EXAMPLES,
     params=[
-        options.allow_outside(),
+        *options.shared("--allow-outside"),
         options.quiet("progress, and which files are left out"),
         *options.reporting(),
     ],
@@ -189,7 +189,11 @@ Examples:
     cls=options.Command,
     short_help="Push package files to a registry.",
     epilog=_PUSH_EXAMPLES,
-    params=[options.allow_outside(), options.quiet("progress"), *options.reporting()],
+    params=[
+        *options.shared("--allow-outside"),
+        options.quiet("progress"),
+        *options.reporting(),
+    ],
 )
 @click.argument("name")
 @click.argument("packages", nargs=-1, required=True, type=options.PATH, metavar="FILE...")

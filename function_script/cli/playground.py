@@ -2,11 +2,18 @@
 
 import threading
 from pathlib import Path
-from typing import Final
+from typing import Final, Unpack
 
 import click
 
 from function_script.cli import options, terminal
+
+
+class _Flags(options.RenderingFlags):
+    directory: Path
+    port: int | None
+    no_browser: bool
+
 
 _EPILOG: Final = """\b
 Examples:
@@ -20,11 +27,7 @@ Examples:
     cls=options.Command,
     epilog=_EPILOG,
     params=[
-        options.allow_outside(),
-        options.functions(),
-        options.allow_addresses(),
-        options.strict_versions(),
-        options.offline(),
+        *options.functions(),
         *options.operator(),
     ],
 )
@@ -38,18 +41,7 @@ Examples:
     help="Port on the loopback address; 0 is a free one.",
 )
 @options.flag("--no-browser", group="Server", is_flag=True, help="Only print the address.")
-def playground(  # noqa: PLR0913 - one for each flag
-    directory: Path,
-    *,
-    port: int | None,
-    no_browser: bool,
-    function: tuple[str, ...],
-    offline: bool,
-    allow_outside: tuple[Path, ...],
-    allow_addresses: bool,
-    strict_versions: bool,
-    **flags: object,
-) -> None:
+def playground(**flags: Unpack[_Flags]) -> None:
     """Open a page in the browser that renders while you type.
 
     It opens the folders at and below DIR that hold xr.yaml and composition.yaml. It writes a file
@@ -59,24 +51,20 @@ def playground(  # noqa: PLR0913 - one for each flag
     import webbrowser  # noqa: PLC0415 - slow to import
 
     from function_script.tools.playground import Playground  # noqa: PLC0415 - slow to import
-    from function_script.tools.render import renderer  # noqa: PLC0415 - slow to import
-    from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - as above
 
     terminal.print_sandbox_note()
-    render_options = renderer.Options(
-        runtimes=options.read_runtimes(function),
-        servers=Servers(options.read_packages(is_offline=offline)),
-        is_strict=strict_versions,
-        allows_addresses=allow_addresses,
-    )
-    limits, salt = options.read_limits(flags), options.read_salt(flags)
     server = Playground(
-        directory, port, render_options, limits, derive_seed=salt, allowed=allow_outside
+        flags["directory"],
+        flags["port"],
+        options.read_rendering(flags, is_quiet=False),
+        options.read_limits(flags),
+        derive_seed=options.read_salt(flags),
+        allowed=flags["allow_outside"],
     )
     with server:
         address = server.address
         terminal.echo(f"playground: {address}")
         terminal.echo("Ctrl-C ends it.", err=True)
-        if not no_browser:
+        if not flags["no_browser"]:
             webbrowser.open(address)
         threading.Event().wait()

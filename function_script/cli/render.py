@@ -11,6 +11,7 @@ import click
 from function_script.cli import exit_codes, options, render_options, terminal, watch_output
 from function_script.cli.validate import ReportFlags, print_report, report_flags
 from function_script.texts.errors import InputError
+from function_script.tools.project import STDIN
 
 if TYPE_CHECKING:
     from function_script.sandbox import Pool
@@ -58,9 +59,7 @@ Examples:
         *render_options.shared("COMPOSITION"),
         render_options.required_schemas("-s"),
         *report_flags(),
-        options.fetch(),
-        options.skip_xr_validation(),
-        options.skip_validation(),
+        *options.shared("--fetch", "--skip-xr-validation", "--skip-validation"),
         options.watch("Render or validate"),
         options.quiet("notes and warnings"),
     ],
@@ -159,7 +158,7 @@ def render(**flags: Unpack[_Flags]) -> int:
         if flags["explain_functions"]:
             explanation = command.explain_composition(_paths(flags), run_options)
             return render_options.print_explanation(explanation)
-        with run_options.servers:
+        with run_options.rendering.servers:
             if flags["watch"]:
                 _watch(flags, run_options, pool)
             if flags["validate"]:
@@ -175,7 +174,7 @@ def _check_flags(flags: _Flags) -> None:
         raise click.UsageError("--output json is for --validate: documents are printed as YAML")
     if (flags["blame"] or flags["explain"] is not None) and (flags["watch"] or flags["validate"]):
         raise click.UsageError("--blame and --explain are for documents that are printed once")
-    if flags["watch"] and "-" in ",".join(flags["crds"]).split(","):
+    if flags["watch"] and STDIN in ",".join(flags["crds"]).split(","):
         raise click.UsageError("--watch: --crds cannot be read from stdin again and again")
 
 
@@ -191,20 +190,27 @@ def _render(flags: _Flags, run_options: Options, pool: Pool) -> str:
 
 def _watch(flags: _Flags, run_options: Options, pool: Pool) -> None:
     """Render or validate at every change of a file. Only an interrupt ends it."""
-    from function_script.tools import watcher  # noqa: PLC0415 - slow to import
-    from function_script.tools.render import command, loading  # noqa: PLC0415 - slow to import
+    from function_script import documents  # noqa: PLC0415 - slow to import
+    from function_script.tools.render import command, loading, output  # noqa: PLC0415 - as above
 
     def files() -> list[Path]:
         paths = _paths(flags)
         return [*loading.list_files(paths), *map(Path, _extensions(paths))]
 
     if flags["validate"]:
-        report = watcher.Task(run=lambda: _validate(flags, run_options, pool), files=files)
-        watcher.watch(report, watch_output.ReportDisplay(flags, is_quiet=flags["quiet"]))
-    documents = watcher.Task(
-        run=lambda: command.render_documents(_paths(flags), run_options, pool), files=files
+        watch_output.watch(
+            lambda: _validate(flags, run_options, pool),
+            files,
+            lambda report: print_report(report, flags, is_quiet=flags["quiet"]),
+            is_quiet=flags["quiet"],
+        )
+    watch_output.watch(
+        lambda: command.render_documents(_paths(flags), run_options, pool),
+        files,
+        lambda result: terminal.echo_exact(documents.to_yaml_stream(result)),
+        is_quiet=flags["quiet"],
+        compare=output.diff,
     )
-    watcher.watch(documents, watch_output.DocumentDisplay(is_quiet=flags["quiet"]))
 
 
 def _extensions(paths: RenderPaths) -> list[str]:
@@ -265,22 +271,15 @@ def _paths(flags: _Flags) -> RenderPaths:
             xrd=loading.find_xrd(composition, flags["xr"], project),
             crds=loading.find_crds(composition.parent),
         )
+    paths = render_options.add_paths(base, flags)
     xrd = None if str(flags["xrd"]) == _NO_XRD else flags["xrd"]
     return replace(
-        base,
+        paths,
         observed=flags["observed_resources"] or base.observed,
-        required=(
-            *base.required,
-            *render_options.split_paths((*flags["required_resources"], *flags["extra_resources"])),
-        ),
-        schemas=flags["required_schemas"] or base.schemas,
-        credentials=flags["function_credentials"] or base.credentials,
+        required=(*paths.required, *render_options.split_paths(flags["extra_resources"])),
         xrd=base.xrd if flags["xrd"] is None else xrd,
         crds=[*base.crds, *sources.split(flags["crds"])],
         fetches=flags["fetch"],
-        context=[*base.context, *render_options.context_files(flags)],
-        context_values=render_options.context_values(flags),
-        programs=flags["program_root"],
     )
 
 
@@ -344,19 +343,13 @@ def render_operation(**flags: Unpack[_OperationFlags]) -> int:
         else:
             base = loading.OperationPaths(operation=path, project=project)
         paths = replace(
-            base,
+            render_options.add_paths(base, flags),
             functions=flags["functions"] or base.functions,
-            required=(*base.required, *render_options.split_paths(flags["required_resources"])),
             watched=flags["watched_resource"] or base.watched,
-            schemas=flags["required_schemas"] or base.schemas,
-            credentials=flags["function_credentials"] or base.credentials,
-            context=[*base.context, *render_options.context_files(flags)],
-            context_values=render_options.context_values(flags),
-            programs=flags["program_root"],
         )
         if flags["explain_functions"]:
             explanation = command.explain_operation(paths, run_options)
             return render_options.print_explanation(explanation)
-        with run_options.servers:
+        with run_options.rendering.servers:
             terminal.echo_exact(command.render_operation(paths, run_options, pool))
     return exit_codes.OK

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     from function_script.sandbox import Pool
     from function_script.tools.render.command import Options
     from function_script.tools.render.functions import Explanation
+    from function_script.tools.render.loading import PipelinePaths
 
+Paths = TypeVar("Paths", bound="PipelinePaths")
 
 _PAIR: Final = re.compile("[^=]+=")
 
@@ -117,11 +120,7 @@ def pipeline(programs: str) -> list[click.Parameter]:
         options.timeout("all steps together"),
         *options.operator(has_timeout=True),
         options.program_root(programs),
-        options.allow_outside(),
-        options.functions(),
-        options.allow_addresses(),
-        options.strict_versions(),
-        options.offline(),
+        *options.functions(),
         *options.reporting(),
     ]
 
@@ -141,22 +140,18 @@ def required_schemas(*short: str) -> click.Option:
 def read_options(flags: Flags, *, full_xr: bool = False, is_quiet: bool = False) -> Options:
     """Return the options that the shared flags set, apart from the paths."""
     from function_script.tools.render import command, output  # noqa: PLC0415 - slow to import
-    from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - as above
 
     return command.Options(
+        rendering=replace(
+            options.read_rendering(flags, is_quiet=is_quiet, hides_packages=is_quiet),
+            annotations=read_annotations(flags),
+            print=terminal.echo_text,
+        ),
         output=output.OutputOptions(
             full_xr=full_xr,
             results=flags["include_function_results"],
             context=flags["include_context"],
         ),
-        runtimes=options.read_runtimes(flags["function"]),
-        annotations=read_annotations(flags),
-        is_strict=flags["strict_versions"],
-        allows_addresses=flags["allow_addresses"],
-        servers=Servers(options.read_packages(is_offline=flags["offline"], is_quiet=is_quiet)),
-        is_quiet=is_quiet,
-        timeout_seconds=flags["timeout"],
-        print=terminal.echo_text,
         report=terminal.echo_problem,
     )
 
@@ -174,19 +169,40 @@ def read_project(
     return project.Project.of([root], named=named, allowed=flags["allow_outside"])
 
 
+def add_paths(base: Paths, flags: PipelineFlags) -> Paths:
+    """Return the paths of ``base`` with those of flags, which win over the files of an example."""
+    return replace(
+        base,
+        required=(*base.required, *split_paths(flags["required_resources"])),
+        schemas=flags["required_schemas"] or base.schemas,
+        credentials=flags["function_credentials"] or base.credentials,
+        context=[*base.context, *context_files(flags)],
+        context_values=split_pairs(flags["context_values"], "--context-values", ";"),
+        programs=flags["program_root"],
+    )
+
+
 def open_sandbox(
-    file: Path, files: project.Project, flags: Flags, *, is_quiet: bool = False
+    file: Path,
+    files: project.Project,
+    flags: PipelineFlags,
+    *,
+    text: str | None = None,
+    is_quiet: bool = False,
 ) -> Pool:
     """Open a sandbox for the programs of ``file``; it starts while the tools are imported.
 
-    ``files`` are those that may be read.
+    ``files`` are those that may be read; ``text`` is what the file would hold if it is none.
     """
     from function_script.tools import local_pool  # noqa: PLC0415 - slow to import
 
     programs = flags["program_root"] or local_pool.programs_beside(file)
+    engines = (
+        local_pool.engines_of([file], files) if text is None else local_pool.engines_in([text])
+    )
     limits, salt = options.read_limits(flags), options.read_salt(flags)
     root = None if programs is None else files.resolve(programs)
-    pool = local_pool.open_pool(root, local_pool.engines_of([file], files), limits, salt)
+    pool = local_pool.open_pool(root, engines, limits, salt)
     terminal.print_sandbox_note(is_quiet=is_quiet)
     return pool
 
@@ -204,11 +220,6 @@ def context_files(flags: PipelineFlags) -> list[tuple[str, Path]]:
     """Return keys and files of the first step's context."""
     pairs = split_pairs(flags["context_files"], "--context-files", ";")
     return [(key, Path(path)) for key, path in pairs]
-
-
-def context_values(flags: PipelineFlags) -> list[tuple[str, str]]:
-    """Return keys and values of the first step's context."""
-    return split_pairs(flags["context_values"], "--context-values", ";")
 
 
 def read_annotations(flags: PipelineFlags) -> dict[str, str]:

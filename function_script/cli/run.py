@@ -34,7 +34,7 @@ Examples:
     params=[
         *options.operator(),
         options.program_root(),
-        options.offline(),
+        *options.shared("--offline"),
         *options.reporting(),
     ],
 )

@@ -33,7 +33,7 @@ Examples:
     params=[
         *options.operator(),
         options.program_root("programs/ beside INPUT"),
-        options.allow_outside(),
+        *options.shared("--allow-outside"),
         *options.reporting(),
     ],
 )

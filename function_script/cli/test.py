@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Final, Literal, Unpack
 
 import click
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from function_script.tools.cases.command import Options
 
 
-class _Flags(TypedDict):
+class _Flags(options.RenderingFlags):
     paths: tuple[Path, ...]
     run: str | None
     fail_fast: bool
@@ -29,14 +29,8 @@ class _Flags(TypedDict):
     output: Literal["text", "json", "junit"]
     output_file: Path | None
     diagnostics: Form
-    function: tuple[str, ...]
-    allow_outside: tuple[Path, ...]
-    allow_addresses: bool
     skip_xr_validation: bool
     skip_validation: bool
-    strict_versions: bool
-    offline: bool
-    timeout: float
     watch: bool
     quiet: bool
     debug: bool
@@ -57,15 +51,10 @@ Examples:
     short_help="Run the tests of Compositions.",
     epilog=_EPILOG,
     params=[
-        options.allow_outside(),
-        options.functions(),
-        options.allow_addresses(),
-        options.skip_xr_validation(),
-        options.skip_validation(),
+        *options.functions(),
+        *options.shared("--skip-xr-validation", "--skip-validation"),
         *options.operator(has_timeout=True),
         options.timeout("each reconcile of a case"),
-        options.strict_versions(),
-        options.offline(),
         options.output("text", "json", "junit"),
         options.watch("Run the cases"),
         options.quiet("cases that passed"),
@@ -128,7 +117,6 @@ def run_cases(**flags: Unpack[_Flags]) -> int:
 
 def _watch(paths: Sequence[Path], flags: _Flags) -> None:
     """Run the cases at every change of a file. Only an interrupt ends it."""
-    from function_script.tools import watcher  # noqa: PLC0415 - slow to import
     from function_script.tools.cases import command  # noqa: PLC0415 - slow to import
     from function_script.tools.cases.loader import FileCache  # noqa: PLC0415 - slow to import
 
@@ -142,27 +130,19 @@ def _watch(paths: Sequence[Path], flags: _Flags) -> None:
         files.update(cache.paths)
         return "\n".join(lines)
 
-    task = watcher.Task(run=run, files=lambda: sorted(files))
-    watcher.watch(task, watch_output.TextDisplay(is_quiet=flags["quiet"]))
+    watch_output.watch(run, lambda: sorted(files), terminal.echo_coloured, is_quiet=flags["quiet"])
 
 
 def _options(flags: _Flags, print_text: Callable[[str], None]) -> Options:
     from function_script.sandbox import capacity  # noqa: PLC0415 - slow to import
     from function_script.tools import console  # noqa: PLC0415 - slow to import
     from function_script.tools.cases import command, runner  # noqa: PLC0415 - slow to import
-    from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - as above
 
     is_ci = flags["ci"] or os.environ.get("CI", "").lower() not in {"", "0", "false"}
     if is_ci and flags["update"]:
         raise click.UsageError("--update: in CI, expected documents are not written")
     run_options = runner.RunOptions(
-        runtimes=options.read_runtimes(flags["function"]),
-        is_strict=flags["strict_versions"],
-        servers=Servers(
-            options.read_packages(is_offline=flags["offline"], is_quiet=flags["quiet"])
-        ),
-        timeout_seconds=flags["timeout"],
-        allows_addresses=flags["allow_addresses"],
+        rendering=options.read_rendering(flags, is_quiet=False, hides_packages=flags["quiet"]),
         updates_snapshots=flags["update"],
         skips_xr_validation=flags["skip_xr_validation"],
         skips_validation=flags["skip_validation"],

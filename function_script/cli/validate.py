@@ -108,8 +108,7 @@ class _Flags(ReportFlags, TypedDict):
     epilog=_EPILOG,
     params=[
         *report_flags("-o"),
-        options.allow_outside(),
-        options.fetch(),
+        *options.shared("--allow-outside", "--fetch"),
         options.quiet("notes"),
         *options.reporting(),
     ],

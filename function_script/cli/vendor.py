@@ -30,7 +30,7 @@ Examples:
     cls=options.Command,
     short_help="Pin, lock and copy remote programs.",
     epilog=_EPILOG,
-    params=[options.allow_outside(), *options.reporting()],
+    params=[*options.shared("--allow-outside"), *options.reporting()],
 )
 @click.argument("compositions", nargs=-1, metavar="[COMPOSITION]...")
 @options.flag(

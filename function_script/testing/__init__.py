@@ -23,6 +23,7 @@ from function_script.tools.cases import comparison, fake_cluster, parser, runner
 from function_script.tools.cases.loader import FileCache
 from function_script.tools.cases.model import FOLDER_FILE, CaseFile
 from function_script.tools.project import Project
+from function_script.tools.render import renderer
 from function_script.tools.render.runtimes.servers import Servers
 
 __all__ = ["FatalError", "render"]
@@ -91,13 +92,13 @@ def render(
     (step,) = case.steps
     cluster = fake_cluster.before_step(fake_cluster.first(case.setup), step)
     salt = None if seed_file is None else Path(seed_file)
-    options = runner.RunOptions(print=print, servers=SERVERS, notes=_NOTES)
+    options = renderer.Options(print=print, servers=SERVERS, notes=_NOTES)
     sandbox = pool(case.setup.program.root, salt)
     rendering = runner.render_in(
         cluster,
         case.setup,
         sandbox,
-        options,
+        runner.RunOptions(rendering=options),
         lambda problem, severity: options.print(diagnostics.to_frame(problem, severity)),
     )
     return comparison.to_outcome(rendering)

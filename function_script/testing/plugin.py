@@ -18,6 +18,7 @@ from function_script.tools import console
 from function_script.tools.cases import model, parser, runner, verdicts
 from function_script.tools.cases.loader import FileCache
 from function_script.tools.project import Project
+from function_script.tools.render import renderer
 
 _SEED_FILE: Final = "function_script_seed_file"
 _files = pytest.StashKey[FileCache]()
@@ -64,7 +65,7 @@ class CaseItem(pytest.Item):
             pool = testing.pool(case.setup.program.root, *self.config.getini(_SEED_FILE)[:1])
         except FatalError as error:
             return console.to_text(error.diagnostics)
-        options = runner.RunOptions(servers=testing.SERVERS)
+        options = runner.RunOptions(rendering=renderer.Options(servers=testing.SERVERS))
         verdict = runner.run(case, pool, options)
         return None if verdicts.is_success([verdict]) else verdicts.to_text(verdict)
 

@@ -101,8 +101,9 @@ def to_field(problem: Diagnostic, document: Document) -> Diagnostic:
     return to_span(problem, span, document)
 
 
-def locate(problem: Diagnostic, document: Document, path: objects.Path = ()) -> Diagnostic:
-    """Return the problem at the field at ``path``, or at its nearest ancestor that exists."""
+def locate(problem: Diagnostic, document: Document, path: objects.Path | None = None) -> Diagnostic:
+    """Return the problem at ``path``, by default its field, or at the nearest that exists above."""
+    path = objects.read_path(problem.field) if path is None else path
     return to_span(problem, document.span(path), document)
 
 

@@ -18,6 +18,8 @@ from function_script.texts.errors import InputError, cause_of
 from function_script.texts.source import Source
 
 FLAG: Final = "--allow-outside"
+STDIN: Final = "-"
+"""The argument of a command that stands for stdin."""
 SUFFIXES: Final = (".yaml", ".yml")
 """The endings of the files that are read in a directory."""
 

@@ -6,15 +6,12 @@ Directories are searched at any depth.
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final
 
 from function_script.documents import Document
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Source
 from function_script.tools import bounded
-from function_script.tools.project import SUFFIXES, Project
-
-STDIN: Final = "-"
+from function_script.tools.project import STDIN, SUFFIXES, Project
 
 
 def split(arguments: Iterable[str]) -> list[str]:

@@ -136,7 +136,7 @@ def find_misplaced(step: Object) -> Misplaced | None:
         if not isinstance(value, dict):
             continue
         for inner, candidate in value.items():
-            if isinstance(candidate, dict) and is_ours(candidate) and has_header(candidate):
+            if isinstance(candidate, dict) and _is_own_object(candidate):
                 hint = "it belongs beside functionRef: `input` begins in the same column"
                 return Misplaced((key, inner), "an input here reaches no function", hint)
     return None
@@ -156,11 +156,6 @@ def _show(reference: Readable) -> str:
     )
 
 
-def has_header(value: Object) -> bool:
-    """Report whether an object has an apiVersion and a kind."""
-    return all(objects.api_version_and_kind(value))
-
-
 def find_misplaced_fields(document: Document) -> Iterator[tuple[str, Misplaced]]:
     """Yield inputs of ours, and references to them, that no function gets, with their paths."""
     for path, step in find_steps(document):
@@ -173,9 +168,12 @@ def find_ours(document: Document) -> list[StepInput]:
     if has_pipeline(document.value):
         return [each for each in find(document) if is_ours(each.value)]
     whole = StepInput(step="", value=document.value, document=document)
+    return [whole] if _is_own_object(whole.value) else []
+
+
+def _is_own_object(value: Object) -> bool:
     # Any YAML may have a field called source; only an object with a kind is an input.
-    is_object = all(objects.api_version_and_kind(whole.value))
-    return [whole] if is_object and is_ours(whole.value) else []
+    return is_ours(value) and all(objects.api_version_and_kind(value))
 
 
 def is_elsewhere(step_input: StepInput) -> bool:
@@ -274,17 +272,6 @@ def _find_remote(reference: RemoteReference) -> Content | None:
     from function_script.tools.remote import local  # noqa: PLC0415 - slow to import
 
     return local.find(reference)
-
-
-def parse_and_validate(
-    step_input: StepInput,
-    limits: Limits | None = None,
-    find_input: inputs.FindInput | None = None,
-) -> inputs.Step:
-    """Parse an input of ours, and validate it against its CRD; raises InputError."""
-    step = parse(step_input, limits, find_input)
-    validate(step_input.value)
-    return step
 
 
 def validate(value: Object) -> None:

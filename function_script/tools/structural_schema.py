@@ -98,11 +98,7 @@ def unknown_fields(value: Value, schema: Object, path: str = "") -> Iterator[tup
     apiVersion, kind and metadata are always known at the root and in embedded objects.
     """
     is_object = not path or schema.get(EMBEDDED) is True
-    is_open = schema.get(PRESERVE) is True or schema.get("additionalProperties") not in (
-        None,
-        False,
-    )
-    if isinstance(value, dict) and not is_open:
+    if isinstance(value, dict) and not is_open(schema):
         names = (*properties(schema), *(_ROOT_FIELDS if is_object else ()))
         for key in value:
             if key not in names:
@@ -110,6 +106,12 @@ def unknown_fields(value: Value, schema: Object, path: str = "") -> Iterator[tup
     for key_or_index, part, field in below(value, schema):
         if not (is_object and key_or_index in _ROOT_FIELDS):
             yield from unknown_fields(part, field, at(path, key_or_index))
+
+
+def is_open(schema: Object) -> bool:
+    """Report whether an object may have any field, with or without a schema of its own."""
+    others = schema.get("additionalProperties")
+    return schema.get(PRESERVE) is True or others not in (None, False)
 
 
 def at(path: str, key: str | int) -> str:

@@ -1,19 +1,17 @@
-"""Repeat a command's work whenever a file changes, and show the difference.
+"""Repeat a command's work whenever a file changes.
 
 Polls the files, which works on every file system.
 """
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from function_script.texts.errors import FatalError
 
 Result = TypeVar("Result")
-Result_contra = TypeVar("Result_contra", contravariant=True)
 
 _POLL_SECONDS: Final = 0.03
 # A poll of a large directory takes long: wait this many times as long, to use little CPU.
@@ -30,61 +28,27 @@ Stamp: TypeAlias = tuple[int, int, int] | None
 State: TypeAlias = dict[Path, dict[Path, Stamp]]
 
 
-class Display(Protocol[Result_contra]):
-    """Shows results to people."""
+def watch(
+    run: Callable[[], Result], files: Callable[[], Iterable[Path]]
+) -> Iterator[tuple[list[Path], Result | FatalError]]:
+    """Yield the result of ``run``, or its error, at once and whenever a file changes, for ever.
 
-    def show_first(self, result: Result_contra) -> None:
-        """Show the first result."""
-
-    def show_next(
-        self, changed: Sequence[Path], before: Result_contra, result: Result_contra
-    ) -> None:
-        """Show a result after these files ``changed``; ``before`` is the last result."""
-
-    def show_error(self, changed: Sequence[Path], error: FatalError) -> None:
-        """Show an error after these files ``changed``: at first none.
-
-        The next result is still compared with the last one.
-        """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task(Generic[Result]):
-    """The work to repeat: ``run`` reads ``files``, which may be directories.
-
-    ``files`` is called before every poll: a directory may get new ones, and ``run`` may find files
-    that others name.
+    Each comes with the files that changed, at first none. ``files`` are those that ``run`` reads,
+    which may be directories. It is called before every poll: a directory may get new ones, and
+    ``run`` may find files that others name.
     """
-
-    run: Callable[[], Result]
-    files: Callable[[], Iterable[Path]]
-
-
-def watch(task: Task[Result], display: Display[Result]) -> None:
-    """Run the task whenever a file changes. Ends only by an exception that is not a FatalError."""
     changed: list[Path] = []
-    last: Result | None = None
     while True:
-        state = poll(task.files())
-        result = _run(task)
+        state = poll(files())
+        outcome: Result | FatalError
+        try:
+            outcome = run()
+        except FatalError as error:
+            outcome = error
         # Files that this run has found are new to the state, and did not change.
-        state = {**poll(task.files()), **state}
-        if isinstance(result, FatalError):
-            display.show_error(changed, result)
-        else:
-            if last is None:
-                display.show_first(result)
-            else:
-                display.show_next(changed, last, result)
-            last = result
-        changed = _wait(task.files, state)
-
-
-def _run(task: Task[Result]) -> Result | FatalError:
-    try:
-        return task.run()
-    except FatalError as error:
-        return error
+        state = {**poll(files()), **state}
+        yield changed, outcome
+        changed = _wait(files, state)
 
 
 def _wait(files: Callable[[], Iterable[Path]], state: State) -> list[Path]:

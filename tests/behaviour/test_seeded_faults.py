@@ -22,6 +22,7 @@ from function_script.texts.source import Source
 from function_script.tools import check, local_pool, structural_schema
 from function_script.tools.check import runs
 from function_script.tools.render import RenderInputs, loading, renderer, validation
+from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.positions import Origin
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.validate import builtin
@@ -103,7 +104,9 @@ def prepare(folder: Path, pool: Pool) -> Seeding:
     inputs = loading.load_inputs(paths, composition, xr)
     manifests = [] if paths.functions is None else [paths.functions]
     options = renderer.Options(timeout_seconds=600, is_quiet=True)
-    functions = options.index(loading.load_values(manifests, paths.project))
+    functions = FunctionIndex(
+        manifests=loading.load_values(manifests, paths.project), options=options
+    )
     programs = local_pool.programs_beside(paths.composition)
     origin = Origin(document=composition, programs=programs)
     render = Renderer(pool, functions, options)

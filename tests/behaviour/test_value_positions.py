@@ -19,6 +19,7 @@ from function_script.sandbox import Pool
 from function_script.texts.source import Source, Span
 from function_script.tools import local_pool, local_worker, worker_marks
 from function_script.tools.render import loading, renderer
+from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.positions import Origin
 from function_script.tools.render.renderer import Renderer
 
@@ -48,7 +49,9 @@ def measure(folder: Path, pool: Pool) -> mutation.Score:
     inputs = loading.load_inputs(paths, composition, xr)
     manifests = [] if paths.functions is None else [paths.functions]
     options = renderer.Options(timeout_seconds=600)
-    functions = options.index(loading.load_values(manifests, paths.project))
+    functions = FunctionIndex(
+        manifests=loading.load_values(manifests, paths.project), options=options
+    )
     origin = Origin(document=composition, programs=programs)
     return mutation.measure(Renderer(pool, functions, options), inputs, origin, every=EVERY)
 

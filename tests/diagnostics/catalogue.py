@@ -35,7 +35,7 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.tools import check
 from function_script.tools.check.report import Finding
-from function_script.tools.render import command, loading
+from function_script.tools.render import command, loading, renderer
 from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.output import OutputOptions
 
@@ -259,7 +259,7 @@ def run(directory: Path, pool: RecordingPool) -> Outcome:
     """Render and check a directory as the commands do it."""
     pool.failure = ""
     options = command.Options(
-        output=OutputOptions(results=True), print=lambda _: None, report=lambda *_: None
+        rendering=renderer.Options(), output=OutputOptions(results=True), report=lambda *_: None
     )
     problems: tuple[Diagnostic, ...] = ()
     message = ""

@@ -191,6 +191,12 @@ def test_url_in_place_of_the_object_is_shown_as_the_object(
         assert "composition.yaml:14:" in output
 
 
+def test_vendor_writes_nothing_for_stdin(capsys: pytest.CaptureFixture[str], project: Path) -> None:
+    code, text = run(capsys, "vendor", "-")
+    assert (code, text) == (1, "error: cannot pin references on stdin: name a file\n")
+    assert [path.name for path in project.iterdir()] == ["xr.yaml"]
+
+
 @needs_git
 def test_vendor_writes_the_commit_of_a_branch(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

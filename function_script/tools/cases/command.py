@@ -108,7 +108,7 @@ def run_all(
         else:
             groups.setdefault(case.setup.program.root, []).append(case)
     # A sandbox has one directory of programs, and so one for each group.
-    with options.servers:
+    with options.rendering.servers:
         for root, group in groups.items():
             preload = local_pool.engines_in(
                 {case.setup.program.origin.document.text for case in group}

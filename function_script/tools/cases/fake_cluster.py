@@ -19,7 +19,7 @@ from function_script.texts.problems import suggest
 from function_script.tools import manifests
 from function_script.tools.cases.loader import ObjectLoader
 from function_script.tools.cases.model import Located, Setup, Step, XrPart
-from function_script.tools.render import RenderResult, conditions
+from function_script.tools.render import RenderInputs, RenderResult, conditions
 from function_script.tools.render import xr as xrs
 
 # Crossplane does not own these fields of a composed resource, or of its metadata.
@@ -48,6 +48,21 @@ class FakeCluster:
     def whole_xr(self) -> Object:
         """Return the XR as it is in the cluster."""
         return manifests.copy(self.xr, self.applied)
+
+    def to_inputs(self, setup: Setup) -> RenderInputs:
+        """Return the inputs of the next reconcile; its XR is not validated."""
+        spans = {index: item.span for index, item in enumerate(self.observed)}
+        return RenderInputs(
+            xr=self.whole_xr(),
+            composition=setup.program.composition,
+            observed=[item.value for item in self.observed],
+            required=self.required,
+            credentials=setup.credentials,
+            schemas=setup.schemas,
+            xrd=setup.xrd,
+            context=setup.context,
+            spans={index: span for index, span in spans.items() if span is not None},
+        )
 
 
 def read(

@@ -25,7 +25,8 @@ from function_script.tools import sources
 from function_script.tools.cases import comparison, fake_cluster, model
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
 from function_script.tools.cases.verdicts import CaseVerdict, Problem
-from function_script.tools.render import RenderInputs, output, renderer, steps, validation
+from function_script.tools.render import output, renderer, steps, validation
+from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.renderer import Renderer, Rendering
@@ -38,13 +39,14 @@ _MAX_WRITERS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions(renderer.Options):
-    """The options of all cases.
+class RunOptions:
+    """The options of all cases; ``rendering`` are those of the renderer.
 
     ``updates_snapshots``: write the expected documents that differ or do not exist. ``derive_seed``
     returns the seed of a request, see ``PoolOptions``.
     """
 
+    rendering: renderer.Options = field(default_factory=renderer.Options)
     updates_snapshots: bool = False
     skips_xr_validation: bool = False
     skips_validation: bool = False
@@ -57,7 +59,8 @@ def run(case: Case, pool: Pool, options: RunOptions) -> CaseVerdict:
     started = time.monotonic()
     verdict = CaseVerdict(case.name, case.path, case.document)
     # Cases run at the same time, and what a program prints belongs to its case.
-    _CaseRun(case, pool, replace(options, print=verdict.print), verdict).run()
+    rendering = replace(options.rendering, print=verdict.print)
+    _CaseRun(case, pool, replace(options, rendering=rendering), verdict).run()
     verdict.seconds = time.monotonic() - started
     return verdict
 
@@ -73,7 +76,6 @@ def render_in(
 
     Raises FatalError, positions in the author's files.
     """
-    observed = cluster.observed
 
     def locate_xr(problem: Diagnostic) -> Diagnostic:
         return model.locate_xr(problem, cluster.xr_parts)
@@ -81,21 +83,12 @@ def render_in(
     def report_xr(problem: Diagnostic, severity: str) -> None:
         report(locate_xr(problem), severity)
 
-    validates = not (setup.skips_xr_validation or options.skips_xr_validation)
-    inputs = RenderInputs(
-        xr=cluster.whole_xr(),
-        composition=setup.program.composition,
-        observed=[item.value for item in observed],
-        required=cluster.required,
-        credentials=setup.credentials,
-        schemas=setup.schemas,
-        xrd=setup.xrd,
-        context=setup.context,
-        spans={index: item.span for index, item in enumerate(observed) if item.span is not None},
-        report=report_xr if validates else None,
-    )
+    inputs = cluster.to_inputs(setup)
+    if not (setup.skips_xr_validation or options.skips_xr_validation):
+        inputs = replace(inputs, report=report_xr)
     origin = replace(setup.program.origin, locate_xr=locate_xr)
-    return Renderer(pool, options.index(setup.functions), options).render(inputs, origin)
+    index = FunctionIndex(manifests=setup.functions, options=options.rendering)
+    return Renderer(pool, index, options.rendering).render(inputs, origin)
 
 
 class _CaseRun:
@@ -149,7 +142,8 @@ class _CaseRun:
             (pipeline_step,) = steps.parse(program.composition)
             functions = ListedFunctions(runtimes={pipeline_step.function: Local()})
             with program.origin.map_errors():
-                runner = Renderer(self._pool, functions, self._options).start([pipeline_step])
+                replayer = Renderer(self._pool, functions, self._options.rendering)
+                runner = replayer.start([pipeline_step])
                 reply = runner(pipeline_step, request)
                 if messages := fatal_messages(reply.response):
                     problems = reply.diagnostics or [Diagnostic(message=text) for text in messages]

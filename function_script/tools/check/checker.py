@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -23,7 +23,7 @@ from function_script.tools import (
     step_inputs,
     xrds,
 )
-from function_script.tools.check import paths, pipelines, plain_scalars, rules, searching
+from function_script.tools.check import paths, pipelines, rules, searching
 from function_script.tools.check.definitions import (
     Definitions,
     XrChecker,
@@ -31,7 +31,7 @@ from function_script.tools.check.definitions import (
     find_schema,
 )
 from function_script.tools.check.report import Finding, Report, Skipped
-from function_script.tools.project import Project
+from function_script.tools.project import STDIN, Project
 from function_script.tools.render import loading
 from function_script.tools.validate.catalog import Catalog
 
@@ -67,7 +67,7 @@ def check(  # noqa: PLR0913 - the flags of the command
     cannot be read, and when there is nothing to check.
     """
     definitions = definitions or Definitions()
-    paths_ = [Path(argument) for argument in arguments if argument != sources.STDIN]
+    paths_ = [Path(argument) for argument in arguments if argument != STDIN]
     project = definitions.project or Project.of(paths_, named=[programs], allowed=())
     entries = [*searching.find(arguments, project, ignored)]
     files = [entry for entry in entries if not isinstance(entry, Skipped)]
@@ -192,7 +192,7 @@ class _Checker:
         self._check_builtin(steps.builtin)
         if steps.ours:
             self._add(rules.TEMPLATE, pipelines.find_template_metadata(document))
-            self._add(rules.SCALAR, plain_scalars.find_in_document(document, steps.ours))
+            self._add(rules.SCALAR, pipelines.find_plain_scalars(document, steps.ours))
         static = report.findings[first:]
         # A run would fail by the same mistake.
         if self._run_options is not None and all(each.severity != "error" for each in static):
@@ -281,18 +281,15 @@ class _Checker:
         spans = (finding.diagnostic.span for finding in static)
         lines = {(span.name, span.line) for span in spans if span is not None}
 
-        def select_new(faults: Iterable[runs.Fault]) -> Iterator[Finding]:
-            for fault in faults:
-                span = fault.diagnostic.span
-                if span is None or (span.name, span.line) not in lines:
-                    yield _finding(fault.rule, fault.diagnostic, fault.step)
+        def is_new(finding: Finding) -> bool:
+            span = finding.diagnostic.span
+            return span is None or (span.name, span.line) not in lines
 
-        self.report.findings += select_new(outcome.faults)
-        unreached = select_new(outcome.unreached)
-        self.report.unreached += (replace(each, severity="info") for each in unreached)
+        self.report.findings += filter(is_new, outcome.findings)
+        self.report.unreached += filter(is_new, outcome.unreached)
 
     def _add(self, rule: rules.Rule, problems: Iterable[Diagnostic], step: str = "") -> None:
-        self.report.findings += (_finding(rule, problem, step) for problem in problems)
+        self.report.findings += (Finding.of(rule, problem, step) for problem in problems)
 
 
 class _Steps:
@@ -317,7 +314,8 @@ class _Steps:
         self.parsed: list[tuple[step_inputs.StepInput, Step | InputError]] = []
         for each in self.ours:
             try:
-                step = step_inputs.parse_and_validate(each, limits, stored.find)
+                step = step_inputs.parse(each, limits, stored.find)
+                step_inputs.validate(each.value)
                 self.parsed.append((each, step))
             except InputError as error:
                 self.parsed.append((each, error))
@@ -366,7 +364,3 @@ def _unique(findings: Iterable[Finding]) -> list[Finding]:
         step = finding.step if finding.diagnostic.span is None else ""
         unique.setdefault((finding.rule, finding.diagnostic, step), finding)
     return [*unique.values()]
-
-
-def _finding(rule: rules.Rule, problem: Diagnostic, step: str) -> Finding:
-    return Finding(rule=rule.name, severity=rule.severity, step=step, diagnostic=problem)

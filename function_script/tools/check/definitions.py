@@ -167,9 +167,7 @@ class XrChecker:
         path = Path(name)
         if path.resolve() not in self._files:
             self._files.add(path.resolve())
-            yield from self._check_documents(documents)
-            if path.name in _XR_FILES:
-                yield from self._check_shapes(documents)
+            yield from self._check_documents(path, documents)
         if not any(map(_is_of_api, documents)):
             return
         for other in (path.with_name(file) for file in _XR_FILES):
@@ -180,40 +178,34 @@ class XrChecker:
                 except FatalError as error:
                     yield from ((rules.YAML, problem) for problem in error.diagnostics)
                 else:
-                    yield from self._check_documents(beside)
-                    yield from self._check_shapes(beside)
+                    yield from self._check_documents(other, beside)
 
     def _check_documents(
-        self, documents: Sequence[Document]
+        self, path: Path, documents: Sequence[Document]
     ) -> Iterator[tuple[rules.Rule, Diagnostic]]:
+        """Yield the problems of XRs; without their XRD, those of a file of XRs that any refuses."""
         from function_script.tools import xr_validation  # noqa: PLC0415 - slow to import
 
         definitions = [each for each in documents if xrds.is_xrd(each.value)]
         for document in documents:
-            if _is_of_api(document) or not all(objects.api_version_and_kind(document.value)):
+            is_object = all(objects.api_version_and_kind(document.value))
+            is_xr = is_object and not _is_of_api(document)
+            # To find an XRD reads files, which a Composition need not wait for.
+            if not is_xr and path.name not in _XR_FILES:
                 continue
             xrd = self._definitions.find_xrd(document, definitions)
-            if xrd is None:
-                continue
-            self.count += 1
-            verdict = xr_validation.validate(document.value, xrd)
-            self.unevaluated += verdict.notes
-            problems = [(rules.XR, problem) for problem in verdict.errors]
-            problems += [(rules.XR_FIELD, problem) for problem in verdict.warnings]
+            problems: list[tuple[rules.Rule, Diagnostic]] = []
+            if xrd is None and path.name in _XR_FILES:
+                misshapen = manifests.find_misshapen(document.value)
+                problems = [(rules.XR, problem) for problem in misshapen]
+            elif xrd is not None and is_xr:
+                self.count += 1
+                verdict = xr_validation.validate(document.value, xrd)
+                self.unevaluated += verdict.notes
+                problems = [(rules.XR, problem) for problem in verdict.errors]
+                problems += [(rules.XR_FIELD, problem) for problem in verdict.warnings]
             for rule, problem in problems:
-                path = objects.read_path(problem.field)
-                yield rule, author_positions.locate(problem, document, path)
-
-    def _check_shapes(
-        self, documents: Sequence[Document]
-    ) -> Iterator[tuple[rules.Rule, Diagnostic]]:
-        """Yield the problems of XRs without an XRD that every XRD refuses."""
-        definitions = [each for each in documents if xrds.is_xrd(each.value)]
-        for document in documents:
-            if self._definitions.find_xrd(document, definitions) is None:
-                for problem in manifests.find_misshapen(document.value):
-                    path = objects.read_path(problem.field)
-                    yield rules.XR, author_positions.locate(problem, document, path)
+                yield rule, author_positions.locate(problem, document)
 
 
 def _is_of_api(document: Document) -> bool:

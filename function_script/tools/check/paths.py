@@ -16,9 +16,9 @@ from function_script.texts import field_names
 from function_script.texts.problems import suggest
 from function_script.tools import structural_schema, xrds
 
-_INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 # A schema that allows any value.
 _ANYTHING: Final[Object] = {}
+_OPEN: Final = (structural_schema.PRESERVE, structural_schema.EMBEDDED)
 _METADATA: Final = (
     *("annotations", "creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp"),
     *("finalizers", "generateName", "generation", "labels", "managedFields", "name", "namespace"),
@@ -43,10 +43,7 @@ class Request:
 
     def find_unknown(self, path: Path) -> tuple[str, str] | None:
         """Return a message and a hint when the last part of ``path`` certainly does not exist."""
-        schema: Object | None = self.schema
-        for part in path[:-1]:
-            schema = None if schema is None else _below(schema, part)
-        key = path[-1]
+        schema, key = self._find(path[:-1]), path[-1]
         if schema is None or not isinstance(key, str) or not _lacks(schema, key):
             return None
         hint = self._hint(path[:-1], key, tuple(structural_schema.properties(schema)))
@@ -57,13 +54,17 @@ class Request:
 
     def type_of(self, path: Path) -> str | None:
         """Return the type of the field at a path, in JSON Schema; None if it is unclear."""
-        schema: Object | None = self.schema
-        for part in path:
-            schema = None if schema is None else _below(schema, part)
-        if schema is None or schema.get(_INT_OR_STRING):
+        schema = self._find(path)
+        if schema is None or schema.get(structural_schema.INT_OR_STRING):
             return None
         kind = schema.get("type")
         return kind if isinstance(kind, str) else None
+
+    def _find(self, path: Path) -> Object | None:
+        schema: Object | None = self.schema
+        for part in path:
+            schema = None if schema is None else _below(schema, part)
+        return schema
 
     def _hint(self, holder: Path, key: str, names: tuple[str, ...]) -> str:
         part = holder[-1] if holder[:-1] == _XR and _XR in self.kinds else ""
@@ -122,24 +123,18 @@ def _object(schema: Object | None) -> Object:
 
 def _below(schema: Object, part: str | int) -> Object | None:
     """Return the schema of a field or an item; None where the schema says nothing of it."""
-    if (
-        schema.get(structural_schema.PRESERVE) is True
-        or schema.get(structural_schema.EMBEDDED) is True
-    ):
+    if any(schema.get(key) is True for key in _OPEN):
         return None
-    if isinstance(part, int):
-        return structural_schema.items(schema) or structural_schema.additional(schema)
-    return structural_schema.properties(schema).get(part) or structural_schema.additional(schema)
+    # An index may be the key of a map that only a run knows.
+    return structural_schema.find(schema, (part,)) or structural_schema.additional(schema)
 
 
 def _lacks(schema: Object, key: str) -> bool:
     """Report whether an object of this schema cannot have a field: all fields are listed."""
     names = structural_schema.properties(schema)
-    is_open = (
-        schema.get(structural_schema.PRESERVE) is True
-        or schema.get(structural_schema.EMBEDDED) is True
-        or schema.get(_INT_OR_STRING) is True
-        or schema.get("additionalProperties") not in (None, False)
-        or schema.get("type", "object") != "object"
+    is_object = (
+        schema.get("type", "object") == "object"
+        and schema.get(structural_schema.EMBEDDED) is not True
+        and schema.get(structural_schema.INT_OR_STRING) is not True
     )
-    return bool(names) and not is_open and key not in names
+    return bool(names) and is_object and not structural_schema.is_open(schema) and key not in names

@@ -1,10 +1,10 @@
-"""Mistakes in the frame of a pipeline: its mode, its steps, its template, and misplaced inputs."""
+"""Mistakes in the frame of a pipeline: its mode, steps and template, inputs, plain scalars."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from function_script import inputs
-from function_script.documents import Document
+from function_script.documents import Document, plain_scalars
 from function_script.request import objects
 from function_script.request.reader import format_path
 from function_script.request.values import Value
@@ -29,8 +29,7 @@ def find_errors(document: Document) -> Iterator[Diagnostic]:
             check(document.value)
         except InputError as error:
             for problem in error.diagnostics:
-                path = objects.read_path(problem.field)
-                yield author_positions.locate(problem, document, path)
+                yield author_positions.locate(problem, document)
 
 
 def find_unread_fields(document: Document) -> Iterator[Diagnostic]:
@@ -102,3 +101,46 @@ def find_template_metadata(document: Document) -> Iterator[Diagnostic]:
             field=field,
         )
         yield author_positions.to_field(problem, document)
+
+
+def find_plain_scalars(
+    document: Document, ours: Sequence[step_inputs.StepInput]
+) -> Iterator[Diagnostic]:
+    """Find the plain scalars of a document with inputs of ours that YAML 1.1 reads as another type.
+
+    In our own inputs every such scalar is found. Elsewhere only those are that stand where a text
+    is needed, since `enabled: no` is mostly meant as it is read.
+    """
+    kinds = [objects.api_version_and_kind(each.value) for each in ours]
+    ranges = [
+        _lines_of(document, each)
+        for each, kind in zip(ours, kinds, strict=True)
+        if kind in inputs.KINDS and kind != inputs.PEERS
+    ]
+    for scalar in plain_scalars.find(document.text):
+        is_in_input = any(first <= scalar.line < end for first, end in ranges)
+        if scalar.is_certain or is_in_input:
+            line = document.first_line + scalar.line
+            span = document.origin.span(line, scalar.column + 1)
+            yield author_positions.to_span(
+                Diagnostic(message=scalar.message, hint=scalar.hint), span, document
+            )
+
+
+def _lines_of(document: Document, step_input: step_inputs.StepInput) -> tuple[int, int]:
+    """Return the first line of an input in the document's text, and the line after it; 0-based."""
+    lines = document.text.split("\n")
+    if not step_input.path:
+        return 0, len(lines)
+    span = document.span(step_input.path)
+    if span is None:
+        return 0, 0
+    first = span.line - document.first_line
+    column = span.column or 1
+    end = first + 1
+    # The input ends where a line begins further left, or at its key's column.
+    while end < len(lines) and (
+        not lines[end].strip() or len(lines[end]) - len(lines[end].lstrip()) >= column
+    ):
+        end += 1
+    return first, end

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 from urllib.parse import quote
 
 from function_script import __version__
@@ -13,7 +13,7 @@ from function_script.request.values import Object
 from function_script.texts import diagnostics
 from function_script.texts.source import Span
 from function_script.tools import console, step_inputs
-from function_script.tools.check.rules import RULES, Severity
+from function_script.tools.check.rules import RULES, Rule, Severity
 
 SARIF_VERSION: Final = "2.1.0"
 _SARIF_SCHEMA: Final = (
@@ -30,6 +30,11 @@ class Finding:
     severity: Severity
     step: str
     diagnostic: diagnostics.Diagnostic
+
+    @classmethod
+    def of(cls, rule: Rule, diagnostic: diagnostics.Diagnostic, step: str = "") -> Self:
+        """Return the finding of a rule."""
+        return cls(rule=rule.name, severity=rule.severity, step=step, diagnostic=diagnostic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

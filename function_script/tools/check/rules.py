@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final, Literal, TypeAlias
 
 from function_script import documents, inputs
+from function_script.documents import plain_scalars
 from function_script.engines import kubernetes_kinds, leftovers
 from function_script.engines.lint import Mention
 from function_script.request import objects
@@ -18,7 +19,6 @@ from function_script.texts.errors import FatalError
 from function_script.texts.problems import suggest
 from function_script.texts.source import Source, Span, excerpt, span_at
 from function_script.tools import author_positions, manifests, step_inputs
-from function_script.tools.check import plain_scalars
 from function_script.tools.check.paths import Request
 
 # An error stops the step; a warning is probably a mistake; what no run reached is none.
@@ -298,12 +298,40 @@ def _find_joined_lines(step_input: step_inputs.StepInput, source: Source) -> Dia
     return Diagnostic(message="the lines of an object are joined in this block", span=span)
 
 
+def _plain_scalars(subject: CheckedStep) -> Iterator[Diagnostic]:
+    """Find the scalars of the documents that a template writes out."""
+    step = subject.step
+    is_ours = step.dialect == "script"
+    for source, text in step.language.lint.find_documents(step.program):
+        for first, document in _split(text):
+            for scalar in plain_scalars.find(document):
+                # A boolean is often meant in a resource.
+                if scalar.is_certain or (is_ours and not scalar.text.isalpha()):
+                    line = first + scalar.line + 1
+                    width = len(scalar.text)
+                    span = Span(name=source.name, line=line, column=scalar.column + 1, width=width)
+                    yield Diagnostic(
+                        message=scalar.message,
+                        span=span,
+                        excerpt=excerpt(source, span),
+                        hint=scalar.hint,
+                    )
+
+
+def _split(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the documents of a text with their first lines, 0-based: one may not be YAML."""
+    lines = text.split("\n")
+    starts = [number for number, line in enumerate(lines) if line.startswith("---")]
+    for first, end in zip([0, *(start + 1 for start in starts)], [*starts, None], strict=True):
+        yield first, "\n".join(lines[first:end])
+
+
 SCALAR: Final = Rule(
     name="plain-scalar",
     severity="warning",
     means="A plain word or number that YAML 1.1 reads as another type than it seems to have, "
     "such as the key `on` or `1_000`: see below.",
-    find=lambda subject: plain_scalars.find_in_program(subject.step),
+    find=_plain_scalars,
 )
 YAML: Final = Rule(name="yaml", severity="error", means="The file is not YAML.")
 INPUT: Final = Rule(

@@ -32,6 +32,7 @@ from function_script.tools import (
     xr_validation,
 )
 from function_script.tools.check import rules
+from function_script.tools.check.report import Finding, Report
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import SUFFIXES, Project
 from function_script.tools.render import RenderInputs, loading, renderer, validation
@@ -89,27 +90,6 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """A problem that a run shows; ``rule`` is one of what the program writes, or of runs."""
-
-    step: str
-    diagnostic: Diagnostic
-    rule: rules.Rule = rules.RUN
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """The faults of all runs, each once, and the XRs of the variants.
-
-    ``unreached`` are the errors that are none, and the branches that no run entered.
-    """
-
-    faults: list[Fault] = field(default_factory=list)
-    unreached: list[Fault] = field(default_factory=list)
-    variants: list[Object] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """The inputs of a run; ``label`` names its XR."""
 
@@ -134,9 +114,12 @@ def make_variants(subject: Subject, count: int) -> list[variants.Variant]:
     return variants.make(subject.xrd, type_, examples, reads, count)
 
 
-def find(subject: Subject, options: Options) -> Outcome:
-    """Render the XRs at hand and the variants. Raises no FatalError."""
-    outcome = Outcome()
+def find(subject: Subject, options: Options) -> Report:
+    """Render the XRs at hand and the variants. Raises no FatalError.
+
+    The report has findings, each once, what is ``unreached``, and the variants.
+    """
+    outcome = Report()
     try:
         choices = make_variants(subject, options.variants)
         outcome.variants.extend(each.xr for each in choices)
@@ -144,7 +127,9 @@ def find(subject: Subject, options: Options) -> Outcome:
         functions = loading.find_render_paths(_directory(subject), subject.project).functions
         values = loading.load_values([functions] if functions else [], subject.project)
     except FatalError as error:
-        outcome.unreached.extend(Fault(step="", diagnostic=each) for each in error.diagnostics)
+        outcome.unreached += (
+            replace(Finding.of(rules.RUN, each), severity="info") for each in error.diagnostics
+        )
         return outcome
     # Without the others, remote programs come from this machine alone.
     packages = PackageOptions() if options.runs_others else PackageOptions(pull="Never")
@@ -167,13 +152,16 @@ def find(subject: Subject, options: Options) -> Outcome:
     ):
         render = Renderer(pool, index, rendering)
         for run in runs:
-            for fault, is_certain in _judge(subject, run, render, branches):
-                problem = fault.diagnostic
+            for finding, is_certain in _judge(subject, run, render, branches):
+                problem = finding.diagnostic
                 # A line fails in one way for most XRs.
                 key = (problem.span and (problem.span.name, problem.span.line)) or problem.message
                 if key not in places:
                     places.add(key)
-                    (outcome.faults if is_certain else outcome.unreached).append(fault)
+                    if is_certain:
+                        outcome.findings.append(finding)
+                    else:
+                        outcome.unreached.append(replace(finding, severity="info"))
                 # A program that needs too much needs it for the other XRs as well.
                 if problem.kind == "limit":
                     return outcome
@@ -202,7 +190,7 @@ class _Branches:
                 is_reached = branch.is_reached or self._branches.get(key, branch).is_reached
                 self._branches[key] = branch._replace(is_reached=is_reached)
 
-    def find_unreached(self) -> Iterator[Fault]:
+    def find_unreached(self) -> Iterator[Finding]:
         """Yield the branches that no run reached, without those inside of another one."""
         inputs = {each.step: each for each, _ in self._subject.inputs}
         outer: Branch | None = None
@@ -218,7 +206,7 @@ class _Branches:
             outer = branch
             problem = Diagnostic(message="no run reached this line", span=span)
             mapped = author_positions.map_to_source(problem, inputs[step], self._subject.programs)
-            yield Fault(step=step, diagnostic=mapped, rule=rules.UNREACHED)
+            yield Finding.of(rules.UNREACHED, mapped, step)
 
 
 def _order(entry: tuple[tuple[str, Span], Branch]) -> tuple[str, str, int, int]:
@@ -285,13 +273,12 @@ def plan(subject: Subject, choices: Sequence[variants.Variant]) -> Iterator[Run]
         label = f'the XR in "{source.name}"' if source is not None else "the XR at hand"
         yield Run(inputs=replace(inputs, xr=xr, xrd=subject.xrd), label=label)
     yield from _plan_cases(subject)
-    shared = loading.load_shared(paths)
+    made = RenderInputs(xr={}, composition=subject.document.value, xrd=subject.xrd)
+    made = loading.load_shared(paths, made)
     for number, variant in enumerate(choices):
         difference = variant.difference or "with all fields"
         yield Run(
-            inputs=RenderInputs(
-                xr=variant.xr, composition=subject.document.value, xrd=subject.xrd, **shared
-            ),
+            inputs=replace(made, xr=variant.xr),
             label=f"an XR {difference} (--variant {number} prints it)",
             invented=variant.invented,
         )
@@ -330,28 +317,21 @@ def _plan_cases(subject: Subject) -> Iterator[Run]:
                 or (subject.xrd is not None and xr_validation.validate(xr, subject.xrd).errors)
             ):
                 continue
-            inputs = RenderInputs(
-                xr=xr,
-                composition=subject.document.value,
-                observed=[item.value for item in cluster.observed],
-                required=cluster.required,
-                credentials=setup.credentials,
-                schemas=setup.schemas,
-                context=setup.context,
-                xrd=subject.xrd,
+            inputs = replace(
+                cluster.to_inputs(setup), composition=subject.document.value, xrd=subject.xrd
             )
             yield Run(inputs=inputs, label=f'the XR of the case "{file}"')
 
 
 def _judge(
     subject: Subject, run: Run, render: Renderer, branches: _Branches
-) -> Iterator[tuple[Fault, bool]]:
+) -> Iterator[tuple[Finding, bool]]:
     """Yield the problems of a run, and whether each is certainly a fault of the program."""
     origin = Origin(document=subject.document, programs=subject.programs)
     try:
         rendering = render.reconcile(run.inputs, origin)
     except FatalError as error:
-        yield from ((Fault(step="", diagnostic=each), False) for each in error.diagnostics)
+        yield from ((Finding.of(rules.RUN, each), False) for each in error.diagnostics)
         return
     branches.add(rendering.positions)
     failure = rendering.result.failure
@@ -364,11 +344,11 @@ def _judge(
                 is_certain = problem.kind == "mistake" and _is_of_xr(problem, step, run)
                 mapped = author_positions.map_to_source(problem, step_input, subject.programs)
                 noted = replace(mapped, notes=(*mapped.notes, f"for {run.label}"))
-                yield Fault(step=step_input.step, diagnostic=noted), is_certain
+                yield Finding.of(rules.RUN, noted, step_input.step), is_certain
             return
     # A step of another function refused.
     for problem in failure.diagnostics:
-        yield Fault(step=failure.step.name, diagnostic=problem), False
+        yield Finding.of(rules.RUN, problem, failure.step.name), False
 
 
 def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
@@ -423,7 +403,7 @@ def _line(step: Step, span: Span) -> str:
 
 def _find_schema_faults(
     subject: Subject, run: Run, rendering: Rendering
-) -> Iterator[tuple[Fault, bool]]:
+) -> Iterator[tuple[Finding, bool]]:
     """Yield what the schemas at hand do not allow in composed resources and the XR's status."""
     # A step that was left out may write what is missing.
     if rendering.skipped:
@@ -432,4 +412,4 @@ def _find_schema_faults(
         if severity != "note":
             noted = replace(problem, notes=(*problem.notes, f"for {run.label}"))
             rule = rules.SCHEMA if severity == "error" else rules.SCHEMA_VERSION
-            yield Fault(step="", diagnostic=noted, rule=rule), True
+            yield Finding.of(rule, noted), True

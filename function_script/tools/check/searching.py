@@ -18,7 +18,7 @@ from function_script.texts.errors import FatalError, InputError, cause_of
 from function_script.texts.source import Source
 from function_script.tools import sources, step_inputs, xrds
 from function_script.tools.check.report import Skipped
-from function_script.tools.project import SUFFIXES, Project
+from function_script.tools.project import STDIN, SUFFIXES, Project
 
 # A file without one of these words has nothing to check.
 _WORDS: Final = re.compile(
@@ -50,7 +50,7 @@ def find(
     folders; ``*`` also matches slashes. Raises InputError for an argument that does not exist.
     """
     for argument in arguments:
-        if argument == sources.STDIN or not Path(argument).is_dir():
+        if argument == STDIN or not Path(argument).is_dir():
             yield _read(sources.load_text(argument, project))
             continue
         directory = Path(argument)

@@ -291,7 +291,9 @@ class _Subject:
             pool = stack.enter_context(local_pool.open_pool(root))
         path = loading.find_render_paths(file.parent, self._project).functions
         values = loading.load_values([path], self._project) if path else self._options.dump or ()
-        index = self._options.rendering.index(functions.select(values))
+        index = functions.FunctionIndex(
+            manifests=functions.select(values), options=self._options.rendering
+        )
         return Source(Origin(document=document, programs=programs), index, pool)
 
     def _plan(self) -> Iterator[runs.Run]:

@@ -28,10 +28,10 @@ from function_script.tools.render import (
     validation,
 )
 from function_script.tools.render.compose import unready_event
-from function_script.tools.render.loading import SharedInputs
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.positions import Origin, composition_input_path
 from function_script.tools.render.renderer import Renderer, Rendering
+from function_script.tools.render.requirements import PipelineInputs
 from function_script.tools.render.xr import XrError
 from function_script.tools.step_inputs import StepInput
 from function_script.tools.validate.catalog import Catalog, is_crd
@@ -49,7 +49,7 @@ class Options:
     that may be read; ``rendering`` are the options of the renderer.
     """
 
-    shared: SharedInputs
+    shared: PipelineInputs
     rendering: renderer.Options
     directory: Path
     project: Project
@@ -137,7 +137,8 @@ class _Run:
         composition = self._function.composition(composite.xr.manifest)
         packages = functions.select(item.manifest for item in composite.others)
         options = self._options.rendering
-        list_renderer = Renderer(self._pool, options.index(packages), options)
+        index = functions.FunctionIndex(manifests=packages, options=options)
+        list_renderer = Renderer(self._pool, index, options)
         try:
             inputs = self._inputs(composite, composition)
             rendering = list_renderer.reconcile(inputs, self._origin())
@@ -195,10 +196,10 @@ class _Run:
             definitions=[item for item in others if is_xrd(item) or is_crd(item)],
             report=lambda problem, severity: self._note(severity, problem, composite.xr),
             # Of two with one name the last counts: that of the command line.
-            required=[*others, *shared["required"]],
-            credentials=shared["credentials"],
-            schemas=shared["schemas"],
-            context=shared["context"],
+            required=[*others, *shared.required],
+            credentials=shared.credentials,
+            schemas=shared.schemas,
+            context=shared.context,
         )
 
     def _delete(

@@ -161,7 +161,7 @@ class Renderings:
                 paths = loading.find_render_paths(directory, self._project)
                 values = functions.load(paths.functions, self._project)
             values = self._packages if values is None else values
-            self._indexes[directory] = self._options.index(values)
+            self._indexes[directory] = FunctionIndex(manifests=values, options=self._options)
         return self._indexes[directory]
 
 

@@ -190,14 +190,16 @@ class RenderSession:
         """Render; ``report`` gets problems of the XR, and of steps that the result is without."""
 
         def locate(problem: Diagnostic) -> Diagnostic:
-            return author_positions.locate(problem, project.xr, objects.read_path(problem.field))
+            return author_positions.locate(problem, project.xr)
 
         inputs = replace(
             project.inputs, report=lambda problem, severity: report(locate(problem), severity)
         )
         options = replace(self._options, print=print_text)
         callable_functions = _CallableFunctions(
-            index=options.index(project.functions), composition=project.composition, report=report
+            index=functions.FunctionIndex(manifests=project.functions, options=options),
+            composition=project.composition,
+            report=report,
         )
         origin = Origin(
             document=project.composition, programs=self._mirror.programs, locate_xr=locate

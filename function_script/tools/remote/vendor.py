@@ -20,9 +20,9 @@ from function_script.request.remote.reference import RemoteReference
 from function_script.request.values import Object, Value
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.problems import Problem, ProblemList
-from function_script.tools import bounded, manifests, sources, step_inputs
+from function_script.tools import bounded, manifests, step_inputs
 from function_script.tools.check import searching
-from function_script.tools.project import Project
+from function_script.tools.project import STDIN, Project
 from function_script.tools.remote import git, local
 from function_script.tools.remote.fetching import Source
 from function_script.tools.remote.selection import FetchError
@@ -227,13 +227,13 @@ def _write_lock(directory: Path, entries: Iterable[Entry], project: Project) -> 
 
 def _find_places(arguments: Sequence[str], project: Project) -> Iterator[_Place]:
     """Yield the remote programs and modules of files. Raises FatalError."""
+    if STDIN in arguments:
+        raise InputError.of("cannot pin references on stdin: name a file")
     for file in searching.find(arguments, project, ()):
         if not isinstance(file, searching.File):
             continue
         if file.error is not None:
             raise file.error
-        if file.name == sources.STDIN:
-            raise InputError.of("cannot pin references on stdin: name a file")
         for document in file.documents:
             for step_input in step_inputs.find_ours(document):
                 yield from _find_in(Path(file.name), step_input)

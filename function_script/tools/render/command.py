@@ -34,13 +34,14 @@ _PLACES: Final = (("spec",), ("spec", "crossplane"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(renderer.Options):
-    """The flags apart from the paths.
+class Options:
+    """The flags apart from the paths; ``rendering`` are those of the renderer.
 
     ``skips_validation``: what the pipeline writes is not compared with the schemas at hand.
     ``report`` gets problems that end nothing, with their severity.
     """
 
+    rendering: renderer.Options
     output: OutputOptions
     report: Callable[[Diagnostic, str], None]
     skips_xr_validation: bool = False
@@ -69,17 +70,17 @@ def render_blame(paths: loading.RenderPaths, options: Options, pool: Pool) -> bl
     def locate(problem: Diagnostic) -> Diagnostic:
         from function_script.tools import author_positions  # noqa: PLC0415 - slow
 
-        return author_positions.locate(problem, xr, objects.read_path(problem.field))
+        return author_positions.locate(problem, xr)
 
     def report(problem: Diagnostic, severity: str) -> None:
-        if severity == "error" or not options.is_quiet:
+        if severity == "error" or not options.rendering.is_quiet:
             options.report(locate(problem), severity)
 
-    if not options.is_quiet:
+    if not options.rendering.is_quiet:
         for note in find_clock_reads(composition, xr.value):
-            options.print(f"note: {note}")
+            options.rendering.print(f"note: {note}")
     if revision := find_other_revision(composition.value, xr.value):
-        options.print(f"note: {revision}")
+        options.rendering.print(f"note: {revision}")
     notes: list[str] = []
     inputs = loading.load_inputs(paths, composition, xr, notes)
     if not options.skips_xr_validation:
@@ -87,9 +88,9 @@ def render_blame(paths: loading.RenderPaths, options: Options, pool: Pool) -> bl
     origin = Origin(document=composition, programs=programs, locate_xr=locate)
     with origin.map_errors():
         index = _load_functions(steps.parse(inputs.composition), paths, options)
-    rendering = Renderer(pool, index, options).render(inputs, origin)
+    rendering = Renderer(pool, index, options.rendering).render(inputs, origin)
     result = rendering.result
-    if not options.is_quiet:
+    if not options.rendering.is_quiet:
         _print_problems(rendering, inputs, options, notes)
     printed = output.documents(result, options.output)
     return blame.Blame(rendering=rendering, documents=printed, xr=xr)
@@ -104,7 +105,7 @@ def _print_problems(
     """
     if not options.skips_validation:
         for note in notes:
-            options.print(f"note: {note}")
+            options.rendering.print(f"note: {note}")
         from function_script.tools.render import validation  # noqa: PLC0415 - slow
         from function_script.tools.validate.catalog import Catalog  # noqa: PLC0415 - slow
 
@@ -117,7 +118,7 @@ def _print_problems(
         # Those of programs and of other functions are events alone.
         for event in warnings:
             if event.reason in lint.REASONS:
-                options.print(f"warning: {event.message}")
+                options.rendering.print(f"warning: {event.message}")
 
 
 def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool) -> str:
@@ -125,12 +126,11 @@ def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool
     programs = paths.programs or local_pool.programs_beside(paths.operation)
     document = loading.load_one(paths.operation, "an Operation", paths.project)
     manifest = operation.to_operation(document.value)
-    shared_inputs = loading.load_shared(paths)
+    inputs = loading.load_shared(paths, operation.OperationInputs(operation=manifest))
     if paths.watched is not None:
         watched = loading.load_one(paths.watched, "the watched resource", paths.project).value
         operation.require(manifest, watched)
-        shared_inputs["required"] = [*shared_inputs["required"], watched]
-    inputs = operation.OperationInputs(operation=manifest, **shared_inputs)
+        inputs = replace(inputs, required=[*inputs.required, watched])
     template = manifests.object_at(document.value, "spec", _TEMPLATE)
     prefix = ("spec", _TEMPLATE) if template else ()
 
@@ -143,7 +143,7 @@ def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool
             # Problems are at the fields of the template, so it is parsed first.
             steps.parse_operation(template, at=f"spec.{_TEMPLATE}")
         index = _load_functions(steps.parse_operation(inputs.operation), paths, options)
-    result = Renderer(pool, index, options).render_operation(inputs, origin)
+    result = Renderer(pool, index, options.rendering).render_operation(inputs, origin)
     has_context = bool(paths.context or paths.context_values)
     return documents.to_yaml_stream(
         output.operation_documents(result, options.output, has_context=has_context)
@@ -169,13 +169,14 @@ def explain_operation(paths: loading.OperationPaths, options: Options) -> functi
 def _load_functions(
     pipeline: Sequence[steps.Step], paths: loading.PipelinePaths, options: Options
 ) -> functions.FunctionIndex:
-    for note in functions.find_unused(pipeline, options.runtimes):
-        options.print(f"note: {note}")
+    for note in functions.find_unused(pipeline, options.rendering.runtimes):
+        options.rendering.print(f"note: {note}")
     return _load_index(paths, options)
 
 
 def _load_index(paths: loading.PipelinePaths, options: Options) -> functions.FunctionIndex:
-    return options.index(functions.load(paths.functions, paths.project))
+    manifests_ = functions.load(paths.functions, paths.project)
+    return functions.FunctionIndex(manifests=manifests_, options=options.rendering)
 
 
 def find_clock_reads(composition: Document, xr: Object) -> Iterator[str]:

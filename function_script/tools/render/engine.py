@@ -38,12 +38,13 @@ LOCAL: Final = "local"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(renderer.Options):
-    """``limits`` are those of a local step.
+class Options:
+    """``rendering`` are those of the renderer, ``limits`` those of a local step.
 
     ``derive_seed`` returns the seed of a request's random values; see `PoolOptions`.
     """
 
+    rendering: renderer.Options
     limits: Limits
     derive_seed: Callable[[bytes], bytes] = no_seed
 
@@ -78,7 +79,7 @@ def _open_renderer(
         if is_local
         else nullcontext()
     ) as pool:
-        yield Renderer(pool, ListedFunctions(runtimes=runtimes), options)
+        yield Renderer(pool, ListedFunctions(runtimes=runtimes), options.rendering)
 
 
 def respond(request: bytes, options: Options) -> EngineResponse:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.request import objects
 from function_script.request.values import Object
@@ -33,14 +33,11 @@ from function_script.tools.render.runtimes.local import (
 from function_script.tools.render.runtimes.model import (
     FunctionCaller,
     FunctionReference,
+    Options,
     Runtime,
     RuntimeKind,
 )
 from function_script.tools.render.steps import Step
-
-if TYPE_CHECKING:
-    # It imports this module.
-    from function_script.tools.render.renderer import Options
 
 _TYPES: Final = {("pkg.crossplane.io/v1", "Function"), ("pkg.crossplane.io/v1beta1", "Function")}
 _FUNCTION: Final = ("pkg.crossplane.io", "Function")

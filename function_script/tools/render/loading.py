@@ -5,9 +5,9 @@ A directory in place of the first file is an example: its files have fixed names
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypedDict
+from typing import TypeVar
 
 from function_script.documents import Document
 from function_script.request import objects
@@ -18,6 +18,7 @@ from function_script.texts.source import Span
 from function_script.tools import author_positions, bounded, local_pool, manifests, sources, xrds
 from function_script.tools.project import SUFFIXES, Project
 from function_script.tools.render import RenderInputs
+from function_script.tools.render.requirements import PipelineInputs
 from function_script.tools.render.xr import resolve_claim
 from function_script.tools.validate.packages import PackageSchemas
 
@@ -64,21 +65,8 @@ class OperationPaths(PipelinePaths):
     watched: Path | None = None
 
 
-class _SharedPaths(TypedDict):
-    functions: Path | None
-    required: Sequence[Path]
-    schemas: Path | None
-    credentials: Path | None
-    context: Sequence[tuple[str, Path]]
-
-
-class SharedInputs(TypedDict):
-    """The inputs that Compositions and Operations share, as keyword arguments."""
-
-    required: Sequence[Object]
-    credentials: Sequence[Object]
-    schemas: Sequence[Object]
-    context: Object
+_Paths = TypeVar("_Paths", bound=PipelinePaths)
+_Inputs = TypeVar("_Inputs", bound=PipelineInputs)
 
 
 def find_render_paths(directory: Path, project: Project | None = None) -> RenderPaths:
@@ -87,7 +75,7 @@ def find_render_paths(directory: Path, project: Project | None = None) -> Render
     Raises InputError if there is no such directory.
     """
     project = project or Project([directory])
-    return RenderPaths(
+    paths = RenderPaths(
         project=project,
         xr=directory / "xr.yaml",
         composition=directory / "composition.yaml",
@@ -95,8 +83,8 @@ def find_render_paths(directory: Path, project: Project | None = None) -> Render
         xrd=_existing(directory / "xrd.yaml")
         or find_xrd(directory / "composition.yaml", directory / "xr.yaml", project),
         crds=find_crds(directory),
-        **_find_shared_paths(directory, project),
     )
+    return _with_files(paths, directory)
 
 
 def find_operation_paths(directory: Path, project: Project | None = None) -> OperationPaths:
@@ -104,29 +92,30 @@ def find_operation_paths(directory: Path, project: Project | None = None) -> Ope
 
     Raises InputError if there is no such directory.
     """
-    project = project or Project([directory])
-    return OperationPaths(
-        project=project,
+    paths = OperationPaths(
+        project=project or Project([directory]),
         operation=directory / "operation.yaml",
         watched=_existing(directory / "watched.yaml"),
-        **_find_shared_paths(directory, project),
     )
+    return _with_files(paths, directory)
 
 
-def _find_shared_paths(directory: Path, project: Project) -> _SharedPaths:
+def _with_files(paths: _Paths, directory: Path) -> _Paths:
+    """Add the files of an example that Compositions and Operations share."""
     if not directory.is_dir():
         raise InputError.of(f'cannot read "{directory}": no such file or directory')
     required = _existing(directory / "required.yaml")
     # A file's key is its path: keys such as ``example.org/zone`` have parts.
     context = directory / "context"
-    files = project.find_files(context) if context.is_dir() else []
-    return {
-        "functions": _existing(directory / "functions.yaml"),
-        "required": () if required is None else (required,),
-        "schemas": _existing(directory / "schemas"),
-        "credentials": _existing(directory / "credentials.yaml"),
-        "context": [(str(path.relative_to(context).with_suffix("")), path) for path in files],
-    }
+    files = paths.project.find_files(context) if context.is_dir() else []
+    return replace(
+        paths,
+        functions=_existing(directory / "functions.yaml"),
+        required=() if required is None else (required,),
+        schemas=_existing(directory / "schemas"),
+        credentials=_existing(directory / "credentials.yaml"),
+        context=[(str(path.relative_to(context).with_suffix("")), path) for path in files],
+    )
 
 
 def _existing(path: Path) -> Path | None:
@@ -166,15 +155,16 @@ def list_files(paths: RenderPaths) -> list[Path]:
     return [path for path in files if path is not None and paths.project.allows(path)]
 
 
-def load_shared(paths: PipelinePaths) -> SharedInputs:
-    """Load what Compositions and Operations share. Raises FatalError."""
+def load_shared(paths: PipelinePaths, inputs: _Inputs) -> _Inputs:
+    """Load what Compositions and Operations share into ``inputs``. Raises FatalError."""
     project = paths.project
-    return {
-        "required": load_objects(paths.required, project),
-        "credentials": load_values([paths.credentials] if paths.credentials else [], project),
-        "schemas": [] if paths.schemas is None else load_schemas(paths.schemas, project),
-        "context": load_context(paths.context, paths.context_values, project),
-    }
+    return replace(
+        inputs,
+        required=load_objects(paths.required, project),
+        credentials=load_values([paths.credentials] if paths.credentials else [], project),
+        schemas=[] if paths.schemas is None else load_schemas(paths.schemas, project),
+        context=load_context(paths.context, paths.context_values, project),
+    )
 
 
 def load_inputs(
@@ -186,7 +176,7 @@ def load_inputs(
     """
     project = paths.project
     observed = [] if paths.observed is None else load_all(paths.observed, project)
-    shared_inputs = load_shared(paths)
+    base = load_shared(paths, RenderInputs(xr={}, composition=composition.value))
     xrds_: list[Object] = []
     if paths.xrd is not None:
         from function_script.tools.validate import catalog  # noqa: PLC0415 - slow to import
@@ -201,14 +191,13 @@ def load_inputs(
     composite = resolve_claim(xr.value, xrd)
     observed = [each for each in observed if not _is_printed(each.value, composite)]
     spans = {index: document.span() for index, document in enumerate(observed)}
-    return RenderInputs(
+    return replace(
+        base,
         xr=composite,
-        composition=composition.value,
         observed=[document.value for document in observed],
         xrd=xrd,
         definitions=[*xrds_, *definitions],
         spans={index: span for index, span in spans.items() if span is not None},
-        **shared_inputs,
     )
 
 

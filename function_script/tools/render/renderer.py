@@ -3,69 +3,35 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
 
 from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
-from function_script.request.values import Object
 from function_script.sandbox import Pool
 from function_script.step.blocked import Blocked
 from function_script.texts.errors import LimitError
 from function_script.tools import render
 from function_script.tools.render import RenderInputs, operation, steps
-from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.operation import OperationInputs, OperationResult
 from function_script.tools.render.positions import Call, Origin, Positions
 from function_script.tools.render.requirements import StepResponse
 from function_script.tools.render.runtimes.local import Local, Skip
-from function_script.tools.render.runtimes.model import FunctionCaller, FunctionSource, Runtime
-from function_script.tools.render.runtimes.servers import Servers
+from function_script.tools.render.runtimes.model import (
+    TIMEOUT_SECONDS,
+    FunctionCaller,
+    FunctionSource,
+    Options,
+    Runtime,
+)
 from function_script.tools.render.steps import Step
+
+__all__ = ["TIMEOUT_SECONDS", "Answers", "Options", "Renderer", "Rendering", "StepRunner"]
 
 Answers: TypeAlias = dict[tuple[str, Pool | None, bytes], StepResponse]
 """Responses by the function, the pool with the files of our programs, and the request."""
-
-
-def _print_nothing(_: str) -> None:
-    """Receive what nobody shows."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """The options of all renderings of a command; ``print`` gets what programs print, and notes.
-
-    ``runtimes`` are those of single functions by name, OCI reference or revision, each a word of
-    the table or an address; ``annotations`` override those of every Function. ``is_strict``: a
-    built-in function of another version than the Function names is an error. ``allows_addresses``:
-    a function may be at an address that its manifest names, wherever that is. ``servers`` are those
-    of functions; they stay for the next rendering. ``timeout_seconds`` is for all steps together,
-    and ``timeout_flag`` sets it; empty: no flag does. ``is_quiet``: notes are not printed;
-    ``notes`` are those that earlier renderings printed, and None: each its own.
-    """
-
-    print: Callable[[str], None] = _print_nothing
-    runtimes: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
-    is_strict: bool = False
-    allows_addresses: bool = False
-    servers: Servers = field(default_factory=Servers)
-    timeout_seconds: float = 60.0
-    timeout_flag: str = "--timeout"
-    is_quiet: bool = False
-    notes: set[str] | None = None
-
-    def index(self, manifests: Sequence[Object] | None) -> FunctionIndex:
-        """Return the Functions of a project; ``manifests`` is None without a file of them."""
-        return FunctionIndex(manifests=manifests, options=self)
-
-    @property
-    def timeout_hint(self) -> str:
-        """The advice to whoever needs more time for all steps."""
-        setter = f", set by {self.timeout_flag}" if self.timeout_flag else ""
-        return f"all steps together have {self.timeout_seconds:g} s{setter}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

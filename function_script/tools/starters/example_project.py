@@ -62,12 +62,7 @@ def load(path: str) -> Example:
     example = Example(path=path, text=source.text, xr=xr, api=api, name=name)
     errors = xr_validation.validate(xr, _xrd(example)).errors
     if errors:
-        raise InputError(
-            *(
-                author_positions.locate(problem, document, objects.read_path(problem.field))
-                for problem in errors
-            )
-        )
+        raise InputError(*(author_positions.locate(problem, document) for problem in errors))
     return example
 
 

@@ -15,7 +15,7 @@ from function_script.texts import diagnostics
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Span
 from function_script.tools import input_schema, manifests, sources, step_inputs, structural_schema
-from function_script.tools.project import Project
+from function_script.tools.project import STDIN, Project
 from function_script.tools.validate import builtin, catalog, openapi, report, rules, steps, wording
 from function_script.tools.validate.catalog import Catalog, find_unknown
 from function_script.tools.validate.evaluator import Evaluator
@@ -41,7 +41,7 @@ def validate(
     files that do not exist.
     """
     schema_sources, resource_sources = sources.split(extensions), sources.split(resources)
-    if sources.STDIN in schema_sources and sources.STDIN in resource_sources:
+    if STDIN in schema_sources and STDIN in resource_sources:
         raise InputError.of("cannot read both extensions and resources from stdin")
     named = [Path(source) for source in (*schema_sources, *resource_sources)]
     project = Project(named=named, allowed=allowed)

@@ -1,34 +1,16 @@
 """The loop of `--watch`: what counts as a change."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from function_script.texts.errors import FatalError
 from function_script.tools import watcher
 
 
-class Ended(Exception):  # noqa: N818 - it ends the loop, which is no error
-    """The display has what the test waits for."""
-
-
-class Recorder:
-    """Records the files of each change; the first change ends the loop."""
-
-    def __init__(self) -> None:
-        self.changes: list[list[Path]] = []
-
-    def show_first(self, result: int) -> None:
-        del result
-
-    def show_next(self, changed: Sequence[Path], before: int, result: int) -> None:
-        del before, result
-        self.changes.append(list(changed))
-        raise Ended
-
-    def show_error(self, changed: Sequence[Path], error: FatalError) -> None:
-        raise AssertionError(changed, error)
+def find_change(polls: Iterator[list[Path]]) -> list[Path]:
+    """The files of the first change, by what the polls yield."""
+    rounds = watcher.watch(lambda: 0, lambda: next(polls))
+    assert next(rounds) == ([], 0)
+    return next(rounds)[0]
 
 
 def test_file_that_an_editor_removes_at_once_is_no_change(tmp_path: Path) -> None:
@@ -50,11 +32,7 @@ def test_file_that_an_editor_removes_at_once_is_no_change(tmp_path: Path) -> Non
         while True:
             yield [file.parent]
 
-    polls = poll()
-    display = Recorder()
-    with pytest.raises(Ended):
-        watcher.watch(watcher.Task(run=lambda: 0, files=lambda: next(polls)), display)
-    assert display.changes == [[file]]
+    assert find_change(poll()) == [file]
 
 
 def test_file_that_is_gone_is_a_change(tmp_path: Path) -> None:
@@ -69,8 +47,4 @@ def test_file_that_is_gone_is_a_change(tmp_path: Path) -> None:
         while True:
             yield [rest]
 
-    polls = poll()
-    display = Recorder()
-    with pytest.raises(Ended):
-        watcher.watch(watcher.Task(run=lambda: 0, files=lambda: next(polls)), display)
-    assert display.changes == [[file]]
+    assert find_change(poll()) == [file]

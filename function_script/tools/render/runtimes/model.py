@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar, Final, Protocol
+from typing import ClassVar, Final, Protocol
 
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Pool
 from function_script.texts.errors import InputError, ProgramError
 from function_script.tools.render import builtin
 from function_script.tools.render.requirements import StepResponse
-from function_script.tools.render.runtimes.servers import Server
+from function_script.tools.render.runtimes.servers import Server, Servers
 from function_script.tools.render.steps import Step
-
-if TYPE_CHECKING:
-    # It imports this module.
-    from function_script.tools.render.renderer import Options
 
 # Of all forms that gRPC reads, those that stay on this machine for certain.
 # A text that looks like an IP address and is none is looked up as a name.
@@ -26,6 +22,8 @@ _OCTET: Final = r"(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 _LOOPBACK: Final = re.compile(
     rf"(passthrough:///)?(localhost|127(\.{_OCTET}){{3}}|\[::1\])(:\d{{1,5}})?", re.ASCII
 )
+TIMEOUT_SECONDS: Final = 60.0
+"""The time of all steps together where nothing sets it."""
 _PUBLISHERS: Final = ("crossplane-contrib-", "upbound-")
 
 
@@ -75,6 +73,41 @@ class FunctionReference:
         for publisher in _PUBLISHERS:
             name = name.removeprefix(publisher)
         return name
+
+
+def _print_nothing(_: str) -> None:
+    """Receive what nobody shows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options of all renderings of a command; ``print`` gets what programs print, and notes.
+
+    ``runtimes`` are those of single functions by name, OCI reference or revision, each a word of
+    the table or an address; ``annotations`` override those of every Function. ``is_strict``: a
+    built-in function of another version than the Function names is an error. ``allows_addresses``:
+    a function may be at an address that its manifest names, wherever that is. ``servers`` are those
+    of functions; they stay for the next rendering. ``timeout_seconds`` is for all steps together,
+    and ``timeout_flag`` sets it; empty: no flag does. ``is_quiet``: notes are not printed;
+    ``notes`` are those that earlier renderings printed, and None: each its own.
+    """
+
+    print: Callable[[str], None] = _print_nothing
+    runtimes: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    is_strict: bool = False
+    allows_addresses: bool = False
+    servers: Servers = field(default_factory=Servers)
+    timeout_seconds: float = TIMEOUT_SECONDS
+    timeout_flag: str = "--timeout"
+    is_quiet: bool = False
+    notes: set[str] | None = None
+
+    @property
+    def timeout_hint(self) -> str:
+        """The advice to whoever needs more time for all steps."""
+        setter = f", set by {self.timeout_flag}" if self.timeout_flag else ""
+        return f"all steps together have {self.timeout_seconds:g} s{setter}"
 
 
 class FunctionCaller:

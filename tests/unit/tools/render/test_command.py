@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from concurrent import futures
+from dataclasses import fields
 from pathlib import Path
 
 import grpc
@@ -19,7 +20,7 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError, ProgramError
 from function_script.texts.source import Source
 from function_script.tools import local_pool
-from function_script.tools.render import command, loading
+from function_script.tools.render import command, loading, renderer
 from function_script.tools.render.output import OutputOptions
 from function_script.tools.render.runtimes.servers import Servers
 
@@ -58,14 +59,18 @@ def example(path: Path, step: str = STEP + SCRIPT, **files: str) -> loading.Rend
 def render(paths: loading.RenderPaths, **options: object) -> str:
     """The text that `render` prints, with all extras."""
     sections = OutputOptions(full_xr=True, results=True, context=True)
-    parts = {"output": sections, "print": lambda _: None, **options}
+    own = {field.name for field in fields(command.Options)}
+    parts = {"output": sections, **{key: each for key, each in options.items() if key in own}}
+    rendering = renderer.Options(**{key: options[key] for key in options.keys() - own})
 
     def report(problem: Diagnostic, severity: str) -> None:
-        parts["print"](f"{diagnostics.to_frame(problem, severity)}\n")
+        rendering.print(f"{diagnostics.to_frame(problem, severity)}\n")
 
     programs = paths.programs or local_pool.programs_beside(paths.composition)
     with local_pool.open_pool(programs) as pool:
-        return command.render_text(paths, command.Options(report=report, **parts), pool)
+        return command.render_text(
+            paths, command.Options(report=report, rendering=rendering, **parts), pool
+        )
 
 
 def objects_in(text: str) -> list[Object]:

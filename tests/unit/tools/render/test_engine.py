@@ -15,9 +15,11 @@ from function_script.proto.render import render_pb2 as pb
 from function_script.request.limits import Limits
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
-from function_script.tools.render import engine
+from function_script.tools.render import engine, renderer
 
-OPTIONS = engine.Options(timeout_seconds=30, limits=Limits(), print=print)
+OPTIONS = engine.Options(
+    rendering=renderer.Options(timeout_seconds=30, print=print), limits=Limits()
+)
 HERE = {"name": "function-script", "address": "local"}
 
 

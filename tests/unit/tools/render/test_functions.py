@@ -1,5 +1,6 @@
 """How each step's function runs: the order of choice, and the words about it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,11 @@ from function_script.tools.render.runtimes.model import Runtime
 
 LOCAL = Local()
 SKIP = "skip"
+
+
+def make_index(manifests: Sequence[Object] | None, **options: object) -> FunctionIndex:
+    """The index of these Functions; None: there is no file of them."""
+    return FunctionIndex(manifests=manifests, options=Options(**options))
 
 
 def function(name: str, package: str = "", **annotations: str) -> Object:
@@ -94,7 +100,7 @@ def test_function_runs_where_the_table_chooses(
     manifests: list[Object] | None, step: Object, place: Runtime
 ) -> None:
     """Ours run here, others where their Function says."""
-    index = Options().index(manifests)
+    index = make_index(manifests)
     runtimes = functions.find_runtimes(steps.parse(composition(step)), index)
     assert list(runtimes.values()) == [place]
 
@@ -105,9 +111,9 @@ def test_flags_win() -> None:
     manifests = [function("function-other", runtime_development_target="old:1")]
     prefix = "render.crossplane.io/"
     annotations = {f"{prefix}runtime-development-target": ADDRESS}
-    index = Options(annotations=annotations).index(manifests)
+    index = make_index(manifests, annotations=annotations)
     assert functions.find_runtimes(todo, index) == {"step-0": Remote(address=ADDRESS)}
-    index = Options(runtimes={"function-other": SKIP}, annotations=annotations).index(manifests)
+    index = make_index(manifests, runtimes={"function-other": SKIP}, annotations=annotations)
     assert functions.find_runtimes(todo, index) == {"step-0": Skip()}
 
 
@@ -139,7 +145,7 @@ def test_function_of_newer_steps_may_have_a_place(step: Object, name: str) -> No
     manifest["spec"]["pipeline"] = [{key: value for key, value in whole.items() if value}]
     todo = steps.parse(manifest)
     runtimes = {name: SKIP}
-    index = Options(runtimes=runtimes).index([])
+    index = make_index([], runtimes=runtimes)
     assert list(functions.find_runtimes(todo, index).values()) == [Skip()]
 
 
@@ -180,7 +186,7 @@ READY = "function-auto-ready"
     ],
 )
 def test_builtin_function_runs_here(manifests: list[Object] | None, step: Object) -> None:
-    index = Options().index(manifests)
+    index = make_index(manifests)
     (runtime,) = functions.find_runtimes(steps.parse(composition(step)), index).values()
     assert isinstance(runtime, Builtin)
     assert runtime.function.name == READY
@@ -190,7 +196,7 @@ def test_builtin_function_runs_here(manifests: list[Object] | None, step: Object
 def test_builtin_function_notes_another_version() -> None:
     manifests = [function(READY, f"{REGISTRY}/{READY}:v0.2.1")]
     todo = steps.parse(composition({"functionRef": {"name": READY}}))
-    index = Options().index(manifests)
+    index = make_index(manifests)
     (runtime,) = functions.find_runtimes(todo, index).values()
     assert isinstance(runtime, Builtin)
     assert runtime.note().endswith("is built in; the Function names v0.2.1")
@@ -213,7 +219,7 @@ def test_builtin_function_notes_another_version() -> None:
 def test_builtin_function_yields_to_an_explicit_runtime(
     manifests: list[Object], runtimes: dict[str, str], is_builtin: bool
 ) -> None:
-    index = Options(runtimes=runtimes).index(manifests)
+    index = make_index(manifests, runtimes=runtimes)
     todo = steps.parse(composition({"functionRef": {"name": READY}}))
     (runtime,) = functions.find_runtimes(todo, index).values()
     assert isinstance(runtime, Builtin) is is_builtin
@@ -240,7 +246,7 @@ def explain(step: Object, index: FunctionIndex) -> functions.Explanation:
 
 def index_of(*manifests: Object, **flags: str) -> FunctionIndex:
     runtimes = {name.replace("_", "-"): value for name, value in flags.items()}
-    return Options(runtimes=runtimes).index(manifests)
+    return make_index(manifests, runtimes=runtimes)
 
 
 def find(step: Object, index: FunctionIndex) -> Runtime:
@@ -337,13 +343,13 @@ def test_unknown_annotation_is_an_error() -> None:
 
 def test_name_that_functions_spells_otherwise_runs_only_by_flag() -> None:
     """A cluster has no such function, though the input is ours."""
-    index = Options().index([function("function-onw")])
+    index = make_index([function("function-onw")])
     step: Object = {"functionRef": {"name": "function-own"}, "input": OURS}
     with pytest.raises(InputError) as caught:
         find(step, index)
     (problem,) = caught.value.diagnostics
     assert problem.hint == 'did you mean "function-onw"?'
-    chosen = Options(runtimes={"function-own": "local"}).index(index.manifests)
+    chosen = make_index(index.manifests, runtimes={"function-own": "local"})
     assert find(step, chosen) == LOCAL
 
 
@@ -366,7 +372,7 @@ def test_podman_stands_in_for_docker(commands: Path) -> None:
 
 def test_function_that_cannot_run_has_the_possible_ways_in_its_hint(commands: Path) -> None:
     del commands
-    index = Options(runtimes={"function-othr": SKIP}).index([function("function-otter")])
+    index = make_index([function("function-otter")], runtimes={"function-othr": SKIP})
     with pytest.raises(InputError) as caught:
         find({}, index)
     (problem,) = caught.value.diagnostics
@@ -397,7 +403,7 @@ def test_selection_of_a_function_that_no_step_calls_is_no_error() -> None:
     ],
 )
 def test_strict_versions_refuse_another_version(package: str, is_refused: bool) -> None:
-    index = Options(is_strict=True).index([function("function-other", package)])
+    index = make_index([function("function-other", package)], is_strict=True)
     problems = explain({}, index).problems
     assert bool(problems) is is_refused
     assert all("is built in; the Function names" in problem.message for problem in problems)
@@ -412,6 +418,6 @@ def test_name_of_a_builtin_function_yields_to_its_package(commands: Path) -> Non
 def test_hint_about_another_version_names_the_ways_that_are_possible(commands: Path) -> None:
     install(commands, "docker")
     manifests = [function("function-other", f"{REGISTRY}/{READY}:v0.6.0")]
-    index = Options(is_strict=True).index(manifests)
+    index = make_index(manifests, is_strict=True)
     (problem,) = explain({}, index).problems
     assert "--function function-other=docker runs v0.6.0" in str(problem.hint)

@@ -9,7 +9,7 @@ from function_script.request.values import Object
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Source
 from function_script.tools import local_pool
-from function_script.tools.render import command, loading
+from function_script.tools.render import command, loading, renderer
 from function_script.tools.render.output import OutputOptions
 
 SPEC = """\
@@ -55,7 +55,11 @@ def write_files(directory: Path, kind: str, spec: str = SPEC, **files: str) -> P
 
 def render(directory: Path, sections: OutputOptions | None = None) -> list[Object]:
     """The documents that are printed."""
-    options = command.Options(output=sections or OutputOptions(), print=print, report=print)
+    options = command.Options(
+        rendering=renderer.Options(print=print),
+        output=sections or OutputOptions(),
+        report=print,
+    )
     with local_pool.open_pool(None) as pool:
         paths = loading.find_operation_paths(directory)
         text = command.render_operation(paths, options, pool)

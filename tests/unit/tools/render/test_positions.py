@@ -11,6 +11,7 @@ from function_script.sandbox import Pool
 from function_script.texts.source import Source
 from function_script.tools import local_pool
 from function_script.tools.render import RenderInputs, positions, renderer
+from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.requirements import StepResponse
 from function_script.tools.render.runtimes.local import Local
@@ -196,7 +197,7 @@ def test_rendering_that_nobody_asks_runs_no_program_twice(pool: Pool) -> None:
     (document,) = documents.read_source(Source(name="c", text=HEAD + SCRIPT))
     inputs = RenderInputs(xr=XR, composition=document.value)
     options = renderer.Options(print=printed.append)
-    Renderer(pool, options.index(None), options).render(inputs)
+    Renderer(pool, FunctionIndex(manifests=None, options=options), options).render(inputs)
     assert printed == []
 
 
