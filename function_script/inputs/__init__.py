@@ -17,9 +17,15 @@ from function_script.inputs.parsing import (
     parse_cached,
     parse_without_sources,
 )
-from function_script.inputs.readiness_options import ReadinessOptions
 from function_script.inputs.requirements import Required, Requirements
-from function_script.inputs.step import Dialect, ExternalState, FindInput, MissingContent, Step
+from function_script.inputs.step import (
+    Dialect,
+    ExternalState,
+    FindInput,
+    MissingContent,
+    ReadinessOptions,
+    Step,
+)
 
 __all__ = [
     "KINDS",

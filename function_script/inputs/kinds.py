@@ -3,21 +3,31 @@
 from dataclasses import replace
 
 from function_script.engines.language import Language
-from function_script.inputs import external_sources, program_source, readiness_options, requirements
-from function_script.inputs.step import ProgramSources, Step
+from function_script.inputs import external_sources, program_source, requirements
+from function_script.inputs.step import ProgramSources, ReadinessOptions, ReadinessScope, Step
 from function_script.request import quantities
 from function_script.request.limits import LIMITS, Limits
 from function_script.request.reader import ObjectReader
 from function_script.request.values import to_integer, type_phrase
+from function_script.step import conditions
 
 API_VERSION = "script.fn.crossplane.io/v1beta1"
 
+_READINESS_FIELDS = ("autoReady", "resourcesCondition", "usages", "missing", "onExisting")
+_SCOPES: dict[str, ReadinessScope] = {"Step": "Step", "All": "All"}
+_MISSING = {"Error": False, "Defer": True}
+_ON_EXISTING = {"Fatal": False, "Keep": True}
+_USAGE_VERSIONS = {
+    "apiextensions.crossplane.io/v1alpha1": "apiextensions.crossplane.io/v1alpha1",
+    "apiextensions.crossplane.io/v1beta1": "apiextensions.crossplane.io/v1beta1",
+    "protection.crossplane.io/v1beta1": "protection.crossplane.io/v1beta1",
+}
 _COMMON_FIELDS = (
     *("apiVersion", "kind", "metadata", "inputRef"),
     *("source", "fileSystem", "environment", "context", "requiredResource", "remote"),
     *("modules", "modulesFrom", "params", "requirements", "credentials"),
     *("ttl", "limits", "options"),
-    *readiness_options.FIELDS,
+    *_READINESS_FIELDS,
 )
 # The longest duration of Go, and so of Crossplane. A CRD's rules cannot express it.
 _MAX_SECONDS = (2**63 - 1) / 1e9
@@ -48,7 +58,7 @@ def parse(
     program = replace(program, options=language.parse_options(fields, options))
     fields.object("metadata")
     params = fields.object("params")
-    readiness = readiness_options.read(fields)
+    readiness = _readiness(fields)
     if readiness is not None and readiness.defer_missing:
         program = replace(program, options={**program.options, "missing": "Defer"})
     return Step(
@@ -64,6 +74,47 @@ def parse(
         credentials=_credentials(fields),
         readiness=readiness,
     )
+
+
+def _readiness(fields: ObjectReader) -> ReadinessOptions | None:
+    """Parse the readiness fields; None if none is set, since such a step costs nothing."""
+    if not fields.value.keys() & set(_READINESS_FIELDS):
+        return None
+    auto = None
+    if isinstance(fields.value.get("autoReady"), bool):
+        problem = "must be an object, not a boolean"
+        fields.problems.add(fields.at("autoReady"), problem, hint="write `autoReady: {}`")
+    else:
+        auto = fields.object("autoReady")
+    if auto is not None:
+        auto.refuse_unknown("resources", "overwrite")
+    usages = fields.object("usages")
+    if usages is not None:
+        usages.refuse_unknown("apiVersion")
+    return ReadinessOptions(
+        auto_ready=None if auto is None else auto.choice("resources", _SCOPES) or "Step",
+        overwrite_stated=auto is not None and bool(auto.flag("overwrite")),
+        condition=_condition(fields),
+        usages=usages is not None,
+        usage_version=None if usages is None else usages.choice("apiVersion", _USAGE_VERSIONS),
+        defer_missing=bool(fields.choice("missing", _MISSING)),
+        keep_existing=_keep_existing(fields),
+    )
+
+
+def _condition(fields: ObjectReader) -> str | None:
+    if fields.value.get("resourcesCondition") is None:
+        return None
+    kind = fields.text("resourcesCondition", required=True)
+    conditions.check_type(fields, "resourcesCondition", kind or "")
+    return kind
+
+
+def _keep_existing(fields: ObjectReader) -> bool:
+    keep = fields.choice("onExisting", _ON_EXISTING)
+    if keep and fields.value.get("missing") != "Defer":
+        fields.problems.add(fields.at("onExisting"), "Keep needs `missing: Defer` beside it")
+    return bool(keep)
 
 
 def _credentials(fields: ObjectReader) -> tuple[str, ...]:

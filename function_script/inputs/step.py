@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple, TypeAlias
 from function_script import wire
 from function_script.engines.language import Language
 from function_script.inputs.files import Files
-from function_script.inputs.readiness_options import ReadinessOptions
 from function_script.inputs.requirements import Requirements
 from function_script.request import objects, reader
 from function_script.request.limits import Limits
@@ -27,6 +26,29 @@ MissingContent: TypeAlias = tuple[str, RemoteReference]
 FindContent: TypeAlias = Callable[[RemoteReference], Content | None]
 # Rules for annotations, merging and data, where ours and function-go-templating's differ.
 Dialect: TypeAlias = Literal["script", "gotemplating"]
+# Judge readiness of the step's own resources, or of all that are desired.
+ReadinessScope: TypeAlias = Literal["Step", "All"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadinessOptions:
+    """Options of readiness, creation order and missing values.
+
+    ``auto_ready`` None: readiness is not judged. ``overwrite_stated``: readiness that earlier
+    steps stated is judged anew. ``condition`` is the type of the condition that reports the
+    resources; None: one only while something is blocked. ``usages``: dependencies become Usages,
+    of the apiVersion ``usage_version`` or of the one that fits the XR. ``defer_missing``: a
+    resource that needs a missing value is withheld; ``keep_existing``: one that exists stays as
+    it is in the cluster.
+    """
+
+    auto_ready: ReadinessScope | None = None
+    overwrite_stated: bool = False
+    condition: str | None = None
+    usages: bool = False
+    usage_version: str | None = None
+    defer_missing: bool = False
+    keep_existing: bool = False
 
 
 class InputReference(NamedTuple):

@@ -37,14 +37,19 @@ class HintedError(ValueError):
 
 
 class FatalError(Exception):
-    """One or more diagnostics that stop the step."""
+    """One or more diagnostics that stop the step.
 
-    def __init__(self, *problems: Diagnostic) -> None:
+    ``limit`` names the limit that an operator or an input can set; None for a bound that is built
+    in, and for what is no LimitError.
+    """
+
+    def __init__(self, *problems: Diagnostic, limit: LimitName | None = None) -> None:
         super().__init__(diagnostics.to_line(problems))
         self.diagnostics = problems
+        self.limit = limit
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913 - the members of a diagnostic, and the limit
         cls,
         message: str,
         *,
@@ -52,13 +57,15 @@ class FatalError(Exception):
         excerpt: Excerpt | None = None,
         hint: str | None = None,
         notes: tuple[str | Note, ...] = (),
+        limit: LimitName | None = None,
     ) -> Self:
         """Return an error with a single diagnostic."""
-        return cls(Diagnostic(message=message, span=span, excerpt=excerpt, hint=hint, notes=notes))
+        problem = Diagnostic(message=message, span=span, excerpt=excerpt, hint=hint, notes=notes)
+        return cls(problem, limit=limit)
 
     def with_diagnostics(self, *problems: Diagnostic) -> Self:
-        """Return an error of the same class with other diagnostics."""
-        return type(self)(*problems)
+        """Return an error of the same class, at the same limit, with other diagnostics."""
+        return type(self)(*problems, limit=self.limit)
 
 
 class InputError(FatalError):
@@ -74,34 +81,10 @@ class DocumentError(FatalError):
 
 
 class LimitError(FatalError):
-    """A limit was reached: time, memory, steps, sizes.
-
-    ``limit`` names the one that an operator or an input can set; None for a bound that is
-    built in.
-    """
+    """A limit was reached: time, memory, steps, sizes."""
 
     def __init__(self, *problems: Diagnostic, limit: LimitName | None = None) -> None:
-        super().__init__(*(replace(problem, kind="limit") for problem in problems))
-        self.limit = limit
-
-    @classmethod
-    def of(  # noqa: PLR0913 - as in FatalError, and the limit
-        cls,
-        message: str,
-        *,
-        span: Span | None = None,
-        excerpt: Excerpt | None = None,
-        hint: str | None = None,
-        notes: tuple[str | Note, ...] = (),
-        limit: LimitName | None = None,
-    ) -> Self:
-        """Return an error at ``limit`` with a single diagnostic."""
-        problem = Diagnostic(message=message, span=span, excerpt=excerpt, hint=hint, notes=notes)
-        return cls(problem, limit=limit)
-
-    def with_diagnostics(self, *problems: Diagnostic) -> Self:
-        """Return an error at the same limit with other diagnostics."""
-        return type(self)(*problems, limit=self.limit)
+        super().__init__(*(replace(problem, kind="limit") for problem in problems), limit=limit)
 
 
 class SandboxError(FatalError):

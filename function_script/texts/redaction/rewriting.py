@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
 
-from function_script.texts.redaction import decoded, layers
+from function_script.texts.redaction import layers
 from function_script.texts.redaction.finder import Budget, Finder
 from function_script.texts.redaction.layers import Base, Layer, Replacement
 from function_script.texts.redaction.secret_values import to_bytes
@@ -68,7 +68,7 @@ class Rewriter:
         return layers.merge(replacements)
 
     def _layers_below(self, layer: Layer, *, has_escapes: bool) -> Iterator[tuple[Layer, bool]]:
-        yield from decoded.decode(layer, self._finder.shortest, self._budget)
+        yield from layers.decode(layer, self._finder.shortest, self._budget)
         # Last, because a match that needs no decoding of escapes counts first.
         if has_escapes:
             for unescaped in layers.unescape(layer):
