@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.commands import Run
+from support.example_counts import examples
 
 from function_script import documents
 from function_script.cli import execute
@@ -169,6 +170,7 @@ VALUES = st.recursive(
 )
 
 
+@examples(20)
 @given(st.dictionaries(st.sampled_from(["a", "b", "c.d"]), VALUES, max_size=3))
 def test_example_is_valid_by_its_own_schema(spec: Object) -> None:
     xr: Object = {
