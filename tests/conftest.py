@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from support import linux_only
+from support.commands import Run
 from support.example_counts import load_profile
 from support.score_report import Scoreboard
 from support.shared_evaluators import Evaluators
@@ -90,6 +91,12 @@ def scoreboard(request: pytest.FixtureRequest) -> Scoreboard:
 def update_goldens(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are to be written."""
     return bool(request.config.getoption("--update-goldens"))
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run command lines in this process."""
+    return Run(capsys)
 
 
 @pytest.fixture(scope="session")

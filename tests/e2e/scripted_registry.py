@@ -12,13 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
-import pytest
 from e2e.authority import Identity
 
-from function_script.cli import execute
 from function_script.tools.xpkg import archives
 
 # An address of this machine that does not count as loopback.
@@ -144,6 +142,11 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+# What starts a registry, and what logs in to one, as fixtures of a test.
+Start: TypeAlias = Callable[..., Registry]
+Login: TypeAlias = Callable[[str], None]
+
+
 @contextmanager
 def serving(
     host: str = "127.0.0.1", identity: Identity | None = None, directory: Path | None = None
@@ -194,9 +197,3 @@ def require(registry: Registry, challenge: str, expected: str) -> None:
         return handler.headers.get("Authorization") != expected and refuse(handler)
 
     registry.hook("*", "^/v2/", answer)
-
-
-def run_package(capsys: pytest.CaptureFixture[str], *args: object) -> tuple[int, str]:
-    """Run a command; return its exit code and its stderr."""
-    code = execute(["package", *map(str, args)])
-    return code, capsys.readouterr().err

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from e2e.scripted_registry import Registry, serving
+from support.commands import Run
 from support.function_images import (
     archive,
     find_processes,
@@ -444,17 +445,15 @@ def project(tmp_path: Path, registry: Registry, mark: str) -> Path:
 
 
 def test_render_runs_a_package_and_takes_it_from_the_cache_offline(
-    project: Path, registry: Registry, cache: Path, capsys: pytest.CaptureFixture[str]
+    project: Path, registry: Registry, cache: Path, run: Run
 ) -> None:
     del cache
-    assert execute(["render", str(project), "--offline"]) == 1
-    assert "is not in the cache" in capsys.readouterr().err
+    assert "is not in the cache" in run("render", project, "--offline", code=1).err
     registry.seen.clear()
-    assert execute(["render", str(project)]) == 0
-    assert "kind: App" in capsys.readouterr().out
+    assert "kind: App" in run("render", project).out
     assert registry.seen
     registry.seen.clear()
-    assert execute(["render", str(project), "--offline"]) == 0
+    run("render", project, "--offline")
     assert registry.seen == []
 
 
@@ -467,15 +466,14 @@ def test_check_and_validate_run_nothing(project: Path, registry: Registry, cache
 
 
 def test_run_calls_the_function_of_a_package(
-    project: Path, registry: Registry, cache: Path, capsys: pytest.CaptureFixture[str]
+    project: Path, registry: Registry, cache: Path, run: Run
 ) -> None:
     del cache
     (project / "request.json").write_text(
         json.dumps({"desired": {"resources": {"a": {"resource": {"kind": "ConfigMap"}}}}})
     )
     reference = f"{registry.name}/team/function-test:render"
-    assert execute(["run", str(project / "request.json"), "--function", reference]) == 0
-    response = json.loads(capsys.readouterr().out)
+    response = json.loads(run("run", project / "request.json", "--function", reference).out)
     assert response["desired"] == {"resources": {"a": {"resource": {"kind": "ConfigMap"}}}}
 
 

@@ -7,12 +7,13 @@ import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeAlias
 from urllib.request import Request, urlopen
 
 import pytest
 from e2e.registries import free_port, needs_registry, serve
+from support.commands import Run
 
-from function_script.cli import execute
 from function_script.tools import xpkg
 from function_script.tools.xpkg import archives, images
 
@@ -25,6 +26,7 @@ apiVersion: meta.pkg.crossplane.io/v1
 kind: Function
 metadata: {name: function-test}
 """
+Login: TypeAlias = Callable[[object], None]
 MANIFESTS = "application/vnd.docker.distribution.manifest.v2+json"
 INDICES = "application/vnd.oci.image.index.v1+json"
 
@@ -45,7 +47,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def docker_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
+def docker_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Login:
     """Write an empty Docker configuration."""
     monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
     return lambda config: (tmp_path / "config.json").write_text(json.dumps(config)) and None
@@ -77,18 +79,12 @@ def pull(registry: str, path: str, accept: str) -> tuple[bytes, str]:
         return response.read(), response.headers["Docker-Content-Digest"]
 
 
-def push(name: str, *built: xpkg.Built) -> int:
-    """Push files; return the exit code."""
-    return execute(["package", "push", name, *(str(package.path) for package in built)])
-
-
 def test_package_has_the_digest_that_the_build_said(
-    registry: str, packages: list[xpkg.Built], capsys: pytest.CaptureFixture[str]
+    registry: str, packages: list[xpkg.Built], run: Run
 ) -> None:
     """Its layers are annotated, by which Crossplane finds package.yaml."""
     first, _ = packages
-    assert push(f"{registry}/team/one:v1", first) == 0
-    output = capsys.readouterr()
+    output = run("package", "push", f"{registry}/team/one:v1", first.path)
     assert output.out == f"{registry}/team/one:v1 {first.digest}\n"
     assert output.err.count(": pushing\n") == 3
     data, digest = pull(registry, "team/one/manifests/v1", MANIFESTS)
@@ -100,13 +96,11 @@ def test_package_has_the_digest_that_the_build_said(
 
 
 def test_blob_in_the_registry_is_not_sent_again(
-    registry: str, packages: list[xpkg.Built], capsys: pytest.CaptureFixture[str]
+    registry: str, packages: list[xpkg.Built], run: Run
 ) -> None:
     """A second push only writes the tag."""
-    assert push(f"{registry}/team/twice:v1", packages[0]) == 0
-    capsys.readouterr()
-    assert push(f"{registry}/team/twice:v2", packages[0]) == 0
-    err = capsys.readouterr().err
+    run("package", "push", f"{registry}/team/twice:v1", packages[0].path)
+    err = run("package", "push", f"{registry}/team/twice:v2", packages[0].path).err
     assert (err.count("there already"), err.count("pushing")) == (3, 0)
 
 
@@ -124,38 +118,34 @@ def test_terminal_shows_how_much_is_sent(registry: str, packages: list[xpkg.Buil
 
 
 def test_several_platforms_are_one_package(
-    registry: str, packages: list[xpkg.Built], capsys: pytest.CaptureFixture[str]
+    registry: str, packages: list[xpkg.Built], run: Run
 ) -> None:
     """The tag names an index with a manifest for each."""
     assert [package.path.name for package in packages] == [
         "test-linux-amd64.xpkg",
         "test-linux-arm64.xpkg",
     ]
-    assert push(f"{registry}/team/many:v1", *packages) == 0
+    run("package", "push", f"{registry}/team/many:v1", *(package.path for package in packages))
     data, digest = pull(registry, "team/many/manifests/v1", INDICES)
     entries = {
         entry["platform"]["architecture"]: entry["digest"]
         for entry in json.loads(data)["manifests"]
     }
     assert entries == {package.platform.partition("/")[2]: package.digest for package in packages}
-    capsys.readouterr()
-    assert execute(["package", "inspect", f"{registry}/team/many:v1", "-o", "json"]) == 0
-    report = json.loads(capsys.readouterr().out)
+    report = json.loads(run("package", "inspect", f"{registry}/team/many:v1", "-o", "json").out)
     assert report["digest"] == digest
     assert [part["platform"] for part in report["platforms"]] == ["linux/amd64", "linux/arm64"]
     assert report["meta"]["metadata"]["name"] == "function-test"
 
 
 def test_file_and_registry_say_the_same(
-    registry: str, packages: list[xpkg.Built], capsys: pytest.CaptureFixture[str]
+    registry: str, packages: list[xpkg.Built], run: Run
 ) -> None:
     """`inspect` prints the same for a file and for its image in the registry."""
-    push(f"{registry}/team/same:v1", packages[0])
-    capsys.readouterr()
-    texts = []
-    for place in (str(packages[0].path), f"{registry}/team/same@{packages[0].digest}"):
-        assert execute(["package", "inspect", place, "--output", "json"]) == 0
-        texts.append(capsys.readouterr().out)
+    (package, _), name = packages, f"{registry}/team/same"
+    run("package", "push", f"{name}:v1", package.path)
+    places = (package.path, f"{name}@{package.digest}")
+    texts = [run("package", "inspect", place, "--output", "json").out for place in places]
     assert texts[0] == texts[1]
 
 
@@ -165,20 +155,21 @@ def entry(user: str, password: str) -> dict[str, str]:
 
 
 def test_credentials_of_docker_login_are_used(
-    guarded: str, packages: list[xpkg.Built], docker_config: Callable[[object], None]
+    guarded: str, packages: list[xpkg.Built], docker_config: Login, run: Run
 ) -> None:
     """Credentials of other registries are not sent."""
     docker_config(
         {"auths": {"other.example.org": {}, f"https://{guarded}/v1/": entry("me", "secret")}}
     )
-    assert push(f"{guarded}/team/one:v1", packages[0]) == 0
+    run("package", "push", f"{guarded}/team/one:v1", packages[0].path)
 
 
 def test_credential_helper_is_asked(
     guarded: str,
     packages: list[xpkg.Built],
-    docker_config: Callable[[object], None],
+    docker_config: Login,
     tmp_path: Path,
+    run: Run,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Docker's protocol is the registry on stdin, and an answer in JSON."""
@@ -190,7 +181,7 @@ def test_credential_helper_is_asked(
     helper.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     docker_config({"credHelpers": {guarded: "test"}})
-    assert push(f"{guarded}/team/helped:v1", packages[0]) == 0
+    run("package", "push", f"{guarded}/team/helped:v1", packages[0].path)
 
 
 REFUSED = [
@@ -204,32 +195,28 @@ REFUSED = [
 def test_push_without_rights_is_an_error(
     guarded: str,
     packages: list[xpkg.Built],
-    docker_config: Callable[[object], None],
-    capsys: pytest.CaptureFixture[str],
+    docker_config: Login,
+    run: Run,
     account: dict[str, str],
     message: str,
 ) -> None:
     """The hint names `docker login`."""
     docker_config({"auths": {guarded: account}})
-    assert push(f"{guarded}/team/refused:v1", packages[0]) == 1
-    err = capsys.readouterr().err
+    err = run("package", "push", f"{guarded}/team/refused:v1", packages[0].path, code=1).err
     assert message in err
     assert f"docker login {guarded}" in err
 
 
-def test_missing_repository_is_named(registry: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_repository_is_named(registry: str, run: Run) -> None:
     """The error has the registry's own words."""
-    assert execute(["package", "inspect", f"{registry}/team/none:v1"]) == 1
-    assert f'cannot read "{registry}/team/none:v1": HTTP 404: ' in capsys.readouterr().err
+    assert (
+        f'cannot read "{registry}/team/none:v1": HTTP 404: '
+        in run("package", "inspect", f"{registry}/team/none:v1", code=1).err
+    )
 
 
-def test_unreachable_registry_is_named(
-    packages: list[xpkg.Built], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unreachable_registry_is_named(packages: list[xpkg.Built], run: Run) -> None:
     """It may be the wrong port."""
     name = f"127.0.0.1:{free_port()}/team/one:v1"
-    assert push(name, packages[0]) == 1
-    assert (
-        f'cannot push to "{name}": {name.partition("/")[0]}: connection refused'
-        in capsys.readouterr().err
-    )
+    err = run("package", "push", name, packages[0].path, code=1).err
+    assert f'cannot push to "{name}": {name.partition("/")[0]}: connection refused' in err

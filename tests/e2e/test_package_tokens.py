@@ -14,8 +14,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from e2e.registries import needs_registry, serve
+from support.commands import Run
 
-from function_script.cli import execute
 from function_script.tools import xpkg
 
 pytestmark = needs_registry
@@ -107,7 +107,7 @@ def test_token_is_fetched_with_the_credentials(
     service: tuple[Service, str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    run: Run,
 ) -> None:
     """Without credentials the token allows reading only."""
     (tmp_path / "project").mkdir()
@@ -118,15 +118,14 @@ def test_token_is_fetched_with_the_credentials(
     config = tmp_path / "config.json"
 
     name = f"{registry}/team/apps:v1"
-    assert execute(["package", "push", name, str(built.path)]) == 1
-    assert "its token service refuses (HTTP 401: unauthorized)" in capsys.readouterr().err
+    refused = run("package", "push", name, built.path, code=1).err
+    assert "its token service refuses (HTTP 401: unauthorized)" in refused
 
     config.write_text(json.dumps({"auths": {registry: {"username": "me", "password": "secret"}}}))
     service[0].asked.clear()
-    assert execute(["package", "push", name, str(built.path)]) == 0
+    run("package", "push", name, built.path)
     assert service[0].asked == [("repository:team/apps:pull,push", BASIC)]
 
     config.unlink()
-    assert execute(["package", "inspect", name]) == 0
+    assert built.digest in run("package", "inspect", name).out
     assert service[0].asked[-1] == ("repository:team/apps:pull", "")
-    assert built.digest in capsys.readouterr().out

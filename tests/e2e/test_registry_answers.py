@@ -14,11 +14,12 @@ from e2e.scripted_registry import (
     PACKAGE,
     Handler,
     Registry,
+    Start,
     first,
-    run_package,
     status,
     uploads_at,
 )
+from support.commands import Run
 from support.timing import PATIENCE_SECONDS, stretched
 
 from function_script.tools.xpkg import archives, certificates, images
@@ -159,17 +160,14 @@ LIES = [
 
 @pytest.mark.parametrize("lie", LIES, ids=lambda lie: lie.__name__)
 def test_answer_is_never_trusted(
-    start: Callable[..., Registry],
-    capsys: pytest.CaptureFixture[str],
-    lie: Callable[[Registry, str], str],
+    start: Start, run: Run, lie: Callable[[Registry, str], str]
 ) -> None:
     """Data of another size or digest is an error at once."""
     registry = start(tls=False)
     manifest = registry.put_package(PACKAGE)
     message = lie(registry, manifest["layers"][0]["digest"])
     began = time.monotonic()
-    code, err = run_package(capsys, "inspect", f"{registry.name}/a:v1")
-    assert code == 1
+    err = run("package", "inspect", f"{registry.name}/a:v1", code=1).err
     assert message in err
     assert "our mistake" not in err
     assert time.monotonic() - began < stretched(10)
@@ -226,41 +224,34 @@ def test_registry_that_says_nothing_is_not_waited_for() -> None:
         assert not failure.value.is_transient
 
 
-def test_busy_registry_is_tried_again(
-    start: Callable[..., Registry], package: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_busy_registry_is_tried_again(start: Start, package: str, run: Run) -> None:
     """This holds at each step of a push, after the time that it states."""
     registry = start(tls=False)
     for method in ("HEAD", "POST", "PUT"):
         registry.hook(method, "", first(2, status(429, Retry_After="0")))
-    code, err = run_package(capsys, "push", f"{registry.name}/a:v1", package)
-    assert (code, len(registry.blobs), len(registry.manifests)) == (0, 2, 1), err
+    err = run("package", "push", f"{registry.name}/a:v1", package).err
+    assert (len(registry.blobs), len(registry.manifests)) == (2, 1)
     assert err.count("HTTP 429: trying again in 0 s") == 6
 
 
-def test_upload_that_failed_is_begun_anew(
-    start: Callable[..., Registry], package: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_upload_that_failed_is_begun_anew(start: Start, package: str, run: Run) -> None:
     """Its address is not valid any more."""
     registry = start(tls=False)
     registry.hook("PUT", "/uploads/", first(1, status(500, Retry_After="0")))
-    assert run_package(capsys, "push", f"{registry.name}/a:v1", package)[0] == 0
+    run("package", "push", f"{registry.name}/a:v1", package)
     assert [one.method for one in registry.seen].count("POST") == 3
 
 
-def test_registry_that_asks_for_too_much_patience(
-    start: Callable[..., Registry], package: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_registry_that_asks_for_too_much_patience(start: Start, package: str, run: Run) -> None:
     """The command ends with the reason."""
     registry = start(tls=False)
     registry.hook("*", "", status(429, b'{"errors": [{"message": "quota"}]}', Retry_After="3600"))
-    code, err = run_package(capsys, "push", f"{registry.name}/a:v1", package)
-    assert code == 1
+    err = run("package", "push", f"{registry.name}/a:v1", package, code=1).err
     assert "HTTP 429: quota" in err
     assert len(registry.seen) == 2
 
 
-def test_pauses_grow_and_end(start: Callable[..., Registry]) -> None:
+def test_pauses_grow_and_end(start: Start) -> None:
     """There are four more attempts, and the last answer counts."""
     registry = start(tls=False)
     registry.hook("*", "", status(503))
@@ -285,9 +276,7 @@ def test_pauses_grow_and_end(start: Callable[..., Registry]) -> None:
         ("-3", 1.0),
     ],
 )
-def test_retry_after_is_a_number_or_a_date(
-    start: Callable[..., Registry], stated: str, pause: float
-) -> None:
+def test_retry_after_is_a_number_or_a_date(start: Start, stated: str, pause: float) -> None:
     """The date is compared with the registry's own clock; other values count as absent."""
     registry = start(tls=False)
 
@@ -314,11 +303,7 @@ def early(answer: bytes) -> Callable[[socket.socket], None]:
     return closing
 
 
-def test_413_before_the_end_is_told(
-    start: Callable[..., Registry],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_413_before_the_end_is_told(start: Start, tmp_path: Path, run: Run) -> None:
     """A proxy answers as soon as it has read the length, and closes."""
     registry = start(tls=False)
     answer = (
@@ -328,8 +313,7 @@ def test_413_before_the_end_is_told(
         place = f"http://{address}/uploads/1"
         registry.hook("POST", "", uploads_at(place))
         name = large_package(tmp_path)
-        code, err = run_package(capsys, "push", f"{registry.name}/a:v1", name)
-    assert code == 1
+        err = run("package", "push", f"{registry.name}/a:v1", name, code=1).err
     assert "HTTP 413: a layer of 16.0 MiB is too large for it" in err
     assert "proxy in front of it" in err
 

@@ -1,36 +1,31 @@
 """Credentials and tokens are sent only to the registry that they are for."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from e2e.scripted_registry import (
     BASIC,
     PACKAGE,
-    Registry,
+    Login,
+    Start,
     require,
-    run_package,
     status,
     uploads_at,
 )
+from support.commands import Run
 
 pytestmark = pytest.mark.usefixtures("docker_config")
 
 
 def test_token_never_goes_where_tls_ends(
-    start: Callable[..., Registry],
-    docker_config: Callable[[str], None],
-    ca_file: Path,
-    package: str,
-    capsys: pytest.CaptureFixture[str],
+    start: Start, docker_config: Login, ca_file: Path, package: str, run: Run
 ) -> None:
     """An upload address without TLS is an error, and receives nothing."""
     registry, plain = start(), start(tls=False)
     docker_config(registry.name)
     registry.hook("POST", "uploads", uploads_at(f"{plain.url}/v2/upload"))
     require(registry, 'Basic realm="x"', BASIC)
-    code, err = run_package(capsys, "push", f"{registry.name}/a:v1", package, "--ca-file", ca_file)
-    assert code == 1
+    err = run("package", "push", f"{registry.name}/a:v1", package, "--ca-file", ca_file, code=1).err
     assert "it names an address for uploads that is not HTTPS" in err
     assert "X-Forwarded-Proto" in err
     assert plain.seen == []
@@ -44,10 +39,7 @@ def test_token_never_goes_where_tls_ends(
     ],
 )
 def test_token_challenge_is_preferred_to_others(
-    start: Callable[..., Registry],
-    docker_config: Callable[[str], None],
-    capsys: pytest.CaptureFixture[str],
-    challenge: str,
+    start: Start, docker_config: Login, run: Run, challenge: str
 ) -> None:
     """They are in one header, in either order."""
     registry = start(tls=False)
@@ -55,36 +47,28 @@ def test_token_challenge_is_preferred_to_others(
     docker_config(registry.name)
     require(registry, challenge.format(registry.url), "Bearer abc")
     registry.hook("GET", "^/token", status(200, b'{"token": "abc"}'))
-    assert run_package(capsys, "inspect", f"{registry.name}/a:v1") == (0, "")
+    assert run("package", "inspect", f"{registry.name}/a:v1").err == ""
     assert registry.authorizations("GET", "/token") == {BASIC}
     assert registry.authorizations("GET", "/blobs/") == {"Bearer abc"}
 
 
 def test_another_origin_gets_the_upload_and_no_token(
-    start: Callable[..., Registry],
-    docker_config: Callable[[str], None],
-    ca_file: Path,
-    package: str,
-    capsys: pytest.CaptureFixture[str],
+    start: Start, docker_config: Login, ca_file: Path, package: str, run: Run
 ) -> None:
     """Storage services accept blobs by a signed address."""
     registry, storage = start(), start()
     docker_config(registry.name)
     registry.hook("POST", "uploads", uploads_at(f"{storage.url}/uploads/1?key=2"))
     require(registry, 'Basic realm="x"', BASIC)
-    code, err = run_package(capsys, "push", f"{registry.name}/a:v1", package, "--ca-file", ca_file)
-    assert (code, len(storage.blobs)) == (0, 2), err
+    run("package", "push", f"{registry.name}/a:v1", package, "--ca-file", ca_file)
+    assert len(storage.blobs) == 2
     assert storage.authorizations("PUT") == {""}
     assert all("key=2&digest=sha256" in one.path for one in storage.seen)
     assert BASIC in registry.authorizations("PUT")
 
 
 def test_another_origin_cannot_ask_for_credentials(
-    start: Callable[..., Registry],
-    docker_config: Callable[[str], None],
-    ca_file: Path,
-    package: str,
-    capsys: pytest.CaptureFixture[str],
+    start: Start, docker_config: Login, ca_file: Path, package: str, run: Run
 ) -> None:
     """A challenge of the storage cannot name a token service for the registry's credentials."""
     registry, storage = start(), start()
@@ -95,18 +79,14 @@ def test_another_origin_cannot_ask_for_credentials(
     registry.hook(
         "POST", "uploads", lambda h: (h.body(), h.send(202, Location=f"{storage.url}/uploads/1"))[1]
     )
-    code, err = run_package(capsys, "push", f"{registry.name}/a:v1", package, "--ca-file", ca_file)
-    assert code == 1
+    err = run("package", "push", f"{registry.name}/a:v1", package, "--ca-file", ca_file, code=1).err
     assert "HTTP 401" in err
     assert {one.method for one in storage.seen} == {"PUT"}
     assert storage.authorizations("PUT") == {""}
 
 
 def test_redirect_takes_no_token_along(
-    start: Callable[..., Registry],
-    docker_config: Callable[[str], None],
-    ca_file: Path,
-    capsys: pytest.CaptureFixture[str],
+    start: Start, docker_config: Login, ca_file: Path, run: Run
 ) -> None:
     """A redirect from HTTPS to HTTP is an error."""
     registry, storage, plain = start(), start(), start(tls=False)
@@ -116,12 +96,10 @@ def test_redirect_takes_no_token_along(
     require(registry, 'Basic realm="x"', BASIC)
     target = storage
     registry.hook("GET", "/blobs/", lambda h: h.send(307, Location=f"{target.url}{h.path}"))
-    code, err = run_package(capsys, "inspect", f"{registry.name}/a:v1", "--ca-file", ca_file)
-    assert (code, err) == (0, "")
+    assert run("package", "inspect", f"{registry.name}/a:v1", "--ca-file", ca_file).err == ""
     assert storage.authorizations("GET", "/blobs/") == {""}
     target = plain
-    code, err = run_package(capsys, "inspect", f"{registry.name}/a:v1", "--ca-file", ca_file)
-    assert code == 1
+    err = run("package", "inspect", f"{registry.name}/a:v1", "--ca-file", ca_file, code=1).err
     assert "it redirects from HTTPS to 'http://" in err
     assert plain.seen == []
 
@@ -129,20 +107,13 @@ def test_redirect_takes_no_token_along(
 @pytest.mark.parametrize("tls", [True, False], ids=["TLS", "loopback"])
 @pytest.mark.parametrize("realm", ["http://0.0.0.0:1/token", "ftp://x/y", "", "//x", "https://"])
 def test_credentials_go_to_token_services_with_tls_only(
-    start: Callable[..., Registry],
-    docker_config: Callable[[str], None],
-    ca_file: Path,
-    capsys: pytest.CaptureFixture[str],
-    realm: str,
-    *,
-    tls: bool,
+    start: Start, docker_config: Login, ca_file: Path, run: Run, realm: str, *, tls: bool
 ) -> None:
     """This holds for a registry on this machine, unless the service is there as well."""
     registry = start(tls=tls)
     docker_config(registry.name)
     registry.hook("*", "", status(401, WWW_Authenticate=f'Bearer realm="{realm}"'))
-    code, err = run_package(capsys, "inspect", f"{registry.name}/a:v1", "--ca-file", ca_file)
-    assert code == 1
+    err = run("package", "inspect", f"{registry.name}/a:v1", "--ca-file", ca_file, code=1).err
     assert f'it names "{realm}" as its token service, which is not HTTPS' in err
 
 
@@ -155,17 +126,11 @@ TOKENS = [
 
 
 @pytest.mark.parametrize(("answer", "message"), TOKENS)
-def test_odd_answers_of_token_services(
-    start: Callable[..., Registry],
-    capsys: pytest.CaptureFixture[str],
-    answer: bytes,
-    message: str,
-) -> None:
+def test_odd_answers_of_token_services(start: Start, run: Run, answer: bytes, message: str) -> None:
     """They are bounded, and do not become headers."""
     registry = start(tls=False)
     challenge = f'Bearer realm="{registry.url}/token",service="x"'
     registry.hook("*", "^/v2/", status(401, WWW_Authenticate=challenge))
     registry.hook("GET", "^/token", status(200, answer))
-    code, err = run_package(capsys, "inspect", f"{registry.name}/a:v1")
-    assert code == 1
+    err = run("package", "inspect", f"{registry.name}/a:v1", code=1).err
     assert message in err

@@ -9,6 +9,7 @@ import pytest
 import yaml
 from e2e.serving import ROOT, Server
 from support import walk
+from support.commands import Run
 from support.timing import wait_until
 
 from function_script.cli import execute
@@ -54,18 +55,14 @@ def count_requests(server: Server) -> int:
 
 
 @pytest.mark.usefixtures("project")
-def test_rollout_renders_with_both_servers(
-    servers: tuple[Server, Server],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_rollout_renders_with_both_servers(servers: tuple[Server, Server], run: Run) -> None:
     """The commands of step 3, at the addresses of these servers: the output is the same."""
     outputs = []
     lines = [line for line in commands("function-script render ") if "127.0.0.1" in line]
     for line, server in zip(lines, servers, strict=True):
         before = count_requests(server)
         arguments, _, _ = re.sub(r"127\.0\.0\.1:\d+", server.address, line).partition(" > ")
-        assert execute(arguments.split()[1:]) == 0
-        captured = capsys.readouterr()
+        captured = run(*arguments.split()[1:])
         outputs.append(captured.out)
         assert "selects revisions" not in captured.err
         wait_until(lambda server=server, before=before: count_requests(server) == before + 1)
@@ -74,9 +71,7 @@ def test_rollout_renders_with_both_servers(
 
 
 def test_rollout_moves_xrs_from_one_server_to_the_other(
-    project: Path,
-    servers: tuple[Server, Server],
-    capsys: pytest.CaptureFixture[str],
+    project: Path, servers: tuple[Server, Server], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A tenth of the XRs, chosen as in step 4, is composed by the new version; back, by none."""
     xr = yaml.safe_load((project / "xr.yaml").read_text())
@@ -117,13 +112,12 @@ def test_rollout_moves_xrs_from_one_server_to_the_other(
         assert tuple(b - a for a, b in zip(before, after, strict=True)) == counts
 
 
-def test_rollout_render_notes_an_xr_of_another_revision(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rollout_render_notes_an_xr_of_another_revision(project: Path, run: Run) -> None:
     """With the policy Manual an XR keeps its revision, so there is nothing to note."""
-    assert execute(["render", "xr.yaml", "composition-next.yaml"]) == 0
-    assert 'selects revisions with label release-channel="stable"' in capsys.readouterr().err
+    assert (
+        'selects revisions with label release-channel="stable"'
+        in run("render", "xr.yaml", "composition-next.yaml").err
+    )
     text = (project / "xr.yaml").read_text()
     (project / "xr.yaml").write_text(text.replace("Automatic", "Manual"))
-    assert execute(["render", "xr.yaml", "composition-next.yaml"]) == 0
-    assert "selects revisions" not in capsys.readouterr().err
+    assert "selects revisions" not in run("render", "xr.yaml", "composition-next.yaml").err

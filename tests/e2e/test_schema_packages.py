@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from e2e.scripted_registry import Registry
+from support.commands import Run
 from support.validate_helpers import CRD
 
-from function_script.cli import execute
 from function_script.tools.xpkg import archives
 
 META = """\
@@ -91,7 +91,7 @@ def test_schemas_of_packages_are_fetched_once(
     count: int,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    run: Run,
 ) -> None:
     """Without the flag there is no request, before and after."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -100,14 +100,11 @@ def test_schemas_of_packages_are_fetched_once(
     (tmp_path / "composition.yaml").write_text(COMPOSITION)
     (tmp_path / "xr.yaml").write_text(XR)
     command = ["check", str(tmp_path / "composition.yaml"), "--crds", str(file)]
-    assert execute(command) == 0
-    assert "pass --fetch" in capsys.readouterr().out
+    assert "pass --fetch" in run(*command).out
     assert registry.seen == []
-    assert execute([*command, "--fetch"]) == 1
-    assert 'did you mean "count"?' in capsys.readouterr().out
+    assert 'did you mean "count"?' in run(*command, "--fetch", code=1).out
     manifests = [seen.path for seen in registry.seen if "/manifests/" in seen.path]
     assert len(manifests) == len(set(manifests)) == count
     registry.seen.clear()
-    assert execute(command) == 1
-    assert 'did you mean "count"?' in capsys.readouterr().out
+    assert 'did you mean "count"?' in run(*command, code=1).out
     assert registry.seen == []

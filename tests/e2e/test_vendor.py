@@ -11,8 +11,8 @@ import pytest
 import yaml
 from e2e.remote_sources import FILES, commit, make_repository, needs_git, put_module, serving_git
 from e2e.scripted_registry import Registry, serving, status
+from support.commands import Run
 
-from function_script.cli import execute
 from function_script.tools.remote import oci
 
 if TYPE_CHECKING:
@@ -67,116 +67,96 @@ def ref_of(project: Path) -> dict[str, str]:
     return section
 
 
-def run(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str]:
-    code = execute(list(args))
-    captured = capsys.readouterr()
-    return code, captured.out + captured.err
-
-
-def render(capsys: pytest.CaptureFixture[str], *flags: str) -> tuple[int, str]:
-    return run(capsys, "render", *flags, "xr.yaml", "composition.yaml")
+RENDER = ("render", "xr.yaml", "composition.yaml")
 
 
 def test_vendor_writes_the_digest_of_a_tag_and_keeps_the_rest(
-    registry: Registry, project: Path, capsys: pytest.CaptureFixture[str]
+    registry: Registry, project: Path, run: Run
 ) -> None:
     ref = put_module(registry)
     name, _, digest = ref.partition("@")
     write(project, f"oci: {{ref: '{name}:v1'}}  # of a team")
-    code, text = render(capsys)
-    assert code == 1
+    text = run(*RENDER, code=1).err
     assert "must have a digest, for a tag moves" in text
     assert "function-script vendor" in text
     before = (project / "composition.yaml").read_text()
-    assert run(capsys, "vendor") == (0, f"oci {ref}\n")
+    assert run("vendor").text == f"oci {ref}\n"
     after = (project / "composition.yaml").read_text()
     assert after == before.replace(f"{name}:v1", f"{name}:v1@{digest}")
     (entry,) = json.loads((project / "function-script.lock").read_text())["references"]
     assert (entry["version"], entry["revision"]) == (digest, "v1")
-    assert render(capsys)[1].count("kind: Thing\n") == 10
-    assert run(capsys, "vendor") == (0, f"oci {ref}\n")
+    assert run(*RENDER).text.count("kind: Thing\n") == 10
+    assert run("vendor").text == f"oci {ref}\n"
     assert (project / "composition.yaml").read_text() == after
 
 
 def test_vendor_follows_a_moved_tag_only_with_update(
-    registry: Registry, project: Path, capsys: pytest.CaptureFixture[str]
+    registry: Registry, project: Path, run: Run
 ) -> None:
     first = put_module(registry)
     write(project, f"oci: {{ref: '{first.partition('@')[0]}:v1'}}")
-    run(capsys, "vendor")
+    run("vendor")
     second = put_module(registry, {"main.star": "def main(req):\n    return {}\n"})
-    run(capsys, "vendor")
+    run("vendor")
     assert ref_of(project)["ref"].endswith(first.partition("@")[2])
-    assert run(capsys, "vendor", "--update")[0] == 0
+    run("vendor", "--update")
     assert ref_of(project)["ref"].endswith(second.partition("@")[2])
-    assert run(capsys, "vendor", "--check")[0] == 0
+    run("vendor", "--check")
 
 
-def test_check_fails_while_a_lock_is_stale(
-    registry: Registry, project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_fails_while_a_lock_is_stale(registry: Registry, project: Path, run: Run) -> None:
     ref = put_module(registry)
     write(project, f"oci: {{ref: '{ref.partition('@')[0]}:v1'}}")
     requests = len(registry.seen)
-    assert "is not pinned" in run(capsys, "vendor", "--check")[1]
-    run(capsys, "vendor", "--output", "vendor")
-    assert run(capsys, "vendor", "--check", "--output", "vendor") == (0, "")
+    assert "is not pinned" in run("vendor", "--check", code=1).text
+    run("vendor", "--output", "vendor")
+    assert run("vendor", "--check", "--output", "vendor").text == ""
     after = len(registry.seen)
     assert after > requests
     other = put_module(registry, {"main.star": "def main(req):\n    return {}\n"}, tag="v2")
     write(project, f"oci: {{ref: '{other}'}}")
-    code, text = run(capsys, "vendor", "--check")
-    assert code == 1
+    text = run("vendor", "--check", code=1).text
     assert f"oci {other} is missing" in text
     assert f"oci {ref} is not in use" in text
     assert len(registry.seen) == after, "--check needs no network"
 
 
 def test_copies_are_enough_without_a_network_and_must_not_be_changed(
-    registry: Registry, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    registry: Registry, project: Path, tmp_path: Path, run: Run
 ) -> None:
     write(project, f"oci: {{ref: '{put_module(registry)}'}}")
-    assert run(capsys, "vendor", "--output", "vendor")[0] == 0
+    run("vendor", "--output", "vendor")
     (cached,) = (tmp_path / "cache").rglob("remote/*")
     cached.unlink()
     registry.hook("*", "", status(500))
     requests = len(registry.seen)
-    assert render(capsys)[0] == 0
-    assert render(capsys, "--offline")[0] == 0
-    code, text = run(capsys, "check")
-    assert (code, "1 step" in text) == (0, True), text
+    run(*RENDER)
+    run(*RENDER, "--offline")
+    assert "1 step" in run("check").text
     assert len(registry.seen) == requests
     (main,) = (project / "vendor").rglob("main.star")
     main.write_text("def main(req):\n    return {}\n")
-    assert "was changed" in render(capsys)[1]
-    assert run(capsys, "vendor", "--check", "--output", "vendor")[0] == 1
+    assert "was changed" in run(*RENDER, code=1).text
+    run("vendor", "--check", "--output", "vendor", code=1)
 
 
-def test_render_needs_the_cache_to_be_offline(
-    registry: Registry, project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_render_needs_the_cache_to_be_offline(registry: Registry, project: Path, run: Run) -> None:
     write(project, f"oci: {{ref: '{put_module(registry)}'}}")
-    assert "--offline is set" in render(capsys, "--offline")[1]
-    assert render(capsys)[0] == 0
-    assert render(capsys, "--offline")[0] == 0
+    assert "--offline is set" in run(*RENDER, "--offline", code=1).text
+    run(*RENDER)
+    run(*RENDER, "--offline")
 
 
 def test_check_finds_a_mistake_in_a_module_that_is_on_this_machine(
-    registry: Registry, project: Path, capsys: pytest.CaptureFixture[str]
+    registry: Registry, project: Path, run: Run
 ) -> None:
     write(project, f"oci: {{ref: '{put_module(registry, {'main.star': 'def main(req)'})}'}}")
-    assert (
-        "1 program that only a request brings\n  things: source Remote" in run(capsys, "check")[1]
-    )
-    run(capsys, "vendor")
-    code, text = run(capsys, "check")
-    assert code == 1
-    assert "/main.star:1" in text
+    assert "1 program that only a request brings\n  things: source Remote" in run("check").text
+    run("vendor")
+    assert "/main.star:1" in run("check", code=1).text
 
 
-def test_url_in_place_of_the_object_is_shown_as_the_object(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_url_in_place_of_the_object_is_shown_as_the_object(project: Path, run: Run) -> None:
     """The form of the first design."""
     write(project, "PLACE")
     path = project / "composition.yaml"
@@ -186,8 +166,8 @@ def test_url_in_place_of_the_object_is_shown_as_the_object(
     path.write_text(text)
     form = "write `remote: {git: {url: https://a.org/b, commit: …, path: main.star}}`"
     for command in (["check"], ["vendor"], ["render", "xr.yaml", "composition.yaml"]):
-        code, output = run(capsys, *command)
-        assert (code, form in output) == (1, True), output
+        output = run(*command, code=1).text
+        assert form in output
         assert "composition.yaml:14:" in output
 
 
@@ -198,36 +178,34 @@ def test_vendor_writes_nothing_for_stdin(capsys: pytest.CaptureFixture[str], pro
 
 
 @needs_git
-def test_vendor_writes_the_commit_of_a_branch(
-    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_vendor_writes_the_commit_of_a_branch(project: Path, tmp_path: Path, run: Run) -> None:
     first = make_repository(tmp_path)
     with serving_git(tmp_path) as server:
         url = f"{server.url}/lib.git"
         write(project, f"git: {{url: '{url}', commit: main}}")
-        assert run(capsys, "vendor") == (0, f"git {url} at {first}\n")
+        assert run("vendor").text == f"git {url} at {first}\n"
         assert ref_of(project)["commit"] == first
-        assert render(capsys)[1].count("kind: Thing\n") == 10
+        assert run(*RENDER).text.count("kind: Thing\n") == 10
         (tmp_path / "work/lib/names.star").write_text('def name(i):\n    return "new-%d" % i\n')
         second = commit(tmp_path)
-        run(capsys, "vendor")
+        run("vendor")
         assert ref_of(project)["commit"] == first
-        run(capsys, "vendor", "--update")
+        run("vendor", "--update")
         assert ref_of(project)["commit"] == second
         write(project, f"git: {{url: '{url}', commit: nowhere}}")
-        assert 'no branch and no tag "nowhere"' in run(capsys, "vendor")[1]
+        assert 'no branch and no tag "nowhere"' in run("vendor", code=1).text
 
 
 def test_push_of_a_module_prints_a_reference_that_render_takes(
-    registry: Registry, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    registry: Registry, project: Path, tmp_path: Path, run: Run
 ) -> None:
     for name, text in {**FILES, ".git/config": "secret"}.items():
         path = tmp_path / "module" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     name = f"{registry.name}/team/lib:v2"
-    code, text = run(capsys, "package", "push", "--module", "-q", name, str(tmp_path / "module"))
-    assert (code, text.startswith(f"{name}@sha256:")) == (0, True), text
+    text = run("package", "push", "--module", "-q", name, tmp_path / "module").text
+    assert text.startswith(f"{name}@sha256:")
     manifest = json.loads(registry.manifests["v2"])
     assert manifest["artifactType"] == oci.ARTIFACT_TYPE
     (layer,) = manifest["layers"]
@@ -236,17 +214,15 @@ def test_push_of_a_module_prints_a_reference_that_render_takes(
         assert archive.getnames() == sorted(FILES)
     registry.manifests[text.strip().partition("@")[2]] = registry.manifests["v2"]
     write(project, f"oci: {{ref: '{text.strip()}'}}")
-    assert render(capsys)[1].count("kind: Thing\n") == 10
+    assert run(*RENDER).text.count("kind: Thing\n") == 10
 
 
-def test_push_of_a_module_refuses_what_no_step_could_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_push_of_a_module_refuses_what_no_step_could_read(tmp_path: Path, run: Run) -> None:
     (tmp_path / "logo.png").write_bytes(b"\x89PNG\xff")
     (tmp_path / "a").mkdir()
     (tmp_path / "a/x.star").write_text("x = 1")
     (tmp_path / "x.star").write_text("x = 2")
     push = ("package", "push", "--module", "-q", "localhost:1/team/lib:v1")
-    assert "is not UTF-8 text" in run(capsys, *push, str(tmp_path / "logo.png"))[1]
-    both = (str(tmp_path / "a"), str(tmp_path / "x.star"))
-    assert "has the same name" in run(capsys, *push, *both)[1]
+    assert "is not UTF-8 text" in run(*push, tmp_path / "logo.png", code=1).text
+    both = (tmp_path / "a", tmp_path / "x.star")
+    assert "has the same name" in run(*push, *both, code=1).text

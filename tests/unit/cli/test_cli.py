@@ -10,6 +10,7 @@ import click
 import pytest
 from generate import cli_page
 from support import generated
+from support.commands import Run
 from support.notes import without_note
 from support.paths import ROOT
 from support.timing import takes_less
@@ -153,15 +154,11 @@ def test_locale_without_utf_8_changes_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_empty_argument_is_no_directory(
-    arguments: tuple[str, ...],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     """A shell's variable without a value must not mean the current directory."""
     monkeypatch.chdir(tmp_path)
-    assert cli.execute(arguments) == exit_codes.USAGE
-    assert "it is empty" in capsys.readouterr().err
+    assert "it is empty" in run(*arguments, code=exit_codes.USAGE).err
     assert [*tmp_path.iterdir()] == []
 
 
@@ -169,42 +166,38 @@ def test_empty_argument_is_no_directory(
     "command", ["init", "render", "check", "test", "validate a.yaml", "editor", "vendor"]
 )
 def test_name_that_is_too_long_is_told(
-    command: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.yaml").write_text("")
-    assert cli.execute([*command.split(), "a" * 300]) == exit_codes.PROBLEM
-    assert capsys.readouterr().err.rstrip().endswith("file name too long")
+    assert (
+        run(*command.split(), "a" * 300, code=exit_codes.PROBLEM)
+        .err.rstrip()
+        .endswith("file name too long")
+    )
 
 
 @pytest.mark.linux
 @pytest.mark.parametrize("arguments", [("init", "x"), ("check",), ("render",)])
 def test_removed_directory_is_told(
-    arguments: tuple[str, ...],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     directory = tmp_path / "gone"
     directory.mkdir()
     monkeypatch.chdir(directory)
     directory.rmdir()
-    assert cli.execute(arguments) == exit_codes.PROBLEM
-    assert capsys.readouterr().err.startswith("error: cannot ")
+    assert run(*arguments, code=exit_codes.PROBLEM).err.startswith("error: cannot ")
 
 
-def test_file_of_another_encoding_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_file_of_another_encoding_is_told(tmp_path: Path, run: Run) -> None:
     (tmp_path / "a.yaml").write_text("a: b\n", encoding="utf-16")
-    assert cli.execute(["check", str(tmp_path / "a.yaml")]) == exit_codes.PROBLEM
-    assert "it is UTF-16" in capsys.readouterr().err
+    assert "it is UTF-16" in run("check", tmp_path / "a.yaml", code=exit_codes.PROBLEM).err
     (tmp_path / "a.yaml").write_bytes(b"a: \xe4\n")
-    assert cli.execute(["check", str(tmp_path / "a.yaml")]) == exit_codes.PROBLEM
-    assert capsys.readouterr().err.rstrip().endswith("it is not UTF-8 text")
+    assert (
+        run("check", tmp_path / "a.yaml", code=exit_codes.PROBLEM)
+        .err.rstrip()
+        .endswith("it is not UTF-8 text")
+    )
 
 
 @pytest.mark.linux
@@ -317,18 +310,16 @@ USAGE = [
 
 
 @pytest.mark.parametrize(("args", "message"), USAGE)
-def test_wrong_usage(args: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage(args: list[str], message: str, run: Run) -> None:
     """Exit code 2, the reason on stderr."""
-    assert cli.execute(args) == exit_codes.USAGE
-    output = capsys.readouterr()
+    output = run(*args, code=exit_codes.USAGE)
     assert message in output.err
     assert output.out == ""
 
 
-def test_problems_of_the_user(capsys: pytest.CaptureFixture[str]) -> None:
+def test_problems_of_the_user(run: Run) -> None:
     """Exit code 1, a frame on stderr, nothing on stdout."""
-    assert cli.execute(["render", "no-such-file", "no-such-file"]) == exit_codes.PROBLEM
-    output = capsys.readouterr()
+    output = run("render", "no-such-file", "no-such-file", code=exit_codes.PROBLEM)
     assert without_note(output.err).startswith(
         'error: cannot read "no-such-file": no such file or directory'
     )
@@ -391,23 +382,19 @@ def test_failure_has_its_code() -> None:
 
 
 @pytest.mark.linux
-def test_debug_is_remembered_for_bugs(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_debug_is_remembered_for_bugs(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     """By flag and by variable."""
     from function_script import server  # noqa: PLC0415 - it can be imported on Linux alone
 
     monkeypatch.setattr(server, "serve", lambda _: 1 // 0)
     monkeypatch.setenv("FUNCTION_SCRIPT_DEBUG", "1")
-    assert cli.execute(["serve"]) == exit_codes.BUG
-    assert "Traceback" in capsys.readouterr().err
+    assert "Traceback" in run("serve", code=exit_codes.BUG).err
 
 
 @pytest.mark.parametrize("args", [["version"], ["--version"]])
-def test_version(args: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_version(args: list[str], run: Run) -> None:
     """Name and number; the command also says how the codec runs."""
-    assert cli.execute(args) == 0
-    assert capsys.readouterr().out.startswith(f"function-script {__version__}")
+    assert run(*args).out.startswith(f"function-script {__version__}")
 
 
 def test_variables_are_unambiguous() -> None:
@@ -480,29 +467,24 @@ def test_limit_has_its_flag() -> None:
     ],
 )
 def test_command_in_another_directory_than_the_projects_says_so(
-    command: str,
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert cli.execute(command.split()) == exit_codes.PROBLEM
-    text = capsys.readouterr().err
+    text = run(*command.split(), code=exit_codes.PROBLEM).err
     assert message in text
     assert "hint:" in text
 
 
 @pytest.mark.parametrize("flag", ["--output=json"])
-def test_flag_of_validation_alone_is_wrong_usage(
-    flag: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.execute(["render", flag, str(ROOT / "examples" / "starlark-robots")]) == 2
-    assert "is for --validate" in capsys.readouterr().err
+def test_flag_of_validation_alone_is_wrong_usage(flag: str, run: Run) -> None:
+    assert (
+        "is for --validate"
+        in run("render", flag, ROOT / "examples" / "starlark-robots", code=2).err
+    )
 
 
-def test_render_of_an_operation_names_the_other_command(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert cli.execute(["render", str(ROOT / "examples" / "operation-report")]) == 1
-    assert "hint: it has an Operation: function-script render operation " in capsys.readouterr().err
+def test_render_of_an_operation_names_the_other_command(run: Run) -> None:
+    assert (
+        "hint: it has an Operation: function-script render operation "
+        in run("render", ROOT / "examples" / "operation-report", code=1).err
+    )

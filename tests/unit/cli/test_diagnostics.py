@@ -5,9 +5,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from support.commands import Run
 from support.paths import ROOT
-
-from function_script import cli
 
 SCHEMA = json.loads((ROOT / "docs/reference/diagnostics.schema.json").read_text())
 XRD = """\
@@ -59,7 +58,7 @@ PRINTING = HEAD + '            print("hello")\n            return {}\n'
 CASE = "xr: xr.yaml\ncomposition: composition.yaml\nexpect: {resources: {a: {kind: B}}}\n"
 
 
-@pytest.fixture(name="folder")
+@pytest.fixture(name="folder", autouse=True)
 def fixture_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     files = {"xr": XR, "xrd": XRD, "composition": FAILING, "case": CASE}
     for name, text in files.items():
@@ -67,11 +66,6 @@ def fixture_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_COLOR", "1")
     return tmp_path
-
-
-def run(capsys: pytest.CaptureFixture[str], *command: str) -> tuple[int, str, str]:
-    code = cli.execute(command)
-    return (code, *capsys.readouterr())
 
 
 def objects(text: str) -> list[dict[str, object]]:
@@ -82,14 +76,13 @@ def objects(text: str) -> list[dict[str, object]]:
     return lines
 
 
-def test_error_of_render_is_on_stderr(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    del folder
-    code, out, err = run(capsys, "render", "--diagnostics", "line")
-    assert (code, out) == (1, "")
+def test_error_of_render_is_on_stderr(run: Run) -> None:
+    out, err = run("render", "--diagnostics", "line", code=1)
+    assert out == ""
     (line,) = (line for line in err.splitlines() if ": error: " in line)
     assert line.startswith("composition.yaml:18:20: error: cannot run main: ")
-    code, out, err = run(capsys, "render", "--diagnostics", "json")
-    assert (code, out) == (1, "")
+    out, err = run("render", "--diagnostics", "json", code=1)
+    assert out == ""
     (problem,) = (each for each in objects(err) if each["severity"] == "error")
     assert (problem["file"], problem["line"], problem["column"]) == ("composition.yaml", 18, 20)
     related = problem["related"]
@@ -97,19 +90,16 @@ def test_error_of_render_is_on_stderr(folder: Path, capsys: pytest.CaptureFixtur
     assert related[0]["file"] == "composition.yaml"
 
 
-def test_warning_and_output_of_render_are_lines(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_warning_and_output_of_render_are_lines(folder: Path, run: Run) -> None:
     (folder / "composition.yaml").write_text(PRINTING)
     (folder / "xr.yaml").write_text(XR.replace("size", "sise"))
-    code, out, err = run(capsys, "render", "--diagnostics", "json")
-    assert code == 0
+    out, err = run("render", "--diagnostics", "json")
     assert out.startswith("---\n")
     warning, printed = objects(err)[-2:]
     assert (warning["severity"], warning["file"], warning["line"]) == ("warning", "xr.yaml", 4)
     assert (printed["severity"], printed["message"]) == ("info", "hello")
-    _, _, err = run(capsys, "render", "--diagnostics", "line")
-    assert "xr.yaml:4:8: warning: unknown field of the XR: spec.sise" in err
+    lines = run("render", "--diagnostics", "line").err
+    assert "xr.yaml:4:8: warning: unknown field of the XR: spec.sise" in lines
 
 
 REPORTS = [
@@ -127,15 +117,12 @@ REPORTS = [
 
 @pytest.mark.parametrize(("command", "expected"), REPORTS)
 def test_report_is_on_stdout(
-    command: list[str],
-    expected: dict[str, object],
-    folder: Path,
-    capsys: pytest.CaptureFixture[str],
+    command: list[str], expected: dict[str, object], folder: Path, run: Run
 ) -> None:
     (folder / "xr.yaml").write_text(XR.replace("size", "sise"))
-    _, out, _ = run(capsys, *command, "--diagnostics", "json")
+    out, _ = run(*command, "--diagnostics", "json", code=1)
     assert any(expected.items() <= each.items() for each in objects(out))
-    _, out, _ = run(capsys, *command, "--diagnostics", "line")
+    out, _ = run(*command, "--diagnostics", "line", code=1)
     assert any(": error: " in line or ": warning: " in line for line in out.splitlines())
 
 
@@ -146,31 +133,25 @@ ERRORS = [
 
 
 @pytest.mark.parametrize("command", ERRORS)
-def test_error_has_the_form(
-    command: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_error_has_the_form(command: list[str], folder: Path, run: Run) -> None:
     """Of commands whose report is about changes, the errors are in this form."""
     for name in ("composition", "dump"):
         (folder / f"{name}.yaml").write_text("a: [\n")
-    code, out, err = run(capsys, *command, "--diagnostics", "json")
+    out, err = run(*command, "--diagnostics", "json", code=1)
     (problem, *_) = objects(err)
-    assert (code, out, problem["severity"]) == (1, "", "error")
-    _, _, err = run(capsys, *command, "--diagnostics", "line")
+    assert (out, problem["severity"]) == ("", "error")
+    _, err = run(*command, "--diagnostics", "line", code=1)
     assert "error: " in err.splitlines()[0]
 
 
 @pytest.mark.parametrize("form", ["json", "line"])
-def test_report_without_problems_is_empty(
-    form: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_report_without_problems_is_empty(form: str, folder: Path, run: Run) -> None:
     (folder / "composition.yaml").write_text(PRINTING)
     (folder / "case.yaml").write_text(CASE.replace("{a: {kind: B}}", "{}"))
     for command in (["check"], ["test"], ["validate", "xrd.yaml", "xr.yaml"]):
-        assert run(capsys, *command, "--diagnostics", form)[:2] == (0, "")
+        assert run(*command, "--diagnostics", form).out == ""
 
 
-def test_other_output_has_no_second_form(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    del folder
+def test_other_output_has_no_second_form(run: Run) -> None:
     for command in (["check"], ["test"], ["validate", "xrd.yaml", "xr.yaml"]):
-        arguments = [*command, "--output", "json", "--diagnostics", "line"]
-        assert run(capsys, *arguments)[0] == 2
+        run(*command, "--output", "json", "--diagnostics", "line", code=2)

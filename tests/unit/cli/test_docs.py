@@ -5,9 +5,9 @@ import re
 import pytest
 import starlark
 import yaml
+from support.commands import Run
 from support.paths import ROOT
 
-from function_script.cli import execute
 from function_script.contribution.dialects import SCRIPT
 from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.syntax.lexer import KEYWORDS
@@ -42,23 +42,17 @@ def _methods(value: str) -> set[str]:
     return {*names}
 
 
-def test_docs_lists_every_group(capsys: pytest.CaptureFixture[str]) -> None:
-    assert execute(["docs"]) == 0
-    lines = capsys.readouterr().out
-    for group in manual.groups():
-        assert f"\n  {group} " in lines
-        assert execute(["docs", group]) == 0
-    listing = capsys.readouterr().out
+def test_docs_lists_every_group(run: Run) -> None:
+    lines = run("docs").out
+    listing = "".join(run("docs", group).out for group in manual.groups())
+    assert [group for group in manual.groups() if f"\n  {group} " not in lines] == []
     for function in FUNCTIONS:
         assert re.search(rf"^  {function.name} ", listing, re.MULTILINE)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
-def test_docs_of_a_library_function_has_all_of_it(
-    function: Function, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert execute(["docs", function.name]) == 0
-    text = capsys.readouterr().out
+def test_docs_of_a_library_function_has_all_of_it(function: Function, run: Run) -> None:
+    text = run("docs", function.name).out
     assert function.signature in text
     assert function.example in text
     for parameter in function.parameters:
@@ -134,9 +128,8 @@ def test_manual_has_every_annotation() -> None:
         ("rsp", "rsp.set_status"),
     ],
 )
-def test_docs_finds_a_name(name: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert execute(["docs", name]) == 0
-    assert text in capsys.readouterr().out
+def test_docs_finds_a_name(name: str, text: str, run: Run) -> None:
+    assert text in run("docs", name).out
 
 
 @pytest.mark.parametrize(
@@ -147,11 +140,8 @@ def test_docs_finds_a_name(name: str, text: str, capsys: pytest.CaptureFixture[s
         ("qqqqqq", "function-script docs"),
     ],
 )
-def test_docs_of_an_unknown_name_names_the_nearest(
-    name: str, hint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert execute(["docs", name]) == 1
-    assert hint in capsys.readouterr().err
+def test_docs_of_an_unknown_name_names_the_nearest(name: str, hint: str, run: Run) -> None:
+    assert hint in run("docs", name, code=1).err
 
 
 def test_tables_of_the_manual_name_nothing_twice() -> None:
@@ -172,10 +162,9 @@ def test_tables_of_the_manual_name_nothing_twice() -> None:
     ],
 )
 def test_docs_of_a_name_of_another_language_says_what_to_write(
-    name: str, line: str, capsys: pytest.CaptureFixture[str]
+    name: str, line: str, run: Run
 ) -> None:
-    assert execute(["docs", name]) == 0
-    assert f"  {line}\n" in capsys.readouterr().out
+    assert f"  {line}\n" in run("docs", name).out
 
 
 @pytest.mark.parametrize(
@@ -187,11 +176,8 @@ def test_docs_of_a_name_of_another_language_says_what_to_write(
         ("skip", "skipXrValidation"),
     ],
 )
-def test_docs_of_a_word_lists_the_names_that_contain_it(
-    word: str, name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert execute(["docs", word]) == 0
-    assert re.search(rf"^  {name} ", capsys.readouterr().out, re.MULTILINE)
+def test_docs_of_a_word_lists_the_names_that_contain_it(word: str, name: str, run: Run) -> None:
+    assert re.search(rf"^  {name} ", run("docs", word).out, re.MULTILINE)
 
 
 def test_manual_of_cases_has_every_key() -> None:
@@ -199,6 +185,5 @@ def test_manual_of_cases_has_every_key() -> None:
     assert {entry.name for entry in manual.entries("cases")} == known
 
 
-def test_docs_shows_the_brackets_of_code(capsys: pytest.CaptureFixture[str]) -> None:
-    assert execute(["docs", "for"]) == 0
-    assert "[f(x) for x in LIST if COND]" in capsys.readouterr().out
+def test_docs_shows_the_brackets_of_code(run: Run) -> None:
+    assert "[f(x) for x in LIST if COND]" in run("docs", "for").out

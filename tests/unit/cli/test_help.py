@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import click
 import pytest
 from generate import cli_page
+from support.commands import Run
 from support.paths import ROOT
 
 from function_script import cli
@@ -73,14 +74,11 @@ def test_flag_is_in_a_group_of_help(name: str, command: click.Command) -> None:
             assert option.hidden or max(option.opts, key=len) in section
 
 
-def test_help_is_as_wide_as_the_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_help_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     widths = {}
     for columns in (60, 80, 140):
         monkeypatch.setenv("COLUMNS", str(columns))
-        assert cli.execute(["render", "--help"]) == 0
-        text = capsys.readouterr().out.partition("Examples:")[0]
+        text = run("render", "--help").out.partition("Examples:")[0]
         widths[columns] = max(map(len, text.splitlines()))
     assert widths[60] <= 69  # the longest name of a flag
     assert 70 < widths[80] <= 80

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from support.commands import Run
 from support.paths import ROOT
 from support.watching import watching_command
 
@@ -43,9 +44,8 @@ def test_check_reports_a_directory_without_compositions_and_goes_on(tmp_path: Pa
         assert "0 errors" in watch.wait_for("stdout", "0 errors")
 
 
-def test_check_cannot_watch_stdin(capsys: pytest.CaptureFixture[str]) -> None:
-    assert execute(["check", "-", "--watch"]) == 2
-    assert "stdin" in capsys.readouterr().err
+def test_check_cannot_watch_stdin(run: Run) -> None:
+    assert "stdin" in run("check", "-", "--watch", code=2).err
 
 
 def test_cases_run_again_after_a_change_outside_their_folder(tmp_path: Path) -> None:

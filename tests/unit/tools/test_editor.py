@@ -10,6 +10,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from support.commands import Run
 from support.paths import ROOT
 
 from function_script.cli import commands, execute
@@ -176,9 +177,7 @@ def test_snippets_are_programs_without_mistakes(name: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("observed", ["", OBSERVED], ids=["first-reconcile", "later-one"])
 @pytest.mark.parametrize("name", [name for name in editor.snippets() if "step" in name])
-def test_snippets_render(
-    name: str, observed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_snippets_render(name: str, observed: str, tmp_path: Path, run: Run) -> None:
     """With the defaults of all their places, before and after their resource exists."""
     result = editor.snippets()
     step, frame = (
@@ -187,14 +186,12 @@ def test_snippets_render(
     (tmp_path / "composition.yaml").write_text(frame + step.replace("\n", "\n  "))
     (tmp_path / "xr.yaml").write_text(XR)
     (tmp_path / "observed.yaml").write_text(observed or "# nothing yet\n")
-    assert execute(["render", str(tmp_path)]) == 0
-    assert "kind: ConfigMap" in capsys.readouterr().out
+    assert "kind: ConfigMap" in run("render", tmp_path).out
 
 
-def test_files_are_where_editors_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_are_where_editors_look(tmp_path: Path, run: Run) -> None:
     """The settings name the schema that is there."""
-    assert execute(["editor", str(tmp_path)]) == 0
-    printed = capsys.readouterr()
+    printed = run("editor", tmp_path)
     assert printed.out.splitlines() == [str(tmp_path / name) for name in editor.build()]
     assert editor.MODELINE + editor.SCHEMA in printed.err
     (schema_path,) = json.loads((tmp_path / editor.SETTINGS).read_text())["yaml.schemas"]
@@ -202,16 +199,13 @@ def test_files_are_where_editors_look(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "def get_xr(" in (tmp_path / "typings/__builtins__.pyi").read_text()
 
 
-def test_settings_of_the_user_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_settings_of_the_user_are_kept(tmp_path: Path, run: Run) -> None:
     """Generated files are written anew."""
-    execute(["editor", str(tmp_path)])
+    run("editor", tmp_path)
     for name in (editor.SETTINGS, editor.SCHEMA):
         (tmp_path / name).write_text("mine")
-    capsys.readouterr()
-    assert execute(["editor", str(tmp_path)]) == 0
-    assert f"kept: {tmp_path / editor.SETTINGS}\n" in capsys.readouterr().err
-    assert execute(["editor", str(tmp_path), "--quiet"]) == 0
-    assert capsys.readouterr().err == ""
+    assert f"kept: {tmp_path / editor.SETTINGS}\n" in run("editor", tmp_path).err
+    assert run("editor", tmp_path, "--quiet").err == ""
     assert (tmp_path / editor.SETTINGS).read_text() == "mine"
     assert json.loads((tmp_path / editor.SCHEMA).read_text()) == SCHEMA
 

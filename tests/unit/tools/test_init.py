@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.commands import Run
+from support.example_counts import examples
 
 from function_script import documents
 from function_script.cli import execute
@@ -85,33 +87,27 @@ def test_new_project_is_fine(args: tuple[str, ...]) -> None:
     assert execute(args) == 0
 
 
-def test_languages_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_languages_agree(tmp_path: Path, run: Run) -> None:
     """The same project in another language renders to the same."""
     texts = set()
     for language in LANGUAGES:
         starters.write(language, tmp_path / language)
-        capsys.readouterr()
-        assert execute(["render", str(tmp_path / language)]) == 0
-        texts.add(capsys.readouterr().out)
+        texts.add(run("render", tmp_path / language).out)
     assert len(texts) == 1, "starter/app of a language renders other objects than those of others"
 
 
-def test_tests_of_a_project_can_fail(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tests_of_a_project_can_fail(project: Path, run: Run) -> None:
     """A mistake in the program is found by its cases."""
     composition = project / "composition.yaml"
     composition.write_text(
         composition.read_text().replace('port": 80', 'port": 81').replace("port: 80", "port: 81")
     )
-    assert execute(["test", "--ci"]) == 1
-    assert "first-reconcile" in capsys.readouterr().out
+    assert "first-reconcile" in run("test", "--ci", code=1).out
 
 
-def test_quiet_tells_only_what_was_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_quiet_tells_only_what_was_written(tmp_path: Path, run: Run) -> None:
     """The next steps are left out; the files are the result."""
-    assert execute(["init", str(tmp_path / "new"), "--quiet"]) == 0
-    message = capsys.readouterr()
+    message = run("init", tmp_path / "new", "--quiet")
     assert str(tmp_path / "new" / "xr.yaml") in message.out.splitlines()
     assert message.err == ""
 
@@ -174,6 +170,7 @@ VALUES = st.recursive(
 )
 
 
+@examples(20)
 @given(st.dictionaries(st.sampled_from(["a", "b", "c.d"]), VALUES, max_size=3))
 def test_example_is_valid_by_its_own_schema(spec: Object) -> None:
     xr: Object = {
@@ -218,18 +215,15 @@ def test_kind_follows_from_the_folder(folder: str, kind: str, plural: str) -> No
     assert api.parse(kind, "e.org", "v1").plural == plural
 
 
-def test_api_is_what_flags_say(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_api_is_what_flags_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     monkeypatch.chdir(tmp_path)
     flags = ("--kind", "MyDatabase", "--group", "example.org", "--version", "v1")
-    assert execute(["init", *flags]) == 0
-    assert "cd my-database &&" in capsys.readouterr().err
+    assert "cd my-database &&" in run("init", *flags).err
     xr = documents.read_value((tmp_path / "my-database" / "xr.yaml").read_text())
     assert objects.api_version_and_kind(xr) == ("example.org/v1", "MyDatabase")
     monkeypatch.chdir(tmp_path / "my-database")
     for command in COMMANDS:
-        assert execute(command.values[0]) == 0
+        run(*command.values[0])
 
 
 @pytest.mark.parametrize(
@@ -245,10 +239,9 @@ def test_api_is_what_flags_say(
     ],
 )
 def test_invalid_name_is_an_error(
-    args: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    args: tuple[str, ...], message: str, tmp_path: Path, run: Run
 ) -> None:
-    assert execute(["init", str(tmp_path / "new"), *args]) == 1
-    assert message in capsys.readouterr().err
+    assert message in run("init", tmp_path / "new", *args, code=1).err
     assert not (tmp_path / "new").exists()
 
 
@@ -287,12 +280,11 @@ def test_invalid_name_is_an_error(
     ],
 )
 def test_example_that_is_no_xr_is_an_error(
-    text: str, message: str, position: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    text: str, message: str, position: str, tmp_path: Path, run: Run
 ) -> None:
     path = tmp_path / "example.yaml"
     path.write_text(text)
-    assert execute(["init", str(tmp_path / "new"), "--from", str(path)]) == 1
-    error = capsys.readouterr().err
+    error = run("init", tmp_path / "new", "--from", path, code=1).err
     assert message in error
     assert f"example.yaml{position}" in error
     assert not (tmp_path / "new").exists()

@@ -5,6 +5,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from support.commands import Run
 
 from function_script import documents
 from function_script.cli import execute
@@ -100,12 +101,9 @@ WRONG_PACKAGES = [
 
 
 @pytest.mark.parametrize(("package", "message"), WRONG_PACKAGES)
-def test_wrong_package_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], package: str, message: str
-) -> None:
+def test_wrong_package_is_refused(tmp_path: Path, run: Run, package: str, message: str) -> None:
     """Before anything is written."""
-    assert execute(["init", str(tmp_path / "my-app"), "--package", package]) != 0
-    assert message in capsys.readouterr().err
+    assert message in run("init", tmp_path / "my-app", "--package", package, code=1).err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -150,12 +148,11 @@ WRONG_REQUIREMENTS = [
 
 @pytest.mark.parametrize(("requirement", "message"), WRONG_REQUIREMENTS)
 def test_wrong_requirement_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], requirement: str, message: str
+    tmp_path: Path, run: Run, requirement: str, message: str
 ) -> None:
     """Above all the bare name, which anybody could register while it is not published."""
     assert not release.IS_ON_INDEX
-    assert execute(["init", str(tmp_path / "my-app"), "--install", requirement]) != 0
-    assert message in capsys.readouterr().err
+    assert message in run("init", tmp_path / "my-app", "--install", requirement, code=1).err
     assert list(tmp_path.iterdir()) == []
 
 

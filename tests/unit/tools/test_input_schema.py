@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support import one_step
+from support.commands import Run
 from support.notes import without_note
 from support.paths import ROOT
 
@@ -105,8 +106,8 @@ def test_jsonschema_the_walk_and_the_parser_agree(path: Path) -> None:
         structural_schema.add_defaults(value, schema)
         structural_schema.drop_nulls(value, schema)
         assert [*steps.schema_problems(value, schema)] == openapi.check(value, schema)[0]
-        problems = [str(problem) for problem in input_schema.check(case)]
-        if problems and parser_accepts(case):
+        if parser_accepts(case):
+            problems = [str(problem) for problem in input_schema.check(case)]
             assert [each for each in problems if not KNOWN_DIFFERENCES.fullmatch(each)] == []
 
 
@@ -130,21 +131,17 @@ def test_problem_has_the_path_of_its_field() -> None:
 
 
 @pytest.mark.parametrize("command", [("check",), ("render", "xr.yaml")], ids=["check", "render"])
-def test_commands_report_the_problem_at_its_field(tmp_path: Path, command: tuple[str, ...]) -> None:
+def test_commands_report_the_problem_at_its_field(
+    tmp_path: Path, run: Run, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The parser accepts this input, its CRD does not."""
     (tmp_path / "xr.yaml").write_text(one_step.XR)
     limits = f"limits: {{steps: {MAX_INTEGER + 1}}}\n"
     text = one_step.composition("JinjaTemplate", "# no document", fields=limits)
     (tmp_path / "composition.yaml").write_text(text)
-    completed = subprocess.run(
-        [sys.executable, "-m", "function_script", *command, "composition.yaml"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert completed.returncode == 1
-    first, second = without_note(completed.stdout + completed.stderr).splitlines()[:2]
+    monkeypatch.chdir(tmp_path)
+    printed = run(*command, "composition.yaml", code=1)
+    first, second = without_note(printed.text).splitlines()[:2]
     assert first == "error: input.limits.steps: must be an integer of at most 53 bits"
     assert second.strip() == "--> composition.yaml:13:16"
 

@@ -3,13 +3,15 @@
 import io
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 from support.builders import API_VERSION, XR, starlark
+from support.commands import Printed, Run
 from support.notes import without_note
 
-from function_script import cli
 from function_script.request.values import Object
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Source
@@ -34,22 +36,23 @@ def request(script: str = ECHO, **parts: object) -> Object:
     return {"meta": {"tag": "t"}, "observed": observed, "input": starlark(script), **parts}
 
 
-def execute(
-    value: object, *flags: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of `run` with the request on stdin."""
-    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(value)))
-    code = cli.execute(["run", *flags])
-    output = capsys.readouterr()
-    return code, output.out, without_note(output.err)
+Answer: TypeAlias = Callable[..., Printed]
 
 
-def test_request_is_answered(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def answer(run: Run, monkeypatch: pytest.MonkeyPatch) -> Answer:
+    """Run `run` with a request on stdin."""
+
+    def answered(value: object, *flags: object, code: int = 0) -> Printed:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(value)))
+        return run("run", *flags, code=code)
+
+    return answered
+
+
+def test_request_is_answered(answer: Answer) -> None:
     """The response is protobuf JSON with the protocol's names; integers look like integers."""
-    code, out, err = execute(request(), monkeypatch=monkeypatch, capsys=capsys)
-    assert code == 0
+    out, err = answer(request())
     resource: Object = {"apiVersion": "v1", "kind": "Thing", "size": 2, "half": 0.5}
     # An hour, and the deviation of this XR.
     assert json.loads(out) == {
@@ -57,15 +60,12 @@ def test_request_is_answered(
         "desired": {"resources": {"thing": {"resource": resource, "ready": "READY_TRUE"}}},
     }
     assert '"size": 2\n' in out
-    assert err.strip() == "seen"
+    assert without_note(err).strip() == "seen"
 
 
-def test_fatal_response_is_printed_and_fails(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_fatal_response_is_printed_and_fails(answer: Answer) -> None:
     """A pipeline that runs this notices, and still has the response to look at."""
-    code, out, err = execute(request(FATAL), monkeypatch=monkeypatch, capsys=capsys)
-    assert code == 1
+    out, err = answer(request(FATAL), code=1)
     assert json.loads(out)["results"][0]["severity"] == "SEVERITY_FATAL"
     assert "error: the function returned a fatal result: no" in err
 
@@ -89,21 +89,14 @@ LOST = [
 
 @pytest.mark.parametrize(("script", "flags", "message"), LOST)
 def test_lost_worker_answers_as_in_production(
-    script: str,
-    flags: tuple[str, str],
-    message: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    script: str, flags: tuple[str, str], message: str, answer: Answer
 ) -> None:
     """A server answers FATAL then, with desired state and context untouched."""
     thing: Object = {"resource": {"apiVersion": "v1", "kind": "Thing"}, "ready": "READY_TRUE"}
     parts: Object = {"desired": {"resources": {"thing": thing}}, "context": {"key": "value"}}
-    code, out, err = execute(
-        request(script, **parts), *flags, monkeypatch=monkeypatch, capsys=capsys
-    )
+    out, err = answer(request(script, **parts), *flags, code=1)
     response = json.loads(out)
     (result,) = response.pop("results")
-    assert code == 1
     assert result["severity"] == "SEVERITY_FATAL"
     assert message in result["message"]
     assert message in err
@@ -111,9 +104,7 @@ def test_lost_worker_answers_as_in_production(
     assert response == parts
 
 
-def test_programs_in_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_programs_in_files(tmp_path: Path, answer: Answer) -> None:
     """They are found below --program-root."""
     (tmp_path / "thing").mkdir()
     (tmp_path / "thing" / "main.star").write_text(ECHO)
@@ -125,9 +116,7 @@ def test_programs_in_files(
             "fileSystem": {"dirPath": "thing"},
         }
     )
-    flags = ("--program-root", str(tmp_path))
-    code, out, _ = execute(value, *flags, monkeypatch=monkeypatch, capsys=capsys)
-    assert code == 0
+    out = answer(value, "--program-root", tmp_path).out
     assert "thing" in json.loads(out)["desired"]["resources"]
 
 

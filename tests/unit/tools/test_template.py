@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from support.builders import XR
+from support.commands import Run
 
-from function_script import cli
 from function_script.request.limits import Limits
 from function_script.request.values import Object
 from function_script.texts.errors import FatalError, InputError, ProgramError
@@ -255,14 +255,12 @@ def test_data_is_one_object(text: str) -> None:
         template.load_data(Source(name="d", text=text))
 
 
-def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command(tmp_path: Path, run: Run) -> None:
     """The text on stdout, byte for byte; errors on stderr, and nothing else then."""
     (tmp_path / "input.yaml").write_text(GO)
     (tmp_path / "xr.json").write_text(json.dumps(XR))
     command = ["template", str(tmp_path / "input.yaml"), "-d", str(tmp_path / "xr.json")]
-    assert cli.execute(command) == 0
-    assert capsys.readouterr().out == "count: 2\n"
-    assert cli.execute(["template", str(tmp_path / "absent.yaml")]) == 1
-    message = capsys.readouterr()
+    assert run(*command).out == "count: 2\n"
+    message = run("template", tmp_path / "absent.yaml", code=1)
     assert message.out == ""
     assert "no such file or directory" in message.err

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import pytest
-
-from function_script import cli
+from support.commands import Run
 
 COMPOSITION = """\
 apiVersion: apiextensions.crossplane.io/v1
@@ -63,12 +62,11 @@ data: {zone: south, size: "2"}
 
 @pytest.mark.parametrize(("expectation", "note"), CASES)
 def test_failure_names_the_line_that_wrote_the_value(
-    expectation: str, note: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    expectation: str, note: str, tmp_path: Path, run: Run
 ) -> None:
     (tmp_path / "composition.yaml").write_text(COMPOSITION)
     (tmp_path / "case.yaml").write_text(f"{CASE}expect:\n  {expectation}\n")
     (tmp_path / "expected.yaml").write_text(EXPECTED)
-    assert cli.execute(["test", str(tmp_path)]) == 1
-    text = capsys.readouterr().out
+    text = run("test", tmp_path, code=1).out
     assert f"--> {tmp_path}/case.yaml:8:" in text
     assert f"  = {note.format(tmp_path / 'composition.yaml')}\n" in text

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.check_helpers import LINE, PIPELINE, composition, found, ours
+from support.commands import Run
 from support.paths import ROOT
 
 from function_script import cli
@@ -102,9 +103,7 @@ def test_file_that_is_certainly_meant_must_be_yaml(tmp_path: Path, text: str) ->
     assert "it is not UTF-8 text" in finding.diagnostic.message
 
 
-def test_templates_of_a_chart_are_not_looked_at(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_templates_of_a_chart_are_not_looked_at(tmp_path: Path, run: Run) -> None:
     """Helm makes YAML of them, so as they are they say nothing; the report names them."""
     file = tmp_path / "chart" / "templates" / "apis" / "a.yaml"
     file.parent.mkdir(parents=True)
@@ -112,13 +111,12 @@ def test_templates_of_a_chart_are_not_looked_at(
     file.write_text(composition(BROKEN))
     xrd = "apiVersion: apiextensions.crossplane.io/v2\nkind: CompositeResourceDefinition\n"
     (file.parent / "xrd.yaml").write_text(f"{xrd}metadata: {{{{ .Values.labels }}}}\n")
-    assert cli.execute(["check", str(tmp_path)]) == 0
-    assert capsys.readouterr().out == (
+    assert run("check", tmp_path).out == (
         "Checked 0 steps in 0 files: 0 errors, 0 warnings\n"
         f"Not looked at: 1 file\n  {file}: it is a template of a Helm chart\n"
     )
     (tmp_path / "chart" / "Chart.yaml").unlink()
-    assert cli.execute(["check", str(tmp_path)]) == 1
+    run("check", tmp_path, code=1)
 
 
 def test_steps_of_other_functions_are_named(tmp_path: Path) -> None:
@@ -289,18 +287,11 @@ EXITS = [
 
 @pytest.mark.parametrize(("text", "flags", "code", "begin", "end"), EXITS)
 def test_exit_codes(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    text: str,
-    flags: list[str],
-    code: int,
-    begin: str,
-    end: str,
+    tmp_path: Path, run: Run, text: str, flags: list[str], code: int, begin: str, end: str
 ) -> None:
     """Errors fail, warnings only where that is wanted; the report is on stdout."""
     (tmp_path / "a.yaml").write_text(text)
-    assert cli.execute(["check", str(tmp_path), *flags]) == code
-    said = capsys.readouterr()
+    said = run("check", tmp_path, *flags, code=code)
     assert said.err == ""
     assert said.out.startswith(begin)
     assert said.out.endswith(
@@ -308,26 +299,21 @@ def test_exit_codes(
     )
 
 
-def test_quiet_tells_nothing_but_findings(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_quiet_tells_nothing_but_findings(tmp_path: Path, run: Run) -> None:
     """So nothing at all where nothing is wrong."""
     file = tmp_path / "a.yaml"
     file.write_text(UNUSED)
-    assert cli.execute(["check", str(file), "--quiet"]) == 0
-    said = capsys.readouterr().out
+    said = run("check", file, "--quiet").out
     assert said.startswith("warning: ")
     assert "Checked" not in said
     file.write_text(ours("GoTemplate", "inline: text"))
-    assert cli.execute(["check", str(file), "-q"]) == 0
-    assert capsys.readouterr().out == ""
+    assert run("check", file, "-q").out == ""
 
 
-def test_json_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_output(tmp_path: Path, run: Run) -> None:
     """The command prints nothing but the report, which a program can read."""
     (tmp_path / "a.yaml").write_text(BROKEN)
-    assert cli.execute(["check", str(tmp_path), "-o", "json"]) == 1
-    assert json.loads(capsys.readouterr().out)["summary"]["errors"] == 1
+    assert json.loads(run("check", tmp_path, "-o", "json", code=1).out)["summary"]["errors"] == 1
 
 
 def test_colours_of_severities(tmp_path: Path) -> None:

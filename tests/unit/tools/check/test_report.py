@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from support.check_helpers import LINE, found, ours
+from support.commands import Run
 
-from function_script import cli
 from function_script.tools import check
 from function_script.tools.check import report, rules
 
@@ -66,8 +66,10 @@ def test_paths_stay_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert '"uri": "a%20b.yaml"' in json.dumps(log)
 
 
-def test_command_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_writes_it(tmp_path: Path, run: Run) -> None:
     """With the exit code that every output has."""
     (tmp_path / "a.yaml").write_text(BROKEN)
-    assert cli.execute(["check", str(tmp_path), "-o", "sarif"]) == 1
-    assert len(json.loads(capsys.readouterr().out)["runs"][0]["results"]) == 1
+    assert (
+        len(json.loads(run("check", tmp_path, "-o", "sarif", code=1).out)["runs"][0]["results"])
+        == 1
+    )

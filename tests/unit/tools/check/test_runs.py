@@ -5,8 +5,8 @@ from pathlib import Path
 from textwrap import dedent, indent
 
 import pytest
+from support.commands import Run
 
-from function_script.cli import execute
 from function_script.sandbox import Pool
 from function_script.tools import check, local_pool
 from function_script.tools.check import runs
@@ -643,11 +643,10 @@ FORMS = [
 
 @pytest.mark.parametrize(("flags", "text"), FORMS)
 def test_branch_is_listed_in_every_form_and_is_no_finding(
-    flags: list[str], text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    flags: list[str], text: str, tmp_path: Path, run: Run
 ) -> None:
     file = _place(tmp_path, _STARLARK, _STARLARK_BRANCHES.replace('fail("YES")', "pass"))
-    assert execute(["check", str(file), "--strict", *flags]) == 0
-    assert text.format(file=f"{file}:19:13") in capsys.readouterr().out
+    assert text.format(file=f"{file}:19:13") in run("check", file, "--strict", *flags).out
 
 
 def test_module_in_a_file_runs(tmp_path: Path, pool: Pool) -> None:

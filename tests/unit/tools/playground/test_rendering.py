@@ -141,16 +141,16 @@ def test_case_has_the_context(playground: Playground) -> None:
     assert "name: bucket" in answer["case"] or "bucket:" in answer["case"]
 
 
-def test_steps_that_are_left_out_are_told_beside_the_error_of_another(tmp_path: Path) -> None:
-    folder = tmp_path / "app"
-    shutil.copytree(EXAMPLES / "error-jinja", folder)
-    with (folder / "composition.yaml").open("a") as file:
-        file.write("  - step: elsewhere\n    functionRef:\n      name: function-elsewhere\n")
-    with Playground(tmp_path, 0) as served:
-        messages = [problem["message"] for problem in render(served, "app")["problems"]]
-        assert ["elsewhere" in message for message in messages] == [True, False]
-        with pytest.raises(InputError, match="elsewhere"):
-            served.handle("/api/case", {"folder": "app", "files": {}})
+def test_steps_that_are_left_out_are_told_beside_the_error_of_another(
+    playground: Playground,
+) -> None:
+    text = (EXAMPLES / "error-jinja" / "composition.yaml").read_text()
+    text += "  - step: elsewhere\n    functionRef:\n      name: function-elsewhere\n"
+    files = {"composition.yaml": text}
+    problems = render(playground, "error-jinja", files)["problems"]
+    assert ["elsewhere" in problem["message"] for problem in problems] == [True, False]
+    with pytest.raises(InputError, match="elsewhere"):
+        playground.handle("/api/case", {"folder": "error-jinja", "files": files})
 
 
 def test_port_is_the_same_for_a_directory(tmp_path: Path) -> None:
@@ -241,13 +241,9 @@ def test_built_in_function_of_another_version_is_refused_if_strict(tmp_path: Pat
         assert bool(errors) is is_strict
 
 
-def test_deferred_document_about_the_xr_is_a_note_at_the_xr(tmp_path: Path) -> None:
+def test_deferred_document_about_the_xr_is_a_note_at_the_xr(playground: Playground) -> None:
     """It is no composed resource that waits."""
-    folder = tmp_path / "app"
-    shutil.copytree(ROOT / "examples" / "jinja-defer", folder)
-    (folder / "composition.yaml").write_text(DEFERRED)
-    with Playground(tmp_path, 0) as served:
-        result = render(served, "app")
+    result = render(playground, "jinja-defer", {"composition.yaml": DEFERRED})
     assert [each["name"] for each in result["waiting"]] == ["Database"], result["problems"]
     (node,) = result["graph"]["nodes"]
     assert (node["id"], node["kind"]) == ("xr", "Database")

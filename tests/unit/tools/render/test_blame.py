@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import pytest
-
-from function_script import cli
+from support.commands import Run
 
 XRD = """\
 apiVersion: apiextensions.crossplane.io/v2
@@ -79,24 +78,15 @@ spec:
 """
 
 
-@pytest.fixture(name="project")
-def fixture_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(autouse=True)
+def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, text in {"xr": XR, "xrd": XRD, "composition": COMPOSITION}.items():
         (tmp_path / f"{name}.yaml").write_text(text)
     monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = cli.execute(["render", *arguments])
-    return (code, *capsys.readouterr())
-
-
-def test_blame_is_render_behind_a_margin(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    del project
-    _, plain, _ = run(capsys)
-    code, text, _ = run(capsys, "--blame")
-    assert code == 0
+def test_blame_is_render_behind_a_margin(run: Run) -> None:
+    plain, text = run("render").out, run("render", "--blame").out
     rows = [line.partition(" | ") for line in text.splitlines()]
     assert [line for _, _, line in rows] == plain.splitlines()
     assert len({len(margin) for margin, bar, _ in rows if bar}) == 1
@@ -158,11 +148,8 @@ EXPLAINED = [
 
 
 @pytest.mark.parametrize(("target", "expected"), EXPLAINED)
-def test_explain(
-    target: str, expected: str, project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    del project
-    assert run(capsys, "--explain", target)[:2] == (0, expected)
+def test_explain(target: str, expected: str, run: Run) -> None:
+    assert run("render", "--explain", target).out == expected
 
 
 UNKNOWN = [
@@ -178,18 +165,12 @@ UNKNOWN = [
 
 
 @pytest.mark.parametrize(("target", "error"), UNKNOWN)
-def test_explain_of_what_is_not_there(
-    target: str, error: str, project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    del project
-    code, out, err = run(capsys, "--explain", target)
-    assert (code, out) == (1, "")
+def test_explain_of_what_is_not_there(target: str, error: str, run: Run) -> None:
+    out, err = run("render", "--explain", target, code=1)
+    assert out == ""
     assert f'error: cannot explain "{target}": {error}' in err
 
 
 @pytest.mark.parametrize("flag", ["--watch", "--validate"])
-def test_blame_is_for_documents_that_are_printed(
-    flag: str, project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    del project
-    assert run(capsys, "--blame", flag)[0] == 2
+def test_blame_is_for_documents_that_are_printed(flag: str, run: Run) -> None:
+    run("render", "--blame", flag, code=2)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 from google.protobuf import json_format
+from support.commands import Run
 from support.paths import ROOT
 
-from function_script.cli import execute
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request.values import Object
 from function_script.tools.render import builtin
@@ -231,17 +231,14 @@ def test_default_data_lies_below_context_and_configs() -> None:
     assert environment["deep"] == {"d": 1, "x": 2}
 
 
-def test_render_shows_the_field_that_a_builtin_function_refuses(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_render_shows_the_field_that_a_builtin_function_refuses(tmp_path: Path, run: Run) -> None:
     folder = ROOT / "examples" / "built-in-functions"
     for file in folder.iterdir():
         if file.is_file():
             (tmp_path / file.name).write_bytes(file.read_bytes())
     composition = tmp_path / "composition.yaml"
     composition.write_text(composition.read_text().replace("environmentConfigs:", "envConfigs:"))
-    assert execute(["render", str(tmp_path), "--quiet"]) == 1
-    captured = capsys.readouterr()
+    captured = run("render", tmp_path, "--quiet", code=1)
     assert captured.out == ""
     assert "cannot get Function input from *v1.RunFunctionRequest: spec.envConfigs" in captured.err
     assert f"--> {composition}:" in captured.err

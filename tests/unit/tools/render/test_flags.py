@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 import pytest
+from support.commands import Run
 from support.paths import ROOT
 
-from function_script import cli
 from function_script.cli import render_options
 from function_script.texts.errors import InputError
 from function_script.tools.project import Project
@@ -102,7 +102,7 @@ UNREADABLE = [
 
 @pytest.mark.parametrize(("rest", "message"), UNREADABLE)
 def test_xrd_that_makes_no_crd_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], rest: str, message: str
+    tmp_path: Path, run: Run, rest: str, message: str
 ) -> None:
     """Crossplane could not serve any of its XRs."""
     (tmp_path / "xr.yaml").write_text(
@@ -113,35 +113,26 @@ def test_xrd_that_makes_no_crd_is_refused(
         "spec: {compositeTypeRef: {apiVersion: example.org/v1, kind: Thing}, pipeline: []}\n"
     )
     (tmp_path / "xrd.yaml").write_text(XRD + rest)
-    assert cli.execute(["render", str(tmp_path)]) == 1
-    assert message in capsys.readouterr().err
+    assert message in run("render", tmp_path, code=1).err
 
 
-BUILTIN = ROOT / "examples" / "built-in-functions"
+BUILTIN = ("render", ROOT / "examples" / "built-in-functions")
 
 
-def run(*arguments: str) -> int:
-    """The exit code of `render` of the example with built-in functions."""
-    return cli.execute(["render", str(BUILTIN), *arguments])
-
-
-def test_explanation_has_a_line_for_each_step(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("--explain-functions", "--function", "function-auto-ready=skip") == 0
-    settings, queue, ready = capsys.readouterr().out.splitlines()
+def test_explanation_has_a_line_for_each_step(run: Run) -> None:
+    printed = run(*BUILTIN, "--explain-functions", "--function", "function-auto-ready=skip")
+    settings, queue, ready = printed.out.splitlines()
     assert settings.startswith("settings: function-environment-configs is built in, as v")
     assert queue.startswith("queue: function-script runs here, in the sandbox: ")
     assert ready.startswith("ready: function-auto-ready is skipped: --function")
 
 
-def test_strict_versions_refuse_a_builtin_function(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("--strict-versions") == 1
-    assert "is built in; the Function names v0.4.0" in capsys.readouterr().err
+def test_strict_versions_refuse_a_builtin_function(run: Run) -> None:
+    printed = run(*BUILTIN, "--strict-versions", code=1)
+    assert "is built in; the Function names v0.4.0" in printed.err
 
 
-@pytest.mark.parametrize("is_quiet", [False, True])
-def test_note_of_a_builtin_function_is_printed_once(
-    capsys: pytest.CaptureFixture[str], is_quiet: bool
-) -> None:
-    assert run(*(["--quiet"] if is_quiet else [])) == 0
+@pytest.mark.parametrize("flags", [[], ["--quiet"]], ids=["once", "quiet"])
+def test_note_of_a_builtin_function_is_printed_once(run: Run, flags: list[str]) -> None:
     note = "note: function-auto-ready v0.7.0 is built in; the Function names v0.5.0"
-    assert capsys.readouterr().err.count(note) == (0 if is_quiet else 1)
+    assert run(*BUILTIN, *flags).err.count(note) == (0 if flags else 1)

@@ -10,6 +10,7 @@ from subprocess import DEVNULL
 
 import pytest
 from support import one_step
+from support.commands import Run
 from support.timing import takes_less
 
 from function_script.cli import execute
@@ -57,15 +58,14 @@ PROGRAMS = {
 
 @pytest.mark.serial
 @pytest.mark.parametrize("kind", PROGRAMS)
-def test_render_is_quick(tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_render_is_quick(tmp_path: Path, kind: str, run: Run) -> None:
     """A composition of 500 resources, in every language; tests/unit/cli/test_cli.py has few."""
     count = 500
     field, program = PROGRAMS[kind]
     (tmp_path / "xr.yaml").write_text(f"{one_step.XR}spec: {{count: {count}}}\n")
     text = one_step.composition(kind, program, field=field)
     (tmp_path / "composition.yaml").write_text(text)
-    assert execute(["render", str(tmp_path)]) == 0
-    assert capsys.readouterr().out.count("\nkind: Bucket\n") == count
+    assert run("render", tmp_path).out.count("\nkind: Bucket\n") == count
     assert takes_less(("-m", "function_script.cli", "render", str(tmp_path)), 0.6)
 
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 from support import one_step
-
-from function_script.cli import execute
+from support.commands import Run
 
 DEPLOYMENT = """\
 apiVersion: apps/v1
@@ -100,63 +99,49 @@ ROWS = [
 
 @pytest.mark.parametrize(("document", "text", "message", "advice"), ROWS)
 def test_problem_is_a_warning_at_its_line(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    document: str,
-    text: str,
-    message: str,
-    advice: str,
+    tmp_path: Path, run: Run, document: str, text: str, message: str, advice: str
 ) -> None:
     """The documents and the exit code are those of a rendering without schemas."""
     write(tmp_path, document)
     (tmp_path / "xrd.yaml").write_text(XRD)
     (tmp_path / "crds").mkdir()
     (tmp_path / "crds" / "bucket.yaml").write_text(CRD)
-    assert execute(["render", str(tmp_path)]) == 0
-    printed = capsys.readouterr()
+    printed = run("render", tmp_path)
     composition = tmp_path / "composition.yaml"
     lines = composition.read_text().splitlines()
     (line,) = [number for number, each in enumerate(lines, 1) if each.strip().startswith(text)]
     assert f"warning: {message}" in printed.err
     assert f"--> {composition}:{line}:" in printed.err
     assert advice in printed.err
-    assert execute(["render", str(tmp_path), "--quiet"]) == 0
-    quiet = capsys.readouterr()
+    quiet = run("render", tmp_path, "--quiet")
     assert (quiet.out, quiet.err) == (printed.out, "")
 
 
-def test_kind_without_a_schema_has_no_problem(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_kind_without_a_schema_has_no_problem(tmp_path: Path, run: Run) -> None:
     write(tmp_path, BUCKET)
-    assert execute(["render", str(tmp_path)]) == 0
-    assert "warning" not in capsys.readouterr().err
+    assert "warning" not in run("render", tmp_path).err
 
 
-def test_kind_without_a_schema_is_noted_where_crds_are_at_hand(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_kind_without_a_schema_is_noted_where_crds_are_at_hand(tmp_path: Path, run: Run) -> None:
     """Silence would read as a comparison."""
     write(tmp_path, BUCKET)
     (tmp_path / "crd.yaml").write_text(CRD.replace("kind: Bucket", "kind: Queue"))
-    assert execute(["render", str(tmp_path), "--crds", str(tmp_path / "crd.yaml")]) == 0
     note = "note: no schema, not compared: Bucket of s3.example.org/v1"
-    assert capsys.readouterr().err.count(note) == 1
+    assert run("render", tmp_path, "--crds", tmp_path / "crd.yaml").err.count(note) == 1
 
 
 @pytest.mark.parametrize("flags", [[], ["--skip-validation"]], ids=["validates", "does-not"])
 def test_package_whose_schemas_are_not_at_hand_is_noted(
-    flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    flags: list[str], tmp_path: Path, run: Run
 ) -> None:
     """`check` says it, too; without validation no schema is asked for."""
     write(tmp_path, BUCKET)
     meta = "apiVersion: meta.pkg.crossplane.io/v1\nkind: Configuration\nspec:\n  dependsOn:\n"
     meta += "  - {provider: registry.example.org/none, version: v1.0.0}\n"
     (tmp_path / "crossplane.yaml").write_text(meta)
-    arguments = ["render", str(tmp_path), "--crds", str(tmp_path / "crossplane.yaml"), *flags]
-    assert execute(arguments) == 0
+    printed = run("render", tmp_path, "--crds", tmp_path / "crossplane.yaml", *flags)
     note = 'note: the schemas of package "registry.example.org/none:v1.0.0" are not in the cache'
-    assert capsys.readouterr().err.count(note) == (0 if flags else 1)
+    assert printed.err.count(note) == (0 if flags else 1)
 
 
 AUTOSCALER = """\
@@ -171,12 +156,9 @@ spec:
 """
 
 
-def test_field_of_another_version_names_that_version(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_field_of_another_version_names_that_version(tmp_path: Path, run: Run) -> None:
     write(tmp_path, AUTOSCALER)
-    assert execute(["render", str(tmp_path)]) == 0
-    assert "hint: HorizontalPodAutoscaler of autoscaling/v2 has it" in capsys.readouterr().err
+    assert "hint: HorizontalPodAutoscaler of autoscaling/v2 has it" in run("render", tmp_path).err
 
 
 @pytest.mark.parametrize(
@@ -187,26 +169,22 @@ def test_field_of_another_version_names_that_version(
     ],
 )
 def test_field_of_another_version_is_no_error(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], text: str
+    tmp_path: Path, run: Run, arguments: list[str], text: str
 ) -> None:
     write(tmp_path, AUTOSCALER)
     case = "xr: xr.yaml\ncomposition: composition.yaml\nexpect: {events: []}\n"
     (tmp_path / "case.yaml").write_text(case)
     command, *flags = arguments
-    assert execute([command, str(tmp_path), *flags]) == 0
-    out = capsys.readouterr().out
+    out = run(command, tmp_path, *flags).out
     assert 'warning: invalid resource "scaler": unknown field "spec.behavior"' in out
     assert text in out
 
 
 @pytest.mark.parametrize("output", ["text", "json"])
-def test_report_names_the_resource_and_the_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], output: str
-) -> None:
+def test_report_names_the_resource_and_the_line(tmp_path: Path, run: Run, output: str) -> None:
     """The line is that of the value in the author's file."""
     write(tmp_path, DEPLOYMENT)
-    assert execute(["render", str(tmp_path), "--validate", "--output", output]) == 1
-    text = capsys.readouterr().out.replace('\\"', '"')
+    text = run("render", tmp_path, "--validate", "--output", output, code=1).out.replace('\\"', '"')
     lines = (tmp_path / "composition.yaml").read_text().splitlines()
     line = 1 + next(number for number, each in enumerate(lines) if "replcas" in each)
     assert f'resource "web", {tmp_path}/composition.yaml:{line}' in text

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from support import one_step
+from support.commands import Run
 
 from function_script import cli
 
@@ -53,32 +54,26 @@ def write(directory: Path, files: dict[str, tuple[str, str]]) -> list[str]:
 
 @pytest.mark.parametrize(("files", "size"), NAMES)
 def test_files_are_rendered_with_the_xrd_beside_them(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    files: dict[str, tuple[str, str]],
-    size: str | None,
+    tmp_path: Path, run: Run, files: dict[str, tuple[str, str]], size: str | None
 ) -> None:
-    assert cli.execute(["render", *write(tmp_path, files)]) == 0
-    output = capsys.readouterr()
+    output = run("render", *write(tmp_path, files))
     assert ("note: the XRD is " in output.err) is (size is not None)
     assert f"size: {size or '<no value>'}\n" in output.out
 
 
-def test_xrd_none_renders_without_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_xrd_none_renders_without_it(tmp_path: Path, run: Run) -> None:
     paths = write(tmp_path, {"xrd.yaml": ("XThing", "large")})
-    assert cli.execute(["render", *paths, "--xrd", "none"]) == 0
-    output = capsys.readouterr()
+    output = run("render", *paths, "--xrd", "none")
     assert "the XRD is" not in output.err
     assert "size: <no value>\n" in output.out
 
 
 @pytest.mark.parametrize(("name", "has_note"), [("definition.yaml", True), ("xrd.yaml", False)])
 def test_directory_is_rendered_as_its_files_are(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, *, has_note: bool
+    tmp_path: Path, run: Run, name: str, *, has_note: bool
 ) -> None:
     write(tmp_path, {name: ("XThing", "large")})
-    assert cli.execute(["render", str(tmp_path)]) == 0
-    output = capsys.readouterr()
+    output = run("render", tmp_path)
     assert "size: large\n" in output.out
     assert ("note: the XRD is " in output.err) is has_note
 

@@ -5,14 +5,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from subprocess import CompletedProcess
-from typing import Protocol
 
 import pytest
+from support.commands import Run
 from support.paths import ROOT
 from support.validate_helpers import check
 
-from function_script.cli import execute
 from function_script.tools.validate.report import render_diagnostics, render_json, render_text
 
 
@@ -193,37 +191,18 @@ def test_extensions_win(tmp_path: Path) -> None:
     assert report.notes == ()
 
 
-class Run(Protocol):
-    """Runs a command line in the checkout."""
-
-    def __call__(self, *args: str, stdin: str = "") -> CompletedProcess[str]: ...
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run command lines in this process."""
-    monkeypatch.chdir(ROOT)
-
-    def run(*args: str, stdin: str = "") -> CompletedProcess[str]:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
-        code = execute(args)
-        printed = capfd.readouterr()
-        return CompletedProcess(args, code, printed.out, printed.err)
-
-    return run
-
-
-EXAMPLE = "examples/gotemplate-conditions"
+EXAMPLE = ROOT / "examples" / "gotemplate-conditions"
 
 
 @pytest.mark.parametrize("output", ["text", "json", "yaml"])
-def test_render_validates_what_it_renders(run: Run, output: str) -> None:
+def test_render_validates_what_it_renders(
+    run: Run, output: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The same report and exit code as with the two commands in a pipe."""
-    rendered = run("render", EXAMPLE, "--include-full-xr")
-    piped = run("validate", f"{EXAMPLE}/xrd.yaml", "-", "-o", output, stdin=rendered.stdout)
-    at_once = run("render", EXAMPLE, "--validate", "--output", output)
-    assert at_once.stdout == piped.stdout
-    assert at_once.returncode == piped.returncode == 0
+    rendered = run("render", EXAMPLE, "--include-full-xr").out
+    monkeypatch.setattr(sys, "stdin", io.StringIO(rendered))
+    piped = run("validate", EXAMPLE / "xrd.yaml", "-", "-o", output)
+    assert run("render", EXAMPLE, "--validate", "--output", output).out == piped.out
 
 
 def test_render_fails_when_what_it_renders_is_invalid(run: Run, tmp_path: Path) -> None:
@@ -232,24 +211,20 @@ def test_render_fails_when_what_it_renders_is_invalid(run: Run, tmp_path: Path) 
     text = CRD_OF_CONFIG_MAPS.replace("group: apps", "group: rds.aws.upbound.io")
     text = text.replace("kind: Deployment", "kind: Instance").replace("v1\n", "v1beta1\n")
     crd.write_text(text.replace("apiextensions.k8s.io/v1beta1", "apiextensions.k8s.io/v1"))
-    completed = run("render", EXAMPLE, "--validate", "--crds", str(crd), "--output", "json")
-    assert completed.returncode == 1
-    assert json.loads(completed.stdout)["summary"]["invalid"] == 1
+    printed = run("render", EXAMPLE, "--validate", "--crds", crd, "--output", "json", code=1)
+    assert json.loads(printed.out)["summary"]["invalid"] == 1
 
 
 def test_missing_schemas_may_fail_too(run: Run) -> None:
     """The flag is the same as in `validate`."""
-    assert run("render", EXAMPLE, "--validate", "--error-on-missing-schemas").returncode == 1
+    run("render", EXAMPLE, "--validate", "--error-on-missing-schemas", code=1)
 
 
-@pytest.mark.parametrize("flags", [("--watch", "--validate", "--crds", "x,-")])
-def test_flags_that_do_not_go_together_are_wrong_usage(run: Run, flags: tuple[str, ...]) -> None:
-    """Nothing is ignored in silence."""
-    assert run("render", EXAMPLE, *flags).returncode == 2
+def test_watched_validation_has_no_crds_of_stdin(run: Run) -> None:
+    run("render", EXAMPLE, "--watch", "--validate", "--crds", "x,-", code=2)
 
 
 def test_report_without_schemas_names_their_place(run: Run) -> None:
     """A report of nothing but missing schemas is no good news."""
-    completed = run("render", "examples/starlark-robots", "--validate")
-    assert "note: there are no schemas: --xrd and --crds name them" in completed.stderr
-    assert completed.returncode == 0
+    printed = run("render", ROOT / "examples" / "starlark-robots", "--validate")
+    assert "note: there are no schemas: --xrd and --crds name them" in printed.err

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
+from support.commands import Run
 
-from function_script.cli import execute
 from function_script.texts.errors import InputError
 from function_script.tools import xpkg
 from function_script.tools.xpkg import image_loader, images
@@ -119,13 +119,11 @@ def test_example_needs_a_kind(project: Path) -> None:
 
 
 def test_directory_with_the_metadata_is_found(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    project: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     """Without a flag it is the current one, when crossplane.yaml is there."""
     monkeypatch.chdir(project)
-    assert execute(["package", "build", "-o", "x.xpkg"]) == 0
-    output = capsys.readouterr()
+    output = run("package", "build", "-o", "x.xpkg")
     assert output.out.startswith("x.xpkg sha256:")
     assert output.err == "left out: ci.yaml, xr.yaml\n"
-    assert execute(["package", "build", "-o", "x.xpkg", "--quiet"]) == 0
-    assert capsys.readouterr().err == ""
+    assert run("package", "build", "-o", "x.xpkg", "--quiet").err == ""

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.commands import Run
 
-from function_script.cli import execute
 from function_script.texts.errors import InputError
 from function_script.tools.xpkg import archives, image_loader, images
 
@@ -154,7 +154,7 @@ def test_indices_have_an_end(tmp_path: Path) -> None:
 
 
 def test_package_contains_no_secret(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     """The command refuses the layout, and writes no file."""
     layout = Layout(tmp_path)
@@ -163,8 +163,10 @@ def test_package_contains_no_secret(
     (tmp_path / "package" / "crossplane.yaml").write_text(META)
     (tmp_path / "input_crds").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert execute(["package", "build", "--runtime-image", str(root), "-o", "a.xpkg"]) == 1
-    assert "is not a digest" in capsys.readouterr().err
+    assert (
+        "is not a digest"
+        in run("package", "build", "--runtime-image", root, "-o", "a.xpkg", code=1).err
+    )
     assert not (tmp_path / "a.xpkg").exists()
 
 
