@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -27,6 +27,16 @@ from function_script.request.values import Object, Value
 
 PACKAGE = Path(function_script.__file__).parent
 TOY = ROOT / "tests" / "support" / "toy_language"
+# Each line on stdin is the arguments of a command.
+COMMANDS = """\
+import contextlib, io, json, sys
+from function_script import cli
+for line in sys.stdin:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        code = cli.execute(json.loads(line))
+    print(json.dumps([code, printed.getvalue()]), flush=True)
+"""
 PROGRAM: dict[str, Value] = {
     "config": "name=$observed.composite.resource.metadata.name size=Small",
     "other": "size=Large",
@@ -66,18 +76,28 @@ def write(project: Path, program: Mapping[str, Value]) -> None:
     (project / "composition.yaml").write_text(text.replace("resources: |", "resources:"))
 
 
-def command(root: Path, *arguments: object, code: int = 0) -> str:
-    """Run a command of the copy; return what it prints."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "function_script", *map(str, arguments)],
+@pytest.fixture(scope="module")
+def command(root: Path) -> Iterator[Callable[..., str]]:
+    """Runs a command of the copy, and returns what it prints; one process runs them all."""
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", COMMANDS],
         env=os.environ | {"PYTHONPATH": str(root)},
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        check=False,
-        timeout=PATIENCE_SECONDS,
-    )
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        requests, answers = process.stdin, process.stdout
+
+        def run(*arguments: object, code: int = 0) -> str:
+            print(json.dumps([*map(str, arguments)]), file=requests, flush=True)
+            done, printed = json.loads(answers.readline())
+            assert done == code, printed
+            return str(printed)
+
+        yield run
+        requests.close()
 
 
 def step_input(**fields: object) -> Object:
@@ -98,7 +118,7 @@ def test_fourth_language_is_served(root: Path) -> None:
     assert (line["input"], line["language"]) == ("ToySheet", "toy")
 
 
-def test_mistakes_are_errors(root: Path, tmp_path: Path) -> None:
+def test_mistakes_are_errors(command: Callable[..., str], tmp_path: Path) -> None:
     """Inputs and programs are judged as those of the other languages."""
     mistakes: list[tuple[dict[str, object], str]] = [
         ({"resources": {"config": "name"}}, "cannot read name: it is no KEY=VALUE"),
@@ -113,65 +133,65 @@ def test_mistakes_are_errors(root: Path, tmp_path: Path) -> None:
     ]
     file = tmp_path / "inputs.yaml"
     file.write_text("---\n".join(json.dumps(step_input(**fields)) + "\n" for fields, _ in mistakes))
-    output = command(root, "check", file, code=1)
+    output = command("check", file, code=1)
     assert [error for _, error in mistakes if error not in output] == []
 
 
-def test_fourth_language_is_rendered(root: Path, project: Path) -> None:
+def test_fourth_language_is_rendered(command: Callable[..., str], project: Path) -> None:
     """`render` and `template` show what a program gives."""
-    assert "name: demo\n" in command(root, "render", project)
+    assert "name: demo\n" in command("render", project)
     assert '  size: "Large"' in command(
-        root, "template", project / "composition.yaml", "--data", project / "xr.yaml"
+        "template", project / "composition.yaml", "--data", project / "xr.yaml"
     )
 
 
-def test_program_is_in_files_or_in_an_object(root: Path, project: Path) -> None:
+def test_program_is_in_files_or_in_an_object(command: Callable[..., str], project: Path) -> None:
     """All texts of a place are a program's, and a step's own texts win over the object's."""
     (project / "b.toy").write_text("size=1 name\n")
     file = project / "input.yaml"
     in_files = step_input(source="FileSystem", fileSystem={"dirPath": "."}, resources=None)
     file.write_text(json.dumps(in_files))
-    assert "b.toy:1:8" in command(root, "check", file, "--program-root", project, code=1)
+    assert "b.toy:1:8" in command("check", file, "--program-root", project, code=1)
     file.write_text(json.dumps(step_input(inputRef={"name": "a", "namespace": "b"})))
-    command(root, "check", "--strict", file)
+    command("check", "--strict", file)
 
 
-def test_fourth_language_is_tested(root: Path, project: Path) -> None:
+def test_fourth_language_is_tested(command: Callable[..., str], project: Path) -> None:
     """`test` finds and runs the cases of a project."""
     case = project / "tests" / "toy.case.yaml"
     case.parent.mkdir()
     case.write_text("expect:\n  resources:\n    config: {data: {name: demo, size: Small}}\n")
-    command(root, "test", project)
+    command("test", project)
     case.write_text("expect:\n  resources:\n    config: {data: {name: other}}\n")
-    command(root, "test", project, code=1)
+    command("test", project, code=1)
 
 
-def test_fourth_language_is_checked(root: Path, project: Path) -> None:
+def test_fourth_language_is_checked(command: Callable[..., str], project: Path) -> None:
     """`check` has positions in the author's file, of the compiler's problems and of the rules'."""
-    command(root, "check", "--strict", project)
+    command("check", "--strict", project)
     write(project, {"config": "size=1", "other": "name"})
-    assert "composition.yaml:15" in command(root, "check", project, code=1)
+    assert "composition.yaml:15" in command("check", project, code=1)
     write(project, {"config": "size=1", "other": "|\n  size=1\n  name"})
-    assert "composition.yaml:17:11\n" in command(root, "check", project, code=1)
+    assert "composition.yaml:17:11\n" in command("check", project, code=1)
     write(project, {"config": "size=1", "other": "name=$observed.composit"})
-    output = command(root, "check", project, code=1)
+    output = command("check", project, code=1)
     assert "observed.composit does not exist" in output
     assert "composition.yaml:15" in output
 
 
-def test_project_is_begun(root: Path, tmp_path: Path) -> None:
+def test_project_is_begun(command: Callable[..., str], tmp_path: Path) -> None:
     """`init` knows the language, and what it writes passes."""
     directory = tmp_path / "project"
-    command(root, "init", directory, "--language", "toy")
-    command(root, "check", "--strict", directory)
+    command("init", directory, "--language", "toy")
+    command("check", "--strict", directory)
     files = f"{directory / 'xr.yaml'},{directory / 'composition.yaml'}"
-    command(root, "validate", directory / "xrd.yaml", files)
-    assert "image: nginx:1.29" in command(root, "render", directory)
+    command("validate", directory / "xrd.yaml", files)
+    assert "image: nginx:1.29" in command("render", directory)
 
 
-def test_editors_know_it(root: Path, tmp_path: Path) -> None:
+def test_editors_know_it(command: Callable[..., str], tmp_path: Path) -> None:
     """`editor` writes its snippet, its kind and its files' type."""
-    command(root, "editor", tmp_path)
+    command("editor", tmp_path)
     folder = tmp_path / ".vscode"
     snippets = json.loads((folder / "function-script.code-snippets").read_text())
     assert "step-toy" in {snippet["prefix"] for snippet in snippets.values()}

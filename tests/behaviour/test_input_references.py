@@ -52,14 +52,6 @@ def call(step_input: Object, *items: Object, **parts: object) -> pb.RunFunctionR
     return builders.call(builders.request(step_input, required_resources=required, **parts))
 
 
-def error(response: pb.RunFunctionResponse) -> str:
-    """The message of a fatal response, which changes no desired state."""
-    (result,) = response.results
-    assert result.severity == pb.SEVERITY_FATAL
-    assert response.meta.ttl.ToTimedelta().total_seconds() == 0
-    return result.message
-
-
 def text(response: pb.RunFunctionResponse) -> str:
     """The text that a program returned."""
     assert list(response.results) == []
@@ -90,11 +82,11 @@ def test_required_resource_of_an_input_kind_is_the_whole_input(language: str) ->
     del value["inputRef"]
     assert text(call(value, stored(language, params={"a": 1}))).replace(" ", "") == '{"a":1}'
     other = {**reference, "kind": "Other"}
-    assert "input.requiredResource.kind: must be" in error(
+    assert "input.requiredResource.kind: must be" in builders.fatal(
         call({**value, "requiredResource": other})  # type: ignore[dict-item] # plain values
     )
     newer = {**reference, "apiVersion": "script.fn.crossplane.io/v9"}
-    assert "input.requiredResource.apiVersion: must be" in error(
+    assert "input.requiredResource.apiVersion: must be" in builders.fatal(
         call({**value, "requiredResource": newer})  # type: ignore[dict-item] # plain values
     )
 
@@ -142,7 +134,7 @@ def test_requirements_modules_and_credentials_come_from_the_object(language: str
     required = {"zone": {"items": [{"resource": zone}]}}
     assert text(call(step(language), whole, required=required)) == "{}"
     missing = stored(language, credentials=["cloud"])
-    message = error(call(step(language), missing))
+    message = builders.fatal(call(step(language), missing))
     assert message.startswith(f"{KINDS[language]} platform/network: credentials[0]: the step has")
 
 
@@ -169,14 +161,14 @@ def test_program_of_the_object_may_be_elsewhere_again(language: str) -> None:
 @LANGUAGES
 def test_error_of_the_program_names_the_object(language: str) -> None:
     whole = stored(language, **{FIELDS[language]: BROKEN[language]})
-    message = error(call(step(language), whole))
+    message = builders.fatal(call(step(language), whole))
     place = f"{KINDS[language].lower()}/platform/network[{FIELDS[language]}]:2:"
     assert place in message
 
 
 @LANGUAGES
 def test_object_that_does_not_exist_is_fatal(language: str) -> None:
-    message = error(call(step(language)))
+    message = builders.fatal(call(step(language)))
     assert message.startswith(
         f"input.inputRef: cannot find {KINDS[language]} platform/network (its CRD must be installed"
     )
@@ -204,15 +196,15 @@ INVALID = {
 
 @pytest.mark.parametrize(("fields", "problem"), INVALID.values(), ids=INVALID)
 def test_error_in_the_object_is_at_its_field(fields: Object, problem: str) -> None:
-    message = error(call(step("starlark"), stored("starlark", **fields)))
+    message = builders.fatal(call(step("starlark"), stored("starlark", **fields)))
     assert f"StarlarkScript platform/network: {problem}" in message
 
 
 def test_error_in_the_steps_own_field_is_at_that_field() -> None:
     own = step("starlark", limits={"memory": "huge"}, ttl="soon")
     for message in (
-        error(builders.call(builders.request(own))),
-        error(call(own, stored("starlark", limits={"timeout": "long"}))),
+        builders.fatal(builders.call(builders.request(own))),
+        builders.fatal(call(own, stored("starlark", limits={"timeout": "long"}))),
     ):
         assert "input.limits.memory: cannot" in message
         assert "input.ttl: cannot" in message
@@ -234,9 +226,9 @@ def test_caller_that_does_not_know_namespaces_gets_an_error() -> None:
     waiting = builders.call(builders.request(step("starlark")))
     assert set(waiting.requirements.extra_resources) == {PROBE}
     probed = builders.request(step("starlark"), extra_resources={PROBE: {}})
-    assert "cannot require" in error(builders.call(probed))
+    assert "cannot require" in builders.fatal(builders.call(probed))
     stated: Object = {"tag": "a", "capabilities": ["CAPABILITY_CAPABILITIES"]}
-    message = error(builders.call(builders.request(step("starlark"), meta=stated)))
+    message = builders.fatal(builders.call(builders.request(step("starlark"), meta=stated)))
     assert "CAPABILITY_REQUIRED_RESOURCES" in message
 
 
@@ -265,12 +257,8 @@ def test_random_values_and_moves_work_in_an_object() -> None:
 
 
 def test_input_of_function_go_templating_cannot_refer() -> None:
-    value: Object = {
-        "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
-        "kind": "GoTemplate",
-        "inputRef": REFERENCE,
-    }
-    assert "input.inputRef: unknown field" in error(builders.call(builders.request(value)))
+    value = builders.peer("a: 1", inputRef=REFERENCE)
+    assert "input.inputRef: unknown field" in builders.fatal(builders.call(builders.request(value)))
 
 
 COMPOSING = (

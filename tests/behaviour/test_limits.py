@@ -29,11 +29,6 @@ def document(name: str, data: str = "") -> str:
     return f"---\nkind: A\napiVersion: v1\nmetadata: {{annotations: {{{note}: {name}}}}}\n{data}\n"
 
 
-def gotemplate(inline: str) -> Object:
-    """A GoTemplate input."""
-    return {"apiVersion": builders.API_VERSION, "kind": "GoTemplate", "inline": inline}
-
-
 def returning(value: str) -> Object:
     """A StarlarkScript whose context is that."""
     return builders.starlark(f'def main(req):\n    return {{"context": {{"a": {value}}}}}\n')
@@ -45,20 +40,20 @@ MANY = document("a", "data: [" + "1, " * 80 + "]")
 LARGE = document("a", "data: " + "x" * 30_000)
 NARROWABLE = [
     pytest.param("documents", builders.jinja(FOUR), id="documents, Jinja"),
-    pytest.param("documents", gotemplate(FOUR), id="documents, Go"),
+    pytest.param("documents", builders.gotemplate(FOUR), id="documents, Go"),
     pytest.param("depth", builders.jinja(DEEP), id="depth, Jinja"),
-    pytest.param("depth", gotemplate(DEEP), id="depth, Go"),
+    pytest.param("depth", builders.gotemplate(DEEP), id="depth, Go"),
     pytest.param("depth", returning("[" * 12 + "]" * 12), id="depth, Starlark"),
     pytest.param("nodes", builders.jinja(MANY), id="nodes, Jinja"),
-    pytest.param("nodes", gotemplate(MANY), id="nodes, Go"),
+    pytest.param("nodes", builders.gotemplate(MANY), id="nodes, Go"),
     pytest.param("nodes", returning("list(range(80))"), id="nodes, Starlark"),
     pytest.param(
         "steps", builders.jinja("{% for i in range(900) %}{% endfor %}"), id="steps, Jinja"
     ),
-    pytest.param("steps", gotemplate("{{ range until 900 }}{{ end }}"), id="steps, Go"),
+    pytest.param("steps", builders.gotemplate("{{ range until 900 }}{{ end }}"), id="steps, Go"),
     pytest.param("output", returning('"x" * 30000'), id="output, Starlark"),
     pytest.param("output", builders.jinja("{{ 'x' * 30000 }}"), id="output, Jinja"),
-    pytest.param("output", gotemplate('{{ repeat 30000 "x" }}'), id="output, Go"),
+    pytest.param("output", builders.gotemplate('{{ repeat 30000 "x" }}'), id="output, Go"),
     pytest.param(
         "time",
         builders.starlark("def main(req):\n    for i in range(1000000000):\n        pass\n"),
@@ -67,7 +62,7 @@ NARROWABLE = [
 ]
 BY_FLAG_ONLY = [
     pytest.param("source", builders.jinja("x" * 3_000), id="source, Jinja"),
-    pytest.param("source", gotemplate("x" * 3_000), id="source, Go"),
+    pytest.param("source", builders.gotemplate("x" * 3_000), id="source, Go"),
     pytest.param("source", builders.starlark("#" * 3_000), id="source, Starlark"),
 ]
 IN_INPUT = {
@@ -112,7 +107,7 @@ NESTED = """
 BUILT_IN_BOUNDS = [
     pytest.param(builders.jinja("{{ 'x' * 3000000 }}"), id="a long text, Jinja"),
     pytest.param(builders.jinja(NESTED), id="a deep value, Jinja"),
-    pytest.param(gotemplate(RECURSIVE), id="templates within templates, Go"),
+    pytest.param(builders.gotemplate(RECURSIVE), id="templates within templates, Go"),
 ]
 
 

@@ -3,13 +3,12 @@
 from typing import cast
 
 import pytest
-from support.builders import API_VERSION, jinja, starlark
+from support.builders import API_VERSION, gotemplate, jinja, peer, starlark
 from support.cluster_model import Cluster
 
 from function_script.engines.library import FUNCTIONS
 from function_script.request.values import Object
 
-PEER = "gotemplating.fn.crossplane.io/v1beta1"
 XR: Object = {
     "apiVersion": "example.org/v1",
     "kind": "XThing",
@@ -25,22 +24,6 @@ metadata:
     NAME
 data: {color: COLOR}
 """
-
-
-def go_template(text: str, **fields: object) -> Object:
-    """A GoTemplate input of our own kind."""
-    base = {"apiVersion": API_VERSION, "kind": "GoTemplate", "inline": text}
-    return {**base, **fields}  # type: ignore[dict-item] # plain values
-
-
-def peers(text: str) -> Object:
-    """The same for function-go-templating."""
-    return {
-        "apiVersion": PEER,
-        "kind": "GoTemplate",
-        "source": "Inline",
-        "inline": {"template": text},
-    }
 
 
 def go_text(loop: str, color: str = ".color.name") -> str:
@@ -80,32 +63,32 @@ def refusal(cluster: Cluster, step: Object) -> str:
 SPEC = ".observed.composite.resource.spec"
 LOOPS = [
     pytest.param(
-        go_template(go_text(f"until (int {SPEC}.count)")),
-        go_template(go_text(f"until (int {SPEC}.conut)")),
+        gotemplate(go_text(f"until (int {SPEC}.count)")),
+        gotemplate(go_text(f"until (int {SPEC}.conut)")),
         f'inline:1:30: cannot evaluate {SPEC}.conut: it does not exist (did you mean "count"?)',
         id="go-count",
     ),
     pytest.param(
-        go_template(go_text(f"{SPEC}.zones")),
-        go_template(go_text(f"{SPEC}.zoens")),
+        gotemplate(go_text(f"{SPEC}.zones")),
+        gotemplate(go_text(f"{SPEC}.zoens")),
         f'inline:1:19: cannot evaluate {SPEC}.zoens: it does not exist (did you mean "zones"?)',
         id="go-list",
     ),
     pytest.param(
-        go_template(go_text(f"{SPEC}.zones")),
-        go_template(go_text(f"{SPEC}.placement.zones")),
+        gotemplate(go_text(f"{SPEC}.zones")),
+        gotemplate(go_text(f"{SPEC}.placement.zones")),
         f"inline:1:19: cannot evaluate {SPEC}.placement.zones: {SPEC}.placement does not exist",
         id="go-below-what-is-missing",
     ),
     pytest.param(
-        go_template(go_text(f'index {SPEC} "zones"')),
-        go_template(go_text(f'index {SPEC} "zoens"')),
+        gotemplate(go_text(f'index {SPEC} "zones"')),
+        gotemplate(go_text(f'index {SPEC} "zoens"')),
         f'inline:1:19: cannot evaluate index {SPEC} "zoens": {SPEC}.zoens does not exist',
         id="go-index",
     ),
     pytest.param(
-        go_template(f"{{{{ $zones := {SPEC}.zones }}}}\n{go_text('$zones')}"),
-        go_template(f"{{{{ $zones := {SPEC}.zoens }}}}\n{go_text('$zones')}"),
+        gotemplate(f"{{{{ $zones := {SPEC}.zones }}}}\n{go_text('$zones')}"),
+        gotemplate(f"{{{{ $zones := {SPEC}.zoens }}}}\n{go_text('$zones')}"),
         f"inline:2:19: cannot evaluate $zones: {SPEC}.zoens does not exist",
         id="go-variable",
     ),
@@ -168,13 +151,13 @@ def test_go_deletes_them_where_that_is_wanted(loop: str) -> None:
     """function-go-templating deletes resources here; the model of a cluster shows it."""
     loop = loop.replace("SPEC", SPEC)
     for lenient in (
-        go_template(go_text(loop), options={"missingKey": "Default"}),
-        peers(go_text(loop)),
+        gotemplate(go_text(loop), options={"missingKey": "Default"}),
+        peer(go_text(loop)),
     ):
         cluster = Cluster(xr=XR)
         sound = go_text(f"{SPEC}.zones")
         cluster.reconcile(
-            go_template(sound) if lenient["apiVersion"] == API_VERSION else peers(sound)
+            gotemplate(sound) if lenient["apiVersion"] == API_VERSION else peer(sound)
         )
         assert len(cluster.objects()) == 2
         cluster.reconcile(lenient)
@@ -184,15 +167,15 @@ def test_go_deletes_them_where_that_is_wanted(loop: str) -> None:
 def test_misspelt_value_is_not_written() -> None:
     """No `<no value>` gets into an object that is there."""
     cluster = Cluster(xr=XR)
-    cluster.reconcile(go_template(go_text(f"{SPEC}.zones")))
+    cluster.reconcile(gotemplate(go_text(f"{SPEC}.zones")))
     before = cluster.objects()
-    message = refusal(cluster, go_template(go_text(f"{SPEC}.zones", ".colr.name")))
+    message = refusal(cluster, gotemplate(go_text(f"{SPEC}.zones", ".colr.name")))
     assert message.startswith(
         f"inline:8:18: cannot evaluate ${SPEC}.colr.name: ${SPEC}.colr does not"
     )
     assert 'did you mean "color"?' in message
     assert cluster.objects() == before
-    cluster.reconcile(peers(go_text(f"{SPEC}.zones", ".colr.name")))
+    cluster.reconcile(peer(go_text(f"{SPEC}.zones", ".colr.name")))
     (changed, _) = cluster.objects().values()
     assert cast("Object", changed["data"])["color"] == "<no value>"
 
@@ -219,10 +202,10 @@ metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: note
 {{ end }}
 """
     cluster = Cluster(xr=XR)
-    assert cluster.reconcile(go_template(text)) == []
+    assert cluster.reconcile(gotemplate(text)) == []
     assert set(cluster.objects()) == {"bucket"}
     cluster.provide({"arn": "arn:1"}, {})
-    assert cluster.reconcile(go_template(text)) == []
+    assert cluster.reconcile(gotemplate(text)) == []
     assert set(cluster.objects()) == {"bucket", "policy", "note-of-bucket"}
     assert cluster.objects()["policy"]["spec"] == {"arn": "arn:1", "region": "here"}
 

@@ -31,14 +31,11 @@ PROGRAMS = {
         f"{CONFIG}  name: settings\n  namespace: {{{{ name }}}}\n"
         f"---\n{META}{{seen: {{{{ name }}}}}}\n"
     ),
-    "gotemplate": {
-        **builders.jinja(
-            "{{ $name := getWatchedResource.metadata.name }}\n"
-            f"{CONFIG}  name: settings\n  namespace: {{{{ $name }}}}\n"
-            f"---\n{META}{{seen: {{{{ $name }}}}}}\n"
-        ),
-        "kind": "GoTemplate",
-    },
+    "gotemplate": builders.gotemplate(
+        "{{ $name := getWatchedResource.metadata.name }}\n"
+        f"{CONFIG}  name: settings\n  namespace: {{{{ $name }}}}\n"
+        f"---\n{META}{{seen: {{{{ $name }}}}}}\n"
+    ),
 }
 NAMELESS = {
     "starlark": builders.starlark(
@@ -46,7 +43,7 @@ NAMELESS = {
         '{"apiVersion": "v1", "kind": "ConfigMap"}}}}}\n'
     ),
     "jinja": builders.jinja(CONFIG),
-    "gotemplate": {**builders.jinja(CONFIG), "kind": "GoTemplate"},
+    "gotemplate": builders.gotemplate(CONFIG),
 }
 
 

@@ -21,12 +21,7 @@ OWN_NAME = "script.fn.crossplane.io/composition-resource-name"
 def go(body: str) -> Object:
     """An input of function-go-templating, whose random values are stable."""
     head = f"apiVersion: v1\nkind: Secret\nmetadata: {{annotations: {{{NAME}: a}}}}\n"
-    return {
-        "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
-        "kind": "GoTemplate",
-        "source": "Inline",
-        "inline": {"template": head + body},
-    }
+    return builders.peer(head + body)
 
 
 def jinja(body: str) -> Object:
@@ -45,9 +40,7 @@ def starlark(body: str) -> Object:
 
 def warnings(step_input: Object) -> list[str]:
     """The paths that the warnings name."""
-    data = builders.request(step_input).SerializeToString()
-    answer = function.handle(data, Limits(), lambda _: None)
-    response = builders.pb.RunFunctionResponse.FromString(answer.response)
+    response = builders.call(builders.request(step_input))
     assert [result for result in response.results if result.severity == 1] == []
     return [
         result.message.partition(" is a random text")[0].removeprefix('resource "a": ')

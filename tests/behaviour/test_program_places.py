@@ -74,13 +74,6 @@ def said(response: pb.RunFunctionResponse) -> str:
     return str(response.context["said"])
 
 
-def error(response: pb.RunFunctionResponse) -> str:
-    """The message of a fatal response."""
-    (result,) = response.results
-    assert result.severity == pb.SEVERITY_FATAL
-    return result.message
-
-
 def environment(value: object) -> Object:
     """A context whose environment has this value as `programs`."""
     return {"apiextensions.crossplane.io/environment": {"programs": value}}  # type: ignore[dict-item] # as above
@@ -160,7 +153,7 @@ def test_errors_name_the_object_and_its_key(language: str) -> None:
     )
     found = fetched(config_map({"script": BROKEN[language]}))
     place = f"configmap/platform/programs[data.script]:{PLACES[language]}: "
-    assert error(call(remote, required_resources=found)).startswith(place)
+    assert builders.fatal(call(remote, required_resources=found)).startswith(place)
 
 
 @LANGUAGES
@@ -176,7 +169,7 @@ def test_errors_in_a_module_name_it(language: str) -> None:
         FIELDS[language]: WITH_MODULE[language],
     }
     response = call(step(language, **place), context={"lib": {"lib": broken[language]}})
-    assert "context[lib][lib]:1:" in error(response)
+    assert "context[lib][lib]:1:" in builders.fatal(response)
 
 
 @LANGUAGES
@@ -264,13 +257,13 @@ def test_missing_source_is_reported_by_its_name(fields: Object, message: str) ->
             "empty": " \n",
         }
     }
-    assert error(call(step("starlark", **fields), context=found)) == message
+    assert builders.fatal(call(step("starlark", **fields), context=found)) == message
 
 
 def test_object_that_is_not_there_is_told_by_its_name() -> None:
     """Crossplane has looked and found none."""
     remote = step("starlark", source="RequiredResource", requiredResource=REFERENCE)
-    assert error(call(remote, required_resources=fetched())) == (
+    assert builders.fatal(call(remote, required_resources=fetched())) == (
         "input.requiredResource: cannot find ConfigMap platform/programs (it must be there as v1)"
     )
 
@@ -279,7 +272,7 @@ def test_object_without_the_field_is_told_by_its_name() -> None:
     """So is a path that leads nowhere."""
     reference = {**REFERENCE, "fieldPath": "data.script"}
     remote = step("starlark", source="RequiredResource", requiredResource=reference)
-    assert error(call(remote, required_resources=fetched(config_map({"other": "x"})))) == (
+    assert builders.fatal(call(remote, required_resources=fetched(config_map({"other": "x"})))) == (
         "input.requiredResource.fieldPath: cannot find a program: "
         'configmap/platform/programs has no "data.script"'
     )

@@ -13,21 +13,7 @@ HOUR = 3600.0
 CONDITION = "ProgramWarnings"
 
 
-def thing(name: str, spec: str = "{}", **annotations: str) -> str:
-    """A document with a composed resource."""
-    keys = {"composition-resource-name": name, **annotations}
-    lines = [
-        f'    script.fn.crossplane.io/{key.replace("_", "-")}: "{value}"\n'
-        for key, value in keys.items()
-    ]
-    return (
-        "---\napiVersion: example.org/v1\nkind: Thing\nmetadata:\n  annotations:\n"
-        + "".join(lines)
-        + f"spec: {spec}\n"
-    )
-
-
-SETTLED = builders.jinja(thing("a"), autoReady={})
+SETTLED = builders.jinja(builders.document("a"), autoReady={})
 
 
 def edit(core: Core) -> None:
@@ -73,7 +59,7 @@ def test_calls_of_a_waiting_xr_are_six_a_minute() -> None:
 
 def test_calls_of_a_changing_xr_are_its_changes() -> None:
     """A change is seen by a watch, not by the TTL."""
-    step = builders.jinja(thing("a", "{x: {{ xr.spec.count }}}"), autoReady={})
+    step = builders.jinja(builders.document("a", "spec: {x: {{ xr.spec.count }}}\n"), autoReady={})
     core = Core(pipeline=[step])
     settle(core)
     core.run(HOUR, [(at * 600.0 + 30.0, edit) for at in range(6)])
@@ -201,6 +187,7 @@ def test_warning_of_the_functions_own_is_one_event() -> None:
 def named(name: str, **policy: object) -> dict[str, Object]:
     """Steps of two languages that compose one resource of this name."""
     annotations = {key: str(value) for key, value in policy.items()}
+    text = builders.document(name, **annotations)
     fields = ", ".join(f'"{key}": "{value}"' for key, value in policy.items())
     script = (
         'def main(req):\n    body = {"apiVersion": "example.org/v1", "kind": "Thing", "spec": {}}\n'
@@ -208,21 +195,13 @@ def named(name: str, **policy: object) -> dict[str, Object]:
     )
     return {
         "starlark": builders.starlark(script, autoReady={}),
-        "jinja": builders.jinja(thing(name, **annotations), autoReady={}),
-        "gotemplate": {
-            **builders.jinja(thing(name, **annotations), autoReady={}),
-            "kind": "GoTemplate",
-        },
-        "function-go-templating": {
-            "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
-            "kind": "GoTemplate",
-            "source": "Inline",
-            "inline": {
-                "template": thing(name, **annotations, ready="True")
-                .replace("script.fn", "gotemplating.fn")
-                .replace("gotemplating.fn.crossplane.io/moved", "script.fn.crossplane.io/moved")
-            },
-        },
+        "jinja": builders.jinja(text, autoReady={}),
+        "gotemplate": builders.gotemplate(text, autoReady={}),
+        "function-go-templating": builders.peer(
+            builders.document(name, **annotations, ready="True")
+            .replace("script.fn", "gotemplating.fn")
+            .replace("gotemplating.fn.crossplane.io/moved", "script.fn.crossplane.io/moved")
+        ),
     }
 
 

@@ -11,19 +11,11 @@ from support import builders, one_step
 from support.core_model import Core
 
 from function_script import cli
-from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.request.limits import Limits
 from function_script.request.objects import find_path
 from function_script.request.salt import SaltFile
 from function_script.request.values import Object
-from function_script.step import function
 
 _STATUS = "apiVersion: example.org/v1\nkind: XThing\nstatus:\n"
-
-
-def go(text: str, **options: object) -> Object:
-    """A GoTemplate of ours."""
-    return {**builders.jinja(text, **options), "kind": "GoTemplate"}
 
 
 STEPS = {
@@ -33,17 +25,12 @@ STEPS = {
         '    return {"desired": {"composite": {"resource": {"status": values}}}}\n'
     ),
     "jinja": builders.jinja(_STATUS + '  id: "{{ stable_secret("password") }}"\n'),
-    "gotemplate": go(
+    "gotemplate": builders.gotemplate(
         _STATUS
         + '  id: "{{ randAlphaNum 32 }}"\n  pick: {{ randInt 0 1000000 }}\n  uuid: {{ uuidv4 }}\n',
         options={"stableValues": True},
     ),
-    "function-go-templating": {
-        "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
-        "kind": "GoTemplate",
-        "source": "Inline",
-        "inline": {"template": _STATUS + '  id: "{{ randAlphaNum 32 }}"\n'},
-    },
+    "function-go-templating": builders.peer(_STATUS + '  id: "{{ randAlphaNum 32 }}"\n'),
 }
 
 
@@ -51,11 +38,9 @@ def values(step: Object, seed: bytes = b"", uid: str = "8a4c2f0e") -> Object:
     """The random values of a step for one XR."""
     xr = {**builders.XR, "metadata": {"name": "demo", "uid": uid}}
     request = builders.request(step, observed={"composite": {"resource": xr}})
-    data = request.SerializeToString()
-    result = function.handle(data, Limits(), lambda _: None, seed)
-    response = pb.RunFunctionResponse.FromString(result.response)
+    response = builders.call(request, seed=seed)
     assert not response.results
-    assert not seed or seed.hex().encode() not in result.response
+    assert not seed or seed.hex() not in str(response)
     status = find_path(builders.to_dict(response), "desired.composite.resource.status")
     return cast("Object", status)
 
@@ -115,13 +100,11 @@ def test_secret_of_random_text_is_warned_of_without_a_salt_only(tmp_path: Path) 
     )
     for step in (
         builders.jinja(text % '{{ stable_secret("password") }}'),
-        go(text % "{{ randAlphaNum 32 }}", options={"stableValues": True}),
+        builders.gotemplate(text % "{{ randAlphaNum 32 }}", options={"stableValues": True}),
     ):
-        data = builders.request(step).SerializeToString()
         seed = seed_of(tmp_path / "a", "the salt of this cluster")
         for each, count in ((b"", 1), (seed, 0)):
-            result = function.handle(data, Limits(), lambda _: None, each)
-            results = pb.RunFunctionResponse.FromString(result.response).results
+            results = builders.call(builders.request(step), seed=each).results
             assert [each.reason for each in results] == ["PredictableSecret"] * count
 
 

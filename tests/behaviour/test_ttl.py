@@ -14,25 +14,20 @@ from function_script.request.values import Object
 META = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Response\nttl: 5m\n"
 
 
-def go(inline: str) -> Object:
-    """A GoTemplate of ours."""
-    return {**builders.jinja(inline), "kind": "GoTemplate"}
-
-
 SILENT = {
     "starlark": builders.starlark("def main(req):\n    return {}\n"),
     "jinja": builders.jinja("# nothing\n"),
-    "gotemplate": go("# nothing\n"),
+    "gotemplate": builders.gotemplate("# nothing\n"),
 }
 SAYING = {
     "starlark": builders.starlark('def main(req):\n    return {"meta": {"ttl": "5m"}}\n'),
     "jinja": builders.jinja(META),
-    "gotemplate": go(META),
+    "gotemplate": builders.gotemplate(META),
 }
 FAILING = {
     "starlark": builders.starlark('def main(req):\n    fail("no")\n'),
     "jinja": builders.jinja('{{ fail("no") }}'),
-    "gotemplate": go('{{ fail "no" }}'),
+    "gotemplate": builders.gotemplate('{{ fail "no" }}'),
 }
 STATED = builders.starlark(
     "def main(req):\n"
@@ -50,20 +45,6 @@ def seconds(step_input: Object, limits: Limits | None = None, **parts: object) -
 def is_settled(ttl: int) -> bool:
     """Report whether it is an hour, plus or minus a tenth."""
     return 3240 <= ttl <= 3960
-
-
-def thing(name: str, **annotations: str) -> str:
-    """A document with a composed resource."""
-    keys = {"composition-resource-name": name, **annotations}
-    lines = [
-        f'    script.fn.crossplane.io/{key.replace("_", "-")}: "{value}"\n'
-        for key, value in keys.items()
-    ]
-    return (
-        "---\napiVersion: example.org/v1\nkind: Thing\nmetadata:\n  annotations:\n"
-        + "".join(lines)
-        + "spec: {}\n"
-    )
 
 
 @pytest.mark.parametrize("language", SILENT)
@@ -84,11 +65,13 @@ def test_error_has_no_ttl(step_input: Object) -> None:
 
 
 WAITING = {
-    "stated by the program": builders.jinja(thing("a", ready="False")),
-    "judged": builders.jinja(thing("a"), autoReady={}),
-    "blocked": builders.jinja(thing("a") + thing("b", depends_on="a")),
+    "stated by the program": builders.jinja(builders.document("a", ready="False")),
+    "judged": builders.jinja(builders.document("a"), autoReady={}),
+    "blocked": builders.jinja(builders.document("a") + builders.document("b", depends_on="a")),
     "missing": builders.jinja(
-        thing("a") + thing("b") + "data:\n  x: {{ observed.resources.a.resource.status.id }}\n",
+        builders.document("a")
+        + builders.document("b")
+        + "data:\n  x: {{ observed.resources.a.resource.status.id }}\n",
         missing="Defer",
     ),
     "the XR": builders.starlark(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from google.protobuf import json_format
-from support import mutation
+from support import builders, mutation
 from support.paths import ROOT
 
 from function_script.cli import execute
@@ -90,12 +90,7 @@ def request_of(row: dict[str, Any], template: str) -> pb.RunFunctionRequest:
         key: value for key, value in row["data"].items() if key not in {"extraResources", "input"}
     }
     request = json_format.ParseDict(data, pb.RunFunctionRequest(), ignore_unknown_fields=True)
-    value: dict[str, Any] = {
-        "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
-        "kind": "GoTemplate",
-        "source": "Inline",
-        "inline": {"template": template},
-    }
+    value = builders.peer(template)
     if delims := row.get("delims"):
         value["delims"] = dict(zip(("left", "right"), delims, strict=True))
     request.input.update(value)

@@ -3,9 +3,7 @@
 import pytest
 from support import builders
 
-from function_script.request.limits import Limits
 from function_script.request.values import Object
-from function_script.step import function
 
 GO = """\
 apiVersion: v1
@@ -28,9 +26,7 @@ OBJECT = "must be an object, not a string"
 
 def fatal(input_: Object) -> str:
     """The message with which a step stops; "" if it does not."""
-    data = builders.request(input_, observed=OBSERVED).SerializeToString()
-    answer = function.handle(data, Limits(), lambda _: None)
-    response = builders.pb.RunFunctionResponse.FromString(answer.response)
+    response = builders.call(builders.request(input_, observed=OBSERVED))
     return "".join(each.message for each in response.results if each.severity == 1)
 
 
@@ -43,34 +39,27 @@ def jinja(expression: str) -> Object:
 
 
 def go_template(expression: str) -> Object:
-    kind = {"apiVersion": builders.API_VERSION, "kind": "GoTemplate"}
-    return {**kind, "inline": GO % expression}
+    return builders.gotemplate(GO % expression)
 
 
+# Functions of a resource, and their other arguments.
+OF_A_RESOURCE = {
+    "is_ready": "",
+    "get_condition": ', "Ready"',
+    "is_deleting": "",
+    "get_external_name": "",
+    "get_annotation": ', "a"',
+    "get_label": ', "a"',
+    "unready_reason": "",
+}
 CALLS = [
     *(
         pytest.param(script(f"{name}({STARLARK}{others})"), name, OBJECT, id=f"starlark-{name}")
-        for name, others in (
-            ("is_ready", ""),
-            ("get_condition", ', "Ready"'),
-            ("is_deleting", ""),
-            ("get_external_name", ""),
-            ("get_annotation", ', "a"'),
-            ("get_label", ', "a"'),
-            ("unready_reason", ""),
-        )
+        for name, others in OF_A_RESOURCE.items()
     ),
     *(
         pytest.param(jinja(f"{name}({JINJA}{others})"), name, OBJECT, id=f"jinja-{name}")
-        for name, others in (
-            ("is_ready", ""),
-            ("get_condition", ', "Ready"'),
-            ("is_deleting", ""),
-            ("get_external_name", ""),
-            ("get_annotation", ', "a"'),
-            ("get_label", ', "a"'),
-            ("unready_reason", ""),
-        )
+        for name, others in OF_A_RESOURCE.items()
     ),
     pytest.param(
         jinja(f'get_resource_condition("Ready", {JINJA}).status'),

@@ -12,7 +12,7 @@ import tomllib
 import pytest
 import yaml
 from google.protobuf import json_format
-from support.builders import XR, call, composed, jinja, request, starlark, to_dict
+from support.builders import XR, call, composed, gotemplate, jinja, request, starlark, to_dict
 from support.paths import ROOT
 
 from function_script.proto.v1 import run_function_pb2 as v1
@@ -267,13 +267,11 @@ EXTERNAL_NAMES = {
         "    script.fn.crossplane.io/composition-resource-name: thing\n"
         '    crossplane.io/external-name: {{ get_external_name(xr) | default("first", true) }}\n'
     ),
-    "go template": {
-        "apiVersion": "script.fn.crossplane.io/v1beta1",
-        "kind": "GoTemplate",
-        "inline": "apiVersion: v1\nkind: Thing\nmetadata:\n  annotations:\n"
+    "go template": gotemplate(
+        "apiVersion: v1\nkind: Thing\nmetadata:\n  annotations:\n"
         "    script.fn.crossplane.io/composition-resource-name: thing\n"
-        "    crossplane.io/external-name: first\n",
-    },
+        "    crossplane.io/external-name: first\n"
+    ),
 }
 
 

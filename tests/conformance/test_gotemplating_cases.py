@@ -1,6 +1,7 @@
 """The described cases of function-go-templating, in its own apiVersion, through the main path."""
 
 from functools import cache
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -36,8 +37,16 @@ def call(case: Case, directory: Path) -> pb.RunFunctionResponse:
     return pb.RunFunctionResponse.FromString(answer.response)
 
 
-@pytest.mark.parametrize("head", gotemplating.HEADS)
-@pytest.mark.parametrize("name", [case.name for case in CASES])
+# Each case has two heads of an input: that function's own, and one of the others in turn.
+OWN, *OTHERS = gotemplating.HEADS
+HEADED = [
+    pytest.param(case.name, head, id=f"{case.name}, {head}")
+    for case, other in zip(CASES, cycle(OTHERS), strict=False)
+    for head in (OWN, other)
+]
+
+
+@pytest.mark.parametrize(("name", "head"), HEADED)
 def test_case(name: str, head: str, tmp_path: Path) -> None:
     """The response is that of the table; a fatal one is the request with one result, without TTL.
 

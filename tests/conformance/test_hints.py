@@ -134,10 +134,13 @@ def _text(node: ast.AST, constants: dict[str, object]) -> str:
 @cache
 def lines() -> list[tuple[str, str]]:
     """Return all lines of texts, each with its module."""
+    sources = {path: path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
     return [
         (path.relative_to(PACKAGE).as_posix(), line)
-        for path in PACKAGE.rglob("*.py")
-        for text in texts_of(path.read_text("utf-8"))
+        for path, source in sources.items()
+        # Most modules name neither a flag nor a command, and need not be parsed.
+        if "--" in source or "function-script " in source
+        for text in texts_of(source)
         for line in re.split(r"[\n|]", text.replace("\\\n", ""))
     ]
 

@@ -26,13 +26,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
-
+from function_script import documents
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.request import objects
 from function_script.sandbox import Answered, Pool, Reply
 from function_script.texts import diagnostics
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
+from function_script.texts.source import Source
 from function_script.tools import check
 from function_script.tools.check.report import Finding
 from function_script.tools.render import command, loading, renderer
@@ -213,11 +214,13 @@ def places(mistake: Mistake) -> list[Place]:
 def pointed_at(mistake: Mistake, message: str) -> list[str]:
     """Return the text at each place that a cluster's message names, up to the end of its line."""
     places = []
+    source = Source(name=COMPOSITION, text=mistake.files[COMPOSITION])
     for name, module, number, column in _PLACE.findall(message):
-        if f" {name}: >\n" in mistake.files[COMPOSITION]:
+        if f" {name}: >\n" in source.text:
             # The lines of a folded text are no lines of the file.
             continue
-        step_input = yaml.safe_load(mistake.files[COMPOSITION])["spec"]["pipeline"][0]["input"]
+        (composition,) = documents.read_source(source)
+        step_input = objects.find_path(composition.value, "spec.pipeline[0].input")
         text = step_input["modules"][module] if module else step_input[name]
         places.append(text.split("\n")[int(number) - 1][int(column) - 1 :])
     return places

@@ -35,8 +35,7 @@ def _jinja(id_: str, inline: str, *says: str) -> Bomb:
 
 
 def _go(id_: str, inline: str, *says: str) -> Bomb:
-    step_input = builders.jinja(inline) | {"kind": "GoTemplate"}
-    return _program(f"gotemplate-{id_}", step_input, *says)
+    return _program(f"gotemplate-{id_}", builders.gotemplate(inline), *says)
 
 
 def _templates(id_: str, text: str, *says: str) -> list[Bomb]:

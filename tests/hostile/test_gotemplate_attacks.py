@@ -31,12 +31,8 @@ def pool() -> Iterator[Pool]:
 
 def respond(pool: Pool, attack: Attack) -> pb.RunFunctionResponse:
     """Return the response of a worker that survives the template."""
-    step = {
-        "apiVersion": builders.API_VERSION,
-        "kind": "GoTemplate",
-        "inline": attack.template,
-        "options": {"stableValues": True, "crypto": True},
-    }
+    options = {"stableValues": True, "crypto": True}
+    step = builders.gotemplate(attack.template, options=options)
     request = builders.request(step, observed=OBSERVED)
     reply = pool.run(request.SerializeToString())
     assert isinstance(reply, Answered)

@@ -43,11 +43,7 @@ metadata:
 INPUTS = (
     builders.starlark(SCRIPT),
     builders.jinja(DOCUMENTS % "{{ context.number | int % 20 }}"),
-    {
-        "apiVersion": builders.API_VERSION,
-        "kind": "GoTemplate",
-        "inline": DOCUMENTS % "{{ mod (.context.number | int) 20 }}",
-    },
+    builders.gotemplate(DOCUMENTS % "{{ mod (.context.number | int) 20 }}"),
     builders.starlark("def main(req):\n    return req['nowhere']\n"),
     builders.jinja("{{ nowhere.at.all }}"),
 )

@@ -8,6 +8,7 @@ from function_script.request.values import Object
 from function_script.step import function
 
 API_VERSION = "script.fn.crossplane.io/v1beta1"
+PEER_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
 NAME_KEY = "script.fn.crossplane.io/composition-resource-name"
 """The annotation with the name of a composed resource."""
 XR: Object = {
@@ -45,6 +46,28 @@ def jinja(inline: str, **fields: object) -> Object:
     return {**base, **fields}  # type: ignore[dict-item] # tests pass plain values only
 
 
+def gotemplate(inline: str, **fields: object) -> Object:
+    """A GoTemplate input."""
+    return {**jinja(inline, **fields), "kind": "GoTemplate"}
+
+
+def peer(template: str, **fields: object) -> Object:
+    """An input of function-go-templating."""
+    head = {"apiVersion": PEER_VERSION, "kind": "GoTemplate", "source": "Inline"}
+    return {**head, "inline": {"template": template}, **fields}  # type: ignore[dict-item] # tests pass plain values only
+
+
+def document(name: str, rest: str = "spec: {}\n", **annotations: str) -> str:
+    """A document of a composed resource; ``annotations`` are this function's."""
+    keys = {"composition-resource-name": name, **annotations}
+    lines = [
+        f'    script.fn.crossplane.io/{key.replace("_", "-")}: "{value}"\n'
+        for key, value in keys.items()
+    ]
+    head = "---\napiVersion: example.org/v1\nkind: Thing\nmetadata:\n  annotations:\n"
+    return head + "".join(lines) + rest
+
+
 def request(step_input: Object | None = None, **parts: object) -> pb.RunFunctionRequest:
     """A RunFunctionRequest; ``parts`` in protobuf JSON, by default an observed XR and a tag."""
     whole: dict[str, object] = {
@@ -66,6 +89,14 @@ def call(
     data = message.SerializeToString()
     answer = function.handle(data, limits or Limits(), lambda _: None, seed)
     return pb.RunFunctionResponse.FromString(answer.response)
+
+
+def fatal(response: pb.RunFunctionResponse) -> str:
+    """The message of the only result, which stops the step: nothing may keep such an answer."""
+    (result,) = response.results
+    assert result.severity == pb.SEVERITY_FATAL
+    assert response.meta.ttl.ToTimedelta().total_seconds() == 0
+    return result.message
 
 
 def to_dict(message: pb.RunFunctionResponse) -> Object:

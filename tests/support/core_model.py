@@ -1,9 +1,10 @@
 """A model of Crossplane's reconcile of one XR: requeues, cache, watches, events, deletions.
 
 It follows `internal/controller/apiextensions/composite` and `internal/xfn/cached`: the shortest TTL
-other than 0 is the time of the next reconcile; a change of the XR or of a composed resource is one
-at once; a resource is found and deleted by its name; a condition gets another transition time when
-something of it changes, and a changed status is a change of the XR.
+other than 0 is the time of the next reconcile; after an error it is later each time; a change of
+the XR or of a composed resource is one at once; a resource is found and deleted by its name; a
+condition gets another transition time when something of it changes, and a changed status is a
+change of the XR.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from function_script.request.values import Object
 
 RESYNC_SECONDS = 3600.0
 POLL_SECONDS = 60.0
+MOST_RETRY_SECONDS = 60.0
 _MAX_CALLS = 6
 _MAX_RECONCILES = 2_000
 _SYSTEM_CONDITIONS = {"Ready", "Synced"}
@@ -64,6 +66,7 @@ class Core:
     events: list[Event] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     created: list[str] = field(default_factory=list)
+    _failures: int = 0
     _answers: dict[str, object] = field(default_factory=dict)
     _cache: dict[str, tuple[float, pb.RunFunctionResponse]] = field(default_factory=dict)
 
@@ -109,7 +112,10 @@ class Core:
                 self.events.append(Event(self.now, kind, result.message))
                 if result.severity == pb.SEVERITY_FATAL:
                     self._mark_fatal(conditions)
-                    return 1.0
+                    self._failures += 1
+                    # As the rate limiter of crossplane-runtime: a second, two, four, up to 60.
+                    return min(2.0 ** (self._failures - 1), MOST_RETRY_SECONDS)
+        self._failures = 0
         has_changed = self._apply(cast("dict[str, Object]", desired.get("resources", {})))
         composite = cast("Object", desired.get("composite", {}))
         stated = cast("Object", cast("Object", composite.get("resource", {})).get("status", {}))

@@ -4,8 +4,6 @@ import pytest
 from support import builders
 
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.request.limits import Limits
-from function_script.step import function
 
 DOCUMENT = """\
 ---
@@ -18,15 +16,7 @@ data: {{colour: "{value}"}}
 
 def warn(template: str) -> list[str]:
     """The warnings of a step of function-go-templating."""
-    step_input = {
-        "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
-        "kind": "GoTemplate",
-        "source": "Inline",
-        "inline": {"template": template},
-    }
-    request = builders.request(step_input, observed={"composite": {"resource": builders.XR}})
-    answer = function.handle(request.SerializeToString(), Limits(), lambda _: None)
-    results = pb.RunFunctionResponse.FromString(answer.response).results
+    results = builders.call(builders.request(builders.peer(template))).results
     assert {result.severity for result in results} == {pb.SEVERITY_WARNING}
     return [result.message.partition(" (")[0] for result in results]
 

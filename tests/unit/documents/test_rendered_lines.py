@@ -7,7 +7,6 @@ from function_script.documents import outdents
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.values import Object
 
-PEER = "gotemplating.fn.crossplane.io/v1beta1"
 HEAD = "apiVersion: example.org/v1\nkind: Thing\nmetadata:\n  annotations:\n    {}: a\nspec:\n"
 PARAMS: Object = {
     "map": {"a": "1", "b": "2"},
@@ -23,12 +22,8 @@ PARAMS: Object = {
 
 def results(language: str, body: str) -> list[pb.Result]:
     """The results of a template with a resource, whose spec is ``body``."""
-    if language == "jinja":
-        step_input = builders.jinja(HEAD.format(builders.NAME_KEY) + body, params=PARAMS)
-        return list(builders.call(builders.request(step_input)).results)
-    step_input = {"apiVersion": builders.API_VERSION, "kind": "GoTemplate", "params": PARAMS}
-    text = HEAD.format(builders.NAME_KEY) + body
-    step_input["inline"] = text
+    build = builders.jinja if language == "jinja" else builders.gotemplate
+    step_input = build(HEAD.format(builders.NAME_KEY) + body, params=PARAMS)
     return list(builders.call(builders.request(step_input)).results)
 
 
@@ -150,13 +145,7 @@ def test_lines_that_became_fields_of_an_outer_object_are_a_warning(
 def test_inputs_of_function_go_templating_have_the_same_warning() -> None:
     text = HEAD.format("gotemplating.fn.crossplane.io/composition-resource-name")
     text += "  k:\n    {{ toYaml .observed.composite.resource.spec }}\n"
-    step_input: Object = {
-        "apiVersion": PEER,
-        "kind": "GoTemplate",
-        "source": "Inline",
-        "inline": {"template": text},
-    }
-    (result,) = builders.call(builders.request(step_input)).results
+    (result,) = builders.call(builders.request(builders.peer(text))).results
     assert result.severity == pb.SEVERITY_WARNING
     assert result.message.startswith("inline.template:8:8: only the first line")
 

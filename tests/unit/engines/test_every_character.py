@@ -71,9 +71,4 @@ def test_text_in_starlark_is_read_back_by_yaml(function: str, plane: int) -> Non
 @pytest.mark.parametrize("expression", ["{{ quote .params.text }}", "{{ toYaml .params.text }}"])
 def test_text_in_go_is_read_back_by_yaml(expression: str, plane: int) -> None:
     text = characters(plane)
-    step_input: Object = {
-        "apiVersion": builders.API_VERSION,
-        "kind": "GoTemplate",
-        "inline": DOCUMENT % expression,
-    }
-    assert written(step_input, text) == text
+    assert written(builders.gotemplate(DOCUMENT % expression), text) == text

@@ -4,8 +4,7 @@ import pytest
 from support import builders
 
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.request.limits import Limits
-from function_script.step import function
+from function_script.request.values import Object
 
 ANNOTATION = "script.fn.crossplane.io/composition-resource-name"
 OF_XR = "apiVersion: example.org/v1\nkind: XThing\nspec: {colour: blue}\n"
@@ -14,36 +13,29 @@ MISSING = (
     "metadata: {annotations: {gotemplating.fn.crossplane.io/composition-resource-name: a}}\n"
     'data: {colour: "{{ .observed.composite.resource.colour }}"}\n'
 )
-PEER = {
-    "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
-    "kind": "GoTemplate",
-    "source": "Inline",
-    "inline": {"template": MISSING},
-}
+PEER = builders.peer(MISSING)
 INPUTS = [
     pytest.param(builders.jinja(OF_XR), "inline:3:1: of the XR only", id="jinja"),
     pytest.param(PEER, 'inline.template:4:20: "<no value>"', id="gotemplate"),
 ]
 
 
-def warning(step_input: dict[str, object]) -> str:
+def warning(step_input: Object) -> str:
     """The only result of a step, which is a warning."""
-    request = builders.request(step_input, observed={"composite": {"resource": builders.XR}})
-    answer = function.handle(request.SerializeToString(), Limits(), lambda _: None)
-    (result,) = pb.RunFunctionResponse.FromString(answer.response).results
+    (result,) = builders.call(builders.request(step_input)).results
     assert result.severity == pb.SEVERITY_WARNING
     return result.message
 
 
 @pytest.mark.parametrize(("step_input", "text"), INPUTS)
-def test_warning_has_its_place(step_input: dict[str, object], text: str) -> None:
+def test_warning_has_its_place(step_input: Object, text: str) -> None:
     """With little else to do."""
     assert warning(step_input).startswith(text)
 
 
 @pytest.mark.parametrize(("step_input", "text"), INPUTS)
 def test_position_is_absent_without_time_left(
-    monkeypatch: pytest.MonkeyPatch, step_input: dict[str, object], text: str
+    monkeypatch: pytest.MonkeyPatch, step_input: Object, text: str
 ) -> None:
     """The warning is the same otherwise."""
     monkeypatch.setattr("function_script.engines.allowance._SHARE", 0.0)
@@ -52,7 +44,7 @@ def test_position_is_absent_without_time_left(
 
 @pytest.mark.parametrize(("step_input", "text"), INPUTS)
 def test_search_that_takes_longer_than_expected_is_ended(
-    monkeypatch: pytest.MonkeyPatch, step_input: dict[str, object], text: str
+    monkeypatch: pytest.MonkeyPatch, step_input: Object, text: str
 ) -> None:
     """What was expected by the first run is no promise."""
     monkeypatch.setattr("function_script.engines.allowance._SHARE", 0.0)
@@ -64,7 +56,7 @@ def test_search_that_takes_longer_than_expected_is_ended(
         "go": "{{ range until 999 }}{{ end }}",
     }
     if step_input is PEER:
-        step_input = {**PEER, "inline": {"template": MISSING + loop["go"]}}
+        step_input = builders.peer(MISSING + loop["go"])
     else:
         step_input = builders.jinja(OF_XR + loop["jinja"])
     assert warning(step_input).startswith(text.partition(": ")[2])

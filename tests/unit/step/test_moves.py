@@ -5,26 +5,13 @@ from typing import cast
 
 import pytest
 from support import builders
+from support.builders import document
 from support.core_model import Core, make_ready
 from support.readiness_steps import fatal
 
 from function_script.request.values import Object
 
 MOVED_TO = "script.fn.crossplane.io/moved-to"
-
-
-def thing(name: str, **annotations: str) -> str:
-    """A document with a composed resource."""
-    keys = {"composition-resource-name": name, **annotations}
-    lines = [
-        f'    script.fn.crossplane.io/{key.replace("_", "-")}: "{value}"\n'
-        for key, value in keys.items()
-    ]
-    return (
-        "---\napiVersion: example.org/v1\nkind: Thing\nmetadata:\n  annotations:\n"
-        + "".join(lines)
-        + "spec: {}\n"
-    )
 
 
 def existing(name: str, **annotations: str) -> Object:
@@ -62,7 +49,7 @@ def remembered(resource: Object) -> object:
     return cast("Object", metadata.get("annotations", {})).get(MOVED_TO)
 
 
-MOVED = builders.jinja(thing("new", moved_from="old"))
+MOVED = builders.jinja(document("new", moved_from="old"))
 
 
 def test_moved_resource_has_its_old_name_in_the_response_and_remembers_the_new() -> None:
@@ -80,7 +67,7 @@ def test_resource_without_an_object_of_the_old_name_is_new() -> None:
 
 
 def test_object_remembers_its_name_without_moved_from() -> None:
-    step = builders.jinja(thing("new"))
+    step = builders.jinja(document("new"))
     assert list(composed(run(step, old="new"))) == ["old"]
 
 
@@ -101,7 +88,7 @@ SEEN = {
         '    return {"desired": {"resources": {"new": entry}}}\n'
     ),
     "jinja": builders.jinja(
-        thing("new", moved_from="older, old").replace(
+        document("new", moved_from="older, old").replace(
             "spec: {}", "spec: {names: {{ observed.resources | list | tojson }}}"
         )
     ),
@@ -117,7 +104,7 @@ def test_program_sees_the_new_name_in_the_first_reconcile_and_later(step: Object
 
 def test_readiness_and_dependencies_are_of_the_new_name() -> None:
     step = builders.jinja(
-        thing("new", moved_from="old") + thing("user", depends_on="new"), autoReady={}
+        document("new", moved_from="old") + document("user", depends_on="new"), autoReady={}
     )
     response = run(step, "old")
     assert sorted(composed(response)) == ["old", "user"]
@@ -130,13 +117,13 @@ def test_readiness_and_dependencies_are_of_the_new_name() -> None:
 
 def test_later_step_sees_the_new_name() -> None:
     later = builders.jinja(
-        thing("other").replace(
+        document("other").replace(
             "spec: {}",
             "spec: {observed: {{ observed.resources | list | tojson }},"
             " desired: {{ desired.resources | list | tojson }}}",
         )
     )
-    core = Core(pipeline=[builders.jinja(thing("old"))])
+    core = Core(pipeline=[builders.jinja(document("old"))])
     core.run(1.0)
     core.pipeline = [MOVED, later]
     core.run(1.0)
@@ -147,7 +134,7 @@ def test_later_step_sees_the_new_name() -> None:
 
 def test_usage_of_a_moved_resource_stays() -> None:
     def step(name: str, **policy: str) -> Object:
-        documents = thing("used") + thing(name, depends_on="used", **policy)
+        documents = document("used") + document(name, depends_on="used", **policy)
         return builders.jinja(documents, autoReady={}, usages={})
 
     core = Core(pipeline=[step("old")])
@@ -164,11 +151,10 @@ def test_usage_of_a_moved_resource_stays() -> None:
 
 def test_deferred_resource_is_moved() -> None:
     """What waits for a value has no old name in the response; its object must not be deleted."""
-    document = (
-        thing("new", moved_from="old")
-        + "data:\n  x: {{ observed.resources.db.resource.status.id }}\n"
+    waiting = document(
+        "new", "data:\n  x: {{ observed.resources.db.resource.status.id }}\n", moved_from="old"
     )
-    message = fatal(run(builders.jinja(document, missing="Defer"), "old"))
+    message = fatal(run(builders.jinja(waiting, missing="Defer"), "old"))
     assert 'cannot leave out resource "new", which exists' in message
     script = builders.starlark(
         "def main(req):\n"
@@ -188,23 +174,15 @@ GO_TEMPLATING = (
 )
 
 
-def go_templating(group: str) -> Object:
-    """An input of function-go-templating with `moved-from` in this group."""
-    return {
-        "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
-        "kind": "GoTemplate",
-        "source": "Inline",
-        "inline": {"template": GO_TEMPLATING % group},
-    }
-
-
 def test_moved_from_in_a_document_of_function_go_templating_is_ours() -> None:
-    for response in (run(go_templating("script"), "old"), run(go_templating("script"), old="new")):
+    step = builders.peer(GO_TEMPLATING % "script")
+    for response in (run(step, "old"), run(step, old="new")):
         (resource,) = composed(response).values()
         assert resource["spec"] == {"names": ["new"]}
         assert remembered(resource) == "new"
         assert "moved-from" not in str(resource)
-    assert "script.fn.crossplane.io/moved-from" in fatal(run(go_templating("gotemplating"), "old"))
+    other = builders.peer(GO_TEMPLATING % "gotemplating")
+    assert "script.fn.crossplane.io/moved-from" in fatal(run(other, "old"))
 
 
 REFUSED = {
@@ -213,7 +191,7 @@ REFUSED = {
         '"new" and "old" both exist',
     ),
     "both exist, one remembers": (
-        lambda: run(builders.jinja(thing("new")), "new", old="new"),
+        lambda: run(builders.jinja(document("new")), "new", old="new"),
         '"new" and "old" both exist',
     ),
     "two remember": (
@@ -230,12 +208,12 @@ REFUSED = {
     ),
     "two claim one": (
         lambda: run(
-            builders.jinja(thing("new", moved_from="old") + thing("newer", moved_from="old"))
+            builders.jinja(document("new", moved_from="old") + document("newer", moved_from="old"))
         ),
         '"new" is moved from "old", too',
     ),
     "this step desires it": (
-        lambda: run(builders.jinja(thing("new", moved_from="old") + thing("old")), "old"),
+        lambda: run(builders.jinja(document("new", moved_from="old") + document("old")), "old"),
         'this step desires "old"',
     ),
     "an earlier step desires it": (
@@ -247,14 +225,14 @@ REFUSED = {
         'an earlier step desires "old"',
     ),
     "the old name is used again": (
-        lambda: run(builders.jinja(thing("new") + thing("old")), old="new"),
+        lambda: run(builders.jinja(document("new") + document("old")), old="new"),
         'it has the name of the object that "new" was moved from',
     ),
     "the program depends on the old name": (
         lambda: run(
             builders.jinja(
                 '{% if "old" in observed.resources %}'
-                + thing("new", moved_from="old")
+                + document("new", moved_from="old")
                 + "{% endif %}"
             ),
             "old",
@@ -262,11 +240,11 @@ REFUSED = {
         "its program leaves it out when it sees it moved",
     ),
     "itself": (
-        lambda: run(builders.jinja(thing("new", moved_from="new"))),
+        lambda: run(builders.jinja(document("new", moved_from="new"))),
         'must not be the name "new" itself',
     ),
     "nothing": (
-        lambda: run(builders.jinja(thing("new", moved_from=" , "))),
+        lambda: run(builders.jinja(document("new", moved_from=" , "))),
         "must name a resource",
     ),
     "no text": (
@@ -287,7 +265,7 @@ def test_move_that_is_ambiguous_is_fatal(response: Callable[[], Object], text: s
 
 
 def test_swap_of_two_names_is_refused() -> None:
-    step = builders.jinja(thing("a", moved_from="b") + thing("b", moved_from="a"))
+    step = builders.jinja(document("a", moved_from="b") + document("b", moved_from="a"))
     assert "both exist" in fatal(run(step, "a", "b"))
 
 
@@ -311,7 +289,7 @@ COPIES = {
     ),
     "jinja": builders.jinja(
         "{% for name in ('new', 'copy') %}"
-        + thing("{{ name }}").replace(
+        + document("{{ name }}").replace(
             "spec: {}",
             "    {{ observed.resources.new.resource.metadata.annotations | to_yaml | indent(4) }}",
         )

@@ -25,13 +25,11 @@ PROGRAMS: dict[str, Object] = {
         "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Context\ndata:\n"
         "  seen: {{ get_required_resources('settings') | map(attribute='data.size') }}\n"
     ),
-    "gotemplate": {
-        "apiVersion": builders.API_VERSION,
-        "kind": "GoTemplate",
-        "inline": "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Context\ndata:\n"
+    "gotemplate": builders.gotemplate(
+        "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Context\ndata:\n"
         "  seen: [{{ range .requiredResources.settings.items }}"
-        "{{ .resource.data.size | quote }}{{ end }}]\n",
-    },
+        "{{ .resource.data.size | quote }}{{ end }}]\n"
+    ),
 }
 ALL = ["CAPABILITY_CAPABILITIES", "CAPABILITY_REQUIRED_RESOURCES", "CAPABILITY_REQUIRED_SCHEMAS"]
 
@@ -58,13 +56,6 @@ def call(step_input: Object, **parts: object) -> pb.RunFunctionResponse:
         **parts,
     }
     return builders.call(builders.request(step_input, **given))
-
-
-def error(response: pb.RunFunctionResponse) -> str:
-    """The message of a fatal response."""
-    (result,) = response.results
-    assert result.severity == pb.SEVERITY_FATAL
-    return result.message
 
 
 @pytest.mark.parametrize("language", PROGRAMS)
@@ -119,7 +110,7 @@ def test_callers_that_say_so_are_asked_once() -> None:
 def test_caller_that_cannot_answer_is_an_error() -> None:
     """Waiting would never end, and its pass-through would remove what the step has made."""
     response = call(step(), meta={"capabilities": ALL[:1]})
-    assert error(response) == (
+    assert builders.fatal(response) == (
         'cannot require "settings": the caller does not provide resources '
         "(that takes a Crossplane with CAPABILITY_REQUIRED_RESOURCES)"
     )
@@ -130,7 +121,7 @@ def test_schemas_need_a_caller_that_has_them(capabilities: list[str]) -> None:
     """Schemas and capabilities are of the same age: who says nothing has none."""
     schemas: Object = {"thing": {"apiVersion": "example.org/v1", "kind": "Thing"}}
     response = call(step(resources={}, schemas=schemas), meta={"capabilities": capabilities})
-    assert 'cannot require "thing": the caller does not provide schemas' in error(response)
+    assert 'cannot require "thing": the caller does not provide schemas' in builders.fatal(response)
 
 
 def test_schemas_are_waited_for() -> None:
@@ -239,7 +230,7 @@ MISSING: Object = {
 
 def test_path_without_a_text_is_an_error() -> None:
     """It names the field and the path."""
-    assert error(call(step(resources={"settings": MISSING}))) == (
+    assert builders.fatal(call(step(resources={"settings": MISSING}))) == (
         "input.requirements.resources.settings.fromFieldPath.matchName: "
         'the XR has no text at "spec.ref.name" '
         "(with `optional: true` it is not asked for until the XR has)"
@@ -250,7 +241,7 @@ def test_operation_has_no_xr_to_take_values_from() -> None:
     """The error says so."""
     message = builders.request(step(resources={"settings": MISSING}))
     message.ClearField("observed")
-    assert "there is no XR, for this is an Operation" in error(builders.call(message))
+    assert "there is no XR, for this is an Operation" in builders.fatal(builders.call(message))
 
 
 def test_optional_one_is_left_out() -> None:
@@ -289,7 +280,7 @@ def test_name_of_two_requirements_is_an_error() -> None:
         REQUIRING % "other", requirements={"resources": {"settings": SETTINGS}}
     )
     response = call(both, required_resources=answered(FETCHED))
-    assert error(response).startswith(
+    assert builders.fatal(response).startswith(
         'requirement "settings" is declared by the input as ConfigMap of v1 named "settings", '
         'and asked for by the program as ConfigMap of v1 named "other"'
     )

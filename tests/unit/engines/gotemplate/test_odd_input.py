@@ -5,9 +5,8 @@ from support import builders
 
 from function_script.engines.gotemplate import yaml
 from function_script.engines.gotemplate.errors import CallError
-from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import Limits
-from function_script.step import function
+from function_script.request.values import Object
 
 DIGITS = '{{ $x := fromYaml (print "a: " (repeat 4301 "1")) }}{{ len $x.a }}'
 DATE = "{{ $date := now }}{{ $date.AddDate %s }}"
@@ -21,25 +20,16 @@ ODD = [
 ]
 
 
-def fatal(step: object, limits: Limits) -> str:
+def fatal(step: Object, limits: Limits) -> str:
     """Return the message of the one FATAL result."""
     observed = {"composite": {"resource": {"apiVersion": "v1", "kind": "XR"}}}
-    request = builders.request(step, observed=observed)
-    answer = function.handle(request.SerializeToString(), limits, lambda _: None)
-    (result,) = pb.RunFunctionResponse.FromString(answer.response).results
-    assert result.severity == pb.SEVERITY_FATAL
-    return result.message
+    return builders.fatal(builders.call(builders.request(step, observed=observed), limits))
 
 
 @pytest.mark.parametrize(("template", "message"), ODD)
 def test_odd_template_is_an_error_of_the_template(template: str, message: str) -> None:
     """The error names the cause."""
-    step = {
-        "apiVersion": builders.API_VERSION,
-        "kind": "GoTemplate",
-        "inline": template,
-        "options": {"stableValues": True},
-    }
+    step = builders.gotemplate(template, options={"stableValues": True})
     text = fatal(step, Limits())
     assert message in text
     assert "internal error" not in text
@@ -50,8 +40,8 @@ def test_odd_directory_is_an_error_of_the_template(
     path: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """It cannot be read, and the message stays short."""
-    step = {
-        "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
+    step: Object = {
+        "apiVersion": builders.PEER_VERSION,
         "kind": "GoTemplate",
         "source": "FileSystem",
         "fileSystem": {"dirPath": path},

@@ -194,7 +194,7 @@ def test_language_is_replayed(tmp_path: Path) -> None:
     inline = request % ("composition-resource-name", "a")
     ours = inline.replace("gotemplating", "script")
     before: Object = {"resource": {"apiVersion": "v1", "kind": "B", "spec": {"gone": None}}}
-    for step in (builders.jinja(ours), {**builders.jinja(ours), "kind": "GoTemplate"}):
+    for step in (builders.jinja(ours), builders.gotemplate(ours)):
         message = builders.request(
             step, desired={"resources": {"b": before}}, context={"zone": "a", "n": 1.5}
         )

@@ -23,11 +23,6 @@ SECRET: Object = {
 }
 
 
-def go(inline: str, **fields: object) -> Object:
-    """Return a GoTemplate of this package's own API group."""
-    return {**builders.jinja(inline, **fields), "kind": "GoTemplate"}
-
-
 def answer(step_input: Object, secret: str = MARKER) -> HandlerResult:
     """Handle a request with the secret in every place of secrets."""
     data = base64.b64encode(secret.encode()).decode()
@@ -92,11 +87,14 @@ ERRORS = [
     pytest.param(builders.jinja(JINJA + "{{ secret | int }}\n"), id="jinja int"),
     pytest.param(builders.jinja(JINJA + "{{ fail(secret) }}\n"), id="jinja fail"),
     pytest.param(builders.jinja(DETAILS + "\t{{ secret }}: [\n"), id="jinja connection details"),
-    pytest.param(go(GO + "a: b: {{ $secret | b64dec }}\n"), id="go rendered line"),
-    pytest.param(go(GO + "{{ fail (b64dec $secret) }}\n"), id="go fail"),
-    pytest.param(go(GO + "{{ fail $secret }}\n"), id="go base64"),
-    pytest.param(go(GO + '{{ template "nothing" (b64dec $secret | fromJson) }}\n'), id="go json"),
-    pytest.param(go(GO + "{{ index (dict) 1 $secret }}\n"), id="go index"),
+    pytest.param(builders.gotemplate(GO + "a: b: {{ $secret | b64dec }}\n"), id="go rendered line"),
+    pytest.param(builders.gotemplate(GO + "{{ fail (b64dec $secret) }}\n"), id="go fail"),
+    pytest.param(builders.gotemplate(GO + "{{ fail $secret }}\n"), id="go base64"),
+    pytest.param(
+        builders.gotemplate(GO + '{{ template "nothing" (b64dec $secret | fromJson) }}\n'),
+        id="go json",
+    ),
+    pytest.param(builders.gotemplate(GO + "{{ index (dict) 1 $secret }}\n"), id="go index"),
 ]
 
 
@@ -169,7 +167,7 @@ LISTING: dict[str, Object] = {
         'def main(req):\n    return {"context": {"names": list(req["credentials"].keys())}}\n'
     ),
     "jinja": builders.jinja(META + "  names: {{ credentials.keys() | list }}\n"),
-    "gotemplate": go(
+    "gotemplate": builders.gotemplate(
         META + "  names: [{{ range $name, $_ := .credentials }}{{ $name }}{{ end }}]\n"
     ),
 }
@@ -193,13 +191,7 @@ def test_templates_of_the_peer_see_all() -> None:
         '{"apiVersion":"meta.gotemplating.fn.crossplane.io/v1alpha1","kind":"Context","data":'
         '{"names": [{{ range $name, $_ := .credentials }}"{{ $name }}",{{ end }}"end"]}}'
     )
-    step: Object = {
-        "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
-        "kind": "GoTemplate",
-        "source": "Inline",
-        "inline": {"template": template},
-    }
-    assert list(respond(step).context["names"]) == ["api", "other", "end"]
+    assert list(respond(builders.peer(template)).context["names"]) == ["api", "other", "end"]
 
 
 def test_credentials_that_the_step_lacks_are_an_error() -> None:

@@ -169,14 +169,9 @@ def test_warning_tells_no_secret() -> None:
         "  annotations: {gotemplating.fn.crossplane.io/composition-resource-name: a}\n"
         "{{ $v }}: 1\n{{ $v }}: 2\n"
     )
-    step = {
-        "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
-        "kind": "GoTemplate",
-        "source": "Inline",
-        "inline": {"template": template},
-    }
     data = {"credentialData": {"data": {"v": to_base64("hunter2 /marker")}}}
-    response = builders.call(builders.request(step, credentials={"api": data}))
+    message = builders.request(builders.peer(template), credentials={"api": data})
+    response = builders.call(message)
     texts = [result.message for result in response.results]
     assert {result.severity for result in response.results} == {pb.SEVERITY_WARNING}
     assert len(texts) == 2
