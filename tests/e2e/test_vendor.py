@@ -171,9 +171,9 @@ def test_url_in_place_of_the_object_is_shown_as_the_object(project: Path, run: R
         assert "composition.yaml:14:" in output
 
 
-def test_vendor_writes_nothing_for_stdin(capsys: pytest.CaptureFixture[str], project: Path) -> None:
-    code, text = run(capsys, "vendor", "-")
-    assert (code, text) == (1, "error: cannot pin references on stdin: name a file\n")
+def test_vendor_writes_nothing_for_stdin(project: Path, run: Run) -> None:
+    text = run("vendor", "-", code=1).text
+    assert text == "error: cannot pin references on stdin: name a file\n"
     assert [path.name for path in project.iterdir()] == ["xr.yaml"]
 
 
