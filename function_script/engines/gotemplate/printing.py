@@ -53,23 +53,13 @@ def float_text(number: float) -> str:
         return "-0" if math.copysign(1, number) < 0 else "0"
     if not math.isfinite(number):
         return "NaN" if math.isnan(number) else f"{number:+}".replace("inf", "Inf")
-    digits, exponent = shortest_digits(abs(number))
-    return ("-" if number < 0 else "") + exponent_form(digits, exponent)
+    return exponent_text(number)
 
 
-def shortest_digits(number: float) -> tuple[str, int]:
-    """Return the shortest significant digits of a positive float and the exponent of the first."""
-    mantissa, _, exponent = repr(number).partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    digits = (whole + fraction).lstrip("0")
-    leading = len(whole) if whole != "0" else len(digits) - len(fraction)
-    return digits.rstrip("0") or "0", int(exponent or 0) + leading - 1
-
-
-def exponent_form(digits: str, exponent: int, letter: str = "e") -> str:
-    """Return ``1.25e+06`` for ``125`` and 6: a sign and at least two digits of exponent."""
-    fraction = f".{digits[1:]}" if len(digits) > 1 else ""
-    return f"{digits[0]}{fraction}{letter}{exponent:+03d}"
+def exponent_text(number: float) -> str:
+    """Return the shortest digits with an exponent of at least two digits: ``1.25e+06``."""
+    digits = repr(number).partition("e")[0].replace(".", "").strip("-0")
+    return f"{number:.{len(digits) - 1}e}"
 
 
 def sorted_items(value: Mapping[object, object]) -> list[tuple[object, object]]:

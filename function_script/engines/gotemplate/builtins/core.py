@@ -8,6 +8,7 @@ from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError, Code
 from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
 from function_script.engines.gotemplate.printf import Flags, format_argument, sprintf
+from function_script.engines.gotemplate.sprig.conversions import print_value
 
 FUNCTIONS: Final = FunctionTable()
 
@@ -232,7 +233,7 @@ def print_(allocator: Allocator, *arguments: object) -> str:
         is_string = isinstance(argument, str)
         if not after_string and not is_string:
             parts.append(" ")
-        parts.append(_text(allocator, argument))
+        parts.append(print_value(allocator, argument))
         after_string = is_string
     allocator.check_string(sum(map(len, parts)))
     return "".join(parts)
@@ -241,15 +242,9 @@ def print_(allocator: Allocator, *arguments: object) -> str:
 @FUNCTIONS.add("println")
 def println(allocator: Allocator, *arguments: object) -> str:
     """The values as text, with blanks between them and a line break."""
-    parts = [_text(allocator, argument) for argument in arguments]
+    parts = [print_value(allocator, argument) for argument in arguments]
     allocator.check_string(sum(map(len, parts)) + len(parts))
     return f"{' '.join(parts)}\n"
-
-
-def _text(allocator: Allocator, value: object) -> str:
-    if isinstance(value, (dict, list)):
-        allocator.check_tree(value)
-    return printing.to_text(value)
 
 
 @FUNCTIONS.add("printf", allocates=False)

@@ -74,10 +74,13 @@ _MAX_DIGITS: Final = 100
 
 def to_text(allocator: Allocator, value: object) -> str:
     """Convert by sprig's strval: texts stay, bytes become text, others are printed with ``%v``."""
-    if isinstance(value, str):
-        return str.__str__(value)
     if isinstance(value, bytes):
         return values.to_string(value)
+    return print_value(allocator, value)
+
+
+def print_value(allocator: Allocator, value: object) -> str:
+    """Print with ``%v``: unlike in to_text, bytes are numbers."""
     if isinstance(value, (dict, list)):
         allocator.check_tree(value)
     return printing.to_text(value)

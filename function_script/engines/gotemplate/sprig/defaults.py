@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from decimal import Decimal
 from typing import Final, NoReturn
 
 import orjson
@@ -22,9 +23,6 @@ from function_script.request.values import LONE_SURROGATE
 # Outside of these bounds a float is written with an exponent.
 _MIN_PLAIN: Final = 1e-6
 _MAX_PLAIN: Final = 1e21
-# Between these bounds repr writes floats without an exponent.
-_MIN_REPR: Final = 1e-4
-_MAX_REPR: Final = 1e16
 
 # The last characters stand for bytes that are not UTF-8.
 _ALWAYS: Final = r'"\\\x00-\x1f\u2028\u2029\ud800-\udfff'
@@ -131,18 +129,11 @@ def float_text(number: float) -> str:
     """Format a float in JSON: ``1``, ``0.5``, ``1e+21``, ``1e-7``; raises CallError."""
     if not math.isfinite(number):
         raise CallError(f"json: unsupported value: {printing.float_text(number)}")
-    size = abs(number)
-    if _MIN_REPR <= size < _MAX_REPR or not number:
-        return repr(number).removesuffix(".0")
-    sign = "-" if number < 0 else ""
-    digits, exponent = printing.shortest_digits(size)
-    if size < _MIN_PLAIN:
-        return sign + printing.exponent_form(digits, exponent).replace("e-0", "e-")
-    if size < 1:
-        return f"{sign}0.{'0' * (-exponent - 1)}{digits}"
-    if size < _MAX_PLAIN:
-        return sign + digits.ljust(exponent + 1, "0")
-    return sign + printing.exponent_form(digits, exponent)
+    if number and not _MIN_PLAIN <= abs(number) < _MAX_PLAIN:
+        return printing.exponent_text(number).replace("e-0", "e-")
+    text = repr(number)
+    # Go has an exponent for fewer numbers than Python.
+    return (f"{Decimal(text):f}" if "e" in text else text).removesuffix(".0")
 
 
 # Reading

@@ -39,9 +39,7 @@ FUNCTIONS.add("int64", summary="The value as an integer of 64 bits.")(conversion
 @FUNCTIONS.add("toDecimal")
 def from_octal(allocator: Allocator, value: object) -> int:
     """The number of an octal text."""
-    if isinstance(value, (dict, list)):
-        allocator.check_tree(value)
-    return conversions.parse_octal(printing.to_text(value))
+    return conversions.parse_octal(conversions.print_value(allocator, value))
 
 
 @FUNCTIONS.add("add")

@@ -243,16 +243,8 @@ def url_parse(text: str) -> dict[str, object]:
         url = parse_url(to_narrow(text))
     except CallError as error:
         raise CallError(f"unable to parse url: {error.text}") from error
-    parts = {
-        "scheme": url.scheme,
-        "host": url.host,
-        "hostname": url.hostname,
-        "path": url.path,
-        "query": url.query,
-        "opaque": url.opaque,
-        "fragment": url.fragment,
-        "userinfo": url.user or "",
-    }
+    parts = url._asdict()
+    parts |= {"hostname": url.hostname, "userinfo": parts.pop("user") or ""}
     return {name: to_wide(part) for name, part in parts.items()}
 
 

@@ -8,14 +8,13 @@ constraints that name one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, Self
 
 from function_script.engines.gotemplate.errors import CallError, Code
 from function_script.engines.gotemplate.function import Allocator, FunctionTable
 from function_script.engines.gotemplate.values import MAX_UINT64, Int, Struct, whole
 from function_script.engines.regular_expressions import compiled
-from function_script.engines.tables import Table
 
 FUNCTIONS: Final = FunctionTable()
 
@@ -150,6 +149,8 @@ _RANGE: Final = rf"\s*({_WILD})\s+-\s+({_WILD})\s*"
 _PARTS: Final = rf"^v?({_PART})(?:\.({_PART}))?(?:\.({_PART}))?(-{IDENTIFIERS})?"
 _WILDCARDS: Final = frozenset("xX*")
 _MAX_PARTS: Final = 3
+# A constraint with all of its numbers is compared as a whole, and so is one with none.
+_WHOLE: Final = (0, _MAX_PARTS)
 _STEPS_PER_CHARACTER: Final = 10
 
 
@@ -203,44 +204,27 @@ def _parse(operator: str, text: str) -> _Constraint:
 
 # Operators; missing numbers are zeros
 
-_CHECKS: Final = Table[str, Callable[[Version, _Constraint], bool]]()
 
-
-@_CHECKS.add("!=")
 def _differs(version: Version, constraint: _Constraint) -> bool:
-    if constraint.parts == _MAX_PARTS:
+    count = constraint.parts
+    if count in _WHOLE:
         return version.compare(constraint.version) != 0
-    count = max(constraint.parts, 1)
     if version.numbers[:count] != constraint.version.numbers[:count]:
         return True
-    if constraint.parts == 0:
-        return version.compare(constraint.version) != 0
-    if constraint.parts == 1:
-        return False
-    return precedence(version.pre) != precedence(constraint.version.pre)
+    return count > 1 and precedence(version.pre) != precedence(constraint.version.pre)
 
 
-@_CHECKS.add(">")
 def _is_greater(version: Version, constraint: _Constraint) -> bool:
     major, minor, _ = version.numbers
-    if constraint.parts == _MAX_PARTS or major != constraint.version.numbers[0]:
-        return version.compare(constraint.version) > 0
-    if constraint.parts == 0:
+    if constraint.parts in _WHOLE or major != constraint.version.numbers[0]:
         return version.compare(constraint.version) > 0
     return constraint.parts > 1 and minor > constraint.version.numbers[1]
 
 
-@_CHECKS.add("<")
-def _is_less(version: Version, constraint: _Constraint) -> bool:
-    return version.compare(constraint.version) < 0
-
-
-@_CHECKS.add(">=", "=>")
 def _is_at_least(version: Version, constraint: _Constraint) -> bool:
     return version.compare(constraint.version) >= 0
 
 
-@_CHECKS.add("<=", "=<")
 def _is_at_most(version: Version, constraint: _Constraint) -> bool:
     if constraint.parts == _MAX_PARTS:
         return version.compare(constraint.version) <= 0
@@ -248,26 +232,23 @@ def _is_at_most(version: Version, constraint: _Constraint) -> bool:
     return version.numbers[:count] <= constraint.version.numbers[:count]
 
 
-@_CHECKS.add("", "=")
 def _equals(version: Version, constraint: _Constraint) -> bool:
     if constraint.parts < _MAX_PARTS:
         return _is_near(version, constraint)
     return version.compare(constraint.version) == 0
 
 
-@_CHECKS.add("~", "~>")
 def _is_near(version: Version, constraint: _Constraint) -> bool:
     """Check ``~``: the last number may be larger; of three numbers, the patch."""
     if version.compare(constraint.version) < 0:
         return False
     numbers = constraint.version.numbers
-    if not any(numbers) and constraint.parts in {0, _MAX_PARTS}:
+    if not any(numbers) and constraint.parts in _WHOLE:
         return True
     count = 1 if constraint.parts == 1 else len(("major", "minor"))
     return version.numbers[:count] == numbers[:count]
 
 
-@_CHECKS.add("^")
 def _is_compatible(version: Version, constraint: _Constraint) -> bool:
     """Check ``^``: versions up to the next change of the first number that is not 0."""
     if version.compare(constraint.version) < 0:
@@ -281,6 +262,17 @@ def _is_compatible(version: Version, constraint: _Constraint) -> bool:
         count = 3
     return version.numbers[:count] == numbers[:count]
 
+
+_CHECKS: Final[Mapping[str, Callable[[Version, _Constraint], bool]]] = {
+    **dict.fromkeys(("", "="), _equals),
+    "!=": _differs,
+    ">": _is_greater,
+    "<": lambda version, constraint: version.compare(constraint.version) < 0,
+    **dict.fromkeys((">=", "=>"), _is_at_least),
+    **dict.fromkeys(("<=", "=<"), _is_at_most),
+    **dict.fromkeys(("~", "~>"), _is_near),
+    "^": _is_compatible,
+}
 
 FUNCTIONS.add("semver", summary="The parts of a version, such as .Major.")(Version.parse)
 

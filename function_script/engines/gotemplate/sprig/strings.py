@@ -12,7 +12,7 @@ from typing import Final
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Allocator, FunctionTable
-from function_script.engines.gotemplate.sprig.conversions import to_text, to_texts
+from function_script.engines.gotemplate.sprig.conversions import print_value, to_text, to_texts
 
 # The spaces of unicode.IsSpace; Python has more.
 SPACES: Final = (
@@ -266,7 +266,7 @@ def replace(allocator: Allocator, old: str, new: str, text: str) -> str:
 def cat(allocator: Allocator, *items: object) -> str:
     """The values as text, with blanks between them."""
     return _joined(
-        allocator, " ", [_print_value(allocator, value) for value in items if value is not None]
+        allocator, " ", [print_value(allocator, value) for value in items if value is not None]
     )
 
 
@@ -280,13 +280,8 @@ def quote(allocator: Allocator, *items: object) -> str:
 @FUNCTIONS.add("squote")
 def single_quote(allocator: Allocator, *items: object) -> str:
     """The values in single quotes."""
-    texts = [_print_value(allocator, value) for value in items if value is not None]
+    texts = [print_value(allocator, value) for value in items if value is not None]
     return _joined(allocator, " ", [f"'{text}'" for text in texts])
-
-
-def _print_value(allocator: Allocator, value: object) -> str:
-    """Print with ``%v``: unlike in to_text, bytes are numbers."""
-    return printing.to_text(value) if isinstance(value, bytes) else to_text(allocator, value)
 
 
 def _joined(allocator: Allocator, separator: str, texts: list[str]) -> str:
