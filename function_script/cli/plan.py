@@ -58,7 +58,7 @@ def _open_planner(
     flags: _Flags, pool: Pool, report: Callable[[float], None] | None = None
 ) -> Iterator[Planner]:
     """Yield a planner; without ``report`` nothing shows its progress. Raises FatalError."""
-    from function_script.tools.plan import dump, planning  # noqa: PLC0415 - slow to import
+    from function_script.tools.plan import dump, planning, sides  # noqa: PLC0415 - slow
     from function_script.tools.project import Project  # noqa: PLC0415 - as above
 
     after = flags["after"]
@@ -66,13 +66,11 @@ def _open_planner(
     named = [after] if before is None else [after, before]
     project = Project.of(named, allowed=flags["allow_outside"])
     rendering = options.read_rendering(flags, hides_packages=report is None)
-    settings = planning.Options(
-        rendering=rendering, before=before, until_ready=flags["until_ready"], report=report
-    )
-    with rendering.servers:
+    settings = planning.Options(before=before, until_ready=flags["until_ready"], report=report)
+    with rendering.servers, ExitStack() as stack:
         cluster = dump.load(flags["cluster"])
-        with planning.open_planner(cluster, after, project, settings, pool) as planner:
-            yield planner
+        renderings = sides.Renderings(cluster, project, rendering, pool, stack)
+        yield planning.Planner(cluster, after, renderings, settings)
 
 
 @click.command(

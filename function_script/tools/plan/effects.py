@@ -55,16 +55,20 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
     Without an object, the desired values are those that change. Raises UnknownError if a field is
     desired no longer and nothing says who has it, or if a rule cannot be evaluated.
     """
-    differences = [*compare_values(before, after, ())]
+    stored = [_with_data(each, _encode_texts(each)) for each in (before, after)]
+    differences = [*compare_values(stored[0], stored[1], ())]
     if live is None:
-        return Effect(manifest=after, changes=[FieldChange(*each) for each in differences])
+        changes = [
+            FieldChange(_to_written(path, after), old, new) for path, old, new in differences
+        ]
+        return Effect(manifest=after, changes=changes)
     if not differences:
         return Effect(manifest=live, changes=[])
     type_ = objects.api_version_and_kind(after)
     schema = catalog.find(*type_)
     lists = Lists(live, schema)
-    current = lists.to_maps(_with_string_data(live, before, after))
-    former, desired = (lists.drop_empty(lists.to_maps(each), current) for each in (before, after))
+    current = lists.to_maps(live)
+    former, desired = (lists.drop_empty(lists.to_maps(each), current) for each in stored)
     differences = [*compare_values(former, desired, ())]
     mapped = cast("Object", objects.deep_copy(current))
     for path, _, new in differences:
@@ -92,7 +96,7 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
         if is_listed or is_changed or not is_certain:
             changes.append(
                 FieldChange(
-                    lists.to_indexes(path, desired, former),
+                    _to_written(lists.to_indexes(path, desired, former), after),
                     lists.to_lists(old, path),
                     lists.to_lists(value, path),
                     is_certain,
@@ -144,24 +148,30 @@ def _find_refusals(manifest: Object, emptied: Iterable[Path], schema: Object) ->
             )
 
 
-def _with_string_data(live: Object, *desired: Object) -> Object:
-    """Return a Secret with stringData, which the API server has moved into the data."""
-    data = manifests.texts_at(live, "data")
-    texts: Object = {}
-    for each in desired:
-        for name, text in manifests.texts_at(each, "stringData").items():
-            if name in data:
-                is_same = base64.b64encode(text.encode()).decode() == data[name]
-                texts[name] = text if is_same else texts.get(name, data[name])
-    return {**live, "stringData": texts} if texts else live
+def _with_data(manifest: Object, texts: Object) -> Object:
+    """Return a Secret with ``texts`` in its data in place of stringData, as it is stored."""
+    if objects.api_version_and_kind(manifest) != manifests.SECRET:
+        return manifest
+    parts = {key: part for key, part in manifest.items() if key != "stringData"}
+    return parts | {"data": manifests.object_at(manifest, "data") | texts}
+
+
+def _encode_texts(secret: Object) -> Object:
+    """Return the stringData as the API server writes it into the data."""
+    texts = manifests.texts_at(secret, "stringData")
+    return {name: base64.b64encode(text.encode()).decode() for name, text in texts.items()}
+
+
+def _to_written(path: Path, desired: Object) -> Path:
+    """Return where a program writes a field: of two with one name, stringData counts."""
+    written = ("stringData", *path[1:])
+    is_text = path[0] == "data" and objects.find_path(desired, written) is not None
+    return written if is_text else path
 
 
 def _remove(manifest: Object, path: Path, live: Object) -> None:
     """Remove a field, but for what other managers have of it."""
     if any(isinstance(key, int) for key in path) or objects.find_path(live, path) is None:
-        return
-    # It stays in the data, where nobody has it.
-    if path[0] == "stringData":
         return
     applied = managed_fields.applied_configuration(live)
     if applied is None:
@@ -169,6 +179,7 @@ def _remove(manifest: Object, path: Path, live: Object) -> None:
             f'"{format_path(path)}" of {manifests.describe(live)} is desired no longer, and the '
             "dump has no managedFields that say whose it is"
         )
+    # What came from stringData stays in the data, where nobody has it.
     if objects.find_path(applied, path) is None:
         return
     *above, name = map(str, path)
@@ -183,9 +194,12 @@ def find_drift(live: Object, before: Object, catalog: Catalog) -> Iterator[Path]
     """Yield the fields of an object that are not what ``before`` desires; none if nobody knows."""
     schema = catalog.find(*objects.api_version_and_kind(before))
     lists = Lists(live, schema)
-    applied = managed_fields.applied_configuration(lists.to_maps(_with_string_data(live, before)))
+    # Crossplane applies stringData, which the object has in its data alone.
+    texts = manifests.object_at(live, "data")
+    applied = managed_fields.applied_configuration(lists.to_maps({"stringData": texts, **live}))
     if applied is not None:
-        desired = lists.to_maps(before)
+        applied = _with_data(applied, manifests.object_at(applied, "stringData"))
+        desired = lists.to_maps(_with_data(before, _encode_texts(before)))
         managed_fields.remove_crossplane_metadata(desired)
         complete = cast("Object", objects.deep_copy(before))
         if schema is not None:
@@ -195,7 +209,7 @@ def find_drift(live: Object, before: Object, catalog: Catalog) -> Iterator[Path]
             # Such a value of an object is applied as a whole, with the defaults below it.
             is_default = value is None and (
                 objects.find_path(complete, path) == current
-                or objects.find_path(desired, path[:-1]) == {}
+                or objects.find_path(before, lists.to_indexes(path[:-1], desired)) == {}
             )
             is_masked = None not in (current, value) and path[0] in _SECRET and dump.is_masked(live)
             # Nobody has a list of items without an item, and own kinds drop a map without a field.

@@ -6,16 +6,15 @@ An XR is never without changes where this cannot know: then it is unknown, with 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from function_script.request.values import Object
-from function_script.sandbox import Pool, capacity
+from function_script.sandbox import capacity
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import manifests, xr_validation, xrds
-from function_script.tools.plan import changes, sides
+from function_script.tools.plan import changes
 from function_script.tools.plan.changes import Change, Outcome
 from function_script.tools.plan.dump import (
     MACHINERY,
@@ -26,9 +25,8 @@ from function_script.tools.plan.dump import (
     key_of,
     text_at_machinery,
 )
-from function_script.tools.plan.sides import Renderings, Side, Source
-from function_script.tools.project import Project
-from function_script.tools.render import RenderInputs, renderer
+from function_script.tools.plan.sides import Renderings, Source
+from function_script.tools.render import RenderInputs
 from function_script.tools.render.renderer import Answers, Rendering
 from function_script.tools.validate.catalog import Catalog
 
@@ -50,7 +48,6 @@ class Options:
     gets the part of the XRs that are planned, from 0 to 1.
     """
 
-    rendering: renderer.Options
     before: Path | None = None
     until_ready: bool = False
     report: Callable[[float], None] | None = None
@@ -73,29 +70,19 @@ class XrPlan:
     drift: Sequence[str] = ()
 
 
-@contextmanager
-def open_planner(
-    dump: Dump, after: Path, project: Project, options: Options, pool: Pool
-) -> Iterator[Planner]:
-    """Yield a planner for the Compositions below ``after``. Raises FatalError."""
-    new = sides.load(after, project, dump.path)
-    if not new.compositions:
-        raise InputError.of(f'cannot plan: there is no Composition in "{after}"')
-    before = options.before
-    old = None if before is None else sides.load(before, project, dump.path)
-    with ExitStack() as stack:
-        renderings = Renderings(dump, project, options.rendering, pool, stack)
-        yield Planner(dump, old, new, renderings, options)
-
-
 class Planner:
-    """Plans the XRs of a dump, those first that compose others."""
+    """Plans the XRs of a dump, those first that compose others.
 
-    def __init__(
-        self, dump: Dump, old: Side | None, new: Side, renderings: Renderings, options: Options
-    ) -> None:
+    ``after`` has the Compositions after the change. Raises FatalError for a file that cannot be
+    read, and if there is no Composition.
+    """
+
+    def __init__(self, dump: Dump, after: Path, renderings: Renderings, options: Options) -> None:
+        new = renderings.load(after)
+        if not new.compositions:
+            raise InputError.of(f'cannot plan: there is no Composition in "{after}"')
         self._dump = dump
-        self._old = old
+        self._old = None if options.before is None else renderings.load(options.before).compositions
         self._new = new.compositions
         self._renderings = renderings
         self._options = options
@@ -197,9 +184,9 @@ class Planner:
     def _find_old(self, xr: Object, name: str) -> Source:
         """Return the Composition before the change."""
         if self._old is not None:
-            if name not in self._old.compositions:
+            if name not in self._old:
                 raise UnknownError(f'there is no Composition "{name}" before the change')
-            return self._old.compositions[name]
+            return self._old[name]
         revision = text_at_machinery(xr, "compositionRevisionRef", "name")
         value = self._dump.find((*_REVISION, "", revision)) if revision else None
         if value is not None:

@@ -28,7 +28,6 @@ _MAX_MARKDOWN: Final = 60_000
 class _Entry(NamedTuple):
     """The changes of one cause, each with its XR."""
 
-    verb: str
     changes: list[tuple[str, Change]]
 
     @property
@@ -68,7 +67,7 @@ def to_text(plans: Sequence[XrPlan], *, has_names: bool, columns: int | None = N
             excerpt=entry.first.excerpt,
             notes=tuple(entry.names(has_all=has_names)),
         )
-        parts.append(diagnostics.to_frame(problem, entry.verb, columns))
+        parts.append(diagnostics.to_frame(problem, entry.first.verb, columns))
     for title, names in _list_reasons(plans):
         lines = _cut(names, has_all=has_names)
         parts.append("\n".join([title, *(f"  = {line}" for line in lines)]))
@@ -81,7 +80,7 @@ def to_markdown(plans: Sequence[XrPlan], *, has_names: bool) -> str:
     for entry in _group(plans):
         span = entry.first.span
         place = "" if span is None else f" {console.to_code(str(span))}"
-        lines.append(f"- **{entry.verb}**{place}: {console.to_code(entry.message())}")
+        lines.append(f"- **{entry.first.verb}**{place}: {console.to_code(entry.message())}")
         lines += [f"  - {console.to_code(name)}" for name in entry.names(has_all=has_names)]
     for title, names in _list_reasons(plans):
         first_names = ", ".join(map(console.to_code, names[:_MAX_NAMES]))
@@ -159,9 +158,9 @@ def _group(plans: Sequence[XrPlan]) -> list[_Entry]:
             values = tuple(map(str, parts))
             cause = (change.step, place, field, values)
             key = (change.verb, change.is_later, plan.composition, cause)
-            entries.setdefault(key, _Entry(change.verb, [])).changes.append((plan.xr, change))
+            entries.setdefault(key, _Entry([])).changes.append((plan.xr, change))
     order = sorted(entries.values(), key=lambda entry: -len(entry.changes))
-    return sorted(order, key=lambda entry: _VERBS.index(entry.verb))
+    return sorted(order, key=lambda entry: _VERBS.index(entry.first.verb))
 
 
 def _list_reasons(plans: Sequence[XrPlan]) -> Iterator[tuple[str, list[str]]]:

@@ -47,34 +47,8 @@ class Side:
     definitions: list[Object] = field(default_factory=list)
 
 
-def load(directory: Path, project: Project, dump: Path | None) -> Side:
-    """Load what is below a path, without a dump that is there, too. Raises FatalError."""
-    side = Side()
-    is_inside = dump is not None and not directory.resolve().is_relative_to(dump.resolve())
-    for file in searching.find([str(directory)], project, ()):
-        if isinstance(file, Skipped):
-            continue
-        if dump and is_inside and Path(file.name).resolve().is_relative_to(dump.resolve()):
-            continue
-        if file.error is not None:
-            raise file.error
-        for document in file.documents:
-            if xrds.is_xrd(document.value):
-                side.definitions.append(document.value)
-            if objects.api_version_and_kind(document.value) == manifests.COMPOSITION:
-                name = manifests.name(document.value)
-                if name in side.compositions:
-                    raise InputError.of(
-                        f'cannot plan: two Compositions are called "{name}"', span=document.span()
-                    )
-                programs = local_pool.programs_beside(Path(file.name))
-                origin = Origin(document=document, programs=programs)
-                side.compositions[name] = Source(value=document.value, origin=origin)
-    return side
-
-
 class Renderings:
-    """Renders the XRs of a dump, with the sandboxes and functions of all Compositions.
+    """Loads the sides, and renders the XRs of a dump with their sandboxes and functions.
 
     ``stack`` closes the sandboxes of programs in files, each of which sees its directory alone.
     """
@@ -89,6 +63,33 @@ class Renderings:
         self._pools: dict[Path | None, Pool] = {None: pool}
         self._packages = functions.select(dump)
         self._indexes: dict[Path | None, FunctionIndex] = {}
+
+    def load(self, directory: Path) -> Side:
+        """Load what is below a path, without a dump that is there, too. Raises FatalError."""
+        side = Side()
+        dump = self._dump.path
+        is_inside = dump is not None and not directory.resolve().is_relative_to(dump.resolve())
+        for file in searching.find([str(directory)], self._project, ()):
+            if isinstance(file, Skipped):
+                continue
+            if dump and is_inside and Path(file.name).resolve().is_relative_to(dump.resolve()):
+                continue
+            if file.error is not None:
+                raise file.error
+            for document in file.documents:
+                if xrds.is_xrd(document.value):
+                    side.definitions.append(document.value)
+                if objects.api_version_and_kind(document.value) == manifests.COMPOSITION:
+                    name = manifests.name(document.value)
+                    if name in side.compositions:
+                        raise InputError.of(
+                            f'cannot plan: two Compositions are called "{name}"',
+                            span=document.span(),
+                        )
+                    programs = local_pool.programs_beside(Path(file.name))
+                    origin = Origin(document=document, programs=programs)
+                    side.compositions[name] = Source(value=document.value, origin=origin)
+        return side
 
     def render(
         self, source: Source, inputs: RenderInputs, functions_: Source, answers: Answers

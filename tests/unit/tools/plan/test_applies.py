@@ -1,5 +1,6 @@
 """Plans of edits that a server-side apply treats in a way of its own."""
 
+import base64
 import json
 from pathlib import Path
 from typing import cast
@@ -191,6 +192,38 @@ def test_string_data_is_in_the_data_of_a_secret(
     live: Object = {"data": {"a": "eA==", "b": "eQ=="}, "type": "Opaque"}
     row = plan_edit(project, capsys, SECRET, bodies, live=live)
     assert [each["path"] for each in cast("list[Object]", row["changes"])] == paths
+
+
+BOTH: Object = {"data": {"k": "QQ==", "z": "QQ=="}, "stringData": {"k": "B"}}
+ONE: Object = {"data": {"k": "QQ==", "z": "QQ=="}}
+IN_BOTH = [
+    pytest.param(BOTH, {**BOTH, "data": {"k": "Qw==", "z": "QQ=="}}, [], id="overridden value"),
+    pytest.param(BOTH, ONE, [["data", "k"]], id="no longer in stringData"),
+    pytest.param(BOTH, {**BOTH, "data": {"z": "QQ=="}}, [], id="no longer in data"),
+    pytest.param(BOTH, {"data": {"z": "QQ=="}}, [["data", "k"]], id="in none"),
+    pytest.param(ONE, BOTH, [["stringData"]], id="overridden from now on"),
+    pytest.param(
+        {"stringData": {"k": "A"}, "data": {"z": "QQ=="}}, ONE, [], id="the same value in data"
+    ),
+    pytest.param({"stringData": {"k": "A"}}, {}, [], id="no data at all"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "paths"), IN_BOTH)
+def test_string_data_overrides_the_data_of_a_secret(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    before: Object,
+    after: Object,
+    paths: list[object],
+) -> None:
+    texts = manifests.texts_at(before, "stringData")
+    data = manifests.texts_at(before, "data") | {
+        name: base64.b64encode(text.encode()).decode() for name, text in texts.items()
+    }
+    row = plan_edit(project, capsys, SECRET, (before, after), live={"data": {**data}})
+    assert [each["path"] for each in cast("list[Object]", row["changes"])] == paths
+    assert not row["drift"]
 
 
 ROW: Object = {"type": "object", "properties": {"b": {"type": "integer", "default": 7}}}

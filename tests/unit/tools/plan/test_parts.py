@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from function_script.tools import local_pool
 from function_script.tools.plan import planning
 from function_script.tools.plan.dump import Dump
 from function_script.tools.plan.planning import Planner
+from function_script.tools.plan.sides import Renderings
 from function_script.tools.project import Project
 from function_script.tools.render import renderer
 
@@ -54,12 +56,13 @@ def test_number_of_processes_follows_that_of_xrs(
     monkeypatch.setattr(planning.capacity, "heavy_slots", lambda: 3)
     cluster = Dump([XRD, *(xr(str(number)) for number in range(xr_count))])
     files = Project.of([project], allowed=None)
-    settings = planning.Options(rendering=renderer.Options())
     os.mkfifo(project / "pipe")
     with (
         local_pool.open_pool(None) as pool,
-        planning.open_planner(cluster, project / "new", files, settings, pool) as planner,
+        ExitStack() as stack,
     ):
+        renderings = Renderings(cluster, files, renderer.Options(), pool, stack)
+        planner = Planner(cluster, project / "new", renderings, planning.Options())
         assert planner.count_processes([project]) == count
         # It can be read once.
         assert planner.count_processes([project, project / "pipe"]) == 1

@@ -2,6 +2,7 @@
 
 import copy
 import random
+from contextlib import ExitStack
 from pathlib import Path
 from typing import cast
 
@@ -14,7 +15,8 @@ from function_script.tools import local_pool
 from function_script.tools.manifests import compare_values
 from function_script.tools.plan import planning
 from function_script.tools.plan.dump import Dump
-from function_script.tools.plan.planning import XrPlan
+from function_script.tools.plan.planning import Planner, XrPlan
+from function_script.tools.plan.sides import Renderings
 from function_script.tools.project import Project
 from function_script.tools.render import renderer
 
@@ -173,8 +175,7 @@ def test_random_edits_do_what_their_plans_say(tmp_path: Path) -> None:
     draw = random.Random(SEED)  # noqa: S311 - no secret
     announced = idle = 0
     file = tmp_path / "composition.yaml"
-    options = planning.Options(rendering=renderer.Options())
-    with local_pool.open_pool(None) as pool:
+    with local_pool.open_pool(None) as pool, ExitStack() as stack:
         for _ in range(EDITS):
             program = {f"thing-{number}": fields(draw) for number in range(3)}
             old = to_text(program)
@@ -186,8 +187,8 @@ def test_random_edits_do_what_their_plans_say(tmp_path: Path) -> None:
             file.write_text(to_yaml_stream([composition(new)]))
             project = Project.of([tmp_path], allowed=None)
             dump = dump_of(core, old)
-            with planning.open_planner(dump, tmp_path, project, options, pool) as planner:
-                (plan,) = planner.plan()
+            renderings = Renderings(dump, project, renderer.Options(), pool, stack)
+            (plan,) = Planner(dump, tmp_path, renderings, planning.Options()).plan()
             assert plan.verdict in {"planned", "unchanged"}, plan
             assert not plan.drift
             before = live(core)
