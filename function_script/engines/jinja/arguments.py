@@ -2,15 +2,17 @@
 
 import inspect
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 
 from jinja2 import nodes
 
 from function_script.engines.jinja.calls import Call, LibraryFunction, conversion_hint, format_usage
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.functions import ANNOTATIONS, FUNCTIONS
+from function_script.engines.jinja.parser import Template
+from function_script.engines.jinja.policy import Violation
 from function_script.engines.jinja.tokens import first_offset
 from function_script.engines.lint import CONSTANT_TYPES
 from function_script.engines.signatures import (
@@ -48,19 +50,6 @@ _NODES: Final[dict[type[nodes.Node], str]] = {
 }
 
 
-class WrongCall(NamedTuple):
-    """A wrong call or argument: ``word`` is to be underlined, at or behind ``offset``.
-
-    Without a word, it is the argument at ``offset`` of this ``width``.
-    """
-
-    offset: int
-    width: int
-    word: str
-    message: str
-    hint: str
-
-
 def count_bindings(trees: Iterable[nodes.Template]) -> Counter[str]:
     """Return how often all templates of a program give each name a value."""
     counts: Counter[str] = Counter()
@@ -76,17 +65,18 @@ def count_bindings(trees: Iterable[nodes.Template]) -> Counter[str]:
 class Types:
     """The types of the expressions of a program, by the names of JSON; "" where a run decides."""
 
-    def __init__(self, trees: Mapping[str, nodes.Template]) -> None:
-        self._counts = count_bindings(trees.values())
+    def __init__(self, templates: Sequence[Template]) -> None:
+        trees = [template.tree for template in templates]
+        self._counts = count_bindings(trees)
         tested = {
             test.node.name
-            for tree in trees.values()
+            for tree in trees
             for test in tree.find_all(nodes.Test)
             if isinstance(test.node, nodes.Name)
         }
         self._values = {
             each.target.name: each.node
-            for tree in trees.values()
+            for tree in trees
             for each in tree.find_all(nodes.Assign)
             if isinstance(each.target, nodes.Name)
             and self._counts[each.target.name] == 1
@@ -122,7 +112,7 @@ def _result_of(call: LibraryFunction) -> str:
     return result if result in {"boolean", "integer", "list", "object", "string"} else ""
 
 
-def find(tree: nodes.Template, types: Types) -> Iterator[WrongCall]:
+def find(tree: nodes.Template, types: Types) -> Iterator[Violation]:
     """Yield the wrong calls of a template, one problem each; the tree has offsets."""
     for node in tree.find_all((nodes.Call, nodes.Filter)):
         if isinstance(node, nodes.Filter):
@@ -155,7 +145,7 @@ def _find_wrong_type(
     arguments: list[nodes.Expr | None],
     named: Mapping[str, nodes.Expr],
     types: Types,
-) -> WrongCall | None:
+) -> Violation | None:
     positional = ["string" if each is None else types.of(each) for each in arguments]
     type_of_name = {key: types.of(value) for key, value in named.items()}
     for wrong in find_wrong_types(signature, positional, type_of_name):
@@ -163,13 +153,13 @@ def _find_wrong_type(
         hint = _hint(wrong, argument, node) or f"write {signature.usage}"
         offset = node.lineno if argument is None else first_offset(argument)
         message = f"cannot call {signature.name}: {wrong.problem}"
-        return WrongCall(offset, _width(argument), "", message, hint)
+        return Violation(offset=offset, width=_width(argument), message=message, hint=hint)
     return None
 
 
 def _find_wrong_count(
     node: nodes.Call | nodes.Filter, signature: Signature, count: int, named: Mapping[str, object]
-) -> WrongCall | None:
+) -> Violation | None:
     text = find_wrong_names(signature.parameters, count, named, is_variadic=signature.is_variadic)
     if text is None:
         return None
@@ -179,7 +169,7 @@ def _find_wrong_count(
     message = f"cannot call {signature.name}: {text}"
     offset = node.lineno if isinstance(node, nodes.Filter) else first_offset(node)
     hint = hint or f"write {signature.usage}"
-    return WrongCall(offset, len(signature.name), signature.name, message, hint)
+    return Violation(offset=offset, name=signature.name, message=message, hint=hint)
 
 
 def _width(argument: nodes.Node | None) -> int:

@@ -14,7 +14,7 @@ from function_script.engines.recent import remembered
 from function_script.request.limits import Limits
 from function_script.request.program import Branch, Program, Scope
 from function_script.texts.errors import FatalError
-from function_script.texts.source import Span
+from function_script.texts.source import Span, span_at
 
 
 class _Body(NamedTuple):
@@ -88,8 +88,7 @@ def _last_offset(node: nodes.Node) -> int:
 def _find_bodies(environment: Environment) -> Iterator[_Body]:
     """Yield the bodies that a run need not enter, and that write or do something."""
     for name, source in environment.sources.items():
-        text = tokens.normalize(source.text)
-        tree = parser.parse(environment, source.text)
+        text, tree = source.text, parser.parse(environment, source.text)
         for node in tree.find_all((nodes.If, nodes.For, nodes.Macro, nodes.CallBlock, nodes.Block)):
             for field in ("body", "else_"):
                 body: list[nodes.Node] = getattr(node, field, [])
@@ -100,5 +99,5 @@ def _find_bodies(environment: Environment) -> Iterator[_Body]:
                     first, last = min(places), max(map(_last_offset, parts))
                     # A text that begins a body may begin with blanks and empty lines.
                     visible = len(text) - len(text[first:].lstrip())
-                    span, line = tokens.span(source, visible), tokens.line_at(text, last)
+                    span, line = span_at(source, visible), tokens.line_at(text, last)
                     yield _Body(name, first, last, span, line)

@@ -17,7 +17,7 @@ from jinja2.compiler import Frame
 
 from function_script.engines.jinja import runtime
 from function_script.engines.jinja.policy import count_nodes
-from function_script.engines.jinja.tokens import line_at, normalize
+from function_script.engines.jinja.tokens import line_at
 
 if TYPE_CHECKING:
     from function_script.engines.jinja.environment import Environment
@@ -121,7 +121,7 @@ class CodeGenerator(JinjaCodeGenerator):
 
     def position(self, node: nodes.Node) -> str:
         """Return the line of a node, for messages of Jinja."""
-        text = normalize(self.environment.sources[str(self.name)].text)
+        text = self.environment.sources[str(self.name)].text
         return f"line {line_at(text, node.lineno)} in {self.name!r}"
 
     def begin(self, node: nodes.Node, operator: str = "") -> None:

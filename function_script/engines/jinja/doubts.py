@@ -5,17 +5,18 @@ A finding is certain from the template alone: no run is needed, and no value of 
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from jinja2 import nodes
 
 from function_script.engines.jinja import run, tokens
 from function_script.engines.jinja.arguments import Types
 from function_script.engines.jinja.parser import parse_program
+from function_script.engines.jinja.policy import Violation
+from function_script.engines.jinja.positions import violation_to_diagnostic
 from function_script.engines.tables import Rules
 from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.source import Source, excerpt
 
 # The words for types that are never equal to each other.
 _WORDS: Final = {
@@ -38,46 +39,33 @@ _IMPORTING: Final = (nodes.Import, nodes.FromImport, nodes.Macro)
 _SHARING: Final = (nodes.Include, nodes.Block, nodes.Extends)
 
 
-class _Doubt(NamedTuple):
-    offset: int
-    width: int
-    message: str
-    hint: str
-
-
-_RULES: Final = Rules[Callable[[nodes.Template], Iterator[_Doubt]]]()
+_RULES: Final = Rules[Callable[[nodes.Template], Iterator[Violation]]]()
 
 
 def find(program: Program) -> Iterator[Diagnostic]:
     """Yield the doubtful parts of all templates of a program, which must compile."""
-    sources, trees = parse_program(program)
+    templates = parse_program(program)
     reads = {
         name.name
-        for tree in trees.values()
-        for name in tree.find_all(nodes.Name)
+        for template in templates
+        for name in template.tree.find_all(nodes.Name)
         if name.ctx == "load"
     }
-    types = Types(trees)
-    for name, tree in trees.items():
+    types = Types(templates)
+    for module, source, tree in templates:
         doubts = [
             *(doubt for rule in _RULES for doubt in rule(tree)),
             *_comparisons(tree, types),
             # A template that imports a module may read the names that it sets.
-            *(() if name else _never_read(tree, reads)),
+            *(() if module else _never_read(tree, reads)),
         ]
         # An assignment in a loop inside of another one is found twice.
-        for doubt in sorted(set(doubts)):
-            yield _diagnostic(sources[name], doubt)
-
-
-def _diagnostic(source: Source, doubt: _Doubt) -> Diagnostic:
-    span = tokens.span(source, doubt.offset, doubt.width)
-    frame = excerpt(source, span)
-    return Diagnostic(message=doubt.message, span=span, excerpt=frame, hint=doubt.hint)
+        for doubt in sorted({*doubts}, key=lambda each: (each.offset, each.width, each.message)):
+            yield violation_to_diagnostic(source, doubt, "")
 
 
 @_RULES.add
-def _lost_in_loops(tree: nodes.Template) -> Iterator[_Doubt]:
+def _lost_in_loops(tree: nodes.Template) -> Iterator[Violation]:
     """Find names that a turn of a loop sets, and that are lost with it."""
     for loop in tree.find_all(nodes.For):
         if any(loop.find_all(_SHARING)):
@@ -100,12 +88,12 @@ def _lost_in_loops(tree: nodes.Template) -> Iterator[_Doubt]:
             if not is_set_outside:
                 is_lost = not _is_bound_outside(name, loop, tree)
             if is_read_outside and is_lost:
-                yield _Doubt(
-                    assignment.target.lineno,
-                    len(name),
-                    f'"{name}" has this value in one turn of the loop only',
-                    f"make a namespace before the loop, {{% set ns = namespace({name}=...) %}}"
-                    f", and set ns.{name} in it",
+                yield Violation(
+                    offset=assignment.target.lineno,
+                    width=len(name),
+                    message=f'"{name}" has this value in one turn of the loop only',
+                    hint="make a namespace before the loop, "
+                    f"{{% set ns = namespace({name}=...) %}}, and set ns.{name} in it",
                 )
 
 
@@ -133,7 +121,7 @@ def _count_reads(name: str, node: nodes.Node) -> int:
     return sum(isinstance(n, nodes.Name) and (n.name, n.ctx) == (name, "load") for n in below)
 
 
-def _never_read(tree: nodes.Template, reads: set[str]) -> Iterator[_Doubt]:
+def _never_read(tree: nodes.Template, reads: set[str]) -> Iterator[Violation]:
     """Find names that are set and that no template reads."""
     for assignment in tree.find_all(nodes.Assign):
         target = assignment.target
@@ -145,10 +133,12 @@ def _never_read(tree: nodes.Template, reads: set[str]) -> Iterator[_Doubt]:
         if isinstance(assignment.node, nodes.Call):
             continue
         message = f'"{target.name}" is set and never read'
-        yield _Doubt(target.lineno, len(target.name), message, "use it, or take the tag out")
+        offset, width = target.lineno, len(target.name)
+        hint = "use it, or take the tag out"
+        yield Violation(offset=offset, width=width, message=message, hint=hint)
 
 
-def _comparisons(tree: nodes.Template, types: Types) -> Iterator[_Doubt]:
+def _comparisons(tree: nodes.Template, types: Types) -> Iterator[Violation]:
     """Find comparisons of values that can never be equal."""
     for compare in tree.find_all(nodes.Compare):
         left = compare.expr
@@ -166,28 +156,30 @@ def _comparisons(tree: nodes.Template, types: Types) -> Iterator[_Doubt]:
                 hint = "write the number without quotes, or convert the text with `| int`"
             elif set(kinds) == {"a boolean", "a text"}:
                 hint = "write true and false without quotes"
-            yield _Doubt(offset, 1, message, hint)
+            yield Violation(offset=offset, message=message, hint=hint)
 
 
 @_RULES.add
-def _conditions(tree: nodes.Template) -> Iterator[_Doubt]:
+def _conditions(tree: nodes.Template) -> Iterator[Violation]:
     """Find conditions that a text makes true, such as ``x == "a" or "b"``."""
     for node in tree.find_all(_CONDITIONS):
         test = node.test  # type: ignore[attr-defined] # both have it
         if isinstance(test, nodes.Const) and isinstance(test.value, str):
             hint = "a name stands without quotes"
-            yield _Doubt(test.lineno, 1, "this condition is a text, which is always the same", hint)
+            message = "this condition is a text, which is always the same"
+            yield Violation(offset=test.lineno, message=message, hint=hint)
         for part in (test, *test.find_all(nodes.Or)):
             is_or = isinstance(part, nodes.Or)
             if not is_or or not isinstance(part.left, (nodes.Compare, nodes.Or)):
                 continue
             if isinstance(part.right, nodes.Const) and isinstance(part.right.value, str):
                 message = "this condition is always true: a text alone is true"
-                yield _Doubt(part.right.lineno, 1, message, 'write `value in ["a", "b"]`')
+                hint = 'write `value in ["a", "b"]`'
+                yield Violation(offset=part.right.lineno, message=message, hint=hint)
 
 
 @_RULES.add
-def _filters(tree: nodes.Template) -> Iterator[_Doubt]:
+def _filters(tree: nodes.Template) -> Iterator[Violation]:
     """Find filters whose value and argument have changed places."""
     for node in tree.find_all(nodes.Filter):
         if not isinstance(node.node, nodes.Const) or not isinstance(node.node.value, str):
@@ -195,18 +187,21 @@ def _filters(tree: nodes.Template) -> Iterator[_Doubt]:
         is_constant = all(isinstance(each, nodes.Const) for each in node.args)
         if node.name in {"default", "d"} and node.args and not is_constant:
             message = "the default is never used: the value before | is a text"
-            yield _Doubt(node.node.lineno, 1, message, "write `value | default(text)`")
+            hint = "write `value | default(text)`"
+            yield Violation(offset=node.node.lineno, message=message, hint=hint)
         if node.name == "join" and node.args and not is_constant:
             message = "the text is joined, and the list is the separator"
-            yield _Doubt(node.node.lineno, 1, message, 'write `list | join(",")`')
+            hint = 'write `list | join(",")`'
+            yield Violation(offset=node.node.lineno, message=message, hint=hint)
 
 
 @_RULES.add
-def _single_braces(tree: nodes.Template) -> Iterator[_Doubt]:
+def _single_braces(tree: nodes.Template) -> Iterator[Violation]:
     """Find values in single braces."""
     for data in tree.find_all(nodes.TemplateData):
         for match in _SINGLE_BRACES.finditer(data.data):
             value = match["value"]
             message = "this is a map of YAML with one key, and no value of the request"
             hint = f"write {{{{ {value.strip('{ }')} }}}}"
-            yield _Doubt(data.lineno + match.start("value"), len(value), message, hint)
+            offset = data.lineno + match.start("value")
+            yield Violation(offset=offset, width=len(value), message=message, hint=hint)

@@ -1,7 +1,7 @@
 """The analyses that `check` makes of Jinja templates."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from jinja2 import nodes
@@ -18,14 +18,14 @@ from function_script.engines.jinja import (
 )
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS, TESTS
-from function_script.engines.jinja.parser import parse, parse_program
+from function_script.engines.jinja.parser import Template, parse, parse_program
 from function_script.engines.jinja.run import NAMES
 from function_script.engines.lint import FieldAccess, FieldComparison
 from function_script.engines.template_lint import QUOTED, TemplateLint
 from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import suggest
-from function_script.texts.source import Source, excerpt
+from function_script.texts.source import Source
 
 # The names that Jinja sets for the body of one kind of tag: elsewhere they have no value.
 _IN_LOOP: Final = frozenset({"loop"})
@@ -58,7 +58,7 @@ class JinjaLint(TemplateLint):
 
     def static_text(self, program: Program) -> Iterator[tuple[int, str]]:
         """Yield the text outside of tags, in no condition, loop or macro."""
-        whole = tokens.normalize(program.main.text)
+        whole = tokens.normalize(program.main).text
         for node in parse(Environment(), whole).body:
             if isinstance(node, nodes.Output):
                 for part in node.nodes:
@@ -74,10 +74,10 @@ class JinjaLint(TemplateLint):
 
         A name counts as set if any template sets it anywhere, so every report is a certain mistake.
         """
-        sources, trees = parse_program(program)
-        facts = [policy.inspect(tree, FILTERS, TESTS) for tree in trees.values()]
+        templates = parse_program(program)
+        facts = [policy.inspect(each.tree, FILTERS, TESTS) for each in templates]
         values = {*NAMES}.union(*(each.defined for each in facts))
-        for tree in trees.values():
+        for _, _, tree in templates:
             values |= {
                 guard.node.name
                 for guard in tree.find_all((nodes.Filter, nodes.Test))
@@ -86,15 +86,15 @@ class JinjaLint(TemplateLint):
         # A module that nothing includes may expect names from templates that include it.
         used = {"", *(reference.module for each in facts for reference in each.references)}
         problems: dict[Diagnostic, None] = {}
-        for name, tree in trees.items():
-            text = sources[name].text
-            for variable in _names_in(tree) if name in used else ():
+        for module, source, tree in templates:
+            text = source.text
+            for variable in _names_in(tree) if module in used else ():
                 if variable.name in {*values, *_OF_BODIES}:
                     continue
                 begin = text.rfind("\n", 0, variable.lineno) + 1
                 line = text[begin:].partition("\n")[0]
                 problem = _problem(
-                    sources[name],
+                    source,
                     variable.lineno,
                     variable.name,
                     f'"{variable.name}" has no value, for nothing sets it',
@@ -104,31 +104,27 @@ class JinjaLint(TemplateLint):
                     or suggest(variable.name, tuple(values)),
                 )
                 problems[problem] = None
-        for name, variable in _find_misplaced(trees):
+        for source, variable in _find_misplaced(templates):
             word = variable.name
             if word not in values:
                 message, hint = f'"{word}" has no value here', hints.name_hint(word)
-                problems[_problem(sources[name], variable.lineno, word, message, hint)] = None
+                problems[_problem(source, variable.lineno, word, message, hint)] = None
         return list(problems)
 
     def find_failures(self, program: Program) -> Iterator[Diagnostic]:
         """Find wrong calls, and `map`, `select` and their like with a filter that is not there."""
-        sources, trees = parse_program(program)
-        types = arguments.Types(trees)
-        for name, tree in trees.items():
+        templates = parse_program(program)
+        types = arguments.Types(templates)
+        for _, source, tree in templates:
             for wrong in arguments.find(tree, types):
-                text = tokens.normalize(sources[name].text)
-                offset = text.find(wrong.word, wrong.offset)
-                span = tokens.span(sources[name], offset, wrong.width)
-                frame = excerpt(sources[name], span)
-                yield Diagnostic(message=wrong.message, span=span, excerpt=frame, hint=wrong.hint)
+                yield positions.violation_to_diagnostic(source, wrong, "")
             for node in tree.find_all(nodes.Filter):
                 index, kind, table = _CALLERS.get(node.name, (0, "", ()))
                 argument = node.args[index] if kind and index < len(node.args) else None
                 match argument:
                     case nodes.Const(value=str() as text, lineno=begin) if text not in table:
                         message, hint = f'there is no {kind} "{text}"', suggest(text, tuple(table))
-                        yield _problem(sources[name], begin, text, message, hint)
+                        yield _problem(source, begin, text, message, hint)
                     case _:
                         pass
 
@@ -152,27 +148,23 @@ def _names_in(tree: nodes.Template) -> Iterator[nodes.Name | nodes.NSRef]:
 
 def _problem(source: Source, begin: int, word: str, message: str, hint: str | None) -> Diagnostic:
     """Return a diagnostic at a word, at or behind an offset."""
-    offset = tokens.normalize(source.text).find(word, begin)
-    violation = policy.Violation(offset=offset, width=len(word), message=message, hint=hint)
+    violation = policy.Violation(offset=begin, name=word, message=message, hint=hint)
     return positions.violation_to_diagnostic(source, violation)
 
 
-def _find_misplaced(trees: Mapping[str, nodes.Template]) -> Iterator[tuple[str, nodes.Name]]:
-    """Yield the uses that are certainly outside of a body that has the name, by their templates.
-
-    The main template is the one with the name "".
-    """
+def _find_misplaced(templates: Iterable[Template]) -> Iterator[tuple[Source, nodes.Name]]:
+    """Yield the uses that are certainly outside of a body that has the name, with their sources."""
     # A template that is included, extended or imported with context has the names of its place.
     open_modules = {
         reference.template.value  # type: ignore[attr-defined] # as below
-        for tree in trees.values()
-        for reference in tree.find_all(_REFERENCES)
+        for template in templates
+        for reference in template.tree.find_all(_REFERENCES)
         if isinstance(reference.template, nodes.Const)  # type: ignore[attr-defined] # all have it
         and getattr(reference, "with_context", True)
     }
-    for module, tree in trees.items():
+    for module, source, tree in templates:
         if module not in open_modules:
-            yield from ((module, name) for name in _find_misplaced_in(tree))
+            yield from ((source, name) for name in _find_misplaced_in(tree))
 
 
 def _find_misplaced_in(tree: nodes.Template) -> Iterator[nodes.Name]:

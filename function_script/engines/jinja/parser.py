@@ -6,7 +6,7 @@ the remedy. An unclosed tag is reported with the line that opens it.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.lexer import Token, TokenStream
@@ -69,18 +69,30 @@ def parse(environment: Environment, text: str) -> nodes.Template:
         # Python refuses to read numbers of more than 4,300 digits.
         is_deep = isinstance(error, RecursionError)
         message = "nested too deeply" if is_deep else "a number with too many digits"
-        violation = policy.Violation(offset=parser.stream.current.lineno, message=message)
+        offset = parser.stream.current.lineno
+        violation = policy.Violation(offset=offset, message=message, width=None)
         raise UnparsableError(violation) from error
     # Jinja sets the line 1, which would be an offset here.
     tree.lineno = 0
     return tree
 
 
-def parse_program(program: Program) -> tuple[dict[str, Source], dict[str, nodes.Template]]:
-    """Return the sources of a program and their trees, both by module; ``""`` is the main one."""
+class Template(NamedTuple):
+    """A template of a program: its module, which is ``""`` of the main one, and its tree."""
+
+    module: str
+    source: Source
+    tree: nodes.Template
+
+
+def parse_program(program: Program) -> list[Template]:
+    """Return all templates of a program, which must compile; the main one is the first."""
     environment = JinjaEnvironment()
     sources = {"": program.main, **program.modules}
-    return sources, {name: parse(environment, each.text) for name, each in sources.items()}
+    return [
+        Template(name, source, parse(environment, source.text))
+        for name, source in zip(sources, map(token_lists.normalize, sources.values()), strict=True)
+    ]
 
 
 def _limit(tokens: token_lists.TokenList, environment: Environment) -> Iterator[Token]:
@@ -161,7 +173,8 @@ class _Failure:
         token, mistake = self.token(), self.mistake
         message = mistake.text
         if token is None:
-            return policy.Violation(offset=self.offset, message=message, name=mistake.name)
+            name = mistake.name
+            return policy.Violation(offset=self.offset, message=message, name=name, width=None)
         text = token.text.strip()
         if mistake.code == "expected":
             quoted_text = text if text[:1] in "\"'" else f'"{text}"'
@@ -201,14 +214,12 @@ class _Failure:
             hint = f'no "{tag.removeprefix("end")}" is open here'
         else:
             hint = f"there are {', '.join(_STATEMENTS)}"
-        token = self.token()
         return policy.Violation(
             message=f'there is no tag "{tag}" here',
-            name=tag,
             hint=hint,
             open_tag=open_tag,
-            offset=token.offset if token is not None else self.offset,
-            width=max(1, len(tag)) if token is not None else None,
+            offset=self.offset,
+            width=max(1, len(tag)),
         )
 
 

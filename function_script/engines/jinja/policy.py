@@ -41,11 +41,12 @@ _ALLOWED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Violation:
-    """A part of a template that is not allowed.
+    """A part of a template that is not allowed, or that nobody can mean.
 
     ``offset`` counts characters from the beginning of the text; a line break counts as one.
-    ``width`` is what to underline there; None: the word ``name`` in that line, else its tags.
-    ``open_tag`` is a tag that is still open, and its offset.
+    ``name`` is the word to underline, at or behind it. Without a word, ``width`` is what to
+    underline there; None: the tags of that line. ``open_tag`` is a tag that is still open, and its
+    offset.
     """
 
     offset: int
@@ -53,7 +54,7 @@ class Violation:
     name: str | None = None
     hint: str | None = None
     open_tag: tuple[str, int] | None = None
-    width: int | None = None
+    width: int | None = 1
 
 
 class Reference(NamedTuple):

@@ -17,13 +17,15 @@ from function_script.engines.jinja import policy, tokens
 from function_script.engines.jinja.compiler import CALL, Operation
 from function_script.engines.jinja.environment import Environment
 from function_script.texts.diagnostics import Diagnostic, Note
-from function_script.texts.source import Source, Span, excerpt
+from function_script.texts.source import Source, Span, excerpt, span_at
 
 # The most lines that a statement is followed over.
 _MAX_LINES = 20
 # Longer statements are cut: a search in them may take a long time.
 _MAX_STATEMENT = 4_096
 _MAX_NOTES = 5
+# A word is not searched for farther behind the beginning of its node.
+_MAX_DISTANCE = 500
 _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{[{%].*|^(?:(?!\{[{%]).)*[%}]\}", re.DOTALL)
 
 
@@ -58,7 +60,7 @@ class Position:
             if read:
                 return self._span_of_word(read[-1].start(), read[-1].end())
             if not words:
-                return tokens.span(self.source, place.start, max(1, len(place)))
+                return span_at(self.source, place.start, max(1, len(place)))
         tags = list(_TAG.finditer(_line(self.source, self.line)))
         if not tags:
             return span_of_line(self.source, self.line)
@@ -106,7 +108,7 @@ def _line(source: Source, line: int) -> str:
 @lru_cache(maxsize=4)
 def _split(text: str) -> list[str]:
     """Split a text into lines; cached, because one text is asked for many lines."""
-    return tokens.normalize(text).split("\n")
+    return text.split("\n")
 
 
 def _columns(span: Span, begin: int, end: int) -> Span:
@@ -142,21 +144,30 @@ def to_diagnostic(
     return Diagnostic(message=message, span=span, excerpt=lines, hint=hint)
 
 
-def violation_to_diagnostic(source: Source, violation: policy.Violation) -> Diagnostic:
-    """Return the diagnostic for a part of a template that does not compile."""
-    text = tokens.normalize(source.text)
-    position = Position(source=source, line=tokens.line_at(text, violation.offset))
-    message = f"cannot compile template: {violation.message}"
-    diagnostic = to_diagnostic(position, message, name=violation.name, hint=violation.hint)
-    if violation.width is not None:
-        span = tokens.span(source, violation.offset, violation.width)
-        diagnostic = replace(diagnostic, span=span, excerpt=excerpt(source, span))
-    if violation.open_tag is None:
-        return diagnostic
-    tag, offset = violation.open_tag
-    line = tokens.line_at(text, offset)
-    note = Note(f'"{tag}" begins at', Span(name=source.name, line=line))
-    return replace(diagnostic, notes=(note,))
+def violation_to_diagnostic(
+    source: Source, violation: policy.Violation, prefix: str = "cannot compile template: "
+) -> Diagnostic:
+    """Return the diagnostic for a part of a template."""
+    offset, width, word = violation.offset, violation.width, violation.name
+    found = -1 if word is None else source.text.find(word, offset, offset + _MAX_DISTANCE)
+    if word is not None and found >= 0:
+        offset, width = found, len(word)
+    if width is None:
+        span = Position(source=source, line=tokens.line_at(source.text, offset)).span()
+    else:
+        span = span_at(source, offset, width)
+    notes: tuple[Note, ...] = ()
+    if violation.open_tag is not None:
+        tag, begin = violation.open_tag
+        line = tokens.line_at(source.text, begin)
+        notes = (Note(f'"{tag}" begins at', Span(name=source.name, line=line)),)
+    return Diagnostic(
+        message=f"{prefix}{violation.message}",
+        span=span,
+        excerpt=excerpt(source, span),
+        hint=violation.hint,
+        notes=notes,
+    )
 
 
 def find_positions(traceback: TracebackType | None) -> list[Position]:
@@ -180,13 +191,12 @@ def _position(frame: FrameType, line: int, offset: int) -> Position | None:
     if not isinstance(template, Template) or not isinstance(template.environment, Environment):
         return None
     source = template.environment.sources[str(template.name)]
-    text = tokens.normalize(source.text)
     # Two bytes of code are one unit.
     code_line, _, column, _ = next(islice(frame.f_code.co_positions(), offset // 2, None))
     noted = template.environment.operations[str(template.name)]
     return Position(
         source=source,
-        line=tokens.line_at(text, template.get_corresponding_lineno(line)),
+        line=tokens.line_at(source.text, template.get_corresponding_lineno(line)),
         operation=noted.get((code_line or 0, column or 0)),
     )
 

@@ -6,7 +6,7 @@ A compiled program is immutable and holds nothing of a run.
 import re
 import time
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 from jinja2 import Template, TemplateSyntaxError, nodes
@@ -171,7 +171,7 @@ def _parse_all(
         name = pending.pop()
         if name not in sources or name in parsed:
             continue
-        source = sources[name]
+        source = tokens.normalize(sources[name])
         try:
             tree = parser.parse(environment, source.text)
         except parser.UnparsableError as error:
@@ -179,12 +179,8 @@ def _parse_all(
             parsed[name] = _Parsed(source=source, facts=facts)
             continue
         facts = policy.inspect(tree, FILTERS, TESTS)
-        text = tokens.normalize(source.text)
-        violations = [tokens.at_word(text, violation) for violation in facts.violations]
-        facts = replace(facts, violations=violations)
-        template = _Parsed(source=source, facts=facts, tree=tree)
-        parsed[name] = template
-        pending += [reference.module for reference in template.facts.references]
+        parsed[name] = _Parsed(source=source, facts=facts, tree=tree)
+        pending += [reference.module for reference in facts.references]
         # `inspect` has checked each template alone.
         nodes_left -= policy.count_nodes(tree)
         if nodes_left < 0:
@@ -229,15 +225,16 @@ def _compile(environment: Environment, parsed: _Parsed, number: str) -> Template
         compiled = compile(code, code_name(number), "exec")
     except TemplateSyntaxError as error:
         message = wording.reword(error.message or "invalid template")
-        violation = policy.Violation(offset=error.lineno, message=message)
+        violation = policy.Violation(offset=error.lineno, message=message, width=None)
     except SyntaxError as error:
         # The last line of the code has the template's offsets by the lines of the code.
         pairs = _DEBUG_LINE.findall(code.rpartition("\n")[2])
         offsets = [int(ours) for ours, generated in pairs if int(generated) <= (error.lineno or 1)]
         message = wording.reword_compilation(error)
-        violation = policy.Violation(offset=offsets[-1] if offsets else 0, message=message)
+        offset = offsets[-1] if offsets else 0
+        violation = policy.Violation(offset=offset, message=message, width=None)
     except (RecursionError, MemoryError):
-        violation = policy.Violation(offset=0, message="nested too deeply")
+        violation = policy.Violation(offset=0, message="nested too deeply", width=None)
     else:
         return environment.template_class.from_code(environment, compiled, {}, None)
     raise ProgramError(positions.violation_to_diagnostic(parsed.source, violation))

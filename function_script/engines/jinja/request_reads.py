@@ -3,19 +3,18 @@
 Names that are set once in all templates of a program are followed; arguments of macros are not.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from jinja2 import nodes
 
-from function_script.engines.jinja import tokens
 from function_script.engines.jinja.arguments import count_bindings
-from function_script.engines.jinja.parser import parse_program
+from function_script.engines.jinja.parser import Template, parse_program
 from function_script.engines.jinja.run import REQUEST_PARTS
 from function_script.engines.lint import ANY, CONSTANT_TYPES, FieldAccess, FieldComparison, guarded
 from function_script.request import objects
 from function_script.request.program import Program
-from function_script.texts.source import Source
+from function_script.texts.source import Source, span_at
 
 _XR: Final = ("observed", "composite", "resource")
 _ROOTS: Final[dict[str, objects.Path]] = {
@@ -37,12 +36,10 @@ _MAX_HOPS: Final = 20
 
 def find(program: Program) -> list[FieldAccess]:
     """Return the lookups in all templates of a program, which must compile."""
-    sources, by_module = parse_program(program)
-    trees = [*by_module.values()]
-    names = _Names(trees)
+    templates = parse_program(program)
+    names = _Names(templates)
     reads: dict[FieldAccess, None] = {}
-    for source, tree in zip(sources.values(), trees, strict=True):
-        text = tokens.normalize(source.text)
+    for _, source, tree in templates:
         # `is defined` asks for a value, and reads none.
         tests = [test for test in tree.find_all(nodes.Test) if test.name in _EXISTENCE_TESTS]
         tested = {id(test.node) for test in tests}
@@ -54,20 +51,19 @@ def find(program: Program) -> list[FieldAccess]:
             for end in range(len(path) - _count_steps(node) + 1, len(path) + 1):
                 key = path[end - 1]
                 if isinstance(key, str):
-                    offset = text.find(key, node.lineno)
+                    offset = source.text.find(key, node.lineno)
                     width = len(key) if offset >= 0 else 1
-                    span = tokens.span(source, max(offset, node.lineno), width)
+                    span = span_at(source, max(offset, node.lineno), width)
                     reads[FieldAccess(path[:end], source, span)] = None
-    guarded_paths = {path for tree in trees for path in _guarded_paths(tree, names)}
+    guarded_paths = {path for each in templates for path in _guarded_paths(each.tree, names)}
     return guarded(reads, guarded_paths)
 
 
 def find_comparisons(program: Program) -> Iterator[FieldComparison]:
     """Yield comparisons of fields with constants, and defaults, in all templates of a program."""
-    sources, by_module = parse_program(program)
-    trees = [*by_module.values()]
-    names = _Names(trees)
-    for source, tree in zip(sources.values(), trees, strict=True):
+    templates = parse_program(program)
+    names = _Names(templates)
+    for _, source, tree in templates:
         yield from _find_defaults(tree, names, source)
         for compare in tree.find_all(nodes.Compare):
             match compare:
@@ -81,14 +77,15 @@ def find_comparisons(program: Program) -> Iterator[FieldComparison]:
                     continue
                 kind = CONSTANT_TYPES.get(type(other.value))
                 if kind is not None:
-                    span = tokens.span(source, other.lineno)
+                    span = span_at(source, other.lineno)
                     yield FieldComparison(path, kind, source, span)
 
 
 class _Names:
     """The paths of a program's names: parts of the request, or the values they are set to."""
 
-    def __init__(self, trees: list[nodes.Template]) -> None:
+    def __init__(self, templates: Sequence[Template]) -> None:
+        trees = [template.tree for template in templates]
         self._values: dict[str, tuple[nodes.Node, objects.Path]] = {}
         counts = count_bindings(trees)
         for tree in trees:
@@ -160,7 +157,7 @@ def _find_defaults(
             case _:
                 continue
         if path := names.path(field):
-            span = tokens.span(source, constant.lineno)
+            span = span_at(source, constant.lineno)
             yield FieldComparison(path, "boolean", source, span, is_default=True)
 
 

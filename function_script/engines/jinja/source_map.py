@@ -24,7 +24,7 @@ from function_script.engines.jinja.run import Run
 from function_script.request.cache import ByteLruCache
 from function_script.request.limits import Limits
 from function_script.request.program import Program, Scope
-from function_script.texts.source import Piece, Source, Span
+from function_script.texts.source import Piece, Source, Span, span_at
 
 # Upper bounds of how much longer a traced program takes to compile and to run.
 _COMPILE_STRETCH = 2.0
@@ -127,7 +127,7 @@ def _trace_filter(apply: Call) -> Call:
 class _TracingCodeGenerator(CodeGenerator):
     def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
         self.writeline(f"from {__name__} import trace_dynamic, trace_static")
-        self._text = tokens.normalize(self.environment.sources[str(self.name)].text)
+        self._text = self.environment.sources[str(self.name)].text
         super().visit_Template(node, frame)
 
     def write_data(self, node: nodes.TemplateData) -> None:
@@ -198,7 +198,7 @@ def _pieces(chunks: Iterable[str], sources: Mapping[str, Source]) -> Iterator[Pi
             source=tokens_of.text,
             start=start,
             end=end,
-            locate=partial(tokens.span, sources[template]),
+            locate=partial(span_at, sources[template]),
             expression=expression,
             filter_form="{}({})",
         )

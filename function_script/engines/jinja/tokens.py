@@ -10,13 +10,10 @@ from typing import Final
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
 
-from function_script.engines.jinja.policy import Violation
 from function_script.engines.unexpected import Token
-from function_script.texts.source import Source, Span, span_at
+from function_script.texts.source import Source
 
 _NEWLINE: Final = re.compile(r"\r\n|\r|\n")
-# A word is not searched for farther behind the beginning of its node.
-_MAX_DISTANCE: Final = 500
 _BEGINS: Final = {"variable_begin": "variable_end", "block_begin": "block_end"}
 _NO_TOKENS: Final = frozenset(
     {"data", "whitespace", "comment_begin", "comment", "comment_end", "raw_begin", "raw_end"}
@@ -58,28 +55,14 @@ class TokenList:
         return begin, end
 
 
-def normalize(text: str) -> str:
-    """Return the text with the line breaks that Jinja's lexer sees."""
-    return "\n".join(_NEWLINE.split(text))
-
-
-def span(source: Source, offset: int, width: int = 1) -> Span:
-    """Return the span of ``width`` characters from an offset on."""
-    return span_at(Source(name=source.name, text=normalize(source.text)), offset, width)
+def normalize(source: Source) -> Source:
+    """Return a source with the line breaks that Jinja's lexer sees: those that offsets count."""
+    return replace(source, text="\n".join(_NEWLINE.split(source.text)))
 
 
 def line_at(text: str, offset: int) -> int:
     """Return the 1-based line of an offset."""
     return text.count("\n", 0, offset) + 1
-
-
-def at_word(text: str, violation: Violation) -> Violation:
-    """Return a violation in a tree with offsets at its word, or at the node that it is about."""
-    offset, name = violation.offset, violation.name
-    position = -1 if name is None else text.find(name, offset, offset + len(name) + _MAX_DISTANCE)
-    if name is None or position < 0:
-        return replace(violation, name=None, width=1)
-    return replace(violation, name=None, offset=position, width=len(name))
 
 
 def first_offset(node: nodes.Node) -> int:
@@ -88,9 +71,8 @@ def first_offset(node: nodes.Node) -> int:
     return min(each.lineno for each in (node, *below) if each.lineno)
 
 
-def read(environment: Environment, source: str) -> TokenList:
-    """Return the tokens of a template, up to the place where the lexer fails if it does."""
-    text = normalize(source)
+def read(environment: Environment, text: str) -> TokenList:
+    """Return the tokens of a normalized text, up to the place where the lexer fails if it does."""
     placed: list[tuple[int, str, str]] = []
     end, failure = 0, None
     try:

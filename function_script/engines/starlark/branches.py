@@ -52,38 +52,28 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
 def _build(program: Program, limits: Limits, options: starlark.EvalOptions) -> _Marked:
     bodies: list[tuple[Span, int]] = []
     reached: set[int] = set()
-    modules = {name: _mark(source, bodies) for name, source in program.modules.items()}
-    marked = replace(program, main=_mark(program.main, bodies), modules=modules)
+    marked = syntax.map_sources(program, lambda source: _mark(source, bodies))
     script = build.silent(marked, limits, options, {_MARK: reached.add})
     return script, bodies, reached
 
 
 def _mark(source: Source, bodies: list[tuple[Span, int]]) -> Source:
     """Return a source whose bodies begin with a mark; raises ValueError for one without a tree."""
-    text = source.text.removeprefix("\ufeff")
-    tree = syntax.parse(text)
-    if tree is None:
-        raise ValueError(source.name)
-    lines = text.encode().split(b"\n")
+    marked = syntax.Marked(source)
     marks: list[tuple[int, int, bytes]] = []
-    for body in _find_bodies(tree):
-        first = body[0]
-        mark = b"%s(%d)" % (_MARK.encode(), len(bodies))
-        before = lines[first.lineno - 1][: first.col_offset]
+    for body in _find_bodies(marked.tree):
+        first, last = body[0], body[-1]
+        place = marked.range_of(first)[0]
+        blanks = marked.data[place - first.col_offset : place]
         # No statement with a body may stand behind a semicolon.
-        end = b"; " if before.strip() else b"\n" + before
-        marks.append((first.lineno, first.col_offset, mark + end))
+        end = b"; " if blanks.strip() else b"\n" + blanks
+        marks.append((place, 0, b"%s(%d)%s" % (_MARK.encode(), len(bodies), end)))
         is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
         # A docstring is no step: the place is that of the statement behind it.
         visible = body[1] if is_text and len(body) > 1 else first
-        column = len(lines[visible.lineno - 1][: visible.col_offset].decode()) + 1
-        span = Span(name=source.name, line=visible.lineno, column=column, width=1)
-        bodies.append((span, body[-1].end_lineno or visible.lineno))
-    # From the end on, so that the columns before stay right.
-    for line, column_, mark in sorted(marks, reverse=True):
-        data = lines[line - 1]
-        lines[line - 1] = data[:column_] + mark + data[column_:]
-    return replace(source, text=b"\n".join(lines).decode())
+        span = replace(syntax.span_of(visible, marked.source), width=1)
+        bodies.append((span, last.end_lineno or visible.lineno))
+    return marked.insert(marks)
 
 
 def _find_bodies(tree: ast.Module) -> Iterator[list[ast.stmt]]:

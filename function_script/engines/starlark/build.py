@@ -82,19 +82,6 @@ def silent(
     return _Build(program, limits, options, {**_SILENT, **callables}).script()
 
 
-def dry_run(
-    program: Program,
-    limits: Limits,
-    options: starlark.EvalOptions,
-    stubs: Mapping[str, Collection[str]],
-) -> None:
-    """Build the program's main source as a module that need not have ``main``; raises FatalError.
-
-    ``stubs`` are names that sources find although nothing defines them, by the source's name.
-    """
-    _Build(program, limits, options, _SILENT, stubs=stubs).module()
-
-
 def _key(program: Program, limits: Limits) -> tuple[str, ...]:
     # The limits are compiled into the wrapper, or checked only when a script is built.
     parts = [f"{limits.source_bytes} {limits.nodes} {limits.depth}"]
@@ -105,7 +92,10 @@ def _key(program: Program, limits: Limits) -> tuple[str, ...]:
 
 
 class _Build:
-    """The build of one program: its modules first, each of them once."""
+    """The build of one program: its modules first, each of them once.
+
+    ``stubs`` are names that sources find although nothing defines them, by the source's name.
+    """
 
     def __init__(
         self,
@@ -130,6 +120,7 @@ class _Build:
         self._load_hint: str | None = None
 
     def module(self) -> starlark.FrozenModule:
+        """Build the main source, which need not have ``main``."""
         return self._freeze(self._program.main)
 
     def script(self) -> Script:
@@ -241,7 +232,7 @@ def _find_in_main(
     problems: list[Diagnostic] = []
     for _ in range(_MAX_NAMES):
         try:
-            dry_run(program, limits, options, stubs)
+            _Build(program, limits, options, _SILENT, stubs=stubs).module()
         except LimitError:
             raise
         except ProgramError as error:

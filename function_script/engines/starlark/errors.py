@@ -38,7 +38,6 @@ _MAIN_IS_CALLED = "main is called for every request: take the call at the top le
 _MAIN_CALL = re.compile(r"\bmain\(")
 _MAIN = re.compile(r"^def +main\b", re.MULTILINE)
 _RUN: Final = "cannot run main"
-_RESULT: Final = 'return {"desired": {"resources": {...}}}'
 
 
 class RefusalError(ValueError):
@@ -60,9 +59,9 @@ class RefusalError(ValueError):
             case "name", _:
                 return "each resource has a name of its own: in a loop, make it of the item"
             case "main", "string":
-                return f"{_RESULT}; from_yaml(text) reads an object"
+                return f"{mistakes.RESULT}; from_yaml(text) reads an object"
             case "main", "list":
-                return _RESULT
+                return mistakes.RESULT
             case "main", "NoneType":
                 return "end main with `return` and the response"
             case "type", "function" if objects.parse_path(self.path)[-1:] == ("build",):
@@ -117,11 +116,10 @@ def unparsable(text: str, source: Source) -> ProgramError:
     """Return the error of a source that does not parse."""
     failure = interpreter.correct_syntax_position(interpreter.read(text), text, source)
     problem = _diagnostic(f"cannot parse {source.name}", failure, {source.name: source})
-    hint = syntax_hints.find(failure, source)
-    if hint is not None:
-        span = hint.span or problem.span
+    if finding := syntax_hints.find(failure, source):
+        span = finding.span or problem.span
         frame = excerpt(source, span) if span is not None else None
-        problem = replace(problem, hint=hint.text, span=span, excerpt=frame)
+        problem = replace(problem, hint=finding.hint, span=span, excerpt=frame)
     return ProgramError(problem)
 
 

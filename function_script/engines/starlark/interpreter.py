@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 import starlark
 from starlark import LibraryExtension
 
+from function_script.engines.starlark.analysis import syntax
 from function_script.request.limits import Limits
 from function_script.request.program import Program
 from function_script.texts import spelling
@@ -120,6 +121,19 @@ class Failure:
     spot: Span | None = None
     is_absence: bool = False
     frames: tuple[Frame, ...] = ()
+
+
+class Finding(NamedTuple):
+    """A mistake: its place, what to say of it, and a hint.
+
+    None stands for the interpreter's place, its message, and for no hint. ``is_whole``: the message
+    says itself what is not possible.
+    """
+
+    span: Span | None
+    message: str | None
+    hint: str | None
+    is_whole: bool = False
 
 
 class _Row(NamedTuple):
@@ -443,8 +457,7 @@ def correct_position(text: str, program: Program, run: Callable[[Program], str])
     ].endswith(")")
     if not is_call:
         return text
-    modules = {name: _prevent_inlining(source) for name, source in program.modules.items()}
-    exact = run(replace(program, main=_prevent_inlining(program.main), modules=modules))
+    exact = run(syntax.map_sources(program, _prevent_inlining))
     # Another error means that the changed program has run another way.
     if read(exact).message != read(text).message:
         return text

@@ -47,18 +47,12 @@ class StarlarkLint(Lint):
 
     def find_composed_kinds(self, program: Program) -> Iterator[tuple[str, ResourceKind]]:
         """Find resources in dicts by name, and in calls of ``resource``."""
-        for source in program.sources():
-            tree = syntax.parse(source.text)
-            for node in ast.walk(tree) if tree is not None else ():
-                for name, body in _resources(node):
-                    entry = _fields(body).get("resource")
-                    fields = _fields(entry if isinstance(entry, ast.Dict) else body)
-                    match fields.get("apiVersion"), fields.get("kind"):
-                        case (
-                            ast.Constant(value=str(api_version)),
-                            ast.Constant(value=str(kind)),
-                        ) if api_version and kind:
-                            yield name, ResourceKind(api_version, kind)
+        for node, _ in syntax.walk(program):
+            for name, body in _resources(node):
+                entry = _fields(body).get("resource")
+                kind = _kind_of(entry if isinstance(entry, ast.Dict) else body)
+                if kind is not None and all(each.value for each in kind):
+                    yield name, ResourceKind(*(str(each.value) for each in kind))
 
     def find_composed_names(self, program: Program) -> frozenset[str] | None:
         """Find the names in calls of ``resource`` and in dicts below ``desired.resources``."""
@@ -88,15 +82,12 @@ class StarlarkLint(Lint):
 
     def find_kinds(self, program: Program) -> Iterator[tuple[Mention, str]]:
         """Find the apiVersions in dicts that are whole objects, each with its kind."""
-        for source in program.sources():
-            tree = syntax.parse(source.text)
-            for node in ast.walk(tree) if tree is not None else ():
-                fields = _fields(node) if isinstance(node, ast.Dict) else {}
-                match fields.get("apiVersion"), fields.get("kind"):
-                    case ast.Constant(value=str(version)) as place, ast.Constant(value=str(kind)):
-                        yield Mention(version, source, syntax.span_of(place, source)), kind
-                    case _:
-                        pass
+        for node, source in syntax.walk(program):
+            kind = _kind_of(node) if isinstance(node, ast.Dict) else None
+            if kind is not None:
+                version, name = kind
+                span = syntax.span_of(version, source)
+                yield Mention(str(version.value), source, span), str(name.value)
 
     def find_object_names(self, program: Program) -> Iterator[Mention]:
         """Find ``metadata.name`` in dicts of whole Kubernetes objects."""
@@ -121,6 +112,16 @@ def _fields(node: ast.Dict) -> dict[str, ast.expr]:
         for key, value in zip(node.keys, node.values, strict=True)
         if isinstance(key, ast.Constant) and isinstance(key.value, str)
     }
+
+
+def _kind_of(node: ast.Dict) -> tuple[ast.Constant, ast.Constant] | None:
+    """Return apiVersion and kind of a dict where both are written out."""
+    fields = _fields(node)
+    match fields.get("apiVersion"), fields.get("kind"):
+        case ast.Constant(value=str()) as version, ast.Constant(value=str()) as kind:
+            return version, kind
+        case _:
+            return None
 
 
 def _resources(node: ast.AST) -> Iterator[tuple[str, ast.Dict]]:
@@ -182,23 +183,21 @@ def _texts(nodes: Iterable[ast.expr | None]) -> set[str] | None:
 
 def _texts_of(field: str, program: Program) -> Iterator[Mention]:
     """Yield the texts of arguments and members of this name, also those in lists."""
-    for source in program.sources():
-        tree = syntax.parse(source.text)
-        for node in ast.walk(tree) if tree is not None else ():
-            values: list[ast.expr] = []
-            if isinstance(node, ast.keyword) and node.arg == field:
-                values = [node.value]
-            elif isinstance(node, ast.Dict):
-                members = zip(node.keys, node.values, strict=True)
-                values = [
-                    value
-                    for key, value in members
-                    if isinstance(key, ast.Constant) and key.value == field
-                ]
-            for value in values:
-                for text in value.elts if isinstance(value, ast.List) else [value]:
-                    if isinstance(text, ast.Constant) and isinstance(text.value, str):
-                        yield Mention(text.value, source, syntax.span_of(text, source))
+    for node, source in syntax.walk(program):
+        values: list[ast.expr] = []
+        if isinstance(node, ast.keyword) and node.arg == field:
+            values = [node.value]
+        elif isinstance(node, ast.Dict):
+            members = zip(node.keys, node.values, strict=True)
+            values = [
+                value
+                for key, value in members
+                if isinstance(key, ast.Constant) and key.value == field
+            ]
+        for value in values:
+            for text in value.elts if isinstance(value, ast.List) else [value]:
+                if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                    yield Mention(text.value, source, syntax.span_of(text, source))
 
 
 def _object_names(node: ast.AST) -> Iterator[ast.Constant]:

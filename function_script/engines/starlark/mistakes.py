@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 from function_script.engines import habits, leftovers
 from function_script.engines.signatures import Signature
@@ -18,7 +18,7 @@ from function_script.engines.starlark import calls, signatures
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.kinds import Kinds, can_be_equal
 from function_script.engines.starlark.analysis.names import Bindings
-from function_script.engines.starlark.interpreter import NONE, Failure
+from function_script.engines.starlark.interpreter import NONE, Failure, Finding
 from function_script.engines.tables import Rules
 from function_script.request.program import Program
 from function_script.request.values import with_article
@@ -57,7 +57,8 @@ _OTHER_TYPES: Final = {
     **dict.fromkeys(("boolean",), "bool"),
     **dict.fromkeys(("none", "None", "null"), "NoneType"),
 }
-_RESULT: Final = 'return {"desired": {"resources": {...}}}'
+RESULT: Final = 'return {"desired": {"resources": {...}}}'
+"""How a response is written, for who returns another value."""
 _OBJECT_GETTERS: Final = frozenset({"get_observed", "get_desired", "get_xr"})
 
 
@@ -78,19 +79,6 @@ _SIGNS: Final[dict[type, str]] = {
     ast.Mod: "%",
 }
 _ORDERING: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-
-
-class Finding(NamedTuple):
-    """A mistake: its place, what to say of it, and a hint.
-
-    None stands for the interpreter's place, its message, and for no hint. ``is_whole``: the message
-    says itself what is not possible.
-    """
-
-    span: Span | None
-    message: str | None
-    hint: str | None
-    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -741,10 +729,10 @@ def _no_result(script: _Script) -> Iterator[Finding]:
         # A function inside of main has returns of its own.
         is_plain = not any(isinstance(node, ast.FunctionDef) for node in nodes[1:])
         if values and is_plain and all(isinstance(v, (ast.List, ast.ListComp)) for v in values):
-            yield Finding(span, "main returns a list", _RESULT)
+            yield Finding(span, "main returns a list", RESULT)
         texts = [v for v in values if isinstance(v, ast.Constant) and isinstance(v.value, str)]
         if values and is_plain and texts == values:
-            advice = f"{_RESULT}; from_yaml(text) reads an object"
+            advice = f"{RESULT}; from_yaml(text) reads an object"
             yield Finding(span, "main returns a text", advice)
         builder = None
         for node in nodes:

@@ -9,10 +9,10 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from function_script.engines import unexpected
-from function_script.engines.starlark.interpreter import Failure
+from function_script.engines.starlark.interpreter import Failure, Finding
 from function_script.engines.tables import Rules
 from function_script.engines.unexpected import CLOSING, OPENING, VALUES, Token
 from function_script.texts.source import Source, Span
@@ -67,13 +67,6 @@ _STATEMENTS: Final = {
 }
 
 
-class Hint(NamedTuple):
-    """A hint, and the place of the construct where that is not the interpreter's."""
-
-    text: str
-    span: Span | None = None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Site(unexpected.Site):
     """The tokens of a source, and the index of the unexpected one."""
@@ -100,10 +93,10 @@ class _Site(unexpected.Site):
         first = self.tokens.index(self.first())
         return any(token.text == "=" for token in self.tokens[first : self.index])
 
-    def hint(self, text: str, token: Token | None = None, width: int = 0) -> Hint:
+    def hint(self, text: str, token: Token | None = None, width: int = 0) -> Finding:
         """Return a hint at a token, or at the interpreter's place."""
         if token is None or not token.text:
-            return Hint(text)
+            return Finding(None, None, text)
         source = self.source.text
         begin = source.rfind("\n", 0, token.offset) + 1
         span = replace(
@@ -112,13 +105,13 @@ class _Site(unexpected.Site):
             column=token.offset - begin + 1,
             width=width or max(1, len(token.text.partition("\n")[0])),
         )
-        return Hint(text, span)
+        return Finding(span, None, text)
 
 
-_RULES: Final = Rules[Callable[[_Site], Hint | None]]()
+_RULES: Final = Rules[Callable[[_Site], Finding | None]]()
 
 
-def find(failure: Failure, source: Source) -> Hint | None:
+def find(failure: Failure, source: Source) -> Finding | None:
     """Return the hint for a source that does not parse, None if there is none that is certain."""
     span = failure.spot
     if span is None or span.name != source.name:
@@ -154,7 +147,7 @@ def _read(text: str) -> list[Token]:
 
 
 @_RULES.add
-def _foreign_character(site: _Site) -> Hint | None:
+def _foreign_character(site: _Site) -> Finding | None:
     line = site.source.text[site.at(0).offset :].partition("\n")[0]
     match site.text_at(0):
         case "?" if line.startswith("?."):
@@ -177,7 +170,7 @@ def _foreign_character(site: _Site) -> Hint | None:
 
 
 @_RULES.add
-def _template(site: _Site) -> Hint | None:
+def _template(site: _Site) -> Finding | None:
     """Recognise tags of templates."""
     if site.text_at(0) == "%" and site.text_at(-1) == "{" and site.is_adjacent(-1):
         text = "this is a tag of templates: write `if condition:` or `for item in list:`"
@@ -191,7 +184,7 @@ def _template(site: _Site) -> Hint | None:
 
 
 @_RULES.add
-def _doubled(site: _Site) -> Hint | None:
+def _doubled(site: _Site) -> Finding | None:
     before, text = site.at(-1), site.text_at(0)
     if not site.is_adjacent(-1):
         return None
@@ -206,7 +199,7 @@ def _doubled(site: _Site) -> Hint | None:
 
 
 @_RULES.add
-def _equals(site: _Site) -> Hint | None:
+def _equals(site: _Site) -> Finding | None:
     if site.text_at(0) != "=" and (site.text_at(0), site.text_at(1)) != (":", "="):
         return None
     before = site.at(-1)
@@ -235,7 +228,7 @@ def _equals(site: _Site) -> Hint | None:
     return None
 
 
-def _arrow(site: _Site) -> Hint | None:
+def _arrow(site: _Site) -> Finding | None:
     """Recognise ``x => y``: in a condition the operator, else a function."""
     token = site.at(0) if site.text_at(0) == "=" else site.at(-1)
     if site.first().text in {"if", "elif", "while"}:
@@ -249,7 +242,7 @@ def _arrow(site: _Site) -> Hint | None:
 
 
 @_RULES.add
-def _stars(site: _Site) -> Hint | None:
+def _stars(site: _Site) -> Finding | None:
     """Recognise ``a ** b``, ``{**a}`` and ``[*a]``."""
     match site.text_at(0), site.is_value_before():
         case "**", True:
@@ -263,7 +256,7 @@ def _stars(site: _Site) -> Hint | None:
 
 
 @_RULES.add
-def _increment(site: _Site) -> Hint | None:
+def _increment(site: _Site) -> Finding | None:
     """Recognise ``i++`` and ``i--``."""
     one, two = site.at(-2), site.at(-1)
     is_end = site.at(0).kind == "newline" or site.text_at(0) in {";", ")"}
@@ -274,7 +267,7 @@ def _increment(site: _Site) -> Hint | None:
 
 
 @_RULES.add
-def _comment(site: _Site) -> Hint | None:
+def _comment(site: _Site) -> Finding | None:
     # A division has a value on its left.
     if (site.text_at(0) == "//" and not site.is_value_before()) or (
         site.text_at(0),
@@ -288,7 +281,7 @@ def _comment(site: _Site) -> Hint | None:
 
 
 @_RULES.add
-def _statement(site: _Site) -> Hint | None:
+def _statement(site: _Site) -> Finding | None:
     first, text = site.first(), site.text_at(0)
     if site.code == "keyword" and text in _KEYWORDS:
         return site.hint(_KEYWORDS[text])
@@ -308,7 +301,7 @@ def _statement(site: _Site) -> Hint | None:
 
 
 @_RULES.add
-def _brackets(site: _Site) -> Hint | None:
+def _brackets(site: _Site) -> Finding | None:
     bracket = site.bracket()
     text = site.text_at(0)
     if bracket is None:
@@ -323,7 +316,7 @@ def _brackets(site: _Site) -> Hint | None:
     return None
 
 
-def _entry(site: _Site, bracket: Token) -> Hint | None:
+def _entry(site: _Site, bracket: Token) -> Finding | None:
     """Return the hint for a value in a dict that has no colon behind it."""
     inside = site.tokens[site.tokens.index(bracket) + 1 : site.index]
     pairs = pairwise(inside)
@@ -335,7 +328,7 @@ def _entry(site: _Site, bracket: Token) -> Hint | None:
 
 
 @_RULES.add
-def _side_by_side(site: _Site) -> Hint | None:
+def _side_by_side(site: _Site) -> Finding | None:
     """Recognise two values with nothing between them."""
     token, before = site.at(0), site.at(-1)
     if token.kind not in VALUES or token.text in site.words or not site.is_value_before():

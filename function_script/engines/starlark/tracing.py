@@ -7,7 +7,7 @@ in `merge` and `|`. A place is certain: where the entries do not come along ther
 
 import ast
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -66,7 +66,7 @@ def trace(
     # Each key has a second entry, which is a node more and has a value.
     wide = replace(limits, nodes=limits.nodes * _MAX_NODES_FACTOR)
     try:
-        script = build.silent(tracer.instrument(program), wide, options)
+        script = build.silent(syntax.map_sources(program, tracer.mark), wide, options)
         marked = json.loads(build.call_main(script.wrapped, request, options))
     except (starlark.StarlarkError, FatalError, ValueError):
         return {}
@@ -80,41 +80,24 @@ class _Tracer:
         self._writers: list[tuple[_Writer, ast.expr | None, Source]] = []
         self._is_certain = True
 
-    def instrument(self, program: Program) -> Program:
-        """Return the program with marks; raises ValueError for a source that has no tree."""
-        modules = {name: self._mark(source) for name, source in program.modules.items()}
-        return replace(program, main=self._mark(program.main), modules=modules)
-
-    def _mark(self, source: Source) -> Source:
-        # Python's parser refuses a byte order mark in a text.
-        source = replace(source, text=source.text.removeprefix("\ufeff"))
-        tree = syntax.parse(source.text)
-        if tree is None:
-            raise ValueError(source.name)
+    def mark(self, source: Source) -> Source:
+        """Return a source with marks; raises ValueError for one that has no tree."""
+        marked = syntax.Marked(source)
         self._is_certain &= not any(f".{name}(" in source.text for name in _UNMARKED_WRITES)
-        lines = source.text.encode().split(b"\n")
-        starts = [0]
-        for line in lines:
-            starts.append(starts[-1] + len(line) + 1)
-        data = source.text.encode()
         insertions: list[tuple[int, int, bytes]] = []
-        for node, value, end in _writers(tree):
+        for node, value, whole in _writers(marked.tree):
             number = len(self._writers)
-            self._writers.append((node, value, source))
+            self._writers.append((node, value, marked.source))
+            begin, end = marked.range_of(whole)
             if isinstance(node, ast.Subscript):
                 holder, key = (
-                    data[slice(*_range(each, starts))] for each in (node.value, node.slice)
+                    marked.data[slice(*marked.range_of(each))] for each in (node.value, node.slice)
                 )
-                mark = b"; __mark(%s, %s, %d)" % (holder, key, number)
-                insertions.append((_range(end, starts)[1], 1, mark))
-                continue
-            # What is inside comes after the opening, and before the closing.
-            begin, behind = _range(node, starts)
-            insertions += [(begin, 0, b"__mark_all("), (behind, 0, b", %d)" % number)]
-        # From the end on, so that the offsets before stay right.
-        for at, _, text in sorted(insertions, key=lambda each: each[:2], reverse=True):
-            data = data[:at] + text + data[at:]
-        return replace(source, text=_HELPERS + data.decode())
+                insertions.append((end, 1, b"; __mark(%s, %s, %d)" % (holder, key, number)))
+            else:
+                # What is inside comes after the opening, and before the closing.
+                insertions += [(begin, 0, b"__mark_all("), (end, 0, b", %d)" % number)]
+        return marked.insert(insertions, _HELPERS)
 
     def places(
         self, value: Value, marked: Value, path: Path = (), place: _Place | None = None
@@ -184,9 +167,3 @@ def _writers(tree: ast.AST) -> Iterator[tuple[_Writer, ast.expr | None, ast.expr
             case _:
                 pass
         yield from _writers(child)
-
-
-def _range(node: ast.expr | ast.stmt, starts: Sequence[int]) -> tuple[int, int]:
-    """Return the offsets in bytes of a node's begin and end."""
-    end = starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
-    return starts[node.lineno - 1] + node.col_offset, end

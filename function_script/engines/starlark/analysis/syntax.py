@@ -5,7 +5,11 @@ An analysis trusts a tree only of a script that the interpreter has accepted.
 
 import ast
 import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import accumulate
 
+from function_script.request.program import Program
 from function_script.texts.source import Source, Span, span_at
 
 # A longer source is not worth the time.
@@ -26,7 +30,49 @@ def parse(text: str) -> ast.Module | None:
         return None
 
 
-def span_of(node: ast.expr, source: Source) -> Span:
+def walk(program: Program) -> Iterator[tuple[ast.AST, Source]]:
+    """Yield the nodes of all sources that have a tree, each with its source."""
+    for source in program.sources():
+        tree = parse(source.text)
+        yield from ((node, source) for node in ast.walk(tree)) if tree is not None else ()
+
+
+class Marked:
+    """A source that gets marks, as bytes: without a byte order mark, which Python refuses.
+
+    Raises ValueError for a source without a tree.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = replace(source, text=source.text.removeprefix("\ufeff"))
+        self.data = self.source.text.encode()
+        tree = parse(self.source.text)
+        if tree is None:
+            raise ValueError(source.name)
+        self.tree = tree
+        self._starts = [0, *accumulate(len(line) + 1 for line in self.data.split(b"\n"))]
+
+    def range_of(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+        """Return the offsets of a node's begin and end."""
+        end = self._starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
+        return self._starts[node.lineno - 1] + node.col_offset, end
+
+    def insert(self, insertions: Iterable[tuple[int, int, bytes]], header: str = "") -> Source:
+        """Return the source behind a header, with these texts at offsets, there by a number."""
+        data = self.data
+        # From the end on, so that the offsets before stay right.
+        for place, _, text in sorted(insertions, key=lambda each: each[:2], reverse=True):
+            data = data[:place] + text + data[place:]
+        return replace(self.source, text=header + data.decode())
+
+
+def map_sources(program: Program, change: Callable[[Source], Source]) -> Program:
+    """Return a program with each of its sources changed, the modules first."""
+    modules = {name: change(source) for name, source in program.modules.items()}
+    return replace(program, main=change(program.main), modules=modules)
+
+
+def span_of(node: ast.expr | ast.stmt, source: Source) -> Span:
     """Return the part of an expression that is in its first line.
 
     The only place where the byte columns of trees become columns of characters.
