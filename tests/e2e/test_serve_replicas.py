@@ -28,7 +28,7 @@ CONFIG = json.dumps(
     }
 )
 CALLERS = 6
-CALLS = 300
+CALLS = 100
 # A reconcile that failed is queued again; this is how often one is tried here.
 MAX_TRIES = 5
 
