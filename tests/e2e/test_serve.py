@@ -116,7 +116,6 @@ def test_health_is_served_on_both_ports(server: Server, service: str) -> None:
 
 
 def test_debug_shows_prints_and_frames(server: Server, channel: grpc.Channel) -> None:
-    """With --debug the log has printed texts, and problems with excerpts."""
     call(channel, GOOD)
     call(channel, builders.request(builders.starlark("def main(req):\n    return nmae\n")))
     server.wait_until_it_says("seen demo")
@@ -164,7 +163,6 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("flags", "text"), REFUSALS)
 def test_bad_start_is_refused(flags: list[str], text: str) -> None:
-    """The server ends with a reason and a non-zero code."""
     process = start_in_vain(*flags)
     assert process.returncode != 0
     assert text in process.stderr

@@ -49,7 +49,6 @@ def test_address_in_use_is_told_with_its_flag(flag: str) -> None:
 
 
 def test_port_for_two_purposes_is_an_error() -> None:
-    """The error names the second flag."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         place = f"127.0.0.1:{free.getsockname()[1]}"
     code, text = run_serve("--insecure", "--address", place, "--health-address", place)
@@ -125,7 +124,6 @@ def test_directory_for_captures_that_may_not_be_written_to_is_told(
 
 
 def test_too_few_descriptors_are_told() -> None:
-    """The error has the number that is needed."""
     few = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (30, 30))
     code, text = run_serve("--insecure", "--workers", "2", prepare=few)
     assert code == 1

@@ -35,7 +35,6 @@ def server() -> Iterator[Server]:
 
 
 def test_first_line_says_whether_it_is_compiled(server: Server) -> None:
-    """`version` says the same."""
     (line,) = server.lines("serving")
     assert line["code"] == wire.describe_build()
     warnings = server.lines(f"this installation is plain Python: {lifecycle.BUILD_ADVICE}")

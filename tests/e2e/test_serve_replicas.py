@@ -77,7 +77,6 @@ def wait_for_more(callers: list[Caller]) -> None:
 
 
 def test_killed_and_drained_servers_lose_nothing() -> None:
-    """Every request has its own response after a few attempts at most."""
     with ExitStack() as stack:
         servers = [stack.enter_context(Server("--insecure", "--workers", "1")) for _ in range(3)]
         addresses = ",".join(server.address for server in servers)

@@ -92,7 +92,6 @@ def test_plain_text_is_rejected(server: Server) -> None:
 
 
 def test_certificate_of_another_server_is_refused(server: Server, authority: Authority) -> None:
-    """The client rejects the server by the names in its certificate."""
     assert not answers(server.channel(authority.client(), name="function-other.default"))
 
 

@@ -213,7 +213,6 @@ def test_serve_defaults(served: "list[ServeOptions]") -> None:
 def test_flag_has_its_variable(
     served: "list[ServeOptions]", monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """FUNCTION_SCRIPT_ and the flag's name."""
     values = {
         "ADDRESS": "127.0.0.1:1",
         "HEALTH_ADDRESS": "127.0.0.1:2",
@@ -280,7 +279,6 @@ FLAGS_OVER_VARIABLES = [
 def test_flags_win_over_variables(
     served: "list[ServeOptions]", monkeypatch: pytest.MonkeyPatch, flag: str, variable: str
 ) -> None:
-    """What is typed is meant."""
     monkeypatch.setenv(variable, "/from/variable")
     assert cli.execute(["serve", flag, "/from/flag"]) == 0
     assert [options.tls_certs_dir for options in served] == [Path("/from/flag")]
@@ -393,7 +391,6 @@ def test_failure_has_its_code() -> None:
 
 @pytest.mark.linux
 def test_debug_is_remembered_for_bugs(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
-    """By flag and by variable."""
     from function_script import server  # noqa: PLC0415 - it can be imported on Linux alone
 
     monkeypatch.setattr(server, "serve", lambda _: 1 // 0)
