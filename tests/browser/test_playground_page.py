@@ -23,7 +23,6 @@ def test_typing_renders(page: Browser) -> None:
 
 @at_each_size
 def test_problems_are_marked(page: Browser) -> None:
-    """A mistake is shown with its hint, its line has a mark, and its position is a link."""
     replace(page, '["image"]', '["imgae"]')
     page.wait_for(BAD)
     message = str(page.evaluate('document.querySelector("#problems").innerText'))
@@ -41,7 +40,6 @@ def test_problems_are_marked(page: Browser) -> None:
 
 
 def test_mended_is_good_again(page: Browser) -> None:
-    """After a correction, the mistake disappears."""
     replace(page, '["image"]', '["imgae"]')
     page.wait_for(BAD)
     replace(page, '["imgae"]', '["image"]')
@@ -51,7 +49,6 @@ def test_mended_is_good_again(page: Browser) -> None:
 
 
 def test_graph(page: Browser) -> None:
-    """The graph has the XR and all that it composes, with their state."""
     pane(page, "graph")
     output = page.evaluate(
         '[...document.querySelectorAll("svg g")].map((g) => [g.textContent, g.className.baseVal])'
@@ -64,7 +61,6 @@ def test_graph(page: Browser) -> None:
 
 
 def test_events(page: Browser) -> None:
-    """Events are listed."""
     assert "is not yet ready" in pane(page, "events")
 
 
@@ -80,7 +76,6 @@ def test_copied_case_passes(page: Browser, tmp_path: Path) -> None:
 
 
 def test_programs_in_files(browser: Browser) -> None:
-    """Programs in files are on the page, and a mistake in one is marked in its own text."""
     choose(browser, "filesystem-source")
     program = next(name for name in file_names(browser) if name.startswith("programs/"))
     open_file(browser, program)
@@ -107,7 +102,6 @@ def test_content_stays_within_the_edge(page: Browser, width: int, height: int) -
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (1366, 768), (1920, 1080)])
 def test_graph_is_seen_at_a_glance(page: Browser, width: int, height: int) -> None:
-    """On a phone, too, its boxes are inside of the window, next to a legend of the colours."""
     page.resize(width, height, is_phone=width < 800)
     try:
         page.evaluate('document.body.dataset.view = "result"')
@@ -124,7 +118,6 @@ def test_graph_is_seen_at_a_glance(page: Browser, width: int, height: int) -> No
 
 
 def test_head_has_two_rows_on_a_phone(page: Browser) -> None:
-    """However long the state's words are."""
     page.resize(390, 844, is_phone=True)
     try:
         assert page.evaluate('document.querySelector("header").offsetHeight < 90')
@@ -133,7 +126,6 @@ def test_head_has_two_rows_on_a_phone(page: Browser) -> None:
 
 
 def test_page_loads_nothing_from_elsewhere(page: Browser) -> None:
-    """All that the page loaded came from its own address."""
     loaded = page.evaluate('performance.getEntriesByType("resource").map((entry) => entry.name)')
     assert isinstance(loaded, list)
     assert loaded

@@ -213,7 +213,6 @@ def test_example_renders(window: Browser) -> None:
 @at_each_size
 @pytest.mark.parametrize("way", ["button", "key"])
 def test_rendering_is_cancelled(window: Browser, root: Path, way: str) -> None:
-    """The last result stays, and the next key renders again."""
     with open_playground(window, root) as page:
         text = read_text(page)
         names = resource_names(page)

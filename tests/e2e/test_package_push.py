@@ -105,7 +105,6 @@ def test_blob_in_the_registry_is_not_sent_again(
 
 
 def test_terminal_shows_how_much_is_sent(registry: str, packages: list[xpkg.Built]) -> None:
-    """Each layer has a line that is written again and again."""
     reader, writer = os.openpty()
     name, path = f"{registry}/team/shown:v1", str(packages[0].path)
     command = [sys.executable, "-m", "function_script.cli", "package", "push", name, path]
@@ -208,7 +207,6 @@ def test_push_without_rights_is_an_error(
 
 
 def test_missing_repository_is_named(registry: str, run: Run) -> None:
-    """The error has the registry's own words."""
     assert (
         f'cannot read "{registry}/team/none:v1": HTTP 404: '
         in run("package", "inspect", f"{registry}/team/none:v1", code=1).err

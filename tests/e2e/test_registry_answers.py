@@ -225,7 +225,6 @@ def test_registry_that_says_nothing_is_not_waited_for() -> None:
 
 
 def test_busy_registry_is_tried_again(start: Start, package: str, run: Run) -> None:
-    """This holds at each step of a push, after the time that it states."""
     registry = start(tls=False)
     for method in ("HEAD", "POST", "PUT"):
         registry.hook(method, "", first(2, status(429, Retry_After="0")))
@@ -252,7 +251,6 @@ def test_registry_that_asks_for_too_much_patience(start: Start, package: str, ru
 
 
 def test_pauses_grow_and_end(start: Start) -> None:
-    """There are four more attempts, and the last answer counts."""
     registry = start(tls=False)
     registry.hook("*", "", status(503))
     pauses: list[float] = []

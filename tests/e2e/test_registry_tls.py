@@ -33,7 +33,6 @@ def test_registry_with_tls_on_this_machine_works(
 def test_unknown_authority_is_named_with_what_to_do(
     start: Start, ca_file: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The flag does the same."""
     registry = start(ELSEWHERE)
     registry.put_package(PACKAGE)
     err = run("package", "inspect", f"{registry.name}/a:v1", code=1).err
@@ -82,7 +81,6 @@ def test_http_elsewhere_needs_a_flag(
 def test_file_without_certificates(
     start: Start, tmp_path: Path, run: Run, content: bytes | None
 ) -> None:
-    """The error names it."""
     path = tmp_path / "ca.pem"
     if content is not None:
         path.write_bytes(content)

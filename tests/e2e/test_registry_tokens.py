@@ -41,7 +41,6 @@ def test_token_never_goes_where_tls_ends(
 def test_token_challenge_is_preferred_to_others(
     start: Start, docker_config: Login, run: Run, challenge: str
 ) -> None:
-    """They are in one header, in either order."""
     registry = start(tls=False)
     registry.put_package(PACKAGE)
     docker_config(registry.name)
@@ -88,7 +87,6 @@ def test_another_origin_cannot_ask_for_credentials(
 def test_redirect_takes_no_token_along(
     start: Start, docker_config: Login, ca_file: Path, run: Run
 ) -> None:
-    """A redirect from HTTPS to HTTP is an error."""
     registry, storage, plain = start(), start(), start(tls=False)
     docker_config(registry.name)
     registry.put_package(PACKAGE)

@@ -45,7 +45,6 @@ def assert_served(hosts: tuple[str, ...]) -> None:
 
 
 def test_address_families_are_both_served() -> None:
-    """The default address serves both."""
     hosts = ["127.0.0.1"]
     try:
         with socket.create_server(("::1", 0), family=socket.AF_INET6):

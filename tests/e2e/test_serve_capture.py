@@ -70,10 +70,3 @@ def test_directory_that_vanishes_fails_no_request(tmp_path: Path) -> None:
         server.stop()
     assert list(response.desired.resources) == ["thing"]
     assert "a request was not captured" in "".join(server.text)
-
-
-def test_directory_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    """The error comes at the start, where the operator sees it."""
-    server = Server("--insecure", "--capture-dir", str(tmp_path / "none"))
-    assert server.stop() == 1
-    assert "it is no directory to write to" in "".join(server.text)

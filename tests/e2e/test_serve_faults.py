@@ -97,7 +97,6 @@ def test_kill_in_mid_request_is_one_fatal(
 def test_clients_that_leave_in_mid_call_leave_nothing(
     server: Server, channel: grpc.Channel
 ) -> None:
-    """Their calls and connections end."""
     for _ in range(5):
         with server.channel() as other:
             calls = [method(other).future(LOOP) for _ in range(4)]
@@ -115,8 +114,14 @@ def test_deadline_that_has_passed_is_told(channel: grpc.Channel) -> None:
     assert caught.value.code() in codes
 
 
+def test_deadline_that_is_nearer_than_the_limit_is_kept(channel: grpc.Channel) -> None:
+    with pytest.raises(grpc.RpcError) as caught:
+        call(channel, LONG, timeout=2)
+    assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert "it was not done at the call's deadline, after 1." in str(caught.value.details())
+
+
 def test_random_and_truncated_bytes_are_answered(channel: grpc.Channel) -> None:
-    """The response has a FATAL result."""
     send = channel.unary_unary("/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction")
     whole = GOOD.SerializeToString()
     noise = [random.Random(size).randbytes(size) for size in range(1, 400, 20)]  # noqa: S311 - the same bytes each time

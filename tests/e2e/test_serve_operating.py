@@ -3,15 +3,13 @@
 import os
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import grpc
 import pytest
-from e2e.authority import Authority
-from e2e.serving import SERVER_NAME, Server, call, method
+from e2e.serving import Server, call, method
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from support import builders
 from support.timing import PATIENCE_SECONDS
@@ -37,7 +35,6 @@ def server() -> Iterator[Server]:
 
 
 def test_first_line_says_whether_it_is_compiled(server: Server) -> None:
-    """`version` says the same."""
     (line,) = server.lines("serving")
     assert line["code"] == wire.describe_build()
     warnings = server.lines(f"this installation is plain Python: {lifecycle.BUILD_ADVICE}")
@@ -118,12 +115,6 @@ def test_stopping_server_answers_open_calls_and_is_not_ready() -> None:
     assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
 
 
-def test_pages_can_be_turned_off() -> None:
-    """An empty address means no port."""
-    with Server("--insecure", "--metrics-address", "") as server:
-        assert server.metrics_address == "none"
-
-
 def test_threads_of_grpc_do_not_preempt_the_event_loop(server: Server) -> None:
     """They are scheduled as batch. The event loop has the thread of the process's id."""
     policies = {
@@ -132,16 +123,6 @@ def test_threads_of_grpc_do_not_preempt_the_event_loop(server: Server) -> None:
     }
     event_loop = os.sched_getscheduler(server.pid)
     assert (policies["event_engine"], event_loop) == (os.SCHED_BATCH, os.SCHED_OTHER)
-
-
-def test_certificates_end_is_a_metric(tmp_path: Path) -> None:
-    """The metric follows renewed files."""
-    directory = Authority().server(SERVER_NAME).write(tmp_path)
-    with Server("--tls-certs-dir", str(directory)) as server:
-        text = server.fetch("/metrics")[1]
-    name = "function_script_certificate_expiry_timestamp_seconds"
-    (line,) = [line for line in text.splitlines() if line.startswith(name)]
-    assert float(line.split()[1]) > time.time()
 
 
 class Collector(HTTPServer):

@@ -41,7 +41,6 @@ def wrapper(path: Path, group: pids.Group) -> str:
 
 
 def test_too_few_processes_are_refused_at_the_start(tmp_path: Path, group: pids.Group) -> None:
-    """The error has the number that is needed."""
     needed = capacity.needed_processes(WORKERS)
     group.limit(needed - 1)
     ended = subprocess.run(

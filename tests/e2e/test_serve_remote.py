@@ -7,6 +7,7 @@ import itertools
 import os
 import threading
 import time
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -142,13 +143,13 @@ def test_artifact_runs_after_it_was_fetched_and_until_then_nothing_is_deleted(
     assert gets(registry, "/manifests/") == 1
 
 
-@pytest.mark.parametrize(
-    ("prefixes", "expected"),
-    [
-        pytest.param((), "no host is allowed", id="none"),
-        pytest.param(("team-evil", "team/lib/deeper", "tea"), " is not allowed", id="others"),
-    ],
-)
+PREFIXES = [
+    pytest.param((), "no host is allowed", id="none"),
+    pytest.param(("team-evil", "team/lib/deeper", "tea"), " is not allowed", id="others"),
+]
+
+
+@pytest.mark.parametrize(("prefixes", "expected"), PREFIXES)
 def test_prefix_that_is_not_allowed_names_the_flag(
     prefixes: tuple[str, ...], expected: str
 ) -> None:
@@ -361,30 +362,28 @@ def test_server_that_restarts_offline_has_its_cache_on_disk(tmp_path: Path) -> N
         assert "connection refused" in failure(channel, oci(ref))
 
 
-def test_cold_cache_deletes_no_observed_resource() -> None:
-    """Five resources exist, the server restarts, and its registry is slow and then gone."""
-    with serving() as registry:
-        ref = put_module(registry)
-        flags = ("--insecure", "--remote-allow", registry.name)
-        core = Core(pipeline=[oci(ref)])
-        with Server(*flags) as server, server.channel() as channel:
-            core.function = lambda request: call(channel, request)
-            wait_until(lambda: core.reconcile() != 1.0)
-            assert len(core.resources) == 5
-        release = threading.Event()
+def test_cold_cache_deletes_no_observed_resource(remote: Served) -> None:
+    """Five resources exist, a new server answers, and its registry is gone and then slow."""
+    registry, _, warm = remote
+    core = Core(pipeline=[oci(put_new(registry))], function=partial(call, warm))
+    wait_until(lambda: core.reconcile() != 1.0)
+    assert len(core.resources) == 5
+    release = threading.Event()
+    registry.hook("GET", "/manifests/", status(404))
+    with (
+        Server("--insecure", "--remote-allow", registry.name) as server,
+        server.channel() as cold,
+    ):
+        core.function = partial(call, cold)
+        for _ in range(10):
+            assert core.reconcile() == 1.0
+            time.sleep(0.02)
         registry.hook("GET", "/manifests/", lambda _: not release.wait(PATIENCE_SECONDS))
-        with Server(*flags) as server, server.channel() as channel:
-            core.function = lambda request: call(channel, request)
-            for _ in range(10):
-                assert core.reconcile() == 1.0
-            release.set()
-            wait_until(lambda: core.reconcile() != 1.0)
-        registry.hook("GET", "/manifests/", status(404))
-        with Server(*flags) as server, server.channel() as channel:
-            core.function = lambda request: call(channel, request)
-            for _ in range(10):
-                assert core.reconcile() == 1.0
-                time.sleep(0.02)
+        for _ in range(10):
+            assert core.reconcile() == 1.0
+        registry.hooks.clear()
+        release.set()
+        wait_until(lambda: core.reconcile() != 1.0)
     assert core.deleted == []
     assert len(core.resources) == 5
 

@@ -23,7 +23,6 @@ PROGRAMS = [
 
 
 def test_log_lines_have_no_secret() -> None:
-    """The program fails over a line with one, also with --debug."""
     secret = {"credentialData": {"data": {"password": "aHVudGVyMg=="}}}
     with Server("--insecure", "--debug") as server, server.channel() as channel:
         requests = [builders.request(each, credentials={"db": secret}) for each in PROGRAMS]

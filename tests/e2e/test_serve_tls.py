@@ -92,8 +92,13 @@ def test_plain_text_is_rejected(server: Server) -> None:
 
 
 def test_certificate_of_another_server_is_refused(server: Server, authority: Authority) -> None:
-    """The client rejects the server by the names in its certificate."""
     assert not answers(server.channel(authority.client(), name="function-other.default"))
+
+
+def test_certificates_end_is_a_metric(server: Server) -> None:
+    name = "function_script_certificate_expiry_timestamp_seconds"
+    (line,) = [line for line in server.fetch("/metrics")[1].splitlines() if line.startswith(name)]
+    assert float(line.split()[1]) > time.time()
 
 
 def test_health_needs_no_certificate(server: Server) -> None:

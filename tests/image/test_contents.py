@@ -44,7 +44,6 @@ def test_labels_say_what_it_is() -> None:
 
 
 def test_licence_is_in_it() -> None:
-    """Ours, beside those that wheels bring."""
     folder = IMAGE.root / "licenses/function-script"
     for name in ("LICENSE", "NOTICE"):
         assert (folder / name).read_bytes() == (ROOT / name).read_bytes()

@@ -29,7 +29,6 @@ print(sys.platform, os.path.exists("/proc/self/statm"), hasattr(os, "fork"))
 @pytest.mark.linux
 @pytest.mark.parametrize("flags", [[], ["-I", "-S"]], ids=["process", "as-workers-are-started"])
 def test_names_are_gone(darwin: System, flags: list[str]) -> None:
-    """And what macOS has is there."""
     result = darwin.run(*flags, "-c", GONE)
     assert result.stdout == "darwin False True\n", result.stderr
 

@@ -67,14 +67,12 @@ def test_module_of_the_tools_can_be_imported(windows: System) -> None:
 def test_same_is_printed_as_on_linux(
     windows: System, here: System, arguments: tuple[str, ...]
 ) -> None:
-    """Result, problems and exit code."""
     there, expected = windows.call(*arguments), here.call(*arguments)
     assert there.stdout == expected.stdout != ""
     assert (there.returncode, there.stderr) == (expected.returncode, expected.stderr)
 
 
 def test_project_is_begun_and_checked(windows: System, here: System, tmp_path: Path) -> None:
-    """`init` writes the files that it writes elsewhere, and `editor` its own."""
     written = []
     for system in (windows, here):
         directory = tmp_path / system.python.parent.parent.name
@@ -99,7 +97,6 @@ def test_project_is_begun_and_checked(windows: System, here: System, tmp_path: P
     ids=lambda arguments: arguments[0],
 )
 def test_programs_are_not_run(windows: System, arguments: tuple[str, ...], tmp_path: Path) -> None:
-    """One sentence says what to use."""
     request = tmp_path / "request.json"
     request.write_text("{}")
     result = windows.call(*(argument.format(request=request) for argument in arguments))
@@ -113,7 +110,6 @@ def test_check_looks_at_the_text_alone(windows: System) -> None:
 
 
 def test_serve_says_where_it_runs(windows: System) -> None:
-    """On Linux."""
     result = windows.call("serve", "--insecure")
     assert result.returncode == 1
     assert result.stderr.startswith("error: cannot serve: `serve` runs on Linux alone")

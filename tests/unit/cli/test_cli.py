@@ -213,11 +213,11 @@ def test_serve_defaults(served: "list[ServeOptions]") -> None:
 def test_flag_has_its_variable(
     served: "list[ServeOptions]", monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """FUNCTION_SCRIPT_ and the flag's name."""
     values = {
         "ADDRESS": "127.0.0.1:1",
         "HEALTH_ADDRESS": "127.0.0.1:2",
         "INSECURE": "true",
+        "REQUIRE_SANDBOX": "true",
         "TLS_CERTS_DIR": "/certs",
         "DEBUG": "1",
         "MAX_RECV_MESSAGE_SIZE": "9",
@@ -233,6 +233,7 @@ def test_flag_has_its_variable(
     (options_,) = served
     assert (options_.address, options_.health_address) == ("127.0.0.1:1", "127.0.0.1:2")
     assert (options_.insecure, options_.debug, options_.workers) == (True, True, 3)
+    assert options_.require_sandbox
     assert (options_.tls_certs_dir, options_.program_root) == (Path("/certs"), tmp_path)
     assert options_.max_recv_message_size_mib == 9
     assert options_.limits.timeout_seconds == 90
@@ -278,7 +279,6 @@ FLAGS_OVER_VARIABLES = [
 def test_flags_win_over_variables(
     served: "list[ServeOptions]", monkeypatch: pytest.MonkeyPatch, flag: str, variable: str
 ) -> None:
-    """What is typed is meant."""
     monkeypatch.setenv(variable, "/from/variable")
     assert cli.execute(["serve", flag, "/from/flag"]) == 0
     assert [options.tls_certs_dir for options in served] == [Path("/from/flag")]
@@ -304,6 +304,14 @@ USAGE = [
     pytest.param(["serve", "--timeout", "0s"], "must be more than 0", id="no-time"),
     pytest.param(["serve", "--memory-limit", "x"], "a number and a unit", id="size"),
     pytest.param(["serve", "--workers", "0"], "is not in the range", id="range"),
+    pytest.param(
+        ["serve", "--max-recv-message-size", "2048"], "'FUNCTION_SCRIPT_MAX_RECV", id="mebibytes"
+    ),
+    pytest.param(["serve", "--workers", "100000"], "'FUNCTION_SCRIPT_WORKERS'", id="workers"),
+    pytest.param(["serve", "--memory-limit", "1000"], "'FUNCTION_SCRIPT_MEM", id="unit"),
+    pytest.param(["serve", "--memory-limit", "100Ki"], "'--memory-limit'", id="memory"),
+    pytest.param(["serve", "--time-limit", "1us"], "'FUNCTION_SCRIPT_TIME", id="time"),
+    pytest.param(["serve", "--timeout", "1us"], "'--timeout'", id="time-by-its-old-name"),
     pytest.param(["render", "a", "b", "--context-values", "x"], "KEY=VALUE", id="pair"),
     pytest.param(["render", "a", "b", "--function", "x"], "NAME=RUNTIME", id="runtime"),
 ]
@@ -383,7 +391,6 @@ def test_failure_has_its_code() -> None:
 
 @pytest.mark.linux
 def test_debug_is_remembered_for_bugs(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
-    """By flag and by variable."""
     from function_script import server  # noqa: PLC0415 - it can be imported on Linux alone
 
     monkeypatch.setattr(server, "serve", lambda _: 1 // 0)

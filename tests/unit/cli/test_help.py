@@ -39,7 +39,6 @@ def test_help_shows_examples() -> None:
 
 
 def test_lists_of_commands_are_not_cut() -> None:
-    """What each does is told in full, on a line."""
     for group in (cli.commands, cli.commands.commands["package"]):
         lines = group.get_help(click.Context(group, terminal_width=80)).splitlines()
         assert [line for line in lines if line.endswith("...") and "Usage" not in line] == []

@@ -118,7 +118,6 @@ def read_to_the_end(reader: int) -> bytes:
 
 
 def test_long_command_shows_its_seconds_on_a_terminal(written: dict[str, str]) -> None:
-    """The line is gone before the command prints its result."""
     line, separator, result = written["terminal"].rpartition("\r\x1b[K")
     assert re.search(r"\r\x1b\[Kcheck: \d+ s", line + separator)
     assert "check: " not in result

@@ -49,7 +49,6 @@ def test_colours_only_where_they_show(
 
 
 def test_frames_stand_apart() -> None:
-    """Several problems are separated by an empty line."""
     frame = to_frame(PROBLEM)
     assert console.to_text([PROBLEM, PROBLEM]) == f"{frame}\n\n{frame}"
 

@@ -71,7 +71,6 @@ def problems(value: object) -> list[str]:
 
 
 def test_editor_schema_is_a_schema() -> None:
-    """Of the dialect that it names."""
     assert SCHEMA["$schema"] == jsonschema.Draft7Validator.META_SCHEMA["$id"]
     jsonschema.Draft7Validator.check_schema(SCHEMA)
 
@@ -118,19 +117,16 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("step", "message"), MISTAKES)
 def test_usual_mistakes_are_marked(step: Object, message: str) -> None:
-    """In the step and in its input."""
     assert message in "\n".join(problems(composition(step)))
 
 
 def test_other_functions_and_other_files_are_left_alone() -> None:
-    """Their inputs are theirs."""
     other: Object = {"apiVersion": "pt.fn.crossplane.io/v1beta1", "kind": "Resources", "x": 1}
     assert problems(composition({"input": other})) == []
     assert problems({"apiVersion": "v1", "kind": "ConfigMap", "spec": 1}) == []
 
 
 def test_operations_have_inputs_as_well() -> None:
-    """Also those in a template."""
     spec: Object = {"pipeline": [{"step": "a", "input": {**SCRIPT, "scirpt": "x"}}]}
     head: Object = {"apiVersion": "ops.crossplane.io/v1alpha1"}
     assert problems({**head, "kind": "Operation", "spec": spec})
@@ -178,7 +174,6 @@ def test_snippets_are_programs_without_mistakes(name: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("observed", ["", OBSERVED], ids=["first-reconcile", "later-one"])
 @pytest.mark.parametrize("name", [name for name in editor.snippets() if "step" in name])
 def test_snippets_render(name: str, observed: str, tmp_path: Path, run: Run) -> None:
-    """With the defaults of all their places, before and after their resource exists."""
     result = editor.snippets()
     step, frame = (
         filled(result[key]["body"]) for key in (name, "A Composition with an empty pipeline")
@@ -190,7 +185,6 @@ def test_snippets_render(name: str, observed: str, tmp_path: Path, run: Run) -> 
 
 
 def test_files_are_where_editors_look(tmp_path: Path, run: Run) -> None:
-    """The settings name the schema that is there."""
     printed = run("editor", tmp_path)
     assert printed.out.splitlines() == [str(tmp_path / name) for name in editor.build()]
     assert editor.MODELINE + editor.SCHEMA in printed.err
@@ -200,7 +194,6 @@ def test_files_are_where_editors_look(tmp_path: Path, run: Run) -> None:
 
 
 def test_settings_of_the_user_are_kept(tmp_path: Path, run: Run) -> None:
-    """Generated files are written anew."""
     run("editor", tmp_path)
     for name in (editor.SETTINGS, editor.SCHEMA):
         (tmp_path / name).write_text("mine")

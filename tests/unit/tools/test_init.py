@@ -83,7 +83,6 @@ def project(
 @pytest.mark.parametrize("args", COMMANDS)
 @pytest.mark.usefixtures("project")
 def test_new_project_is_fine(args: tuple[str, ...]) -> None:
-    """Each command that its README names succeeds."""
     assert execute(args) == 0
 
 
@@ -97,7 +96,6 @@ def test_languages_agree(tmp_path: Path, run: Run) -> None:
 
 
 def test_tests_of_a_project_can_fail(project: Path, run: Run) -> None:
-    """A mistake in the program is found by its cases."""
     composition = project / "composition.yaml"
     composition.write_text(
         composition.read_text().replace('port": 80', 'port": 81').replace("port: 80", "port: 81")

@@ -85,7 +85,6 @@ WORDS = (
 
 
 def test_words_of_the_starters_are_all_replaced() -> None:
-    """Each word that takes the place of a name is replaced, in every language."""
     for language in LANGUAGES:
         text = "".join(starters.load(language).values())
         assert [word for word in WORDS if word in text] == []
@@ -102,7 +101,6 @@ WRONG_PACKAGES = [
 
 @pytest.mark.parametrize(("package", "message"), WRONG_PACKAGES)
 def test_wrong_package_is_refused(tmp_path: Path, run: Run, package: str, message: str) -> None:
-    """Before anything is written."""
     assert message in run("init", tmp_path / "my-app", "--package", package, code=1).err
     assert list(tmp_path.iterdir()) == []
 
@@ -119,7 +117,6 @@ REQUIREMENTS = [
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS)
 def test_requirement_is_handed_to_pip_as_it_is(tmp_path: Path, requirement: str) -> None:
-    """It is one argument, passed through a variable of the job."""
     project = tmp_path / "my-app"
     assert execute(["init", str(project), "--install", requirement]) == 0
     ci = load(project, "ci.yaml")

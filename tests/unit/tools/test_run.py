@@ -105,7 +105,6 @@ def test_lost_worker_answers_as_in_production(
 
 
 def test_programs_in_files(tmp_path: Path, answer: Answer) -> None:
-    """They are found below --program-root."""
     (tmp_path / "thing").mkdir()
     (tmp_path / "thing" / "main.star").write_text(ECHO)
     value = request(
@@ -139,7 +138,6 @@ def test_requests_may_be_spelled_freely(text: str) -> None:
 
 
 def test_requests_are_read_from_files(tmp_path: Path) -> None:
-    """By their path."""
     path = tmp_path / "request.yaml"
     path.write_text("meta: {tag: t}\n")
     assert run.parse(sources.load_argument(str(path))).meta.tag == "t"
@@ -161,7 +159,6 @@ def test_unreadable_requests_are_told(text: str, message: str) -> None:
 
 
 def test_absent_files_are_told(tmp_path: Path) -> None:
-    """The message is the system's."""
     with pytest.raises(InputError, match="no such file or directory"):
         sources.load_argument(str(tmp_path / "absent"))
 

@@ -99,7 +99,6 @@ def test_fields_in_both_spellings(data: Object) -> None:
 
 
 def test_input_in_the_data_is_not_used() -> None:
-    """The template is the one of the file, also with a whole request."""
     assert render(GO, {"observed": OBSERVED, "input": {"kind": "Other"}}) == "count: 2\n"
 
 
@@ -129,7 +128,6 @@ def test_plain_data_fails_in_the_words_of_go() -> None:
 
 
 def test_plain_data_is_for_go_templates() -> None:
-    """Other languages' data is made of a request."""
     with pytest.raises(InputError, match="only a GoTemplate without modules"):
         render(JINJA, {"value": 1}, plain=True)
 
@@ -183,7 +181,6 @@ def test_limits_hold() -> None:
 
 
 def test_programs_in_files(tmp_path: Path) -> None:
-    """Positions in them are those of the file."""
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "main.j2").write_text("a\n{{ xr.kin }}\n")
     text = """\
@@ -216,7 +213,6 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("text", "step", "message"), MISTAKES)
 def test_template_must_be_exactly_one(text: str, step: str, message: str) -> None:
-    """Otherwise the error lists the templates."""
     with pytest.raises(InputError, match=message):
         template.load_input(Source(name="x.yaml", text=text), step)
 

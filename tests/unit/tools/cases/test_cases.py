@@ -64,7 +64,6 @@ PASSING = {
 
 
 def test_true_expectation_passes(tmp_path: Path) -> None:
-    """Every kind of expectation, met."""
     verdicts = run(project(tmp_path, **PASSING))
     assert {name: messages(one) for name, one in verdicts.items()} == {name: [] for name in PASSING}
     assert {verdict.status for verdict in verdicts.values()} == {Status.PASSED}
@@ -148,7 +147,6 @@ PLACES = {
 
 
 def test_mismatches_have_a_place(tmp_path: Path) -> None:
-    """It is the expectation's, in the file of the case."""
     verdicts = run(project(tmp_path, **{name: case for name, (case, *_) in PLACES.items()}))
     for name, (_, line, column) in PLACES.items():
         (problem,) = verdicts[name].problems
@@ -227,7 +225,6 @@ def test_programs_in_files_are_found(tmp_path: Path) -> None:
 
 
 def test_prints_are_kept(tmp_path: Path) -> None:
-    """What a program prints belongs to its case."""
     verdicts = run(project(tmp_path, a="expect: {}", b="{patch: {spec: {size: 4}}, expect: {}}"))
     # A step that requires something is called again.
     assert {name: set(verdict.printed) for name, verdict in verdicts.items()} == {

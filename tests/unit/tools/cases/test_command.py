@@ -132,7 +132,6 @@ def test_update_leaves_alone_what_agrees(tmp_path: Path, printed: Printed) -> No
 
 
 def test_single_files_have_golden_files_beside_them(tmp_path: Path, printed: Printed) -> None:
-    """Named after the case, or by it."""
     project(tmp_path, a="description: a", b="expect: {documents: own.yaml, ready: false}")
     printed("--update")
     assert (tmp_path / "a.expected.yaml").is_file()
@@ -187,7 +186,6 @@ def test_run_without_a_case_is_a_failure(tmp_path: Path, printed: Printed) -> No
 
 
 def test_fail_fast(tmp_path: Path, printed: Printed) -> None:
-    """The first failure ends the run, and the rest is counted."""
     project(tmp_path, a=GOOD, b=BAD, **{f"c{index}": GOOD for index in range(9)})
     output = printed("--fail-fast", "-j", "1")
     assert "1 passed, 1 failed, 9 not run in TIME" in output

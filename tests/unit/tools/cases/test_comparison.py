@@ -55,7 +55,6 @@ MISMATCHES = [
 def test_pattern_that_is_not_contained(
     actual: Value, expected: Value, at: tuple[str | int, ...], message: str | None
 ) -> None:
-    """One mismatch, at the expected value's place."""
     (mismatch,) = find_mismatches(actual, expected)
     assert mismatch.at == at
     assert message is None or mismatch.message == message
@@ -71,13 +70,11 @@ HINTS = [
 
 @pytest.mark.parametrize(("actual", "expected", "hint"), HINTS)
 def test_hints(actual: Value, expected: Value, hint: str) -> None:
-    """What is there instead is named."""
     (mismatch,) = find_mismatches(actual, expected)
     assert hint in (mismatch.hint or "")
 
 
 def test_long_values_are_cut() -> None:
-    """A message stays readable."""
     (mismatch,) = find_mismatches("x" * 1000, "y")
     assert len(mismatch.message) < 250
 

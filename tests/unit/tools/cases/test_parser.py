@@ -101,7 +101,6 @@ def mistakes(path: Path) -> str:
 
 @pytest.mark.parametrize(("case", "expected"), MISTAKES)
 def test_mistakes_have_a_place(tmp_path: Path, case: str, expected: list[str]) -> None:
-    """Line and column of the field, what is wrong, and the nearest name."""
     lines = mistakes(project(tmp_path, one=case) / "one.case.yaml")
     assert len(lines.splitlines()) == (1 if "no such file" in expected else len(expected))
     assert [part for part in expected if part not in lines] == [], lines
@@ -117,7 +116,6 @@ def test_files_with_mistakes_keep_their_own_place(tmp_path: Path) -> None:
 
 
 def test_missing_file_is_named(tmp_path: Path) -> None:
-    """An XR and a Composition there must be."""
     (tmp_path / ".git").mkdir()
     path = folder(tmp_path / "tests" / "a", case="description: a case") / "case.yaml"
     assert mistakes(path).splitlines() == [
@@ -137,7 +135,6 @@ def test_composition_beyond_the_repository_is_not_found(tmp_path: Path) -> None:
 
 
 def test_reference_knows_every_key() -> None:
-    """Each key of a case, a step, an expectation and a check has a row."""
     page = (ROOT / "docs/reference/cases.md").read_text()
     fields = {*parser.CASE_FIELDS, *parser.STEP_FIELDS, *parser.EXPECT_FIELDS}
     keys = fields | {*parser.QUESTIONS}

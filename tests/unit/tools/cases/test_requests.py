@@ -53,7 +53,6 @@ PASSING = {
 
 @pytest.mark.parametrize("text", PASSING.values(), ids=PASSING)
 def test_passes(text: str, tmp_path: Path) -> None:
-    """What holds of the answer."""
     verdict = run(tmp_path, text)
     assert (messages(verdict), verdict.status) == ([], Status.PASSED)
 

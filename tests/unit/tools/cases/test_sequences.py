@@ -83,13 +83,11 @@ PASSING = {
 
 
 def test_sequences(tmp_path: Path) -> None:
-    """Each step finds the world that the one before left."""
     verdicts = run(project(tmp_path, **PASSING))
     assert {name: messages(one) for name, one in verdicts.items()} == {name: [] for name in PASSING}
 
 
 def test_mismatches_name_their_step(tmp_path: Path) -> None:
-    """All steps are compared, and each problem says which one it is in."""
     case = "steps:\n- expect: {ready: true}\n- name: later\n  expect: {status: {runs: 3}}\n"
     problems = run_one(tmp_path, case).problems
     assert [(one.diagnostic.notes[-1], one.diagnostic.span.line) for one in problems] == [

@@ -94,7 +94,6 @@ MEANT = [
 
 @pytest.mark.parametrize("text", MEANT)
 def test_file_that_is_certainly_meant_must_be_yaml(tmp_path: Path, text: str) -> None:
-    """By the apiVersion and kind of a document in it."""
     (tmp_path / "a.yaml").write_text(f"{text}\na: [\n")
     (finding,) = check.check([str(tmp_path)]).findings
     assert finding.rule == "yaml"
@@ -317,7 +316,6 @@ def test_json_output(tmp_path: Path, run: Run) -> None:
 
 
 def test_colours_of_severities(tmp_path: Path) -> None:
-    """Errors are red, warnings yellow."""
     coloured = check.render_text(found(tmp_path, BROKEN, UNUSED), colourful=True)
     assert "\x1b[1;31merror:\x1b[0m" in coloured
     assert "\x1b[1;33mwarning:\x1b[0m" in coloured

@@ -46,7 +46,6 @@ def step(kind: str, field: str, line: str, *more: str) -> str:
 def test_credentials_that_the_input_does_not_name_are_found(
     kind: str, field: str, line: str, tmp_path: Path
 ) -> None:
-    """At the name, with the line that mends it."""
     message = 'the program does not see credentials "db": its input does not name them'
     ((said, at, hint),) = found(tmp_path, step(kind, field, line, "credentials: [aws]"))
     assert (said, hint) == (message, "write `credentials: [aws, db]` into the input")
@@ -57,7 +56,6 @@ def test_credentials_that_the_input_does_not_name_are_found(
 def test_credentials_that_the_input_names_are_fine(
     kind: str, field: str, line: str, tmp_path: Path
 ) -> None:
-    """The list is what counts, in every language."""
     assert found(tmp_path, step(kind, field, line, "credentials: [db]")) == []
 
 
@@ -68,6 +66,5 @@ def test_templates_of_the_peer_see_all(tmp_path: Path) -> None:
 
 
 def test_comments_are_no_program(tmp_path: Path) -> None:
-    """Of a script."""
     line = '# get_credentials(req, "db")'
     assert found(tmp_path, step("StarlarkScript", "script", line)) == []

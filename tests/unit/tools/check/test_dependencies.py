@@ -84,7 +84,6 @@ FINDINGS = [
 
 @pytest.mark.parametrize(("inputs", "place"), FINDINGS)
 def test_dependency_on_no_resource_is_found(tmp_path: Path, inputs: list[str], place: str) -> None:
-    """At the name, in every language."""
     findings = found(tmp_path, *inputs).findings
     assert [told(each) for each in findings] == [("unknown-dependency", place, MISSING)]
 
@@ -169,7 +168,6 @@ def test_input_alone_is_no_pipeline(tmp_path: Path) -> None:
 
 
 def test_names_of_go_templating_count(tmp_path: Path) -> None:
-    """Its inputs compose under the annotation of their own."""
     theirs = document("netwrok").replace("script.fn", "gotemplating.fn")
     text = peer("source: Inline", "inline:", "  template: |", indent(theirs, "    "))
     assert found(tmp_path, template(NETWORK, BAD), text).findings == []

@@ -100,7 +100,6 @@ WRONG = [
 
 @pytest.mark.parametrize(("text", "path", "hint"), WRONG)
 def test_field_that_does_not_exist(tmp_path: Path, text: str, path: str, hint: str) -> None:
-    """It is told at its name, with the nearest one there is."""
     assert found(tmp_path, text) == [(path, hint)]
 
 
@@ -187,7 +186,6 @@ COMPOSED = [
 
 @pytest.mark.parametrize("text", COMPOSED)
 def test_fields_of_composed_resources(tmp_path: Path, text: str) -> None:
-    """With CRDs, what is observed of a resource is known by the kind that is composed."""
     path = f"{RESOURCE}.status.networkID"
     assert found(tmp_path, text, crds=True) == [(path, 'did you mean "networkId"?')]
     assert found(tmp_path, text) == []
@@ -269,7 +267,6 @@ def _doubts(path: Path, text: str) -> list[Finding]:
 
 @pytest.mark.parametrize(("text", "place"), COMPARISONS)
 def test_comparison_with_another_type_is_found(tmp_path: Path, text: str, place: str) -> None:
-    """By the schema, at the constant."""
     (finding,) = _doubts(tmp_path, text)
     span = finding.diagnostic.span
     assert span is not None

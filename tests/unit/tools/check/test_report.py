@@ -36,7 +36,6 @@ def test_log_has_what_the_standard_requires(tmp_path: Path) -> None:
 
 
 def test_result_says_what_the_finding_says(tmp_path: Path) -> None:
-    """Rule, level, message with its hint, place and step."""
     (result,) = json.loads(check.render_sarif(found(tmp_path, BROKEN)))["runs"][0]["results"]
     file = tmp_path / "composition.yaml"
     assert result == {
@@ -67,7 +66,6 @@ def test_paths_stay_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_command_writes_it(tmp_path: Path, run: Run) -> None:
-    """With the exit code that every output has."""
     (tmp_path / "a.yaml").write_text(BROKEN)
     assert (
         len(json.loads(run("check", tmp_path, "-o", "sarif", code=1).out)["runs"][0]["results"])

@@ -274,7 +274,6 @@ spec:
 
 
 def test_writers_of_a_run_are_the_lines_of_its_files(playground: Playground) -> None:
-    """Of a merged document each line has its own step."""
     result = render(playground, "pipeline-pass-through")
     query = {"run": result["run"]}
     answer: Any = playground.handle("/api/writers", query)

@@ -138,7 +138,6 @@ def test_server_serves_only_the_page(guest: Visitor, path: str) -> None:
     ],
 )
 def test_bad_questions_are_told(guest: Visitor, body: str, status: int) -> None:
-    """Invalid requests get an explanation."""
     result, text, _ = guest.send("POST", "/api/render", body)
     assert (result, bool(text.strip())) == (status, True)
 
@@ -226,6 +225,5 @@ def test_starters_are_offered(tmp_path: Path) -> None:
 
 
 def test_directory_that_is_not_there(tmp_path: Path) -> None:
-    """A missing directory is an error."""
     with pytest.raises(InputError, match=r"it is not a directory"):
         folders.find(tmp_path / "nothing", Project())

@@ -198,7 +198,6 @@ def test_positions_in_an_author_s_own_text_stay_as_they_are(tmp_path: Path) -> N
 
 
 def test_other_position_of_a_problem_is_in_the_composition_too(tmp_path: Path) -> None:
-    """The first of two documents with one name is found in the file, too."""
     name = "annotations: {script.fn.crossplane.io/composition-resource-name: one}"
     document = (
         f"        ---\n        apiVersion: v1\n        kind: Thing\n        metadata: {{{name}}}\n"
@@ -218,7 +217,6 @@ def test_field_whose_name_looks_like_a_message_is_found(tmp_path: Path) -> None:
 
 
 def test_positions_in_program_files(tmp_path: Path) -> None:
-    """A program in a file is mended there."""
     programs = tmp_path / "programs" / "thing"
     programs.mkdir(parents=True)
     (programs / "main.star").write_text("def main(req):\n    return req[1]\n")
@@ -227,7 +225,6 @@ def test_positions_in_program_files(tmp_path: Path) -> None:
 
 
 def test_fields_of_the_composition_are_pointed_at(tmp_path: Path) -> None:
-    """A problem of the pipeline is shown in its file."""
     assert problems(example(tmp_path, "  - step: 3\n    functionRef: {}\n")) == [
         "composition.yaml:13:5",
         "composition.yaml:14:5",
@@ -253,7 +250,6 @@ UNREADABLE = [
 
 @pytest.mark.parametrize(("name", "text", "message"), UNREADABLE)
 def test_wrong_files_are_told(tmp_path: Path, name: str, text: str, message: str) -> None:
-    """With the name of the file."""
     paths = example(tmp_path, **{name: text})
     with pytest.raises(InputError, match=message):
         render(paths)
@@ -343,7 +339,6 @@ def test_container_that_does_not_answer_shows_its_log(
 
 
 def test_function_that_is_not_there_is_told(tmp_path: Path) -> None:
-    """With its name and address."""
     paths = example(tmp_path, REMOTE)
     nobody = {"function-other": "127.0.0.1:1"}
     with pytest.raises(ProgramError, match="no function answers at"):
@@ -402,7 +397,6 @@ def test_clock_that_stands_still_is_noted(created: bool, tmp_path: Path) -> None
 
 
 def test_step_may_be_skipped(tmp_path: Path) -> None:
-    """Desired state and context pass it untouched."""
     skip = {"function-other": "skip"}
     text = render(example(tmp_path, STEP + SCRIPT + REMOTE), runtimes=skip)
     assert text == render(example(tmp_path, STEP + SCRIPT))

@@ -97,7 +97,6 @@ def test_cluster_scoped_xrs_refer_with_namespaces() -> None:
 
 
 def test_namespace_that_differs_is_overridden() -> None:
-    """A namespaced XR composes in its own namespace, and warns."""
     result = rendered(("bucket", {"resource": bucket(namespace="far"), "ready": "READY_TRUE"}))
     assert metadata(result)["namespace"] == "default"
     warning = result.events[-1]
@@ -109,7 +108,6 @@ def test_namespace_that_differs_is_overridden() -> None:
 
 
 def test_given_names_stay() -> None:
-    """A name or a prefix that a function gives is used."""
     fields = metadata(rendered(("bucket", {"resource": bucket(name="mine")})))
     assert fields["name"] == "mine"
     assert "generateName" not in fields
@@ -142,14 +140,12 @@ def test_labels_of_the_claim_are_handed_on() -> None:
 
 
 def test_owners_are_kept() -> None:
-    """Other owners stay before the XR, which is the controller."""
     other: Object = {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "other"}
     fields = metadata(rendered(("bucket", {"resource": bucket(ownerReferences=[other])})))
     assert fields["ownerReferences"] == [other, OWNER]
 
 
 def test_resource_of_another_controller_is_refused() -> None:
-    """A resource has one controller."""
     other: Object = {"kind": "Node", "name": "n", "uid": "other", "controller": True}
     with pytest.raises(DocumentError, match='already controlled by Node "n"'):
         rendered(("bucket", {"resource": bucket(ownerReferences=[other])}))
@@ -176,7 +172,6 @@ def test_readiness_counts_when_explicit() -> None:
 
 @pytest.mark.parametrize(("ready", "reason"), [("TRUE", "Available"), ("FALSE", "Creating")])
 def test_readiness_of_the_xr_wins(ready: str, reason: str) -> None:
-    """What a function says of the XR beats what follows from its resources."""
     opposite = "READY_FALSE" if ready == "TRUE" else "READY_TRUE"
     desired: Object = {
         "composite": {"ready": f"READY_{ready}"},
@@ -208,7 +203,6 @@ def test_references_of_namespaced_xrs_are_sorted_without_their_namespace() -> No
 
 
 def test_names_in_events_are_quoted_as_in_crossplane() -> None:
-    """Quotes in a resource name are escaped."""
     result = rendered(('"q" é', {"resource": bucket(name="q")}))
     assert result.events[-1].message == 'Composed resource "\\"q\\" é" is not yet ready'
 

@@ -38,7 +38,6 @@ def test_unready_names_a_few(names: list[str], message: str) -> None:
 
 
 def test_order_of_new_conditions() -> None:
-    """Responsive, custom ones in the functions' order, Synced, Ready."""
     custom: list[Object] = [
         {"type": "Zed", "status": "STATUS_CONDITION_TRUE", "reason": "Why"},
         {"type": "Any", "status": "STATUS_CONDITION_FALSE", "reason": "Why", "message": "so"},
@@ -53,7 +52,6 @@ def test_order_of_new_conditions() -> None:
 
 
 def test_system_conditions_are_not_for_functions() -> None:
-    """What a function says of Ready or Synced is dropped."""
     items: list[Object] = [
         {"type": kind, "status": "STATUS_CONDITION_FALSE", "reason": "Mine"}
         for kind in ("Ready", "Synced", "Healthy", "UpToDate", "Responsive")
@@ -78,7 +76,6 @@ def test_conditions_of_the_file_keep_their_place() -> None:
 
 
 def test_conditions_in_desired_status_come_first() -> None:
-    """Conditions that a function writes into the XR's status stand before all others."""
     mine: Object = {"type": "Mine", "status": "True", "reason": "Why", "surplus": 1}
     desired: Object = {"composite": {"resource": {"status": {"conditions": [mine]}}}}
     items = xr_conditions(CLUSTER_XR, {"desired": desired})

@@ -69,7 +69,6 @@ ONE = f'return {{"desired": {{"resources": {{{BUCKET}}}}}}}'
 
 
 def test_xr_is_composed() -> None:
-    """The XR, what it composes, and events."""
     output, whole = composed(step(ONE))
     assert whole.failure is None
     assert output["compositeResource"]["spec"]["crossplane"]["resourceRefs"] == [
@@ -125,7 +124,6 @@ def test_fatal_result_leaves_what_there_was() -> None:
 
 
 def test_conditions_that_a_fatal_result_leaves_open_are_unknown() -> None:
-    """Those that earlier reconciles have set."""
     before = {"type": "Old", "status": "True", "reason": "Was", "lastTransitionTime": "2020-01-01"}
     xr = {**XR, "status": {"conditions": [before]}}
     output, _ = composed(step('fail("no")'), composite_resource=xr)

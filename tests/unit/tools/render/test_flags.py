@@ -34,7 +34,6 @@ def test_pairs_may_be_joined(
 
 @pytest.mark.parametrize("text", ["a", "", "=1"])
 def test_value_without_a_pair_is_wrong_usage(text: str) -> None:
-    """Named with its flag."""
     with pytest.raises(click.UsageError, match=r"--flag: .* is not of the form KEY=VALUE"):
         render_options.split_pairs([text], "--flag", ",")
 

@@ -196,7 +196,6 @@ def test_newer_fields_of_steps_are_left_alone() -> None:
 
 
 def test_composition_must_be_for_the_xr() -> None:
-    """Its type reference is the XR's type, and it has the labels the XR selects."""
     other = composition(compositeTypeRef={"apiVersion": "example.org/v1", "kind": "Other"})
     with pytest.raises(InputError, match="the XR to render is XBucket"):
         render_once(render.RenderInputs(xr=XR, composition=other), script())

@@ -68,7 +68,6 @@ def render(directory: Path, sections: OutputOptions | None = None) -> list[Objec
 
 @pytest.mark.parametrize("kind", ["Operation", "CronOperation", "WatchOperation"])
 def test_operations_and_templates_are_run(tmp_path: Path, kind: str) -> None:
-    """The template's Operation is called like the object that has it."""
     operation, report = render(write_files(tmp_path, kind))
     assert operation["kind"] == "Operation"
     assert operation["metadata"]["name"] == "demo"
@@ -116,7 +115,6 @@ def test_positions_are_in_the_file(tmp_path: Path, kind: str, place: str) -> Non
     ],
 )
 def test_fields_are_named_from_the_root(tmp_path: Path, kind: str, field: str) -> None:
-    """And shown at their place in the file."""
     spec = "mode: Pipeline\npipeline:\n  - step: lonely\n"
     with pytest.raises(InputError) as caught:
         render(write_files(tmp_path, kind, spec))
@@ -126,7 +124,6 @@ def test_fields_are_named_from_the_root(tmp_path: Path, kind: str, field: str) -
 
 
 def test_other_kinds_are_refused(tmp_path: Path) -> None:
-    """With the kinds that there are."""
     (tmp_path / "operation.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n")
     with pytest.raises(InputError, match='cannot use Pod "x" as an Operation'):
         render(tmp_path)

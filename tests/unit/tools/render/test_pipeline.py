@@ -38,7 +38,6 @@ def names(request: Object, requirement: str) -> list[object]:
 
 
 def test_first_request() -> None:
-    """It has empty desired state and context, the input, a tag and all capabilities."""
     runner = script()
     step_input: Object = {"apiVersion": "example.org/v1", "kind": "Input", "size": 3}
     run(runner, {"input": step_input})
@@ -64,7 +63,6 @@ def test_tag_tells_requests_apart() -> None:
 
 
 def test_desired_state_and_context_are_handed_on() -> None:
-    """A step gets what the one before returned."""
     desired: Object = {"resources": {"bucket": {"resource": BUCKET, "ready": "READY_TRUE"}}}
     runner = script({"desired": desired, "context": {"zone": "a"}}, {})
     result = run(runner, {}, {}, context={"seed": 1})

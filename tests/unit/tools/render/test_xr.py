@@ -43,7 +43,6 @@ def observed_xr(**inputs: object) -> Object:
 
 
 def test_functions_see_the_xr_with_its_identity() -> None:
-    """UID, version, label, reference and condition are added to the file."""
     condition: Object = {
         "type": "Responsive",
         "status": "True",
@@ -73,7 +72,6 @@ def test_given_uid_stays() -> None:
 
 
 def test_observed_resources_are_seen_and_referred_to() -> None:
-    """They are keyed by their annotation, and the XR refers to them."""
     state = observed_state(observed=[observed("bucket", name="old")])
     assert list(state["resources"]) == ["bucket"]
     refs = state["composite"]["resource"]["spec"]["crossplane"]["resourceRefs"]
@@ -81,7 +79,6 @@ def test_observed_resources_are_seen_and_referred_to() -> None:
 
 
 def test_connection_details_come_from_the_secret() -> None:
-    """A Secret among the credentials or required resources is found by its reference."""
     spec: Object = {"writeConnectionSecretToRef": {"name": "keys"}}
     secret: Object = {
         "apiVersion": "v1",
@@ -114,7 +111,6 @@ def test_legacy_xrs_keep_machinery_below_spec() -> None:
 
 
 def test_legacy_xrs_name_conditions_for_their_claim() -> None:
-    """A claim shows the conditions that a function targets at it."""
     condition: Object = {
         "type": "Mine",
         "status": "STATUS_CONDITION_TRUE",
@@ -161,7 +157,6 @@ def test_deleted_xr_is_left_alone() -> None:
 
 
 def test_foreign_observed_resources_are_refused() -> None:
-    """Every fault of every resource is told, at its place in the file."""
     owner: Object = {"kind": "XBucket", "uid": "other", "controller": True}
     foreign = observed("a", name="foreign", namespace="far", ownerReferences=[owner])
     nameless: Object = {**BUCKET, "metadata": {"name": "nameless", "namespace": "default"}}

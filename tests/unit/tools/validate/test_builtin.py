@@ -126,7 +126,6 @@ SCALER = made(
 
 
 def test_field_of_another_version_is_a_warning(tmp_path: Path) -> None:
-    """The object is valid, and a line says which version has the field."""
     report = check(tmp_path, SCALER)
     assert [(result.status, len(result.problems)) for result in report.results] == [("valid", 1)]
     line, success, _ = render_text(report).splitlines()
@@ -142,7 +141,6 @@ def test_field_of_another_version_is_a_warning(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("api_version", "kind"), [("v1", "Podd"), ("apps/v9", "Deployment")])
 def test_other_kinds_have_no_schema(tmp_path: Path, api_version: str, kind: str) -> None:
-    """A misspelt kind or version is reported."""
     (result,) = check(tmp_path, made(api_version, kind)).results
     assert result.status == "missingSchema"
 
@@ -184,7 +182,6 @@ def test_threads_that_need_schemas_at_once_all_get_the_whole() -> None:
 
 
 def test_extensions_win(tmp_path: Path) -> None:
-    """A schema from an extension validates the whole object."""
     text = made("apps/v1", "Deployment", "spec: {replicaz: 1}")
     report = check(tmp_path, text, extensions=CRD_OF_CONFIG_MAPS)
     assert [result.status for result in report.results] == ["invalid"]

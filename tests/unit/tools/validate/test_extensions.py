@@ -114,7 +114,6 @@ def test_crossplanes_own_kinds_are_of_the_image_that_is_named(tmp_path: Path) ->
 
 
 def test_empty_run_is_noted(tmp_path: Path) -> None:
-    """Swapped arguments and empty directories are noted."""
     extensions, resources = write(tmp_path, thing=GOOD), write(tmp_path, none="# nothing")
     assert validate(extensions, resources).notes == (
         f'there is no XRD, CRD or package in "{extensions[0]}"',
@@ -148,7 +147,6 @@ DEFINITIONS = [
 def test_xrd_whose_schema_would_get_lost_is_refused(
     tmp_path: Path, spec: str, messages: list[str]
 ) -> None:
-    """With the path and the place of every problem."""
     xrd = (
         "apiVersion: apiextensions.crossplane.io/v2\n"
         f"kind: CompositeResourceDefinition\nmetadata: {{name: x}}\n{spec}\n"

@@ -80,7 +80,6 @@ def test_rules_that_hold(rule: str, value: Object, field: Object) -> None:
 
 
 def test_lists_of_numbers_add_up() -> None:
-    """`sum` keeps the numbers' type."""
     items: Object = {"type": "array", "items": INTEGER}
     assert check({"a": [1, 2]}, schema("self.a.sum() == 3", a=items)) == ([], [])
 
@@ -109,7 +108,6 @@ def test_broken_rule_tells_its_message() -> None:
 
 
 def test_rule_may_point_to_a_field() -> None:
-    """`fieldPath` names the field of the problem."""
     stated = schema("self.a > 1", a=INTEGER)
     stated["x-kubernetes-validations"] = [{"rule": "self.a > 1", "fieldPath": ".a"}]
     (problem,), _ = check({"a": 0}, stated)
@@ -255,7 +253,6 @@ UNSUPPORTED = [
 
 @pytest.mark.parametrize(("rule", "reason"), UNSUPPORTED)
 def test_rule_that_cannot_be_evaluated_is_reported(rule: str, reason: str) -> None:
-    """Neither passed nor failed, with the reason."""
     problems, (unevaluated,) = check({"a": "1Mi"}, schema(rule, a=TEXT))
     assert problems == []
     assert unevaluated.rule == rule
@@ -271,7 +268,6 @@ def test_rules_without_the_evaluator_are_named(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_rules_below_lists_and_maps_are_found() -> None:
-    """Every item and value is validated by its own rule."""
     item = schema("self.a > 1", "too small", a=INTEGER)
     stated: Object = {
         "type": "object",
@@ -337,7 +333,6 @@ def test_patterns_in_rules_are_linear() -> None:
     ids=["parentheses", "negations", "maps"],
 )
 def test_rule_that_the_evaluator_cannot_hold(rule: str) -> None:
-    """It is named, and the report goes on."""
     problems, result = check({"a": [1]}, schema(rule, a={"type": "array", "items": INTEGER}))
     assert problems == []
     assert all(one.reason for one in result)

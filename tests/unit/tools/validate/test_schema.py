@@ -160,7 +160,6 @@ PROBLEMS = [
 def test_problems_are_worded_as_the_api_server_does(
     schema: Object, value: Value, message: str
 ) -> None:
-    """One problem, with the path of its field."""
     result = openapi.check({"a": value}, obj(a=schema))[0]
     assert [problem.message for problem in result] == [message]
     assert message.startswith(f"{result[0].field}: ")
@@ -296,7 +295,6 @@ FORMATS = [
 
 @pytest.mark.parametrize(("name", "good", "bad"), FORMATS)
 def test_formats(name: str, good: str, bad: str) -> None:
-    """A format accepts valid texts and refuses others."""
     assert formats.is_known(name)
     assert formats.is_valid(good, name)
     assert not formats.is_valid(bad, name)

@@ -72,13 +72,11 @@ def test_text_is_as_the_official_command_prints_it(tmp_path: Path) -> None:
 
 
 def test_successes_can_be_left_out(tmp_path: Path) -> None:
-    """The totals stay."""
     text = render_text(check(tmp_path, GOOD), skip_success_results=True)
     assert text == "Total 1 resources: 0 missing schemas, 1 success cases, 0 failure cases"
 
 
 def test_json_has_the_official_shape(tmp_path: Path) -> None:
-    """A summary and the resources, with the errors' types, fields, messages and values."""
     assert json.loads(render_json(check(tmp_path, GOOD, BAD, OTHER))) == {
         "summary": {"total": 3, "valid": 1, "invalid": 1, "missingSchemas": 1},
         "resources": [
@@ -127,7 +125,6 @@ def test_json_has_the_official_shape(tmp_path: Path) -> None:
 
 
 def test_yaml_says_the_same_as_json(tmp_path: Path) -> None:
-    """Both are the same data."""
     report = check(tmp_path, GOOD, BAD, OTHER)
     assert documents.read_value(render_yaml(report)) == json.loads(render_json(report))
 
@@ -166,7 +163,6 @@ def test_rule_that_is_not_evaluated_is_shown(tmp_path: Path) -> None:
 
 
 def test_steps_inputs_are_resources_of_their_own(tmp_path: Path) -> None:
-    """They come before their Composition, each by the name of its step."""
     results = [
         (result.kind, result.name, result.status) for result in check(tmp_path, COMPOSITION).results
     ]
@@ -279,7 +275,6 @@ MALFORMED = [
 def test_malformed_object_is_one_of_many(
     tmp_path: Path, text: str, message: str, separator: str
 ) -> None:
-    """It is invalid, and the others are looked at all the same."""
     other = GOOD.replace("name: good", "name: next")
     first = f"# a comment\n{GOOD}"
     report = check(tmp_path, separator.join([first, f"{text}\n", other, "- b\n", other]))
@@ -295,7 +290,6 @@ def test_malformed_object_is_one_of_many(
 
 
 def test_malformed_file_is_one_of_many(tmp_path: Path) -> None:
-    """Of a directory, and of several that are named."""
     (tmp_path / "resources").mkdir()
     (tmp_path / "resources" / "a.yaml").write_bytes(b"a: \xff\n")
     report = check(tmp_path, GOOD)
@@ -317,7 +311,6 @@ def test_names_begin_no_lines(tmp_path: Path) -> None:
 
 
 def test_json_objects_on_one_line_are_several(tmp_path: Path) -> None:
-    """A stream of JSON objects is several documents."""
     one = json.dumps({"apiVersion": "example.org/v1", "kind": "Other"})
     assert len(check(tmp_path, f"{one} {one}\n---\n- a\n---\n{GOOD}").results) == 4
 

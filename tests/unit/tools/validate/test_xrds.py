@@ -125,7 +125,6 @@ def test_claim_has_a_schema_of_its_own() -> None:
 
 
 def test_policies_have_the_xrds_defaults() -> None:
-    """The XRD's policies are the defaults of both kinds."""
     definition = xrd(
         "v1",
         claimNames={"kind": "Thing"},

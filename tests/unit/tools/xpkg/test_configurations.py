@@ -106,7 +106,6 @@ def test_mistakes_are_told(project: Path, files: dict[str, str], message: str) -
 
 
 def test_files_can_be_ignored(project: Path) -> None:
-    """By a pattern of their path in the project."""
     (project / "tests").mkdir()
     (project / "tests" / "composition.yaml").write_text(COMPOSITION)
     assert build(project, None, "tests/*").name == "apps"

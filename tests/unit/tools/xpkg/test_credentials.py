@@ -38,7 +38,6 @@ ODD = [
 
 @pytest.mark.parametrize(("data", "message"), ODD)
 def test_odd_configuration_is_named(config: Path, data: bytes, message: str) -> None:
-    """With what is wrong with it."""
     config.write_bytes(data)
     with pytest.raises(InputError, match=f'cannot read credentials from "{config}": .*{message}'):
         credentials.find(NAME)

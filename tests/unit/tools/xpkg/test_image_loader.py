@@ -131,7 +131,6 @@ FAULTS = [other_content, other_size, smaller_size, linked_out, absent, other_lay
 def test_content_is_what_its_descriptor_says(
     tmp_path: Path, fault: Callable[[Layout], str]
 ) -> None:
-    """Its size, its digest, and its place in the image."""
     layout = Layout(tmp_path)
     message = fault(layout)
     with pytest.raises(InputError, match=message):
@@ -139,7 +138,6 @@ def test_content_is_what_its_descriptor_says(
 
 
 def test_indices_have_an_end(tmp_path: Path) -> None:
-    """However deep they are, and however often they name the same image."""
     layout = Layout(tmp_path)
     index = json.loads((layout.finish() / "index.json").read_text())
     wide = {"manifests": index["manifests"] * 65}

@@ -142,7 +142,6 @@ def test_runtime_image_is_extended(tmp_path: Path, *, compress: bool) -> None:
 
 
 def test_gzip_layers_keep_their_bytes(tmp_path: Path) -> None:
-    """Their digests are those of the image that was tested."""
     package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)
     runtime = save(tmp_path / "image.tar", image())
     built = packed(package, crds, tmp_path / "x.xpkg", runtime)
@@ -179,7 +178,6 @@ BAD_IMAGES = [
 
 @pytest.mark.parametrize(("files", "message"), BAD_IMAGES)
 def test_other_files_are_no_runtime(tmp_path: Path, files: dict[str, bytes], message: str) -> None:
-    """What is wrong with the image is said."""
     package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)
     runtime = save(tmp_path / "image.tar", files)
     with pytest.raises(InputError, match=message):
@@ -235,7 +233,6 @@ def test_package_that_crossplane_refuses_is_refused(
     "constraint", [">=v2.0.0-0", "~1.2", "^1.2.3 || >3", ">=1.0, <2", "v2.x", "!=1.2.3+b", "1 - 2"]
 )
 def test_constraints_on_versions(tmp_path: Path, constraint: str) -> None:
-    """Every way to write one is taken."""
     build(tmp_path, META.replace(">=v2.0.0-0", constraint))
 
 
