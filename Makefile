@@ -138,7 +138,7 @@ fuzz: .venv/dev ## Look for bytes that break the function, for FUZZ_SECONDS (Lin
 	@$(BIN)/pip install --quiet atheris
 	@$(BIN)/python tests/fuzz/run.py handle --seconds $(FUZZ_SECONDS)
 
-SEARCH_EXAMPLES = 40
+SEARCH_EXAMPLES = 80
 
 search: .venv/dev ## Try the property tests on random examples, SEARCH_EXAMPLES times as many as `make test` does
 	@SEARCH_EXAMPLES=$(SEARCH_EXAMPLES) $(BIN)/python -m pytest -q -n 2 -m hypothesis --timeout 0 tests

@@ -73,7 +73,7 @@ def test_search_draws_other_examples_and_more() -> None:
     result = subprocess.run(
         command, cwd=TESTS, env=environment, capture_output=True, text=True, check=True
     )
-    assert result.stdout.split() == ["False", "1000", "600"]
+    assert result.stdout.split() == ["False", "500", "600"]
 
 
 def test_tests_draw_with_a_seed() -> None:

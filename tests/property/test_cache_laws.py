@@ -106,7 +106,7 @@ def respond(data: bytes) -> bytes:
 
 
 @given(st.lists(st.tuples(INPUTS, EARLIER, SPECS), min_size=1, max_size=3))
-@examples(75)
+@examples(37)
 def test_cached_results_change_no_response(
     steps: list[tuple[Object, Object, Object]],
 ) -> None:

@@ -195,14 +195,14 @@ def test_defer_accepts_each_expression(kind: str, expression: str) -> None:
     assert "conditions" in response, response
 
 
-@examples(75)
+@examples(37)
 @given(cases(JINJA_EXPRESSIONS))
 def test_defer_in_jinja_leaves_no_trace_of_missing_value(documents: list[tuple[str, str]]) -> None:
     """Text, filters, operators, containers, macros, variables: in every position of a document."""
     check("JinjaTemplate", documents)
 
 
-@examples(75)
+@examples(37)
 @given(cases(GO_EXPRESSIONS))
 def test_defer_in_go_templates_leaves_no_trace_of_missing_value(
     documents: list[tuple[str, str]],
@@ -211,7 +211,7 @@ def test_defer_in_go_templates_leaves_no_trace_of_missing_value(
     check("GoTemplate", documents)
 
 
-@examples(40)
+@examples(20)
 @given(st.data())
 def test_defer_without_missing_values_changes_nothing(data: st.DataObject) -> None:
     """The response is that of a step that does not defer, except for its report."""

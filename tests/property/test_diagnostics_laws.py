@@ -1,5 +1,7 @@
 """The laws of error texts: whatever happens, people and events can read them."""
 
+import operator
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -7,7 +9,8 @@ from function_script.texts import diagnostics, source
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Source, Span
 
-TEXTS = st.text(max_size=2000)
+# Long ones repeat a few characters: to draw each would take longer than to print them.
+TEXTS = st.builds(operator.mul, st.text(max_size=60), st.sampled_from([1, 5, 30]))
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=3), st.none() | TEXTS)

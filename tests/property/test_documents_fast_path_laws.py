@@ -150,7 +150,7 @@ def check(text: str) -> bool:
 
 
 @given(TEXTS)
-@examples(400)
+@examples(200)
 @example("a:\n- x\nb: 1\n")
 @example("a:\n- b:\n  - c: 1\n    d: 2\n  e: 3\n- f\n")
 @example("a:\n\n  # note\n  b:\nc:\n")
@@ -167,7 +167,7 @@ def test_fast_path_equals_kubernetes_yaml_for_odd_lines(text: str) -> None:
 
 
 @given(OBJECTS)
-@examples(150)
+@examples(75)
 def test_fast_path_equals_kubernetes_yaml_for_written_values(value: dict[str, object]) -> None:
     check(to_yaml(value))
 

@@ -45,7 +45,7 @@ OBJECTS = st.lists(st.tuples(KEYS, MEMBERS), max_size=4).map(to_text)
 @example(text='{"a": 1, "a": {"b": 1, "b": 2}}', after="")
 @example(text='{"a": {"b": 1}, "a": {"c": 2}}', after="{}")
 @example(text='{"n": 18446744073709551616}', after="")
-@examples(150)
+@examples(75)
 def test_json_objects_equals_kubernetes_yaml(text: str, after: str) -> None:
     """Value, size and warnings are the same, if the slower reader accepts the text."""
     warnings: list[YamlError] = []

@@ -126,7 +126,7 @@ def outcome(language: str, text: str, scope: Scope) -> object:
 
 @pytest.mark.parametrize("language", WAYS)
 @given(RESOURCES, RESOURCES, st.data())
-@examples(40)
+@examples(20)
 def test_lazy_scope_equals_dicts_for_programs(
     language: str, resource: Object, other: Object, data: st.DataObject
 ) -> None:

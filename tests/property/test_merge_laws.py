@@ -69,9 +69,18 @@ def test_merge_of_empty_contribution_is_identity(state: dict[str, Object]) -> No
 
 
 @given(STATES, CONTRIBUTIONS)
-def test_merge_is_idempotent(state: dict[str, Object], contribution: Contribution) -> None:
+def test_merge_is_idempotent_and_leaves_other_resources_identical(
+    state: dict[str, Object], contribution: Contribution
+) -> None:
     message = sent(state)
-    once = merged(message, contribution)
+    indexed = wire.index_request(message.SerializeToString())
+    payload = desired.merge(indexed, contribution)
+    assert desired.merge(indexed, contribution) == payload
+    once = pb.State.FromString(payload or b"")
+    for name in state:
+        if name not in contribution.composed:
+            assert once.resources[name] == message.desired.resources[name]
+    assert set(once.resources) == set(state) | set(contribution.composed)
     again = pb.RunFunctionRequest()
     again.CopyFrom(message)
     again.desired.CopyFrom(once)
@@ -93,21 +102,3 @@ def test_merge_of_disjoint_contributions_commutes(
         return merged(between, two)
 
     assert both(first, second) == both(second, first)
-
-
-@given(STATES, CONTRIBUTIONS)
-def test_merge_leaves_other_resources_identical(
-    state: dict[str, Object], contribution: Contribution
-) -> None:
-    message = sent(state)
-    after = merged(message, contribution)
-    for name in state:
-        if name not in contribution.composed:
-            assert after.resources[name] == message.desired.resources[name]
-    assert set(after.resources) == set(state) | set(contribution.composed)
-
-
-@given(STATES, CONTRIBUTIONS)
-def test_merge_is_deterministic(state: dict[str, Object], contribution: Contribution) -> None:
-    data = wire.index_request(sent(state).SerializeToString())
-    assert desired.merge(data, contribution) == desired.merge(data, contribution)

@@ -67,7 +67,7 @@ BYTES = st.lists(ALPHABET, max_size=40).map(b"".join)
 REPEATED = st.builds(lambda part, count: part * count, BYTES, st.integers(1, 8))
 
 
-@examples(150)
+@examples(75)
 @given(
     text=st.lists(BYTES | REPEATED, max_size=3).map(lambda parts: b"".join(parts)[:80]),
     values=st.lists(BYTES.map(lambda value: value[:14]), max_size=6),
@@ -124,7 +124,7 @@ def readings(data: bytes) -> list[bytes]:
     return [*found, unquote_to_bytes(data)]
 
 
-@examples(75)
+@examples(37)
 @given(before=TEXT, inner=TEXT, after=TEXT, secret=SECRET, chain=CHAINS, is_masked=st.booleans())
 def test_encodings_never_hide_a_secret(
     *, before: str, inner: str, after: str, secret: str, chain: list[str], is_masked: bool
@@ -144,7 +144,7 @@ def test_encodings_never_hide_a_secret(
     assert rewrite(rewritten, secret.encode()) == rewritten
 
 
-@examples(40)
+@examples(20)
 @given(
     before=TEXT,
     after=TEXT,

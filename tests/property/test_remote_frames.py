@@ -77,7 +77,7 @@ def _frame(data: bytes) -> bytes:
     return len(data).to_bytes(4, "big") + data
 
 
-@examples(50)
+@examples(25)
 @given(st.lists(_ORDERS, max_size=3))
 def test_orders_arrive_as_they_were_written(
     orders: list[tuple[int, FetchKey, dict[str, bytes] | None]],
@@ -86,7 +86,7 @@ def test_orders_arrive_as_they_were_written(
     assert [fetcher.read_order(stream) for _ in orders] == orders
 
 
-@examples(50)
+@examples(25)
 @given(st.lists(_OUTCOMES, max_size=3))
 def test_outcomes_arrive_as_they_were_written(
     outcomes: list[tuple[int, bytes | Failure]],
@@ -95,7 +95,7 @@ def test_outcomes_arrive_as_they_were_written(
     assert [fetcher.read_outcome(stream) for _ in outcomes] == outcomes
 
 
-@examples(100)
+@examples(50)
 @given(_mutated(_OUTCOMES.map(_written_outcome)) | st.binary(max_size=60))
 @example(_frame(b"[" * 100_000) + _frame(b""))
 @example(_frame(b'{"number": 1, "failure": 5}') + _frame(b""))
@@ -109,7 +109,7 @@ def test_broken_outcome_is_read_or_ends_the_stream(data: bytes) -> None:
         pass
 
 
-@examples(100)
+@examples(50)
 @given(_mutated(_ORDERS.map(_written_order)) | st.binary(max_size=60))
 @example(_frame(b'{"number": 1, "reference": {}, "scope": "", "credentials": [1]}'))
 @example(_frame(b"[" * 100_000))

@@ -48,7 +48,7 @@ def _composed(below: st.SearchStrategy[Object]) -> st.SearchStrategy[Object]:
 SCHEMAS = st.recursive(LEAVES, _composed, max_leaves=5).filter(lambda s: s["type"] == "object")
 
 
-@examples(150)
+@examples(75)
 @given(SCHEMAS, st.dictionaries(NAMES, VALUES, max_size=3))
 def test_verdict_is_that_of_jsonschema(schema: Object, value: Object) -> None:
     """Whether an object is valid does not depend on who looks."""

@@ -71,7 +71,7 @@ def _state(directory: Path) -> Mapping[str, bytes]:
     }
 
 
-@examples(150)
+@examples(75)
 @given(
     st.lists(_archives(), min_size=1, max_size=3) | st.lists(st.binary(max_size=600), max_size=1)
 )

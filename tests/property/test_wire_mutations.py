@@ -47,7 +47,7 @@ def mutated(draw: st.DrawFn, payloads: st.SearchStrategy[bytes]) -> bytes:
     return bytes(payload)
 
 
-@examples(100)
+@examples(50)
 @given(mutated(OBJECTS.map(wire.encode_struct) | OBJECTS.flatmap(unusual_structs)))
 def test_broken_struct_is_read_or_refused_as_by_protobuf(payload: bytes) -> None:
     """Both refuse, or both read the same; entries with unknown fields count as read."""
@@ -55,7 +55,7 @@ def test_broken_struct_is_read_or_refused_as_by_protobuf(payload: bytes) -> None
     agree(payload, ours, outcome(lambda: from_struct(Struct.FromString(payload))))
 
 
-@examples(100)
+@examples(50)
 @given(mutated(REQUEST_BYTES | st.tuples(REQUEST_BYTES, REQUEST_BYTES).map(b"".join)))
 # Of two entries with the same key, the replaced one is broken.
 @example(b"2\x03\x12\x01\x002\x04\n\x00\x12\x00")

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 
 # How many times the usual number of examples; 0 in a usual run.
 SEARCH_FACTOR = int(os.environ.get("SEARCH_EXAMPLES", "0"))
-_DEFAULT_EXAMPLES = 50
+_DEFAULT_EXAMPLES = 25
 
 
 def examples(count: int) -> settings:

@@ -144,7 +144,7 @@ def _exact(value: object) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-@examples(300)
+@examples(150)
 @given(_values(SCALARS))
 def test_to_yaml_reads_back(value: object) -> None:
     """With this package's reader, and as plain YAML 1.1."""
@@ -153,13 +153,13 @@ def test_to_yaml_reads_back(value: object) -> None:
     assert _exact(yaml.safe_load(text)) == _exact(value)
 
 
-@examples(100)
+@examples(50)
 @given(st.dictionaries(TEXTS, FLOATS))
 def test_to_yaml_of_double_reads_back_exactly(value: dict[str, float]) -> None:
     assert read_value(to_yaml(dict(value))) == value
 
 
-@examples(60)
+@examples(30)
 @given(st.lists(st.dictionaries(TEXTS, _values(SCALARS), max_size=3), max_size=4))
 def test_to_yaml_stream_reads_back(value: list[dict[str, object]]) -> None:
     named = [{"a": item} for item in value]

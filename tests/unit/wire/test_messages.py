@@ -122,28 +122,6 @@ def test_replaced_resource_of_a_state_is_checked_whole() -> None:
         wire.index_request(request)
 
 
-def test_least_response_is_its_meta() -> None:
-    response = wire.Response("tag", None, None, [], None, None, [], None)
-    message = pb.RunFunctionResponse.FromString(wire.encode_response(response))
-    assert message == pb.RunFunctionResponse(meta=pb.ResponseMeta(tag="tag"))
-
-
-def test_ttl_zero_is_written() -> None:
-    """0 seconds differs from no TTL."""
-    response = wire.Response("", 0.0, None, [], None, None, [], None)
-    message = pb.RunFunctionResponse.FromString(wire.encode_response(response))
-    assert message.meta.HasField("ttl")
-    assert message.meta.ttl.ToNanoseconds() == 0
-
-
-def test_requirements_that_ask_for_nothing_are_not_written() -> None:
-    """Present but empty differs from absent, and Crossplane would call again."""
-    requirements = wire.Requirements({}, {}, {})
-    response = wire.Response("", None, None, [], None, requirements, [], None)
-    bare = wire.Response("", None, None, [], None, None, [], None)
-    assert wire.encode_response(response) == wire.encode_response(bare)
-
-
 def test_maps_are_written_in_the_order_of_their_keys() -> None:
     """Equal responses have equal bytes, whatever the order of their dicts."""
     selectors = {

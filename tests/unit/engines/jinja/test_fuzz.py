@@ -115,7 +115,7 @@ def outcome(template: str) -> str:
     return result.text
 
 
-@examples(150)
+@examples(75)
 @given(STATEMENTS)
 def test_templates_end_in_text_or_in_an_error_of_the_author(template: str) -> None:
     """Whatever a template does, it never ends in an exception that is a bug; twice the same."""
@@ -123,7 +123,7 @@ def test_templates_end_in_text_or_in_an_error_of_the_author(template: str) -> No
     assert outcome(prefix + template) == outcome(prefix + template)
 
 
-@examples(100)
+@examples(50)
 @given(st.text(alphabet="{}%#-+ \n'\"[]().|~=<>*ax1\\", max_size=60))
 def test_broken_templates_are_errors_of_the_author(template: str) -> None:
     """Any text compiles or is refused with a FatalError."""

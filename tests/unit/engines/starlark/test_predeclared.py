@@ -93,7 +93,7 @@ ARGUMENTS = {
 
 
 @pytest.mark.parametrize("name", WRITTEN_AGAIN)
-@examples(30)
+@examples(15)
 @given(data=st.data())
 def test_starlark_agrees_with_python(name: str, data: st.DataObject) -> None:
     """What is written in Starlark for speed gives what the library gives, errors included."""
