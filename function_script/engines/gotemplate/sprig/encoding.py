@@ -5,8 +5,8 @@ The value of a text that cannot be decoded is the error's text, as in Go.
 
 import base64
 import hashlib
-import re
 import zlib
+from string import ascii_letters, ascii_uppercase, digits
 from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError
@@ -21,8 +21,8 @@ _PADDING: Final = b"="
 # A quantum of base64 has 4 characters, of base32 8.
 _QUANTUM_64: Final = 4
 _QUANTUM_32: Final = 8
-_ALPHABET_64: Final = re.compile(rb"[A-Za-z0-9+/]*")
-_ALPHABET_32: Final = re.compile(rb"[A-Z2-7]*")
+_ALPHABET_64: Final = f"{ascii_letters}{digits}+/".encode()
+_ALPHABET_32: Final = f"{ascii_uppercase}234567".encode()
 # Numbers of characters in a last quantum of base32 in front of its padding.
 _ENDINGS_32: Final = frozenset({2, 4, 5, 7})
 
@@ -50,18 +50,12 @@ def decode_64(text: str) -> bytes:
     data = to_bytes(text)
     # Go's decoder skips line breaks anywhere.
     plain = data.translate(None, _NEWLINES)
-    count = _leading(_ALPHABET_64, plain)
+    count = len(plain) - len(plain.lstrip(_ALPHABET_64))
     padding = plain[count:]
     remainder = count % _QUANTUM_64
     if padding != _PADDING * (-count % _QUANTUM_64) or remainder == 1:
         raise CallError(f"illegal base64 data at input byte {_error_position(data, count)}")
     return base64.b64decode(plain)
-
-
-def _leading(alphabet: re.Pattern[bytes], data: bytes) -> int:
-    """Count the bytes at the start that belong to the alphabet."""
-    match = alphabet.match(data)
-    return match.end() if match is not None else 0
 
 
 def _error_position(data: bytes, count: int) -> int:
@@ -98,7 +92,7 @@ def b32_encode(text: str) -> str:
 def b32_decode(text: str) -> str:
     """The text of a base32 text."""
     data = to_bytes(text).translate(None, _NEWLINES)
-    count = _leading(_ALPHABET_32, data)
+    count = len(data) - len(data.lstrip(_ALPHABET_32))
     remainder = count % _QUANTUM_32
     rest = data[count:]
     if not rest:

@@ -79,7 +79,7 @@ def to_words(text: str, connector: str) -> str:
 
 
 def _kind(character: str) -> str:
-    if _is_connector(character):
+    if character in "-_" or is_space(character):
         return "D" if character in "-_" else "C"
     category = unicodedata.category(character)
     if category == "Lu":
@@ -89,44 +89,24 @@ def _kind(character: str) -> str:
     return category[0] if category[0] in "PN" else "O"
 
 
-def _is_connector(character: str) -> bool:
-    return character in "-_" or is_space(character)
+# Connectors, and a word by the kinds of its characters: the capitals behind the first become small.
+_NAME: Final = re.compile("([CD]*)(?:U(U*)|[^CDU])[^CD]*")
 
 
 def to_pascal(text: str) -> str:
-    """Join the words with capitals and nothing between them; leading connectors stay.
-
-    Capitals that follow a word's first become small letters.
-    """
-    words = text.lstrip("-_" + SPACES)
-    leading = text[: len(text) - len(words)]
-    if not words:
-        # Go writes the last one twice.
-        return leading + leading[-1:]
-    parts = [leading]
-    previous = to_upper(words[0])
-    is_capital_run = _is_upper(words[0])
-    for character in words[1:]:
-        current = character
-        if _is_connector(previous):
-            if _is_connector(current):
-                parts.append(previous)
-                previous = current
-                continue
-            is_capital_run = _is_upper(current)
-            current = to_upper(current)
-        else:
-            if is_capital_run and _is_upper(current):
-                current = to_lower(current)
-            else:
-                is_capital_run = False
-            parts.append(previous)
-        previous = current
-    return "".join([*parts, previous])
-
-
-def _is_upper(character: str) -> bool:
-    return unicodedata.category(character) == "Lu"
+    """Join the words with capitals and nothing between them; leading connectors stay."""
+    # Without connectors at the end, each of them is in a match: the time grows with the text.
+    words = text.rstrip("-_" + SPACES)
+    parts: list[str] = []
+    for match in _NAME.finditer("".join(map(_kind, words))):
+        first = match.end(1)
+        capitals = max(match.end(2), first + 1)
+        # Of the connectors between two words, all but the last stay.
+        parts.append(text[match.start() : first - bool(match.start())])
+        parts += (to_upper(text[first]), *map(to_lower, text[first + 1 : capitals]))
+        parts.append(text[capitals : match.end()])
+    # Go writes the last of connectors without a word twice.
+    return "".join(parts) + text[len(words) :] + ("" if words else text[-1:])
 
 
 FUNCTIONS: Final = FunctionTable()
