@@ -1,11 +1,11 @@
 """Schemas of packages: fetched from a registry into the cache, and only where `--fetch` says so."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from e2e.scripted_registry import Registry
+from e2e.scripted_registry import Registry, Start
+from support import one_step
 from support.commands import Run
 from support.validate_helpers import CRD
 
@@ -24,28 +24,14 @@ kind: Provider
 metadata: {name: a}
 spec: {package: "HOST/things:v1.1.0"}
 """
-COMPOSITION = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {name: a}
+PROGRAM = """\
+apiVersion: example.org/v1
+kind: Thing
+metadata:
+  annotations: {script.fn.crossplane.io/composition-resource-name: a}
 spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: XA}
-  mode: Pipeline
-  pipeline:
-  - step: compose
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: GoTemplate
-      inline: |
-        apiVersion: example.org/v1
-        kind: Thing
-        metadata:
-          annotations: {script.fn.crossplane.io/composition-resource-name: a}
-        spec:
-          cuont: 1
+  cuont: 1
 """
-XR = "apiVersion: example.org/v1\nkind: XA\nmetadata: {name: a, namespace: a}\n"
 
 
 def to_meta(kind: str, dependency: str) -> str:
@@ -54,7 +40,7 @@ def to_meta(kind: str, dependency: str) -> str:
 
 
 @pytest.fixture
-def registry(start: Callable[..., Registry]) -> Registry:
+def registry(start: Start) -> Registry:
     """A registry whose `platform` depends on a range of `things`, which have a CRD."""
     server = start(tls=False)
     things = f'{{provider: {server.name}/things, version: ">=v1.0.0"}}'
@@ -72,6 +58,11 @@ def registry(start: Callable[..., Registry]) -> Registry:
     return server
 
 
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+
+
 SOURCES = [
     pytest.param("provider.yaml", PROVIDER, 1, id="provider"),
     pytest.param(
@@ -85,20 +76,14 @@ SOURCES = [
 
 @pytest.mark.parametrize(("name", "text", "count"), SOURCES)
 def test_schemas_of_packages_are_fetched_once(
-    registry: Registry,
-    name: str,
-    text: str,
-    count: int,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    run: Run,
+    registry: Registry, name: str, text: str, count: int, tmp_path: Path, run: Run
 ) -> None:
     """Without the flag there is no request, before and after."""
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
     file = tmp_path / name
     file.write_text(text.replace("HOST", registry.name))
-    (tmp_path / "composition.yaml").write_text(COMPOSITION)
-    (tmp_path / "xr.yaml").write_text(XR)
+    composition = one_step.composition("GoTemplate", PROGRAM)
+    (tmp_path / "composition.yaml").write_text(composition)
+    (tmp_path / "xr.yaml").write_text(one_step.XR)
     command = ["check", str(tmp_path / "composition.yaml"), "--crds", str(file)]
     assert "pass --fetch" in run(*command).out
     assert registry.seen == []

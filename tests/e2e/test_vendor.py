@@ -11,6 +11,7 @@ import pytest
 import yaml
 from e2e.remote_sources import FILES, commit, make_repository, needs_git, put_module, serving_git
 from e2e.scripted_registry import Registry, serving, status
+from support import one_step
 from support.commands import Run
 
 from function_script.tools.remote import oci
@@ -20,24 +21,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.usefixtures("docker_config", "project")
-COMPOSITION = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {name: things}
-spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: XThing}
-  mode: Pipeline
-  pipeline:
-  - step: things
-    functionRef: {name: function-script}
-    input:
+COMPOSITION = f"""{one_step.HEAD}\
       apiVersion: script.fn.crossplane.io/v1beta1
       kind: StarlarkScript
       source: Remote
       remote:
         REFERENCE
 """
-XR = "apiVersion: example.org/v1\nkind: XThing\nmetadata: {name: demo}\nspec: {}\n"
 
 
 @pytest.fixture
@@ -50,7 +40,7 @@ def registry() -> Iterator[Registry]:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     directory = tmp_path / "project"
     directory.mkdir()
-    (directory / "xr.yaml").write_text(XR)
+    (directory / "xr.yaml").write_text(f"{one_step.XR}spec: {{}}\n")
     monkeypatch.chdir(directory)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return directory
@@ -151,7 +141,7 @@ def test_check_finds_a_mistake_in_a_module_that_is_on_this_machine(
     registry: Registry, project: Path, run: Run
 ) -> None:
     write(project, f"oci: {{ref: '{put_module(registry, {'main.star': 'def main(req)'})}'}}")
-    assert "1 program that only a request brings\n  things: source Remote" in run("check").text
+    assert "1 program that only a request brings\n  one: source Remote" in run("check").text
     run("vendor")
     assert "/main.star:1" in run("check", code=1).text
 

@@ -1,4 +1,4 @@
-"""The texts of a project with one step: an XR, and its Composition with one program."""
+"""The texts of a project with one step: an XR, its XRD, and its Composition with one program."""
 
 from textwrap import dedent, indent
 
@@ -22,3 +22,24 @@ def composition(kind: str, program: str, *, field: str = "inline", fields: str =
     """A Composition for `XR`: ``program`` in ``field`` of an input, with ``fields`` as YAML."""
     head = f"apiVersion: script.fn.crossplane.io/v1beta1\nkind: {kind}\n{fields}{field}: |\n"
     return HEAD + indent(head + indent(dedent(program), "  "), " " * 6)
+
+
+def xrd(properties: str, kind: str = "XThing", group: str = "example.org") -> str:
+    """An XRD of that kind in v1, with these properties of its schema as YAML."""
+    head = f"""\
+apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata: {{name: {kind.lower()}s.{group}}}
+spec:
+  group: {group}
+  names: {{kind: {kind}, plural: {kind.lower()}s}}
+  versions:
+  - name: v1
+    served: true
+    referenceable: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+"""
+    return head + indent(properties, " " * 10) + "\n"

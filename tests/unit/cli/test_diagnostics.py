@@ -5,62 +5,31 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from support import one_step
 from support.commands import Run
 from support.paths import ROOT
 
 SCHEMA = json.loads((ROOT / "docs/reference/diagnostics.schema.json").read_text())
-XRD = """\
-apiVersion: apiextensions.crossplane.io/v2
-kind: CompositeResourceDefinition
-metadata: {name: apps.example.org}
-spec:
-  group: example.org
-  names: {kind: App, plural: apps}
-  versions:
-  - name: v1
-    served: true
-    referenceable: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec: {type: object, properties: {size: {type: integer}}}
-"""
-XR = """\
-apiVersion: example.org/v1
-kind: App
-metadata: {name: shop, namespace: here}
-spec: {size: 1}
-"""
-HEAD = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {name: apps}
-spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: App}
-  mode: Pipeline
-  pipeline:
-  - step: only
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: StarlarkScript
-      script: |
-        def main(req):
-"""
-FAILING = f"""{HEAD}\
-            return helper(req)
+XRD = one_step.xrd("spec: {type: object, properties: {size: {type: integer}}}")
+XR = f"{one_step.XR}spec: {{size: 1}}\n"
+FAILING = """\
+def main(req):
+    return helper(req)
 
-        def helper(req):
-            return req[1]
+def helper(req):
+    return req[1]
 """
-PRINTING = HEAD + '            print("hello")\n            return {}\n'
+PRINTING = 'def main(req):\n    print("hello")\n    return {}\n'
 CASE = "xr: xr.yaml\ncomposition: composition.yaml\nexpect: {resources: {a: {kind: B}}}\n"
+
+
+def composition(script: str) -> str:
+    return one_step.composition("StarlarkScript", script, field="script")
 
 
 @pytest.fixture(name="folder", autouse=True)
 def fixture_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    files = {"xr": XR, "xrd": XRD, "composition": FAILING, "case": CASE}
+    files = {"xr": XR, "xrd": XRD, "composition": composition(FAILING), "case": CASE}
     for name, text in files.items():
         (tmp_path / f"{name}.yaml").write_text(text)
     monkeypatch.chdir(tmp_path)
@@ -91,7 +60,7 @@ def test_error_of_render_is_on_stderr(run: Run) -> None:
 
 
 def test_warning_and_output_of_render_are_lines(folder: Path, run: Run) -> None:
-    (folder / "composition.yaml").write_text(PRINTING)
+    (folder / "composition.yaml").write_text(composition(PRINTING))
     (folder / "xr.yaml").write_text(XR.replace("size", "sise"))
     out, err = run("render", "--diagnostics", "json")
     assert out.startswith("---\n")
@@ -109,7 +78,7 @@ REPORTS = [
     ),
     pytest.param(
         ["validate", "xrd.yaml", "xr.yaml"],
-        {"kind": "App", "name": "shop", "file": "xr.yaml", "line": 4, "column": 8},
+        {"kind": "XThing", "name": "demo", "file": "xr.yaml", "line": 4, "column": 8},
         id="validate",
     ),
 ]
@@ -146,7 +115,7 @@ def test_error_has_the_form(command: list[str], folder: Path, run: Run) -> None:
 
 @pytest.mark.parametrize("form", ["json", "line"])
 def test_report_without_problems_is_empty(form: str, folder: Path, run: Run) -> None:
-    (folder / "composition.yaml").write_text(PRINTING)
+    (folder / "composition.yaml").write_text(composition(PRINTING))
     (folder / "case.yaml").write_text(CASE.replace("{a: {kind: B}}", "{}"))
     for command in (["check"], ["test"], ["validate", "xrd.yaml", "xr.yaml"]):
         assert run(*command, "--diagnostics", form).out == ""

@@ -3,35 +3,26 @@
 from pathlib import Path
 
 import pytest
+from support import one_step
 from support.commands import Run
 
-COMPOSITION = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {name: things}
-spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: XThing}
-  mode: Pipeline
-  pipeline:
-  - step: only
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: JinjaTemplate
-      inline: |
-        apiVersion: v1
-        kind: ConfigMap
-        metadata:
-          annotations: {script.fn.crossplane.io/composition-resource-name: map}
-        data:
-          zone: north
-          size: "{{ spec.size }}"
-        ---
-        apiVersion: example.org/v1
-        kind: XThing
-        status:
-          zone: north
-"""
+COMPOSITION = one_step.composition(
+    "JinjaTemplate",
+    """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations: {script.fn.crossplane.io/composition-resource-name: map}
+data:
+  zone: north
+  size: "{{ spec.size }}"
+---
+apiVersion: example.org/v1
+kind: XThing
+status:
+  zone: north
+""",
+)
 CASE = """\
 xr:
   apiVersion: example.org/v1

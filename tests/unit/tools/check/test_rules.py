@@ -4,7 +4,9 @@ from pathlib import Path
 from textwrap import indent
 
 import pytest
+from support import one_step
 from support.check_helpers import composition, found, ours, peer, told
+from support.one_step import HEAD
 
 from function_script.tools import check
 
@@ -364,12 +366,8 @@ def test_input_of_a_builtin_function_is_compared_with_its_schema(
 ) -> None:
     group, fields = value
     file = tmp_path / "composition.yaml"
-    file.write_text(
-        "apiVersion: apiextensions.crossplane.io/v1\nkind: Composition\nmetadata: {name: a}\n"
-        "spec:\n  mode: Pipeline\n  pipeline:\n  - step: one\n    functionRef: {name: f}\n"
-        f"    input:\n      apiVersion: {group}.fn.crossplane.io/v1beta1\n      kind: Input\n"
-        f"      {fields}\n"
-    )
+    head = f"apiVersion: {group}.fn.crossplane.io/v1beta1\nkind: Input\n"
+    file.write_text(HEAD + indent(f"{head}{fields}\n", " " * 6))
     report = check.check([str(file)])
     assert [finding.diagnostic.message for finding in report.findings] == [message]
     assert not report.others
@@ -386,13 +384,8 @@ def test_input_of_a_builtin_function_is_compared_with_its_schema(
 def test_function_revision_of_a_step_is_found(tmp_path: Path, line: str, count: int) -> None:
     """No released Crossplane reads these fields, so every XR would use the new version at once."""
     path = tmp_path / "composition.yaml"
-    path.write_text(
-        "apiVersion: apiextensions.crossplane.io/v1\nkind: Composition\nmetadata: {name: c}\n"
-        "spec:\n  mode: Pipeline\n  pipeline:\n  - step: a\n"
-        f"    functionRef: {{name: function-script}}\n    {line}\n"
-        "    input:\n      apiVersion: script.fn.crossplane.io/v1beta1\n"
-        '      kind: JinjaTemplate\n      inline: "{# nothing #}"\n'
-    )
+    text = one_step.composition("JinjaTemplate", "{# nothing #}")
+    path.write_text(text.replace("    input:", f"    {line}\n    input:"))
 
     findings = [
         each for each in check.check([str(path)]).findings if each.rule == "function-revision"
@@ -401,7 +394,7 @@ def test_function_revision_of_a_step_is_found(tmp_path: Path, line: str, count: 
     assert len(findings) == count
     for finding in findings:
         assert finding.diagnostic.span is not None
-        assert finding.diagnostic.span.line == 9
+        assert finding.diagnostic.span.line == 10
 
 
 @pytest.mark.parametrize(

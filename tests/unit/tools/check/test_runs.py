@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from textwrap import dedent, indent
+from textwrap import dedent
 
 import pytest
+from support import one_step
 from support.commands import Run
 
 from function_script.sandbox import Pool
@@ -12,46 +13,31 @@ from function_script.tools import check, local_pool
 from function_script.tools.check import runs
 from function_script.tools.check.report import Report
 
-XRD = """\
-apiVersion: apiextensions.crossplane.io/v2
-kind: CompositeResourceDefinition
-metadata: {name: xthings.example.org}
+XRD = one_step.xrd("""\
 spec:
-  group: example.org
-  scope: Namespaced
-  names: {kind: XThing, plural: xthings}
-  versions:
-  - name: v1
-    served: true
-    referenceable: true
-    schema:
-      openAPIV3Schema:
+  type: object
+  required: [region, size]
+  properties:
+    region: {type: string, enum: [eu, us, "NO"]}
+    size: {type: string, enum: [small, large]}
+    count: {type: integer, minimum: 0, maximum: 5}
+    debug: {type: boolean, default: false}
+    ratio: {type: number, default: 1.5}
+    version: {type: string, default: "1.10"}
+    engine: {type: string, default: "16"}
+    tags: {type: array, items: {type: string}}
+    network: {type: object, properties: {mode: {type: string, enum: [a, b]}}}
+    ports:
+      type: array
+      items:
         type: object
-        properties:
-          spec:
-            type: object
-            required: [region, size]
-            properties:
-              region: {type: string, enum: [eu, us, "NO"]}
-              size: {type: string, enum: [small, large]}
-              count: {type: integer, minimum: 0, maximum: 5}
-              debug: {type: boolean, default: false}
-              ratio: {type: number, default: 1.5}
-              version: {type: string, default: "1.10"}
-              engine: {type: string, default: "16"}
-              tags: {type: array, items: {type: string}}
-              network: {type: object, properties: {mode: {type: string, enum: [a, b]}}}
-              ports:
-                type: array
-                items:
-                  type: object
-                  required: [port]
-                  properties: {port: {type: integer, minimum: 1}}
-          status:
-            type: object
-            properties:
-              address: {type: string}
-"""
+        required: [port]
+        properties: {port: {type: integer, minimum: 1}}
+status:
+  type: object
+  properties:
+    address: {type: string}
+""")
 CRD = """\
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -65,21 +51,6 @@ spec:
       openAPIV3Schema:
         properties:
           spec: {type: object, properties: {engineVersion: {type: string}}}
-"""
-_COMPOSITION = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {{name: things}}
-spec:
-  compositeTypeRef: {{apiVersion: example.org/v1, kind: XThing}}
-  mode: Pipeline
-  pipeline:
-  - step: compose
-    functionRef: {{name: function-script}}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: {kind}
-      {field}: |
 """
 _CONFIG = """\
 ---
@@ -381,8 +352,7 @@ MISTAKES: list[tuple[str, str, dict[str, str]]] = [
 
 def _place(path: Path, kind: str, program: str) -> Path:
     field = "script" if kind == _STARLARK else "inline"
-    head = _COMPOSITION.format(kind=kind, field=field)
-    text = head + indent(_SET.get(kind, "") + program, " " * 8)
+    text = one_step.composition(kind, _SET.get(kind, "") + program, field=field)
     path.joinpath("xrd.yaml").write_text(XRD)
     path.joinpath("crds").mkdir()
     path.joinpath("crds", "database.yaml").write_text(CRD)

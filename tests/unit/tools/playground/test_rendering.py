@@ -13,6 +13,7 @@ from typing import Any
 
 import grpc
 import pytest
+from support import one_step
 from support.paths import ROOT
 
 from function_script.cli import execute
@@ -48,26 +49,15 @@ def test_folder_renders_as_the_command_does(
     assert result["problems"] == []
 
 
-XRD = """\
-apiVersion: apiextensions.crossplane.io/v2
-kind: CompositeResourceDefinition
-metadata: {name: apps.platform.example.org}
+XRD = one_step.xrd(
+    """\
 spec:
-  group: platform.example.org
-  names: {kind: App, plural: apps}
-  versions:
-  - name: v1
-    served: true
-    referenceable: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties: {region: {type: string, default: from-the-xrd}}
-            x-kubernetes-preserve-unknown-fields: true
-"""
+  type: object
+  properties: {region: {type: string, default: from-the-xrd}}
+  x-kubernetes-preserve-unknown-fields: true""",
+    "App",
+    "platform.example.org",
+)
 
 
 def test_xrd_beside_the_composition_is_that_of_the_command(
@@ -243,34 +233,17 @@ def test_built_in_function_of_another_version_is_refused_if_strict(tmp_path: Pat
 
 def test_deferred_document_about_the_xr_is_a_note_at_the_xr(playground: Playground) -> None:
     """It is no composed resource that waits."""
-    result = render(playground, "jinja-defer", {"composition.yaml": DEFERRED})
-    assert [each["name"] for each in result["waiting"]] == ["Database"], result["problems"]
+    text = one_step.composition("JinjaTemplate", DEFERRED, fields="missing: Defer\n")
+    files = {"composition.yaml": text, "xr.yaml": one_step.XR}
+    result = render(playground, "jinja-defer", files)
+    assert [each["name"] for each in result["waiting"]] == ["XThing"], result["problems"]
     (node,) = result["graph"]["nodes"]
-    assert (node["id"], node["kind"]) == ("xr", "Database")
+    assert (node["id"], node["kind"]) == ("xr", "XThing")
     assert node["note"].startswith("because ")
     assert result["graph"]["edges"] == []
 
 
-DEFERRED = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {name: deferred}
-spec:
-  compositeTypeRef: {apiVersion: data.example.org/v1, kind: Database}
-  mode: Pipeline
-  pipeline:
-  - step: only
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: JinjaTemplate
-      missing: Defer
-      inline: |
-        apiVersion: data.example.org/v1
-        kind: Database
-        status:
-          place: {{ xr.status.unknown.place }}
-"""
+DEFERRED = "apiVersion: example.org/v1\nkind: XThing\nstatus: {a: {{ xr.status.unknown.place }}}\n"
 
 
 def test_writers_of_a_run_are_the_lines_of_its_files(playground: Playground) -> None:

@@ -3,28 +3,15 @@
 from pathlib import Path
 
 import pytest
+from support import one_step
 from support.commands import Run
 
-XRD = """\
-apiVersion: apiextensions.crossplane.io/v2
-kind: CompositeResourceDefinition
-metadata: {name: apps.example.org}
-spec:
-  group: example.org
-  names: {kind: App, plural: apps}
-  versions:
-  - name: v1
-    served: true
-    referenceable: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties: {size: {type: integer, default: 2}, zone: {type: string}}
-          status: {type: object, properties: {zone: {type: string}}}
-"""
+XRD = one_step.xrd(
+    """\
+spec: {type: object, properties: {size: {type: integer, default: 2}, zone: {type: string}}}
+status: {type: object, properties: {zone: {type: string}}}""",
+    "App",
+)
 XR = """\
 apiVersion: example.org/v1
 kind: App

@@ -25,24 +25,7 @@ spec:
   region: 7
 """
 STATUS = "apiVersion: example.org/v1\nkind: XThing\nstatus:\n  adress: a\n"
-XRD = """\
-apiVersion: apiextensions.crossplane.io/v2
-kind: CompositeResourceDefinition
-metadata: {name: xthings.example.org}
-spec:
-  group: example.org
-  scope: Cluster
-  names: {kind: XThing, plural: xthings}
-  versions:
-  - name: v1
-    served: true
-    referenceable: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          status: {type: object, properties: {address: {type: string}}}
-"""
+XRD = one_step.xrd("status: {type: object, properties: {address: {type: string}}}")
 CRD = """\
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition

@@ -8,23 +8,7 @@ from support.commands import Run
 
 from function_script import cli
 
-XRD = """\
-apiVersion: apiextensions.crossplane.io/v2
-kind: CompositeResourceDefinition
-metadata: {{name: xthings.example.org}}
-spec:
-  group: example.org
-  names: {{kind: {kind}, plural: xthings}}
-  versions:
-  - name: v1
-    served: true
-    referenceable: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec: {{type: object, properties: {{size: {{type: string, default: {size}}}}}}}
-"""
+SPEC = "spec: {{type: object, properties: {{size: {{type: string, default: {}}}}}}}"
 XR = f"{one_step.XR}spec: {{}}\n"
 PROGRAM = """\
 apiVersion: v1
@@ -48,7 +32,7 @@ def write(directory: Path, files: dict[str, tuple[str, str]]) -> list[str]:
     (directory / "xr.yaml").write_text(XR)
     (directory / "composition.yaml").write_text(COMPOSITION)
     for name, (kind, size) in files.items():
-        (directory / name).write_text(XRD.format(kind=kind, size=size))
+        (directory / name).write_text(one_step.xrd(SPEC.format(size), kind))
     return [str(directory / "xr.yaml"), str(directory / "composition.yaml")]
 
 

@@ -2,27 +2,15 @@
 
 from pathlib import Path
 
+from support.one_step import HEAD
 from support.validate_helpers import check
 
 from function_script.tools import check as author_check
 
-COMPOSITION = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {name: a}
-spec:
-  compositeTypeRef: {apiVersion: e.org/v1, kind: X}
-  mode: Pipeline
-  pipeline:
-  - step: first
-    functionRef: {name: function-first}
-    input:
-"""
-
 
 def pipeline(*lines: str) -> str:
     """A Composition with one step of this input."""
-    return COMPOSITION + "".join(f"      {line}\n" for line in lines)
+    return HEAD + "".join(f"      {line}\n" for line in lines)
 
 
 def test_go_template_of_another_api_version_has_no_unknown_fields(tmp_path: Path) -> None:
