@@ -56,7 +56,7 @@ def _is_ours(document: Document) -> bool:
 
 def _has_input(value: Value) -> bool:
     if isinstance(value, dict):
-        is_input = objects.api_version_and_kind(value) in inputs.KINDS
+        is_input = objects.api_version_and_kind(value) in inputs.LANGUAGES
         return is_input or any(map(_has_input, value.values()))
     return isinstance(value, list) and any(map(_has_input, value))
 

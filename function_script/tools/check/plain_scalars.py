@@ -22,7 +22,7 @@ def find_in_document(document: Document, ours: Sequence[StepInput]) -> Iterator[
     ranges = [
         _lines_of(document, each)
         for each, kind in zip(ours, kinds, strict=True)
-        if kind in inputs.KINDS and kind != inputs.PEERS
+        if kind in inputs.LANGUAGES and kind != inputs.PEERS
     ]
     for scalar in plain_scalars.find(document.text):
         is_in_input = any(first <= scalar.line < end for first, end in ranges)
