@@ -75,27 +75,6 @@ class Engine(Protocol):
         """Return the names of modules that a program which passes ``check`` never uses."""
 
 
-class Manual(Protocol):
-    """The function of a language's module ``manual``."""
-
-    def entries(self) -> Iterator[Entry]:
-        """Yield an entry for each name that programs can use, apart from the library's."""
-
-
-class BranchFinder(Protocol):
-    """The function of a language's module ``branches``."""
-
-    def find(self, program: Program, scope: Scope, limits: Limits) -> Sequence[Branch]:
-        """Run a program once more; return its branches, none if that is not possible."""
-
-
-class PlainRenderer(Protocol):
-    """The function of a language's module ``plain``."""
-
-    def render_program(self, program: Program, data: Object) -> str:
-        """Render a program without modules, ``data`` its root value; raises ProgramError."""
-
-
 # Several times cheaper than asking the import system for a module that is there.
 _import: Callable[[str], ModuleType] = cache(importlib.import_module)
 
@@ -174,20 +153,24 @@ class Language:
         """The analyses that `check` makes of programs that compile."""
         return cast("Lint", _import(f"{self.package}.lint").LINT)
 
-    @property
-    def manual(self) -> Manual:
-        """The entries of the manual."""
-        return cast("Manual", _import(f"{self.package}.manual"))
+    def list_entries(self) -> Iterator[Entry]:
+        """Yield the entries of the manual: each name that programs use, but not the library's."""
+        return cast("Iterator[Entry]", _import(f"{self.package}.manual").entries())
 
-    @property
-    def branches(self) -> BranchFinder:
-        """The function that tells which branches a run enters; only where ``has_branches``."""
-        return cast("BranchFinder", _import(f"{self.package}.branches"))
+    def find_branches(self, program: Program, scope: Scope, limits: Limits) -> Sequence[Branch]:
+        """Run a program once more; return its branches, none if that is not possible.
 
-    @property
-    def plain(self) -> PlainRenderer:
-        """The function that renders plain data; only where ``has_plain_data``."""
-        return cast("PlainRenderer", _import(f"{self.package}.plain"))
+        Only where ``has_branches``.
+        """
+        find = _import(f"{self.package}.branches").find
+        return cast("Sequence[Branch]", find(program, scope, limits))
+
+    def render_plain(self, program: Program, data: Object) -> str:
+        """Render a program without modules, ``data`` its root value; raises ProgramError.
+
+        Only where ``has_plain_data``.
+        """
+        return cast("str", _import(f"{self.package}.plain").render_program(program, data))
 
     def request_field(self, name: str) -> str:
         """Return the name that programs use for a field of the request."""

@@ -5,7 +5,6 @@ with the CRDs in input_crds/. It knows languages by their descriptors only.
 """
 
 from function_script.inputs.parsing import (
-    KINDS,
     LANGUAGES,
     PEERS,
     find_kind,
@@ -28,7 +27,6 @@ from function_script.inputs.step import (
 )
 
 __all__ = [
-    "KINDS",
     "LANGUAGES",
     "PEERS",
     "Dialect",

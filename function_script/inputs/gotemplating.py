@@ -5,6 +5,7 @@ without the other, `template` beside `templates`, a source beside the one chosen
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from function_script.engines.gotemplate.language import DELIMS, LANGUAGE, check_delims
 from function_script.inputs import kinds, program_source
@@ -22,18 +23,25 @@ from function_script.texts.source import Source
 API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
 KIND = "GoTemplate"
 
-_SECTIONS = {"Inline": "inline", "FileSystem": "fileSystem", "Environment": "environment"}
-_KEYS = {
-    "inline": ("template", "templates"),
-    "fileSystem": ("dirPath",),
-    "environment": ("key",),
+
+class _Section(NamedTuple):
+    """A source: the field with it, that field's own, and how it is written."""
+
+    field: str
+    keys: tuple[str, ...]
+    form: str
+
+
+_SOURCES = {
+    "Inline": _Section(
+        "inline",
+        ("template", "templates"),
+        "inline.template, or inline.templates with a list of them",
+    ),
+    "FileSystem": _Section("fileSystem", ("dirPath",), "fileSystem.dirPath"),
+    "Environment": _Section("environment", ("key",), "environment.key"),
 }
-_FIELDS = {
-    "inline": "inline.template, or inline.templates with a list of them",
-    "fileSystem": "fileSystem.dirPath",
-    "environment": "environment.key",
-}
-_SOURCES = {source: source for source in _SECTIONS}
+_SECTIONS = tuple(section.field for section in _SOURCES.values())
 _MISSING_KEY = {
     "missingkey=default": "default",
     "missingkey=invalid": "default",
@@ -42,7 +50,7 @@ _MISSING_KEY = {
 }
 _SEPARATOR = "\n---\n"
 _ALL_FIELDS = frozenset(
-    {"apiVersion", "kind", "metadata", "source", *_SECTIONS.values(), "delims", "options", "ttl"}
+    {"apiVersion", "kind", "metadata", "source", *_SECTIONS, "delims", "options", "ttl"}
 )
 
 # The name of a template for its author, and its text.
@@ -60,8 +68,8 @@ def has_shape(value: Object, *, has_default_source: bool) -> bool:
         return is_whole and (has_default_source or "source" in value)
     if source == parsing.SOURCE:
         return value.keys() <= {*_ALL_FIELDS, parsing.FIELD}
-    if isinstance(source, str) and source in _SECTIONS:
-        return is_whole or isinstance(value.get(_SECTIONS[source]), dict)
+    if isinstance(source, str) and source in _SOURCES:
+        return is_whole or isinstance(value.get(_SOURCES[source].field), dict)
     # Marshalling that function's Go type writes neither apiVersion nor kind.
     return is_whole and "apiVersion" not in value and "kind" not in value
 
@@ -111,22 +119,23 @@ def _program(
 ) -> Program:
     if ceilings.default_source and not fields.value.get("source"):
         return _join(_default_files(fields, ceilings.default_source))
-    source = fields.choice("source", _SOURCES, required=True)
-    if source is None:
+    chosen = fields.choice("source", _SOURCES, required=True)
+    if chosen is None:
         return _join([])
-    key = _SECTIONS[source]
-    for other in sorted(_KEYS.keys() - {key}):
-        beside = fields.object(other)
+    source, key = fields.value["source"], chosen.field
+    for other in sorted(_SOURCES.values()):
+        beside = None if other == chosen else fields.object(other.field)
         if beside is not None and beside.value:
-            beside.refuse_unknown(*_KEYS[other])
-            doubts.add(fields.at(other), f"is not looked at, for source is {source}")
+            beside.refuse_unknown(*other.keys)
+            doubts.add(fields.at(other.field), f"is not looked at, for source is {source}")
     if fields.value.get(key) is None:
         fields.problems.add(
-            fields.at(key), f"is required when source is {source}", hint=f"write {_FIELDS[key]}"
+            fields.at(key), f"is required when source is {source}", hint=f"write {chosen.form}"
         )
     section = fields.object(key)
     if section is None:
         return _join([])
+    section.refuse_unknown(*chosen.keys)
     if source == "Inline":
         return _join(_inline(section, doubts))
     if source == "FileSystem":
@@ -147,7 +156,6 @@ def _default_files(fields: ObjectReader, directory: str) -> list[Part]:
 
 
 def _inline(section: ObjectReader, doubts: ProblemList) -> list[Part]:
-    section.refuse_unknown(*_KEYS["inline"])
     template = section.text("template")
     templates = section.value.get("templates")
     if template and templates and _list(section, "templates"):
@@ -176,7 +184,6 @@ def _list(section: ObjectReader, key: str) -> list[Part]:
 
 def _files(section: ObjectReader, sources: ProgramSources) -> list[Part]:
     """Return every file, with any ending, in walk order, as function-go-templating does."""
-    section.refuse_unknown(*_KEYS["fileSystem"])
     files = program_source.read_directory(section, sources)
     if files is not None and not files:
         section.problems.add(section.at("dirPath"), "holds no template")
@@ -184,7 +191,6 @@ def _files(section: ObjectReader, sources: ProgramSources) -> list[Part]:
 
 
 def _environment(section: ObjectReader, sources: ProgramSources) -> list[Part]:
-    section.refuse_unknown(*_KEYS["environment"])
     key = section.text("key", required=True)
     if not key or sources.external is None:
         return []

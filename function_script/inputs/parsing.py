@@ -1,8 +1,8 @@
 """Kinds of input, and the way from an input's object or bytes to a Step."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Final, cast
 
 from function_script import wire
@@ -30,24 +30,17 @@ from function_script.texts.problems import ProblemList, suggest
 
 Kind = tuple[str, str]
 
-KINDS: dict[Kind, Callable[[ObjectReader, Limits, ProgramSources], Step]] = {
-    **{
-        (kinds.API_VERSION, language.kind): partial(kinds.parse, language)
-        for language in registry.LANGUAGES.values()
-    },
-    (gotemplating.API_VERSION, gotemplating.KIND): gotemplating.parse_go_template,
-}
-# Languages without parsing an input, for logs and metrics.
-LANGUAGES: dict[Kind, Language] = {
-    **{(kinds.API_VERSION, language.kind): language for language in registry.LANGUAGES.values()},
-    (gotemplating.API_VERSION, gotemplating.KIND): GOTEMPLATE,
-}
 PEERS: Final[Kind] = (gotemplating.API_VERSION, gotemplating.KIND)
 """Kind of every input that has the shape of function-go-templating's, under any name."""
-_KINDS: Final = frozenset(kind for _, kind in KINDS)
+LANGUAGES: Final[Mapping[Kind, Language]] = {
+    **{(kinds.API_VERSION, language.kind): language for language in registry.LANGUAGES.values()},
+    PEERS: GOTEMPLATE,
+}
+"""The kinds of inputs, and the language of each."""
+_KINDS: Final = frozenset(kind for _, kind in LANGUAGES)
 _ONLY_OURS: Final = _KINDS - {gotemplating.KIND}
 _OUR_GROUP: Final = kinds.API_VERSION.partition("/")[0]
-_GROUPS: Final = frozenset(api_version.partition("/")[0] for api_version, _ in KINDS)
+_GROUPS: Final = frozenset(api_version.partition("/")[0] for api_version, _ in LANGUAGES)
 EMPTY = ExternalState(context=lambda _: None, required=lambda *_: None, remote=lambda _: None)
 
 # A step takes about twice the bytes of its input: the bytes, and the texts of its programs.
@@ -132,7 +125,7 @@ def parse_without_sources(
 
 
 def find_kind(value: Object, *, has_default_source: bool = False) -> Kind | None:
-    """Return the key of KINDS for an input; None for one that cannot run.
+    """Return the key of LANGUAGES for an input; None for one that cannot run.
 
     An input of our group is identified by its kind; any other by its shape, as
     function-go-templating ignores apiVersion and kind. ``has_default_source``: the operator's
@@ -141,7 +134,7 @@ def find_kind(value: Object, *, has_default_source: bool = False) -> Kind | None
     api_version, kind = value.get("apiVersion") or "", value.get("kind") or ""
     if not isinstance(api_version, str) or not isinstance(kind, str):
         return None
-    if (api_version, kind) in KINDS:
+    if (api_version, kind) in LANGUAGES:
         return api_version, kind
     # Only our kinds have a text as `inline`, so the apiVersion is misspelt.
     is_ours = _group(api_version) == _OUR_GROUP or isinstance(value.get("inline"), str)
@@ -154,7 +147,7 @@ def find_kind(value: Object, *, has_default_source: bool = False) -> Kind | None
 
 @lru_cache(maxsize=64)
 def find_named_kind(api_version: str, kind: str) -> Kind | None:
-    """Return the key of KINDS by apiVersion and kind alone."""
+    """Return the key of LANGUAGES by apiVersion and kind alone."""
     return find_kind({"apiVersion": api_version, "kind": kind})
 
 
@@ -187,11 +180,19 @@ def _parse(value: Object, ceilings: Limits, sources: ProgramSources) -> Step:
         reference = input_objects.find(fields) if is_ours else None
         if reference is not None and not problems:
             return _parse_referenced(kind, reference, ceilings, sources)
-        step = None if problems else KINDS[kind](fields, ceilings, sources)
+        step = None if problems else _parse_kind(kind, fields, ceilings, sources)
         if step is not None and not problems:
             missing = tuple(sources.missing)
             return replace(step, reads_files=_reads_files(value), missing=missing)
     raise InputError(*(problem.to_diagnostic() for problem in problems))
+
+
+def _parse_kind(
+    kind: Kind, fields: ObjectReader, ceilings: Limits, sources: ProgramSources
+) -> Step:
+    if kind == PEERS:
+        return gotemplating.parse_go_template(fields, ceilings, sources)
+    return kinds.parse(LANGUAGES[kind], fields, ceilings, sources)
 
 
 def _parse_referenced(
@@ -214,7 +215,7 @@ def _parse_referenced(
     else:
         value = input_objects.merge(reference, items)
     problems = ProblemList()
-    step = KINDS[kind](ObjectReader(value, "input", problems), ceilings, sources)
+    step = _parse_kind(kind, ObjectReader(value, "input", problems), ceilings, sources)
     if items is None:
         own = (each for each in problems if not reference.may_bring(each.path))
         diagnostics = [each.to_diagnostic() for each in own]
@@ -255,13 +256,13 @@ def _add_kind_problem(fields: ObjectReader) -> None:
     if not api_version or not kind:
         return
     if _group(api_version) == _OUR_GROUP:
-        is_our_version = api_version in {api_version for api_version, _ in KINDS}
+        is_our_version = api_version in {api_version for api_version, _ in LANGUAGES}
         if not is_our_version:
             hint = f"write `apiVersion: {kinds.API_VERSION}`"
             path = fields.at("apiVersion")
             fields.problems.add(path, f'cannot run apiVersion "{api_version}"', hint=hint)
             return
-        suggestion = suggest(kind, tuple(name for _, name in KINDS))
+        suggestion = suggest(kind, tuple(name for _, name in LANGUAGES))
         hint = " ".join(filter(None, (suggestion, f"accepted: {_accepted()}")))
         fields.problems.add(fields.at("kind"), f'cannot run kind "{kind}"', hint=hint)
         return
@@ -277,7 +278,7 @@ def _add_kind_problem(fields: ObjectReader) -> None:
 
 def _accepted() -> str:
     kinds_by_version: dict[str, list[str]] = {}
-    for api_version, kind in KINDS:
+    for api_version, kind in LANGUAGES:
         kinds_by_version.setdefault(api_version, []).append(kind)
     return "; ".join(
         f"{', '.join(names)} of {api_version}" for api_version, names in kinds_by_version.items()

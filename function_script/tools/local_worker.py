@@ -91,7 +91,7 @@ def _find_branches(data: bytes, ceilings: Limits, effective: EffectiveLimits, se
         return b""
     # A program whose requirements are not there yet does not run.
     is_run = not requirements.unresolved(requirements.resolve(step, scope, request), request)
-    branches = step.language.branches.find(step.program, scope, step.limits) if is_run else []
+    branches = step.language.find_branches(step.program, scope, step.limits) if is_run else []
     entries = [[_to_list(each.span), each.last_line, each.is_reached] for each in branches]
     return json.dumps(entries).encode()
 

@@ -72,7 +72,7 @@ def entries(group: str) -> tuple[Entry, ...]:
         return (*_document_entries(),)
     if group == _CASES:
         return (*read_table("function_script.tools.cases"),)
-    return (*LANGUAGES[group].manual.entries(),)
+    return (*LANGUAGES[group].list_entries(),)
 
 
 def list_groups() -> str:

@@ -125,7 +125,7 @@ def render(template: step_inputs.StepInput, data: Object, options: Options) -> s
                     "without modules takes it",
                     hint="give it a request: observed, desired, context and so on",
                 )
-            return step.language.plain.render_program(step.program, data)
+            return step.language.render_plain(step.program, data)
     message = _request(template, data)
     with _positions(template, options.programs):
         return _render(message, options)

@@ -18,22 +18,12 @@ PLENTY = 1 << 30
 MARK = "[secret]"
 
 
-class Marks:
-    """Replaces every secret by the same, encoded as it was unless it ``is_masked``."""
-
-    def __init__(self, *, is_masked: bool) -> None:
-        self.is_masked = is_masked
-
-    def choose(self, secret: bytes) -> bytes:
-        """Its text makes no difference."""
-        assert secret
-        return MARK.encode() if self.is_masked else b"redacted1"
-
-
 def rewrite(text: str, secret: bytes, *, is_masked: bool = True) -> str:
     """The text without that secret."""
-    marks = Marks(is_masked=is_masked)
-    rewriter = Rewriter(Finder([secret]), marks, Budget(PLENTY), is_cut=False)
+    # One mark for every secret, encoded as it was unless it is masked.
+    mark = MARK.encode() if is_masked else b"redacted1"
+    finder, budget = Finder([secret]), Budget(PLENTY)
+    rewriter = Rewriter(finder, lambda _: mark, budget, is_masked=is_masked, is_cut=False)
     (rewritten,) = rewriter.rewrite([text])
     return rewritten
 

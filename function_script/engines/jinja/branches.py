@@ -1,15 +1,15 @@
-"""The branches that a run of a template enters, by the lines of its generated code that run."""
+"""The branches that a run of a template enters: marks in the tree, which are texts of no length."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from types import FrameType
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from jinja2 import nodes
+from jinja2.compiler import Frame
 
-from function_script.engines.jinja import engine, parser, programs, tokens
-from function_script.engines.jinja.environment import Environment
+from function_script.engines.jinja import engine, programs, tokens
+from function_script.engines.jinja.compiler import CodeGenerator
+from function_script.engines.jinja.deferral import DeferringCodeGenerator
 from function_script.engines.recent import remembered
 from function_script.request.limits import Limits
 from function_script.request.program import Branch, Program, Scope
@@ -18,13 +18,17 @@ from function_script.texts.source import Span, span_at
 
 
 class _Body(NamedTuple):
-    """A body by the number of its template and the offsets of its first and last word."""
+    """A body by the number of its template and the offset of its first word."""
 
     template: str
     first: int
-    last: int
     span: Span
     last_line: int
+
+
+# The bodies of the program that is compiled, and what the run of one has entered.
+_BODIES: Final[list[_Body]] = []
+_ENTERED: Final[set[tuple[str, int]]] = set()
 
 
 def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
@@ -33,50 +37,63 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
     An error ends the run: what is behind it is not reached.
     """
     try:
-        compiled = programs.load(program, limits)
+        compiled, bodies = _compile_marked(program, limits)
     except FatalError:
         return []
-    lines: dict[str, set[int]] = {}
-
-    def trace(frame: FrameType, _event: str, _argument: object) -> object:
-        name = frame.f_code.co_filename
-        if not name.startswith(programs.CODE_NAME):
-            # Functions of our own and of Jinja run without a trace, which would slow them down.
-            return None
-        lines.setdefault(name, set()).add(frame.f_lineno)
-        return trace
-
-    # A debugger and a measurement of coverage have set one, too.
-    outer = sys.gettrace()
-    sys.settrace(trace)  # type: ignore[arg-type] # the type is recursive, and no name for it exists
-    try:
-        with suppress(FatalError):
-            engine.evaluate(program, scope, limits)
-    finally:
-        sys.settrace(outer)
-    # A line without an entry of its own may belong to what stands before the branch.
-    offsets = {
-        str(template.name): [
-            offset
-            for offset, line in template.debug_info
-            if line in lines.get(programs.code_name(str(template.name)), ())
-        ]
-        for template in compiled.environment.templates.values()
-    }
+    _ENTERED.clear()
+    with suppress(FatalError):
+        engine.render(compiled, scope, limits)
     return [
-        Branch(
-            body.span,
-            body.last_line,
-            any(body.first <= offset <= body.last for offset in offsets[body.template]),
-        )
-        for body in _list_bodies(program, limits)
+        Branch(body.span, body.last_line, (body.template, body.first) in _ENTERED)
+        for body in bodies
     ]
 
 
 # All runs of one `check` have one program.
 @remembered(4)
-def _list_bodies(program: Program, limits: Limits) -> list[_Body]:
-    return [*_find_bodies(programs.load(program, limits).environment)]
+def _compile_marked(
+    program: Program, limits: Limits
+) -> tuple[programs.CompiledProgram, list[_Body]]:
+    programs.check_size(program, limits)
+    _BODIES.clear()
+    is_deferring = programs.is_deferring(program)
+    generator = _DeferringMarkingCodeGenerator if is_deferring else _MarkingCodeGenerator
+    return programs.build(program, generator), [*_BODIES]
+
+
+def enter(template: str, offset: int) -> str:
+    """Note that a run enters the body at an offset of a template; generated code calls it."""
+    _ENTERED.add((template, offset))
+    return ""
+
+
+class _MarkingCodeGenerator(CodeGenerator):
+    def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
+        self.writeline(f"from {__name__} import enter")
+        source = self.environment.sources[str(self.name)]
+        for body in _find_bodies(node):
+            parts = [each for root in body for each in (root, *root.find_all(nodes.Node))]
+            # Some nodes are Jinja's own, and have no place.
+            places = [each.lineno for each in parts if each.lineno]
+            if places:
+                first, last = min(places), max(map(_last_offset, parts))
+                # A text that begins a body may begin with blanks and empty lines.
+                visible = len(source.text) - len(source.text[first:].lstrip())
+                line = tokens.line_at(source.text, last)
+                _BODIES.append(_Body(str(self.name), first, span_at(source, visible), line))
+                mark = nodes.TemplateData("", lineno=first)
+                body.insert(0, nodes.Output([mark], lineno=first))
+        super().visit_Template(node, frame)
+
+    def write_data(self, node: nodes.TemplateData) -> None:
+        if node.data:
+            super().write_data(node)
+        else:
+            self.write(f"enter({self.name!r}, {node.lineno})")
+
+
+class _DeferringMarkingCodeGenerator(DeferringCodeGenerator, _MarkingCodeGenerator):
+    pass
 
 
 def _last_offset(node: nodes.Node) -> int:
@@ -85,19 +102,8 @@ def _last_offset(node: nodes.Node) -> int:
     return (node.lineno or 0) + max(0, length - 1)
 
 
-def _find_bodies(environment: Environment) -> Iterator[_Body]:
-    """Yield the bodies that a run need not enter, and that write or do something."""
-    for name, source in environment.sources.items():
-        text, tree = source.text, parser.parse(environment, source.text)
-        for node in tree.find_all((nodes.If, nodes.For, nodes.Macro, nodes.CallBlock, nodes.Block)):
-            for field in ("body", "else_"):
-                body: list[nodes.Node] = getattr(node, field, [])
-                parts = [each for root in body for each in (root, *root.find_all(nodes.Node))]
-                # Some nodes are Jinja's own, and have no place.
-                places = [each.lineno for each in parts if each.lineno]
-                if places:
-                    first, last = min(places), max(map(_last_offset, parts))
-                    # A text that begins a body may begin with blanks and empty lines.
-                    visible = len(text) - len(text[first:].lstrip())
-                    span, line = span_at(source, visible), tokens.line_at(text, last)
-                    yield _Body(name, first, last, span, line)
+def _find_bodies(tree: nodes.Template) -> Iterator[list[nodes.Node]]:
+    """Yield the bodies that a run need not enter."""
+    for node in tree.find_all((nodes.If, nodes.For, nodes.Macro, nodes.CallBlock, nodes.Block)):
+        yield node.body  # type: ignore[attr-defined] # all have it
+        yield getattr(node, "else_", [])

@@ -13,7 +13,7 @@ from function_script.engines.jinja import run, tokens
 from function_script.engines.jinja.arguments import Types
 from function_script.engines.jinja.parser import parse_program
 from function_script.engines.jinja.policy import Violation
-from function_script.engines.jinja.positions import violation_to_diagnostic
+from function_script.engines.jinja.positions import to_diagnostic
 from function_script.engines.tables import Rules
 from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic
@@ -61,7 +61,7 @@ def find(program: Program) -> Iterator[Diagnostic]:
         ]
         # An assignment in a loop inside of another one is found twice.
         for doubt in sorted({*doubts}, key=lambda each: (each.offset, each.width, each.message)):
-            yield violation_to_diagnostic(source, doubt, "")
+            yield to_diagnostic(source, doubt, "")
 
 
 @_RULES.add

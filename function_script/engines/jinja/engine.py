@@ -4,7 +4,6 @@ Its functions raise FatalError only.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from types import GeneratorType
 
 from jinja2 import TemplateError
@@ -17,8 +16,9 @@ from function_script.engines.jinja.run import Run, find_roots
 from function_script.engines.jinja.source_map import Costs, LineLocator
 from function_script.request.limits import Limits
 from function_script.request.program import MissingValue, Program, Scope, TemplateResult
+from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, LimitError, ProgramError
-from function_script.texts.source import Span
+from function_script.texts.source import Span, excerpt
 
 # Describing a missing value means searching the data for it, so only the first are described.
 _MAX_DESCRIBED = 50
@@ -33,7 +33,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     allowance = Allowance(limits)
     compiled = programs.load(program, limits)
     start = allowance.used_seconds()
-    text, gaps, outdents = _render(compiled, scope, limits)
+    text, gaps, outdents = render(compiled, scope, limits)
     costs = Costs(compiled.compile_seconds, allowance.used_seconds() - start, allowance)
     locator = LineLocator(program, scope, limits, costs)
     return TemplateResult(
@@ -47,7 +47,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     )
 
 
-def _render(
+def render(
     program: programs.CompiledProgram, data: Scope, limits: Limits
 ) -> tuple[str, tuple[MissingValue, ...], list[tuple[int, int]]]:
     """Return the text of the main template, its gaps and its outdents; raises FatalError."""
@@ -98,10 +98,15 @@ def to_error(error: Exception, run: Run, last: positions.Position | None) -> Fat
     stack = positions.find_positions(error.__traceback__) or ([last] if last else [])
     position = stack[-1] if stack else None
     message, hint, name = _explain(error, run, position)
-    diagnostic = positions.to_diagnostic(position, message, name=name, hint=hint)
-    is_refusal = isinstance(error, exceptions.AuthorError)
-    notes = positions.caller_notes(stack)
-    problem = replace(diagnostic, notes=notes, kind="refusal" if is_refusal else "mistake")
+    span = position.span(name) if position else None
+    problem = Diagnostic(
+        message=message,
+        span=span,
+        excerpt=excerpt(position.source, span) if position and span else None,
+        hint=hint,
+        notes=positions.caller_notes(stack),
+        kind="refusal" if isinstance(error, exceptions.AuthorError) else "mistake",
+    )
     if isinstance(error, exceptions.BudgetError):
         return LimitError(problem, limit=error.limit)
     return LimitError(problem) if isinstance(error, RecursionError) else ProgramError(problem)

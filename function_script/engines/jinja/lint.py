@@ -117,7 +117,7 @@ class JinjaLint(TemplateLint):
         types = arguments.Types(templates)
         for _, source, tree in templates:
             for wrong in arguments.find(tree, types):
-                yield positions.violation_to_diagnostic(source, wrong, "")
+                yield positions.to_diagnostic(source, wrong, "")
             for node in tree.find_all(nodes.Filter):
                 index, kind, table = _CALLERS.get(node.name, (0, "", ()))
                 argument = node.args[index] if kind and index < len(node.args) else None
@@ -149,7 +149,7 @@ def _names_in(tree: nodes.Template) -> Iterator[nodes.Name | nodes.NSRef]:
 def _problem(source: Source, begin: int, word: str, message: str, hint: str | None) -> Diagnostic:
     """Return a diagnostic at a word, at or behind an offset."""
     violation = policy.Violation(offset=begin, name=word, message=message, hint=hint)
-    return positions.violation_to_diagnostic(source, violation)
+    return positions.to_diagnostic(source, violation)
 
 
 def _find_misplaced(templates: Iterable[Template]) -> Iterator[tuple[Source, nodes.Name]]:

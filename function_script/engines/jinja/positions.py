@@ -134,17 +134,6 @@ def _find_words(name: str, statement: str) -> list[re.Match[str]]:
 
 
 def to_diagnostic(
-    position: Position | None, message: str, *, name: str | None = None, hint: str | None = None
-) -> Diagnostic:
-    """Return a diagnostic at a position, with the lines around it."""
-    if position is None:
-        return Diagnostic(message=message, hint=hint)
-    span = position.span(name)
-    lines = excerpt(position.source, span)
-    return Diagnostic(message=message, span=span, excerpt=lines, hint=hint)
-
-
-def violation_to_diagnostic(
     source: Source, violation: policy.Violation, prefix: str = "cannot compile template: "
 ) -> Diagnostic:
     """Return the diagnostic for a part of a template."""

@@ -40,8 +40,6 @@ _MAX_PROBLEMS = 10
 MAX_NODES = 3 * policy.MAX_NODES
 # The main template among the modules: no module has this name.
 _MAIN = ""
-# All names of files of generated code begin with this.
-CODE_NAME = "<jinja"
 # Generated code gives the variables of a template this prefix.
 _DEBUG_LINE = re.compile(r"(\d+)=(\d+)")
 
@@ -196,7 +194,7 @@ def _check(parsed: Mapping[str, _Parsed], module_names: Collection[str]) -> None
     if not any(violations.values()):
         violations = dict(sorted(policy.check_references(facts, module_names).items()))
     problems = [
-        positions.violation_to_diagnostic(parsed[name].source, violation)
+        positions.to_diagnostic(parsed[name].source, violation)
         for name, listed in violations.items()
         for violation in listed
     ]
@@ -212,17 +210,12 @@ def _check(parsed: Mapping[str, _Parsed], module_names: Collection[str]) -> None
         raise ProgramError(*problems)
 
 
-def code_name(number: str) -> str:
-    """Return the name of the file that a template's code seems to be in."""
-    return f"{CODE_NAME} {number}>"
-
-
 def _compile(environment: Environment, parsed: _Parsed, number: str) -> Template:
-    code = ""
+    code, name = "", f"<jinja {number}>"
     try:
         tree = cast("nodes.Template", parsed.tree)
-        code = environment.compile(tree, number, code_name(number), raw=True)
-        compiled = compile(code, code_name(number), "exec")
+        code = environment.compile(tree, number, name, raw=True)
+        compiled = compile(code, name, "exec")
     except TemplateSyntaxError as error:
         message = wording.reword(error.message or "invalid template")
         violation = policy.Violation(offset=error.lineno, message=message, width=None)
@@ -237,4 +230,4 @@ def _compile(environment: Environment, parsed: _Parsed, number: str) -> Template
         violation = policy.Violation(offset=0, message="nested too deeply", width=None)
     else:
         return environment.template_class.from_code(environment, compiled, {}, None)
-    raise ProgramError(positions.violation_to_diagnostic(parsed.source, violation))
+    raise ProgramError(positions.to_diagnostic(parsed.source, violation))

@@ -25,7 +25,8 @@ _ROOTS: Final[dict[str, objects.Path]] = {
 # An object has these as methods where it has no such field.
 _METHODS: Final = frozenset({"get", "items", "keys", "values"})
 _DEFAULTS: Final = frozenset({"default", "d"})
-_SAME_ITEMS: Final = frozenset({"sort", "unique", "reverse", "list"})
+# Filters whose result has the fields of their value.
+_SAME_VALUE: Final = _DEFAULTS | {"sort", "unique", "reverse", "list"}
 _EXISTENCE_TESTS: Final = frozenset({"defined", "undefined"})
 _GUARDS: Final = (
     *(nodes.If, nodes.CondExpr, nodes.Or, nodes.Not),
@@ -45,16 +46,13 @@ def find(program: Program) -> list[FieldAccess]:
         tested = {id(test.node) for test in tests}
         for node in tree.find_all((nodes.Getattr, nodes.Getitem, nodes.Call, nodes.Filter)):
             path = None if id(node) in tested else names.path(node)
-            if path is None or not isinstance(path[-1], str):
-                continue
-            # A getter that is given a path looks up each part of it.
-            for end in range(len(path) - _count_steps(node) + 1, len(path) + 1):
-                key = path[end - 1]
-                if isinstance(key, str):
-                    offset = source.text.find(key, node.lineno)
-                    width = len(key) if offset >= 0 else 1
-                    span = span_at(source, max(offset, node.lineno), width)
-                    reads[FieldAccess(path[:end], source, span)] = None
+            # A key that only a run knows may be one of many fields.
+            for looked_up in _looked_up(node, path if path and path[-1] != ANY else None):
+                key = str(looked_up[-1])
+                offset = source.text.find(key, node.lineno)
+                width = len(key) if offset >= 0 else 1
+                span = span_at(source, max(offset, node.lineno), width)
+                reads[FieldAccess(looked_up, source, span)] = None
     guarded_paths = {path for each in templates for path in _guarded_paths(each.tree, names)}
     return guarded(reads, guarded_paths)
 
@@ -117,28 +115,48 @@ class _Names:
         """Return the path of an expression's value in the request, or None."""
         if not hops:
             return None
+        below: objects.Path = ()
         match node:
             case nodes.Name(name=name) if name in self._roots:
                 return self._roots[name]
             case nodes.Name(name=name) if name in self._values:
                 value, below = self._values[name]
-                return _join(self.path(value, hops - 1), below)
-            case nodes.Getattr(node=value, attr=key) if key not in _METHODS:
-                return _join(self.path(value, hops - 1), (key,))
-            case nodes.Getitem(node=value, arg=argument) if not isinstance(argument, nodes.Slice):
-                return _join(self.path(value, hops - 1), (_constant(argument),))
-            case nodes.Filter(node=value, name=name) if name in _DEFAULTS | _SAME_ITEMS:
-                return self.path(value, hops - 1)
-            case nodes.Call(node=nodes.Getattr(node=value, attr="get"), args=[key, *_]):
-                return _join(self.path(value, hops - 1), (_constant(key),))
-            case (
-                nodes.Call(node=nodes.Name(name="get"), args=[value, argument, *_])
-                | nodes.Filter(node=nodes.Expr() as value, name="get", args=[argument, *_])
-            ):
-                return _join(self.path(value, hops - 1), _path_argument(argument))
-            case _:
+            case nodes.Filter(node=nodes.Expr() as value, name=name) if name in _SAME_VALUE:
                 pass
-        return None
+            case _:
+                lookup = _read_lookup(node)
+                if lookup is None:
+                    return None
+                value, below = lookup
+        path = self.path(value, hops - 1)
+        return None if path is None else (*path, *below)
+
+
+def _read_lookup(node: nodes.Node | None) -> tuple[nodes.Node, objects.Path] | None:
+    """Return the value that a node looks into, and the keys there; None for another node."""
+    match node:
+        case nodes.Getattr(node=value, attr=key) if key not in _METHODS:
+            return value, (key,)
+        case nodes.Getitem(node=value, arg=argument) if not isinstance(argument, nodes.Slice):
+            return value, (_constant(argument),)
+        case nodes.Call(node=nodes.Getattr(node=value, attr="get"), args=[argument, *_]):
+            return value, (_constant(argument),)
+        case (
+            nodes.Call(node=nodes.Name(name="get"), args=[value, argument, *_])
+            | nodes.Filter(node=nodes.Expr() as value, name="get", args=[argument, *_])
+        ):
+            return value, _path_argument(argument)
+        case _:
+            return None
+
+
+def _looked_up(node: nodes.Node, path: objects.Path | None) -> Iterator[objects.Path]:
+    """Yield the paths of the fields that a node looks up: a getter, each part of its argument."""
+    lookup = _read_lookup(node)
+    if path is not None and lookup is not None:
+        for end in range(len(path) - len(lookup[1]) + 1, len(path) + 1):
+            if isinstance(path[end - 1], str):
+                yield path[:end]
 
 
 def _find_defaults(
@@ -174,13 +192,7 @@ def _guarded_paths(tree: nodes.Template, names: _Names) -> Iterator[objects.Path
             case nodes.Not(node=guard):
                 pass
             case nodes.Call() | nodes.Filter(name="get"):
-                # Getters look up each part of a path that they are given.
-                path = names.path(node)
-                if path is not None:
-                    yield from (
-                        path[:end]
-                        for end in range(len(path) - _count_steps(node) + 1, len(path) + 1)
-                    )
+                yield from _looked_up(node, names.path(node))
                 continue
             case _:
                 continue
@@ -188,27 +200,6 @@ def _guarded_paths(tree: nodes.Template, names: _Names) -> Iterator[objects.Path
             path = names.path(below)
             if path is not None:
                 yield path
-
-
-def _count_steps(node: nodes.Node) -> int:
-    """Return the number of path steps that a node looks up itself."""
-    match node:
-        case nodes.Getattr() | nodes.Getitem():
-            return 1
-        case nodes.Call(node=nodes.Getattr(attr="get")):
-            return 1
-        case (
-            nodes.Call(node=nodes.Name(name="get"), args=[_, argument, *_])
-            | nodes.Filter(name="get", args=[argument, *_])
-        ):
-            return len(_path_argument(argument))
-        case _:
-            pass
-    return 0
-
-
-def _join(path: objects.Path | None, below: objects.Path) -> objects.Path | None:
-    return None if path is None else (*path, *below)
 
 
 def _constant(node: nodes.Node) -> str | int:

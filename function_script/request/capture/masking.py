@@ -67,7 +67,8 @@ class SecretMasker:
         texts = sorted({*_texts(value)})
         if finder:
             marks = _Marks(self._of_values, self._of_parts)
-            rewriter = Rewriter(finder, marks, Budget(_TEXTS_BUDGET), is_cut=False)
+            budget = Budget(_TEXTS_BUDGET)
+            rewriter = Rewriter(finder, marks.choose, budget, is_masked=False, is_cut=False)
             try:
                 rewritten = dict(zip(texts, rewriter.rewrite(texts), strict=True))
             except TooMuchWorkError as error:
@@ -144,8 +145,6 @@ class SecretMasker:
 
 class _Marks:
     """The marks by the text of a secret, also in lower or upper case."""
-
-    is_masked = False
 
     def __init__(self, of_values: Mapping[bytes, bytes], of_parts: Mapping[bytes, bytes]) -> None:
         self._exact = {**of_parts, **of_values}

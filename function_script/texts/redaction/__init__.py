@@ -34,15 +34,6 @@ _VALUES_BUDGET: Final = 32 << 20
 _TEXTS_BUDGET: Final = 2 << 20
 
 
-class _Masks:
-    """The mark REDACTED for every secret."""
-
-    is_masked = True
-
-    def choose(self, secret: bytes) -> bytes:  # noqa: ARG002 # the protocol
-        return REDACTED.encode()
-
-
 def redact_error(error: FatalError, data: bytes) -> FatalError:
     """Return the error without the secrets of the request in ``data``.
 
@@ -106,7 +97,8 @@ def _redact(texts: Sequence[str], request: wire.Request) -> Sequence[str] | None
         finder = Finder(parts.texts)
         if not finder:
             return texts
-        rewriter = Rewriter(finder, _Masks(), Budget(_TEXTS_BUDGET), is_cut=True)
+        mark, budget = REDACTED.encode(), Budget(_TEXTS_BUDGET)
+        rewriter = Rewriter(finder, lambda _: mark, budget, is_masked=True, is_cut=True)
         return rewriter.rewrite([_cut(text) for text in texts])
     # A text that was not searched to its end is withheld, whatever the reason.
     except (TooMuchWorkError, MemoryError, wire.WireError):

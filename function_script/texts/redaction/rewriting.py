@@ -1,7 +1,7 @@
 """The replacement of secrets in texts, at any position and in many encodings."""
 
-from collections.abc import Iterator, Sequence
-from typing import Final, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 from function_script.texts.redaction import layers
 from function_script.texts.redaction.finder import Budget, Finder
@@ -15,26 +15,26 @@ DEPTH: Final = 4
 _BATCH_BYTES: Final = 1 << 16
 
 
-class Marks(Protocol):
-    """The texts that replace secrets."""
-
-    is_masked: bool
-    """Whether the marks are for people, so are not encoded like the secrets."""
-
-    def choose(self, secret: bytes) -> bytes:
-        """Return the replacement of a secret, as it is in the text."""
-
-
 class Rewriter:
-    """Replaces the matches of ``finder`` by ``marks``.
+    """Replaces the matches of ``finder`` by what ``choose`` returns for a secret.
 
-    ``is_cut``: a text may be truncated within a secret, at its end or before an ellipsis.
+    ``is_masked``: the marks are for people, so are not encoded like the secrets. ``is_cut``: a text
+    may be truncated within a secret, at its end or before an ellipsis.
     """
 
-    def __init__(self, finder: Finder, marks: Marks, budget: Budget, *, is_cut: bool) -> None:
+    def __init__(
+        self,
+        finder: Finder,
+        choose: Callable[[bytes], bytes],
+        budget: Budget,
+        *,
+        is_masked: bool,
+        is_cut: bool,
+    ) -> None:
         self._finder = finder
-        self._marks = marks
+        self._choose = choose
         self._budget = budget
+        self._is_masked = is_masked
         self._is_cut = is_cut
 
     def rewrite(self, texts: Sequence[str]) -> list[str]:
@@ -59,12 +59,12 @@ class Rewriter:
         """Return the replacements in a layer, for the secrets in it and in the layers below."""
         replacements = []
         for start, end in self._finder.find(layer.text, layer.ends, layer.cuts, self._budget):
-            mark = self._marks.choose(layer.text[start:end])
+            mark = self._choose(layer.text[start:end])
             replacements.append(Replacement(start, end, mark, mark))
         if depth:
             for below, is_text in self._layers_below(layer, has_escapes=has_escapes):
                 lifted = self._search(below, depth - 1, has_escapes=is_text)
-                replacements += below.lift(lifted, is_masked=self._marks.is_masked)
+                replacements += below.lift(lifted, is_masked=self._is_masked)
         return layers.merge(replacements)
 
     def _layers_below(self, layer: Layer, *, has_escapes: bool) -> Iterator[tuple[Layer, bool]]:

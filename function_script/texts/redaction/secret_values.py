@@ -144,12 +144,8 @@ def to_bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def split(value: bytes, parts: Parts, budget: Budget) -> None:
+def split(value: bytes, parts: Parts, budget: Budget, depth: int = _MAX_DEPTH) -> None:
     """Add a value and its parts to ``parts``. Raises TooMuchWorkError."""
-    _split(value, parts, budget, _MAX_DEPTH)
-
-
-def _split(value: bytes, parts: Parts, budget: Budget, depth: int) -> None:
     budget.spend(_MEMBER_COST + len(value))
     text = value.strip()
     lines = {line.strip() for line in text.splitlines()}
@@ -162,7 +158,7 @@ def _split(value: bytes, parts: Parts, budget: Budget, depth: int) -> None:
     for name, member in _members(text, lines):
         if len(member) >= WORD_LENGTH:
             if member not in parts.texts:
-                _split(member, parts, budget, depth - 1)
+                split(member, parts, budget, depth - 1)
         elif _SECRET_NAME.search(name):
             parts.texts.add(member)
         elif not member.isdigit():

@@ -55,7 +55,7 @@ def _is_ours(document: Document) -> bool:
 
 def _has_input(value: Value) -> bool:
     if isinstance(value, dict):
-        is_input = objects.api_version_and_kind(value) in inputs.KINDS
+        is_input = objects.api_version_and_kind(value) in inputs.LANGUAGES
         return is_input or any(map(_has_input, value.values()))
     return isinstance(value, list) and any(map(_has_input, value))
 
@@ -115,7 +115,7 @@ def find_plain_scalars(
     ranges = [
         _lines_of(document, each)
         for each, kind in zip(ours, kinds, strict=True)
-        if kind in inputs.KINDS and kind != inputs.PEERS
+        if kind in inputs.LANGUAGES and kind != inputs.PEERS
     ]
     for scalar in plain_scalars.find(document.text):
         is_in_input = any(first <= scalar.line < end for first, end in ranges)

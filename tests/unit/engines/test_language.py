@@ -1,5 +1,6 @@
 """Every language of the registry has all that a descriptor promises."""
 
+import importlib
 import subprocess
 import sys
 from importlib import resources
@@ -36,8 +37,14 @@ def test_parts_are_there(language: Language) -> None:
     for function in ("evaluate", "check", "unused_modules"):
         assert callable(getattr(language.engine, function))
     assert isinstance(language.lint, Lint)
-    assert not language.has_plain_data or callable(language.plain.render_program)
-    assert not language.has_branches or callable(language.branches.find)
+    parts = [
+        ("manual", "entries"),
+        *[("plain", "render_program")] * language.has_plain_data,
+        *[("branches", "find")] * language.has_branches,
+    ]
+    for module, function in parts:
+        part = importlib.import_module(f"{language.package}.{module}")
+        assert callable(getattr(part, function))
     folder = resources.files(language.package)
     for name in (
         "starter/app/composition.yaml",

@@ -163,7 +163,7 @@ def test_accepted_kinds_are_named() -> None:
     """The hint for a wrong kind lists every kind."""
     (hint,) = hints({"apiVersion": OURS, "kind": "Script"})
     assert hint is not None
-    assert [kind for api_version, kind in inputs.KINDS if f"{kind}" not in hint] == []
+    assert [kind for api_version, kind in inputs.LANGUAGES if f"{kind}" not in hint] == []
     assert OURS in hint
 
 

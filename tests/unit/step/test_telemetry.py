@@ -67,7 +67,7 @@ def test_name_is_cut_not_refused() -> None:
     assert len(identity_of(None, observed=observed)["name"]) == 256
 
 
-@pytest.mark.parametrize("kind", inputs.KINDS)
+@pytest.mark.parametrize("kind", inputs.LANGUAGES)
 def test_kind_has_the_language_it_runs(kind: tuple[str, str]) -> None:
     """The table for counting agrees with what parsing makes of an input."""
     program = "script" if kind[1] == "StarlarkScript" else "inline"

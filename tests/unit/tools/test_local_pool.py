@@ -26,7 +26,7 @@ def test_language_of_every_input_kind_is_guessed(
 def test_language_can_be_guessed(tmp_path: Path) -> None:
     """A pipeline of all kinds makes workers ready for all languages."""
     file = tmp_path / "composition.yaml"
-    file.write_text("\n".join(f"kind: {kind}" for _, kind in inputs.KINDS))
+    file.write_text("\n".join(f"kind: {kind}" for _, kind in inputs.LANGUAGES))
     assert set(local_pool.engines_of([file], Project([tmp_path]))) == set(ENGINE_MODULES)
 
 

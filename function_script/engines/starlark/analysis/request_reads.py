@@ -127,47 +127,42 @@ class _Main:
 
     def _of(self, node: ast.AST) -> Iterator[FieldAccess]:
         """Yield the lookups that one node makes, the outermost key last."""
-        match node:
-            case ast.Subscript(value=value, slice=ast.Constant(value=str(key)), ctx=ast.Load()):
-                path = self._path(value, _MAX_HOPS)
-                if path is not None:
-                    yield self._read((*path, key), node.slice)
-            case ast.Call(
-                func=ast.Attribute(value=value, attr="get"),
-                args=[ast.Constant(value=str(key)), *_],
-            ):
-                path = self._path(value, _MAX_HOPS)
-                if path is not None:
-                    yield self._read((*path, key), node.args[0])
-            case ast.Call(func=ast.Name(), args=[_, *_]):
-                base, argument = self._getter(node, _MAX_HOPS) or ((), None)
-                parts = _path_argument(argument)
-                for index, part in enumerate(parts):
-                    if isinstance(part, str) and argument is not None:
-                        yield self._read((*base, *parts[: index + 1]), argument)
-            case _:
-                pass
+        is_write = isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
+        lookup = None if is_write else self._lookup(node, _MAX_HOPS)
+        if lookup is None:
+            return
+        base, keys, place = lookup
+        for end, key in enumerate(keys, 1):
+            if isinstance(key, str) and place is not None:
+                span = syntax.span_of(place, self._source)
+                yield FieldAccess((*base, *keys[:end]), self._source, span)
 
-    def _getter(self, call: ast.Call, hops: int) -> tuple[Path, ast.expr | None] | None:
-        """Return the path that `get` or another getter looks into, and its argument with a path."""
-        name = call.func.id if isinstance(call.func, ast.Name) else ""
-        first, *others = call.args
-        base = self._path(first, hops)
-        if base is None or name not in {"get", *OBJECT_GETTERS}:
-            return None
-        if name in OBJECT_GETTERS:
-            if base:
+    def _lookup(self, node: ast.AST, hops: int) -> tuple[Path, Path, ast.expr | None] | None:
+        """Return the path that a node looks into, the keys there, and the node that has them.
+
+        None where it is no lookup, or not one in the request.
+        """
+        match node:
+            case (
+                ast.Subscript(value=value, slice=place)
+                | ast.Call(func=ast.Attribute(value=value, attr="get"), args=[place, *_])
+            ) if not isinstance(place, ast.Slice):
+                base = self._path(value, hops)
+                return None if base is None else (base, (_constant(place),), place)
+            case ast.Call(func=ast.Name(id=name), args=[value, *others]):
+                base = self._path(value, hops)
+            case _:
                 return None
+        if name in OBJECT_GETTERS and base == ():
             start, count = OBJECT_GETTERS[name]
-            names = tuple(_constant(argument) for argument in others[:count])
+            names, others = others[:count], others[count:]
+            base = (*start, *map(_constant, names), *(["resource"] if count else []))
             if len(names) < count:
                 return None
-            base = (*start, *names, *(["resource"] if count else []))
-            others = others[count:]
-        return base, others[0] if others else None
-
-    def _read(self, path: Path, node: ast.expr) -> FieldAccess:
-        return FieldAccess(path, self._source, syntax.span_of(node, self._source))
+        elif name != "get" or base is None:
+            return None
+        argument = others[0] if others else None
+        return base, _path_argument(argument), argument
 
     def _path(self, node: ast.expr, hops: int) -> Path | None:
         """Return the path of an expression's value in the request; None when it is elsewhere."""
@@ -180,22 +175,12 @@ class _Main:
                 value = self._values[name]
                 path = self._path(value.expression, hops - 1)
                 return (*path, ANY) if path is not None and value.is_item else path
-            case ast.Subscript(value=value, slice=index) if not isinstance(index, ast.Slice):
-                path = self._path(value, hops - 1)
-                return None if path is None else (*path, _constant(index))
-            case ast.Call(func=ast.Attribute(value=value, attr="get"), args=[key, *_]):
-                path = self._path(value, hops - 1)
-                return None if path is None else (*path, _constant(key))
-            case ast.Call(func=ast.Name(), args=[_, *_]):
-                match self._getter(node, hops - 1):
-                    case (base, argument):
-                        return (*base, *_path_argument(argument))
-                    case None:
-                        return None
             # `value or {}` has the path of the value: an empty one has no fields to read.
             case ast.BoolOp(op=ast.Or(), values=[value, *others]) if all(map(_is_empty, others)):
                 return self._path(value, hops - 1)
-        return None
+            case _:
+                lookup = self._lookup(node, hops - 1)
+                return None if lookup is None else (*lookup[0], *lookup[1])
 
 
 def _constant(node: ast.expr) -> str | int:

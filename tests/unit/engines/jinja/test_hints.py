@@ -47,6 +47,8 @@ CASES = (
     ("{% if a %}{% end %}", 14, 'there is no tag "end" here', "{% endif %}"),
     ("{% x = 1 %}", 4, 'there is no tag "x" here', "{% set name = value %}"),
     ("{% while a %}", 4, 'there is no tag "while" here', "there is no while"),
+    ("{% while a && %}", 4, 'there is no tag "while" here', "there is no while"),
+    ("{% if a %}{% if b %}", 14, '"if" is not closed', "{% endif %}"),
     ("{% for (a in b) %}{% endfor %}", 8, 'unexpected "("', "without parentheses"),
     ("{% for a in 1..3 %}{% endfor %}", 14, 'unexpected "."', "range(1, 4)"),
     ('{{ a.b ~ ".." c }}', 15, 'unexpected "c"', ""),
