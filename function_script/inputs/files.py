@@ -88,24 +88,18 @@ def _walk(
         names = sorted(path.name for path in directory.iterdir())
     except OSError as error:
         raise ValueError(f'cannot read directory "{prefix or top}": {cause_of(error)}') from error
-    for name in names:
-        if not name.startswith("."):
-            yield from _entry(directory / name, root, top, prefix + name, depth)
-
-
-def _entry(
-    path: Path, root: Path, top: str, name: str, depth: int
-) -> Iterator[tuple[str, int, int, int]]:
-    if path.is_symlink() and not path.resolve().is_relative_to(root):
-        raise ValueError(f'cannot read "{name}": {_OUTSIDE}')
-    try:
-        status = path.stat()
-    except OSError as error:
-        raise ValueError(f'cannot read "{name}": {cause_of(error)}') from error
-    if stat.S_ISDIR(status.st_mode):
-        yield from _walk(path, root, top, f"{name}/", depth + 1)
-    elif stat.S_ISREG(status.st_mode):
-        yield name, status.st_ino, status.st_size, status.st_mtime_ns
+    for path in (directory / name for name in names if not name.startswith(".")):
+        name = prefix + path.name
+        if path.is_symlink() and not path.resolve().is_relative_to(root):
+            raise ValueError(f'cannot read "{name}": {_OUTSIDE}')
+        try:
+            status = path.stat()
+        except OSError as error:
+            raise ValueError(f'cannot read "{name}": {cause_of(error)}') from error
+        if stat.S_ISDIR(status.st_mode):
+            yield from _walk(path, root, top, f"{name}/", depth + 1)
+        elif stat.S_ISREG(status.st_mode):
+            yield name, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _check_size(dir_path: str, signature: Signature) -> None:

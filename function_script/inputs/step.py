@@ -71,10 +71,6 @@ class InputReference(NamedTuple):
         """The object for a reader, such as ``JinjaTemplate platform/network``."""
         return f"{self.selector.kind} {self.name}"
 
-    def has_own(self, path: str) -> bool:
-        """Report whether the step itself has the field at a path such as ``input.ttl``."""
-        return objects.find_path(self.own_fields, objects.read_path(path)[1:]) is not None
-
     def may_bring(self, path: str) -> bool:
         """Report whether the object may have a field: it is not in one of the step's own."""
         # The path of the whole input has no keys.
@@ -83,9 +79,10 @@ class InputReference(NamedTuple):
 
     def to_diagnostic(self, problem: Problem) -> Diagnostic:
         """Return a diagnostic of the whole input, with the object before a field that is in it."""
-        if self.has_own(problem.path):
+        keys = objects.read_path(problem.path)[1:]
+        if objects.find_path(self.own_fields, keys) is not None:
             return problem.to_diagnostic()
-        path = reader.format_path(objects.read_path(problem.path)[1:])
+        path = reader.format_path(keys)
         diagnostic = problem._replace(path=path).to_diagnostic(f"{self.origin}: ")
         return replace(diagnostic, field=self.path)
 

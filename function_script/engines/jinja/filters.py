@@ -524,13 +524,6 @@ def _compared(
     return lambda run, value, other: operator(run.budget, value, other)
 
 
-_EQUAL = _compared(runtime.equal)
-_UNEQUAL = _compared(runtime.unequal)
-_LESS = _compared(runtime.less)
-_LESS_OR_EQUAL = _compared(runtime.less_or_equal)
-_GREATER = _compared(runtime.greater)
-_GREATER_OR_EQUAL = _compared(runtime.greater_or_equal)
-
 _TESTS = Table[str, object](
     {
         "defined": lambda _, value: not isinstance(value, Undefined),
@@ -550,21 +543,12 @@ _TESTS = Table[str, object](
         "odd": lambda _, value: _integer(value) % 2 == 1,
         "even": lambda _, value: _integer(value) % 2 == 0,
         "sameas": lambda _, value, other: value is other,
-        "eq": _EQUAL,
-        "==": _EQUAL,
-        "equalto": _EQUAL,
-        "ne": _UNEQUAL,
-        "!=": _UNEQUAL,
-        "lt": _LESS,
-        "<": _LESS,
-        "lessthan": _LESS,
-        "le": _LESS_OR_EQUAL,
-        "<=": _LESS_OR_EQUAL,
-        "gt": _GREATER,
-        ">": _GREATER,
-        "greaterthan": _GREATER,
-        "ge": _GREATER_OR_EQUAL,
-        ">=": _GREATER_OR_EQUAL,
+        **dict.fromkeys(("eq", "==", "equalto"), _compared(runtime.equal)),
+        **dict.fromkeys(("ne", "!="), _compared(runtime.unequal)),
+        **dict.fromkeys(("lt", "<", "lessthan"), _compared(runtime.less)),
+        **dict.fromkeys(("le", "<="), _compared(runtime.less_or_equal)),
+        **dict.fromkeys(("gt", ">", "greaterthan"), _compared(runtime.greater)),
+        **dict.fromkeys(("ge", ">="), _compared(runtime.greater_or_equal)),
     }
 )
 

@@ -75,7 +75,7 @@ class JinjaLint(TemplateLint):
         A name counts as set if any template sets it anywhere, so every report is a certain mistake.
         """
         templates = parse_program(program)
-        facts = [policy.inspect(each.tree, FILTERS, TESTS) for each in templates]
+        facts = [policy.inspect(each.source, each.tree) for each in templates]
         values = {*NAMES}.union(*(each.defined for each in facts))
         for _, _, tree in templates:
             values |= {

@@ -151,21 +151,11 @@ def _find_in_namespace(value: object, name: str, undefined: type[Undefined]) -> 
 
 
 def _unavailable(value: object, name: str, available: Sequence[str]) -> exceptions.RenderError:
-    hint = _REPLACEMENTS.get(name)
+    hint = None
+    if isinstance(value, (str, list, tuple, range)):
+        hint = habits.find("jinja", name, "text" if isinstance(value, str) else "list")
     if hint is None and available:
         hint = f"available: {', '.join(sorted(available))}"
     return exceptions.RenderError(
         f'"{name}" of {exceptions.type_of(value)} is not available', hint=hint, name=name
     )
-
-
-# Replacements for methods of Python that change their object.
-_REPLACEMENTS = {
-    "append": "make a new list: {% set list = list + [item] %}",
-    "extend": "make a new list: {% set list = list + others %}",
-    "insert": "make a new list: {% set list = [item] + list %}",
-    "update": "make a new object: {% set object = merge(object, other) %}",
-    "setdefault": "make a new object: {% set object = merge({key: value}, object) %}",
-    "pop": "make a new object with omit(object, [key]), or a new list with list[:-1]",
-    "format": "join with ~, or use a filter",
-}

@@ -12,9 +12,11 @@ from jinja2 import nodes
 
 from function_script.engines import habits
 from function_script.engines.jinja.budget import MAX_INTEGER
-from function_script.engines.jinja.calls import Call, argument_error, format_usage
+from function_script.engines.jinja.calls import argument_error, format_usage
+from function_script.engines.jinja.filters import FILTERS, TESTS
 from function_script.request.values import LONE_SURROGATE
 from function_script.texts.problems import suggest
+from function_script.texts.source import Source
 
 MAX_NODES = 20_000
 MAX_DEPTH = 80
@@ -68,20 +70,22 @@ class Reference(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateFacts:
-    """The names and references of a template; ``defined`` are the names that it sets itself."""
+    """The names and references of a template; ``defined`` are the names that it sets itself.
 
+    ``tree`` None: the source does not parse.
+    """
+
+    source: Source
+    tree: nodes.Template | None = None
     violations: list[Violation] = field(default_factory=list)
     references: list[Reference] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
     defined: set[str] = field(default_factory=set)
 
 
-def inspect(
-    tree: nodes.Template, filters: Mapping[str, Call], tests: Mapping[str, Call]
-) -> TemplateFacts:
+def inspect(source: Source, tree: nodes.Template) -> TemplateFacts:
     """Collect the facts of a template; of a tree that is too big or too deep, only that."""
-    facts = TemplateFacts()
-    callables = {"filter": filters, "test": tests}
+    facts = TemplateFacts(source=source, tree=tree)
     for number, (node, depth, loops) in enumerate(_walk(tree)):
         message = ""
         if number >= MAX_NODES:
@@ -91,8 +95,8 @@ def inspect(
         elif loops > MAX_LOOPS:
             message = f"more than {MAX_LOOPS} loops inside each other"
         if message:
-            return TemplateFacts(violations=[_violation(node, message)])
-        _visit(node, facts, callables)
+            return TemplateFacts(source=source, violations=[_violation(node, message)])
+        _visit(node, facts)
     # The walk visits the last of several children first.
     facts.violations.sort(key=lambda violation: violation.offset)
     return facts
@@ -116,9 +120,7 @@ def _walk(tree: nodes.Node) -> Iterator[tuple[nodes.Node, int, int]]:
         pending.extend((child, depth + 1, loops_inside) for child in node.iter_child_nodes())
 
 
-def _visit(
-    node: nodes.Node, facts: TemplateFacts, callables: Mapping[str, Mapping[str, Call]]
-) -> None:
+def _visit(node: nodes.Node, facts: TemplateFacts) -> None:
     if not isinstance(node, _ALLOWED):
         is_autoescape = isinstance(
             node, (nodes.ScopedEvalContextModifier, nodes.EvalContextModifier)
@@ -134,8 +136,7 @@ def _visit(
                 message = '"self" is not available'
                 facts.violations.append(_violation(node, message, name="self", hint=hint))
         case nodes.Filter() | nodes.Test():
-            kind = "filter" if isinstance(node, nodes.Filter) else "test"
-            _visit_call(node, kind, callables[kind], facts)
+            _visit_call(node, facts)
         case nodes.Const():
             _visit_const(node, facts)
         case nodes.NSRef():
@@ -157,13 +158,12 @@ def _violation(
     return Violation(offset=node.lineno or 0, message=message, name=name, hint=hint)
 
 
-def _visit_call(
-    node: nodes.Filter | nodes.Test, kind: str, callables: Mapping[str, Call], facts: TemplateFacts
-) -> None:
+def _visit_call(node: nodes.Filter | nodes.Test, facts: TemplateFacts) -> None:
+    is_filter = isinstance(node, nodes.Filter)
+    kind, callables = ("filter", FILTERS) if is_filter else ("test", TESTS)
     if node.name not in callables:
-        hint = habits.find("jinja", node.name, *_KINDS[kind]) or suggest(
-            node.name, tuple(callables)
-        )
+        meant = habits.find("jinja", node.name, *_KINDS[kind])
+        hint = meant or suggest(node.name, tuple(callables))
         message = f'there is no {kind} "{node.name}"'
         facts.violations.append(_violation(node, message, name=node.name, hint=hint))
         return
@@ -217,49 +217,48 @@ def check_references(
     templates: Mapping[str, TemplateFacts], module_names: Collection[str]
 ) -> dict[str, list[Violation]]:
     """Return the invalid references of each template; ``""`` is the main one."""
-    violations: dict[str, list[Violation]] = {name: [] for name in templates}
-    names = ", ".join(sorted(module_names))
-    available = f"there are {names}" if module_names else "there are no modules"
-    for template_name, template in templates.items():
-        for reference in template.references:
-            module, offset = reference.module, reference.offset
-            if module not in module_names:
-                if not reference.is_optional:
-                    message = f'there is no module "{module}"'
-                    hint: str | None = suggest(module, tuple(module_names), available)
-                    violation = Violation(offset=offset, message=message, name=module, hint=hint)
-                    violations[template_name].append(violation)
-                continue
-            for name in reference.names:
-                if module in templates and name not in templates[module].defined:
-                    message = f'module "{module}" defines no "{name}"'
-                    hint = suggest(name, tuple(templates[module].defined))
-                    violation = Violation(offset=offset, message=message, name=name, hint=hint)
-                    violations[template_name].append(violation)
+    references = _References(templates)
+    references.check(module_names)
     # Of modules that are missing, nobody knows what they need themselves.
-    if not any(violations.values()):
-        _DepthCheck(templates, violations).depth("", ())
-    return violations
+    if not any(references.violations.values()):
+        references.depth("", ())
+    return references.violations
 
 
-class _DepthCheck:
-    """Follows references from template to template, each template once."""
+class _References:
+    """Checks the references of templates, and follows each template's once."""
 
-    def __init__(
-        self, templates: Mapping[str, TemplateFacts], violations: dict[str, list[Violation]]
-    ) -> None:
-        self.templates = templates
-        self.violations = violations
-        self.depths: dict[str, int] = {}
+    def __init__(self, templates: Mapping[str, TemplateFacts]) -> None:
+        self.violations: dict[str, list[Violation]] = {name: [] for name in templates}
+        self._templates = templates
+        self._depths: dict[str, int] = {}
+
+    def check(self, module_names: Collection[str]) -> None:
+        """Add the references to modules, and imports of names, that are not there."""
+        names = ", ".join(sorted(module_names))
+        available = f"there are {names}" if module_names else "there are no modules"
+        for template, facts in self._templates.items():
+            for reference in facts.references:
+                module = reference.module
+                if module not in module_names:
+                    if not reference.is_optional:
+                        hint = suggest(module, tuple(module_names), available)
+                        self._add(template, reference, f'there is no module "{module}"', hint)
+                    continue
+                for name in reference.names if module in self._templates else ():
+                    defined = self._templates[module].defined
+                    if name not in defined:
+                        message = f'module "{module}" defines no "{name}"'
+                        self._add(template, reference, message, suggest(name, tuple(defined)), name)
 
     def depth(self, name: str, path: tuple[str, ...]) -> int:
         """Return the length of the longest chain of modules that begins at this template."""
-        if name in self.depths:
-            return self.depths[name]
+        if name in self._depths:
+            return self._depths[name]
         longest = 0
-        for reference in self.templates[name].references:
+        for reference in self._templates[name].references:
             module = reference.module
-            if module not in self.templates:
+            if module not in self._templates:
                 continue
             if module in path:
                 cycle = " -> ".join((*path[path.index(module) :], module))
@@ -273,9 +272,17 @@ class _DepthCheck:
                 self._add(name, reference, problem)
             else:
                 longest = max(longest, depth)
-        self.depths[name] = longest
+        self._depths[name] = longest
         return longest
 
-    def _add(self, name: str, reference: Reference, message: str) -> None:
-        violation = Violation(offset=reference.offset, message=message, name=reference.module)
-        self.violations[name].append(violation)
+    def _add(
+        self,
+        template: str,
+        reference: Reference,
+        message: str,
+        hint: str | None = None,
+        word: str = "",
+    ) -> None:
+        name = word or reference.module
+        violation = Violation(offset=reference.offset, message=message, name=name, hint=hint)
+        self.violations[template].append(violation)

@@ -66,13 +66,6 @@ class CompiledProgram:
         return self.main.root_render_func(context)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Parsed:
-    source: Source
-    facts: policy.TemplateFacts
-    tree: nodes.Template | None = None
-
-
 _programs: ByteLruCache[tuple[object, ...], CompiledProgram] = ByteLruCache(
     _MAX_CHARACTERS, max_entries=MAX_PROGRAMS
 )
@@ -153,7 +146,7 @@ def build(
     return CompiledProgram(
         main=environment.templates[_MAIN],
         environment=environment,
-        used_names=frozenset().union(*(each.facts.used for each in parsed.values())),
+        used_names=frozenset().union(*(each.used for each in parsed.values())),
         is_deferring=issubclass(code_generator, deferral.DeferringCodeGenerator),
         compile_seconds=time.thread_time() - start,
     )
@@ -161,9 +154,9 @@ def build(
 
 def _parse_all(
     sources: Mapping[str, Source], environment: Environment, names: Collection[str]
-) -> dict[str, _Parsed]:
+) -> dict[str, policy.TemplateFacts]:
     """Parse the templates of these names and all templates that they refer to."""
-    parsed: dict[str, _Parsed] = {}
+    parsed: dict[str, policy.TemplateFacts] = {}
     pending, nodes_left = list(names), MAX_NODES
     while pending:
         name = pending.pop()
@@ -173,12 +166,10 @@ def _parse_all(
         try:
             tree = parser.parse(environment, source.text)
         except parser.UnparsableError as error:
-            facts = policy.TemplateFacts(violations=[error.violation])
-            parsed[name] = _Parsed(source=source, facts=facts)
+            parsed[name] = policy.TemplateFacts(source=source, violations=[error.violation])
             continue
-        facts = policy.inspect(tree, FILTERS, TESTS)
-        parsed[name] = _Parsed(source=source, facts=facts, tree=tree)
-        pending += [reference.module for reference in facts.references]
+        parsed[name] = policy.inspect(source, tree)
+        pending += [reference.module for reference in parsed[name].references]
         # `inspect` has checked each template alone.
         nodes_left -= policy.count_nodes(tree)
         if nodes_left < 0:
@@ -187,12 +178,11 @@ def _parse_all(
     return parsed
 
 
-def _check(parsed: Mapping[str, _Parsed], module_names: Collection[str]) -> None:
-    facts = {name: each.facts for name, each in parsed.items()}
-    violations = {name: facts[name].violations for name in sorted(parsed)}
+def _check(parsed: Mapping[str, policy.TemplateFacts], module_names: Collection[str]) -> None:
+    violations = {name: parsed[name].violations for name in sorted(parsed)}
     # A template that does not parse defines no names, so others would seem to miss them.
     if not any(violations.values()):
-        violations = dict(sorted(policy.check_references(facts, module_names).items()))
+        violations = dict(sorted(policy.check_references(parsed, module_names).items()))
     problems = [
         positions.to_diagnostic(parsed[name].source, violation)
         for name, listed in violations.items()
@@ -210,7 +200,7 @@ def _check(parsed: Mapping[str, _Parsed], module_names: Collection[str]) -> None
         raise ProgramError(*problems)
 
 
-def _compile(environment: Environment, parsed: _Parsed, number: str) -> Template:
+def _compile(environment: Environment, parsed: policy.TemplateFacts, number: str) -> Template:
     code, name = "", f"<jinja {number}>"
     try:
         tree = cast("nodes.Template", parsed.tree)

@@ -219,24 +219,15 @@ def _compare(budget: Budget, left: object, right: object) -> int:
     )
 
 
-def less(budget: Budget, left: object, right: object) -> bool:
-    """Report whether ``left < right``."""
-    return _compare(budget, left, right) < 0
+def _ordering(test: Callable[[int, int], bool]) -> Callable[[Budget, object, object], bool]:
+    """Return a comparison; ``test`` compares the order of two values with 0."""
+    return lambda budget, left, right: test(_compare(budget, left, right), 0)
 
 
-def less_or_equal(budget: Budget, left: object, right: object) -> bool:
-    """Report whether ``left <= right``."""
-    return _compare(budget, left, right) <= 0
-
-
-def greater(budget: Budget, left: object, right: object) -> bool:
-    """Report whether ``left > right``."""
-    return _compare(budget, left, right) > 0
-
-
-def greater_or_equal(budget: Budget, left: object, right: object) -> bool:
-    """Report whether ``left >= right``."""
-    return _compare(budget, left, right) >= 0
+less = _ordering(operator.lt)
+less_or_equal = _ordering(operator.le)
+greater = _ordering(operator.gt)
+greater_or_equal = _ordering(operator.ge)
 
 
 def contains(budget: Budget, item: object, container: object) -> bool:
