@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from operator import attrgetter
 from pathlib import Path
@@ -49,15 +49,16 @@ def main() -> None:
 def _plan_part(flags: _Flags, part: int, part_count: int) -> list[XrPlan]:
     from function_script.tools import local_pool  # noqa: PLC0415 - slow to import
 
-    with local_pool.open_pool(None) as pool, _open_planner(flags, pool) as planner:
+    with (
+        local_pool.open_pool(None) as pool,
+        _open_planner(flags, pool, hides_packages=True) as planner,
+    ):
         return [*planner.plan(part, part_count)]
 
 
 @contextmanager
-def _open_planner(
-    flags: _Flags, pool: Pool, report: Callable[[float], None] | None = None
-) -> Iterator[Planner]:
-    """Yield a planner; without ``report`` nothing shows its progress. Raises FatalError."""
+def _open_planner(flags: _Flags, pool: Pool, *, hides_packages: bool) -> Iterator[Planner]:
+    """Yield a planner. Raises FatalError."""
     from function_script.tools.plan import dump, planning, sides  # noqa: PLC0415 - slow
     from function_script.tools.project import Project  # noqa: PLC0415 - as above
 
@@ -65,12 +66,12 @@ def _open_planner(
     before = None if flags["before"] is None else Path(flags["before"])
     named = [after] if before is None else [after, before]
     project = Project.of(named, allowed=flags["allow_outside"])
-    rendering = options.read_rendering(flags, hides_packages=report is None)
-    settings = planning.Options(before=before, until_ready=flags["until_ready"], report=report)
+    rendering = options.read_rendering(flags, hides_packages=hides_packages)
     with rendering.servers, ExitStack() as stack:
         cluster = dump.load(flags["cluster"])
         renderings = sides.Renderings(cluster, project, rendering, pool, stack)
-        yield planning.Planner(cluster, after, renderings, settings)
+        until_ready = flags["until_ready"]
+        yield planning.Planner(cluster, renderings, after, before, until_ready=until_ready)
 
 
 @click.command(
@@ -139,13 +140,13 @@ def plan(**flags: Unpack[_Flags]) -> int:
         is_quiet = not sys.stderr.isatty()
         with terminal.show_progress(is_quiet=is_quiet) as progress:
             progress.line("planning")
-            planner = stack.enter_context(_open_planner(flags, pool, progress.share))
+            planner = stack.enter_context(_open_planner(flags, pool, hides_packages=False))
             count = planner.count_processes([flags["after"], flags["cluster"]])
             others = [
                 stack.enter_context(own_process.call(__name__, flags, part, count))
                 for part in range(1, count)
             ]
-            plans = [*planner.plan(part_count=count)]
+            plans = [*planner.plan(part_count=count, report=progress.share)]
             for wait in others:
                 plans += cast("list[XrPlan]", wait())
         plans.sort(key=attrgetter("order"))

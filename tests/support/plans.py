@@ -147,6 +147,7 @@ def nested() -> list[Object]:
     metadata = inner["metadata"]
     assert isinstance(metadata, dict)
     metadata["annotations"] = {"crossplane.io/composition-resource-name": "inner"}
+    metadata["labels"] = {"crossplane.io/composite": "top"}
     metadata["ownerReferences"] = [
         {
             "apiVersion": "example.org/v1",

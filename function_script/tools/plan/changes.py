@@ -24,13 +24,7 @@ Verb: TypeAlias = Literal["destroy", "rename", "add", "change"]
 # Crossplane writes them, and no program.
 _OWN: Final[tuple[Path, ...]] = (("metadata", "ownerReferences"), ("metadata", "resourceVersion"))
 _HIDDEN: Final = "(hidden)"
-_PARTS: Final[tuple[Path, ...]] = (
-    ("spec",),
-    ("status",),
-    ("data",),
-    ("stringData",),
-    ("metadata",),
-)
+_PARTS: Final = {"spec", "status", "data", "stringData", "metadata"}
 _MOVED: Final[Path] = ("metadata", "annotations", objects.MOVED_TO)
 
 
@@ -107,8 +101,8 @@ def find(
         if effect.changes and (violations := _list_violations(effect.manifest, catalog)):
             former = _list_violations(current or old[name], catalog)
             refusals += (each for each in violations if each not in former)
-    status = _status(after)
-    effect = effects.apply(None, _status(before), status, catalog)
+    status = status_of(after)
+    effect = effects.apply(None, status_of(before), status, catalog)
     changes += _locate(after.positions, None, status, effect.changes)
     if effect.changes:
         refusals += _list_violations({**after.result.xr, **status}, catalog, "status")
@@ -187,7 +181,7 @@ def hide(changes: Iterable[Change], xr: Object, observed: Mapping[str, Object]) 
 def hide_path(path: Path, live: Object) -> Path:
     """Return the part of a path that an object has, or that all objects may have."""
     ends = (end for end in range(len(path), 0, -1) if objects.find_path(live, path[:end]))
-    if end := next(ends, int(path[:1] in _PARTS)):
+    if end := next(ends, int(not _PARTS.isdisjoint(path[:1]))):
         return path[:end]
     return (_HIDDEN,) if path else ()
 
@@ -219,7 +213,7 @@ def find_drift(
             yield f"{format_path(part)} of {live['kind']}"
 
 
-def _status(rendering: Rendering) -> Object:
+def status_of(rendering: Rendering) -> Object:
     """Return the XR's status without conditions, which a cluster decides."""
     status = manifests.object_at(rendering.result.composition.xr, "status")
     return {"status": {key: value for key, value in status.items() if key != "conditions"}}

@@ -7,7 +7,7 @@ other manager has it, and then its default comes back.
 import base64
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, cast
+from typing import Final, TypeAlias, cast
 
 from function_script.request import objects
 from function_script.request.objects import Path
@@ -21,20 +21,11 @@ from function_script.tools.plan.dump import UnknownError
 from function_script.tools.plan.lists import Lists
 from function_script.tools.validate.catalog import Catalog
 
-_SECRET: Final = ("data", "stringData")
-_WITHOUT_DEFAULTS: Final = ("metadata", *_SECRET, "binaryData")
+# A field whose desired value changes, with that value before and what the object has afterwards. It
+# is not certain where a default may come back that is not at hand.
+FieldChange: TypeAlias = tuple[Path, Readable, Readable, bool]
 
-
-class FieldChange(NamedTuple):
-    """A field whose desired value changes; ``after`` is what the object has then.
-
-    ``is_certain`` is False where a default may come back that is not at hand.
-    """
-
-    path: Path
-    before: Readable
-    after: Readable
-    is_certain: bool = True
+_WITHOUT_DEFAULTS: Final = ("metadata", "data", "binaryData")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,17 +49,17 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
     stored = [_with_data(each, _encode_texts(each)) for each in (before, after)]
     differences = [*compare_values(stored[0], stored[1], ())]
     if live is None:
-        changes = [
-            FieldChange(_to_written(path, after), old, new) for path, old, new in differences
-        ]
-        return Effect(manifest=after, changes=changes)
+        written = [(_to_written(path, after), old, new, True) for path, old, new in differences]
+        return Effect(manifest=after, changes=written)
     if not differences:
         return Effect(manifest=live, changes=[])
     type_ = objects.api_version_and_kind(after)
     schema = catalog.find(*type_)
     lists = Lists(live, schema)
     current = lists.to_maps(live)
-    former, desired = (lists.drop_empty(lists.to_maps(each), current) for each in stored)
+    former, desired = (
+        cast("Object", lists.drop_empty(lists.to_maps(each), current)) for each in stored
+    )
     differences = [*compare_values(former, desired, ())]
     mapped = cast("Object", objects.deep_copy(current))
     for path, _, new in differences:
@@ -85,25 +76,27 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
         mapped = lists.to_maps(manifest)
     # The schemas of Kubernetes' own kinds have no defaults.
     has_defaults = catalog.is_extension(type_)
-    changes = []
+    changes: list[FieldChange] = []
     for path, old, new in differences:
         # Who has the items of such a list is not known.
         is_listed = any(isinstance(key, int) for key in path)
         value = new if is_listed else objects.find_path(mapped, path)
-        has_no_default = has_defaults or path[0] in _WITHOUT_DEFAULTS or lists.is_item(path)
+        has_no_default = has_defaults or path[0] in _WITHOUT_DEFAULTS or path[:-1] in lists
         is_certain = value is not None or has_no_default or is_listed
         is_changed = [*compare_values(objects.find_path(current, path), value, ())]
         if is_listed or is_changed or not is_certain:
-            changes.append(
-                FieldChange(
-                    _to_written(lists.to_indexes(path, desired, former), after),
-                    lists.to_lists(old, path),
-                    lists.to_lists(value, path),
-                    is_certain,
-                )
-            )
-    indexes = [lists.to_indexes(path, mapped) for path in emptied] if has_defaults else []
-    refusals = [*_find_refusals(manifest, indexes, schema or {})]
+            indexes = lists.to_indexes(path, desired, former)
+            both = (lists.to_lists(old, path), lists.to_lists(value, path))
+            changes.append((_to_written(indexes, after), *both, is_certain))
+    places = [lists.to_indexes(path, mapped) for path in emptied] if has_defaults else []
+    refusals = [
+        f"{format_path(place)}: {{}} in place of its last field is null in a server-side apply, "
+        "and the schema does not allow null"
+        for place in places
+        if objects.find_path(manifest, place) is None
+        and (part := structural_schema.find(schema or {}, place)) is not None
+        and part.get("nullable") is not True
+    ]
     if schema is not None and changes:
         violations, skipped = xr_validation.find_refusals(manifest, live, schema)
         if skipped:
@@ -134,18 +127,6 @@ def _set_nulls(
             manifests.object_at(manifest, *map(str, path[:-1]))[str(path[-1])] = None
             emptied.append(path)
     return emptied
-
-
-def _find_refusals(manifest: Object, emptied: Iterable[Path], schema: Object) -> Iterator[str]:
-    """Yield why the API server refuses the nulls in place of maps."""
-    for path in emptied:
-        part = structural_schema.find(schema, path)
-        is_null = objects.find_path(manifest, path) is None
-        if is_null and part is not None and part.get("nullable") is not True:
-            yield (
-                f"{format_path(path)}: {{}} in place of its last field is null in a server-side "
-                "apply, and the schema does not allow null"
-            )
 
 
 def _with_data(manifest: Object, texts: Object) -> Object:
@@ -211,7 +192,7 @@ def find_drift(live: Object, before: Object, catalog: Catalog) -> Iterator[Path]
                 objects.find_path(complete, path) == current
                 or objects.find_path(before, lists.to_indexes(path[:-1], desired)) == {}
             )
-            is_masked = None not in (current, value) and path[0] in _SECRET and dump.is_masked(live)
+            is_masked = None not in (current, value) and path[0] == "data" and dump.is_masked(live)
             # Nobody has a list of items without an item, and own kinds drop a map without a field.
             is_empty = value == {} and (path in lists or objects.find_path(live, path) is None)
             if not is_default and not is_masked and not is_empty:

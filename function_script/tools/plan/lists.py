@@ -60,19 +60,16 @@ class Lists:
             indexes.append([*names].index(str(key)) if names and is_item else key)
         return tuple(indexes)
 
-    def drop_empty(self, manifest: Object, live: Object) -> Object:
-        """Return what an object has without the lists that it leaves without items.
+    def drop_empty(self, value: Value, live: Readable, path: Path = ()) -> Value:
+        """Return a value without the lists that it leaves without items; None if it has no others.
 
         The API server removes such a list from ``live``, and a map that has no other field.
         """
-        return cast("Object", self._drop_empty(manifest, live, ()) or {})
-
-    def _drop_empty(self, value: Value, live: Readable, path: Path) -> Value:
         if not isinstance(value, dict) or not value:
             return None if live and path in self._paths else value
         below = live if isinstance(live, dict) else {}
         parts = {
-            key: self._drop_empty(item, below.get(key), (*path, key)) for key, item in value.items()
+            key: self.drop_empty(item, below.get(key), (*path, key)) for key, item in value.items()
         }
         fields: Object = {
             key: part for key, part in parts.items() if part is not None or value[key] is None
@@ -81,10 +78,6 @@ class Lists:
 
     def __contains__(self, path: Path) -> bool:
         return path in self._paths
-
-    def is_item(self, path: Path) -> bool:
-        """Report whether a path is that of an item."""
-        return path[:-1] in self._paths
 
     def _to_maps(
         self, value: Value, schema: Object | None, sets: Sequence[Object], path: Path

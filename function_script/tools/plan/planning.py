@@ -14,7 +14,7 @@ from function_script.request.values import Object
 from function_script.sandbox import capacity
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import manifests, xr_validation, xrds
-from function_script.tools.plan import changes
+from function_script.tools.plan import changes, sides
 from function_script.tools.plan.changes import Change, Outcome
 from function_script.tools.plan.dump import (
     MACHINERY,
@@ -32,25 +32,11 @@ from function_script.tools.validate.catalog import Catalog
 
 Verdict: TypeAlias = Literal["planned", "unchanged", "unknown", "stays", "fails", "invalid"]
 
-_REVISION: Final = ("apiextensions.crossplane.io", "CompositionRevision")
 _MAX_DEPTH: Final = 20
 # Each process takes a second to start, and the memory of the dump.
 _MIN_XRS: Final = 50
 _MAX_PROCESSES: Final = 4
 _HIDDEN: Final = "the reason is hidden: a step got data of a Secret"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """``before`` is a directory of Compositions; None: those of the dump.
-
-    ``until_ready``: what later reconciles do, too, when all is ready that is composed. ``report``
-    gets the part of the XRs that are planned, from 0 to 1.
-    """
-
-    before: Path | None = None
-    until_ready: bool = False
-    report: Callable[[float], None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,19 +59,28 @@ class XrPlan:
 class Planner:
     """Plans the XRs of a dump, those first that compose others.
 
-    ``after`` has the Compositions after the change. Raises FatalError for a file that cannot be
-    read, and if there is no Composition.
+    ``after`` has the Compositions after the change, and ``before`` those before it; None: the dump.
+    ``until_ready``: what later reconciles do, too, when all is ready that is composed. Raises
+    FatalError for a file that cannot be read, and if there is no Composition.
     """
 
-    def __init__(self, dump: Dump, after: Path, renderings: Renderings, options: Options) -> None:
+    def __init__(
+        self,
+        dump: Dump,
+        renderings: Renderings,
+        after: Path,
+        before: Path | None,
+        *,
+        until_ready: bool = False,
+    ) -> None:
         new = renderings.load(after)
         if not new.compositions:
             raise InputError.of(f'cannot plan: there is no Composition in "{after}"')
         self._dump = dump
-        self._old = None if options.before is None else renderings.load(options.before).compositions
+        self._old = None if before is None else renderings.load(before).compositions
         self._new = new.compositions
         self._renderings = renderings
-        self._options = options
+        self._until_ready = until_ready
         live, changed = (
             {manifests.defined_type(each): each for each in side if xrds.is_xrd(each)}
             for side in (dump, new.definitions)
@@ -104,8 +99,10 @@ class Planner:
         self._uids = {
             manifests.text_at(each, "metadata", "uid"): each for each in self._xrs.values()
         }
-        # What a parent writes into the spec of an XR that it composes; None: it destroys the XR.
+        # What a parent makes of an XR that it composes; None: it destroys the XR.
         self._rewrites: dict[Key, Object | None] = {}
+        # What is unknown of XRs that are planned before those that they compose.
+        self._later: list[XrPlan] = []
         # The XRs of which no step got data of a Secret.
         self._public: set[Key] = set()
 
@@ -117,10 +114,13 @@ class Planner:
         cpus = capacity.heavy_slots()
         return max(1, min(cpus, _MAX_PROCESSES, len(self._xrs) // _MIN_XRS))
 
-    def plan(self, part: int = 0, part_count: int = 1) -> Iterator[XrPlan]:
+    def plan(
+        self, part: int = 0, part_count: int = 1, report: Callable[[float], None] | None = None
+    ) -> Iterator[XrPlan]:
         """Yield the plans of the XRs in one of several parts that the change concerns.
 
         What an XR writes into those that it composes is planned first: all are in one part.
+        ``report`` gets the part of the XRs that are planned, from 0 to 1.
         """
         above = {key: self._find_owners(xr) for key, xr in self._xrs.items()}
         roots = sorted({owners[-1] if owners else key for key, owners in above.items()})
@@ -128,8 +128,8 @@ class Planner:
         keys = [key for key, owners in above.items() if chosen.intersection((key, *owners))]
         types = {key[:2] for key in self._xrs} | self._xrds.keys()
         for number, order in enumerate(sorted((len(above[key]), key) for key in keys)):
-            if self._options.report is not None:
-                self._options.report(number / len(keys))
+            if report is not None:
+                report(number / len(keys))
             plan = self._plan_xr(order)
             if plan is None:
                 continue
@@ -143,6 +143,7 @@ class Planner:
                         verdict="unknown",
                         reason="it is a new XR: what it composes is not planned",
                     )
+        yield from self._later
 
     def _find_owners(self, xr: Object) -> list[Key]:
         """Return the XRs above one, its parent first."""
@@ -159,25 +160,29 @@ class Planner:
         """Plan one XR; None for one that the change does not concern."""
         _, key = order
         xr = self._xrs[key]
-        label = "/".join(part for part in (key[1], *key[2:]) if part)
-        name = text_at_machinery(xr, "compositionRef", "name")
-        plan = XrPlan(order=order, xr=label, composition=name, verdict="unknown")
-        is_rewritten = key in self._rewrites
+        plan = _start(order, xr)
+        name = plan.composition
+        new_xr = self._rewrites.get(key, xr)
         try:
-            observed = self._dump.find_observed(xr)
-            if is_rewritten and self._rewrites[key] is None:
-                return self._destroy(plan, observed)
+            if new_xr is None:
+                return self._destroy(plan, self._dump.find_observed(xr))
             if not name:
                 is_of_change = any(each.type == key[:2] for each in self._new.values())
                 reason = "it has no compositionRef: Crossplane has not selected one yet"
                 return replace(plan, reason=reason) if is_of_change else None
-            if name not in self._new and not is_rewritten:
+            if name not in self._new and new_xr is xr:
                 return None
             old = self._find_old(xr, name)
-            new = self._new.get(name, old)
-            if not is_rewritten and (reason := self._find_hold(xr, new)):
-                return replace(plan, verdict="stays", reason=reason)
-            return self._compare(plan, xr, old, new, observed)
+            new_name = text_at_machinery(new_xr, "compositionRef", "name")
+            new = self._new.get(new_name) or (
+                old if new_name == name else self._find_live("Composition", "", new_name)
+            )
+            # The XR above may hold it from now on, and it may have the new revision by then.
+            if reason := self._find_hold(xr, new) and self._find_hold(new_xr, new):
+                if new_xr is xr:
+                    return replace(plan, verdict="stays", reason=reason)
+                new = self._find_old(new_xr, name)
+            return self._compare(plan, old, new, new_xr)
         except UnknownError as error:
             return replace(plan, reason=str(error))
 
@@ -188,20 +193,18 @@ class Planner:
                 raise UnknownError(f'there is no Composition "{name}" before the change')
             return self._old[name]
         revision = text_at_machinery(xr, "compositionRevisionRef", "name")
-        value = self._dump.find((*_REVISION, "", revision)) if revision else None
-        if value is not None:
-            api_version, kind = manifests.COMPOSITION
-            metadata: Object = {**manifests.object_at(value, "metadata"), "name": name}
-            return Source(
-                value={**value, "apiVersion": api_version, "kind": kind, "metadata": metadata}
-            )
-        if revision:
-            raise UnknownError(f'the dump lacks CompositionRevision "{revision}"')
-        group, kind = manifests.group(manifests.COMPOSITION[0]), manifests.COMPOSITION[1]
-        value = self._dump.find((group, kind, "", name))
+        return self._find_live("CompositionRevision" if revision else "Composition", revision, name)
+
+    def _find_live(self, kind: str, revision: str, name: str) -> Source:
+        """Return a Composition of the dump; a revision has its name then."""
+        api_version, own_kind = manifests.COMPOSITION
+        value = self._dump.find((manifests.group(api_version), kind, "", revision or name))
         if value is None:
-            raise UnknownError(f'the dump lacks Composition "{name}"')
-        return Source(value=value)
+            raise UnknownError(f'the dump lacks {kind} "{revision or name}"')
+        metadata: Object = {**manifests.object_at(value, "metadata"), "name": name}
+        return Source(
+            value={**value, "apiVersion": api_version, "kind": own_kind, "metadata": metadata}
+        )
 
     def _find_hold(self, xr: Object, new: Source) -> str:
         """Return the reason for which an XR does not follow its Composition; empty if it does."""
@@ -230,30 +233,20 @@ class Planner:
             changes=[changes.of_object("destroy", *each) for each in observed.items()],
         )
 
-    def _compare(
-        self, plan: XrPlan, xr: Object, old: Source, new: Source, observed: Mapping[str, Object]
-    ) -> XrPlan:
-        key = key_of(xr)
-        xrd = self._xrds.get(key[:2])
-        if xrd is None:
-            raise UnknownError("the dump lacks its XRD")
+    def _compare(self, plan: XrPlan, old: Source, new: Source, new_xr: Object) -> XrPlan:
+        key = plan.order[1]
+        xr = self._xrs[key]
+        observed = self._dump.find_observed(xr)
+        old_inputs = self._find_inputs(xr, old)
+        new_inputs = replace(old_inputs, xr=new_xr, composition=new.value)
         api_version = manifests.text_at(new.value, "spec", "compositeTypeRef", "apiVersion")
         if api_version != xr["apiVersion"]:
             raise UnknownError(
                 f"the dump has it as {xr['apiVersion']}, and its Composition is for {api_version}"
             )
-        old_inputs = RenderInputs(
-            xr=xr,
-            composition=old.value,
-            observed=[*observed.values()],
-            xrd=xrd,
-            cluster=self._dump.store,
-        )
-        new_xr = self._rewrites.get(key) or xr
-        new_inputs = replace(old_inputs, xr=new_xr, composition=new.value)
         # The API server takes what it has under the schema that it has.
-        is_judged = key in self._rewrites or key[:2] in self._changed_xrds
-        if is_judged and (problems := xr_validation.validate(new_xr, xrd).errors):
+        is_judged = new_xr is not xr or key[:2] in self._changed_xrds
+        if is_judged and (problems := xr_validation.validate(new_xr, self._xrds[key[:2]]).errors):
             reason = self._explain(problems[0].message, new_inputs)
             return replace(plan, verdict="invalid", reason=reason)
         # A function that reads the clock or a random number would differ from itself.
@@ -267,10 +260,12 @@ class Planner:
             reason = self._explain(failure.diagnostics[0].message, new_inputs, after[-1])
             return replace(plan, verdict="fails", reason=reason)
         outcome = changes.find(observed, before[0], after[0], self._catalog)
-        if self._options.until_ready:
+        if self._until_ready:
             settled = changes.find(observed, before[-1], after[-1], self._catalog)
             outcome = changes.add_later(outcome, settled, observed, after[-1])
-        self._hand_down(before[-1], after[-1], outcome, [*observed.values()])
+        self._hand_down(outcome, observed)
+        if any(each.resource is None for each in outcome.changes):
+            self._hand_up(xr, changes.status_of(after[-1]))
         refusals = ", ".join(outcome.refusals)
         differences = outcome.changes
         # A program may have written data of Secrets anywhere, in any form.
@@ -297,7 +292,7 @@ class Planner:
         """Return the rendering of the next reconcile, and that of the last one if asked for."""
         try:
             first = self._renderings.render(source, inputs, functions_, answers)
-            if not self._options.until_ready:
+            if not self._until_ready:
                 return [first]
             return [first, self._renderings.settle(source, inputs, first, functions_)]
         except FatalError as error:
@@ -322,20 +317,58 @@ class Planner:
             requirements = rendering.result.requirements
         return not all(map(is_masked, self._dump.find_secrets(inputs, requirements)))
 
-    def _hand_down(
-        self, before: Rendering, after: Rendering, outcome: Outcome, observed: Sequence[Object]
-    ) -> None:
-        """Note what the change writes into the XRs that an XR composes."""
-        old, new = (
-            {key_of(each): (name, each) for name, each in side.result.composition.resources.items()}
-            for side in (before, after)
-        )
-        for key in (key_of(each) for each in observed if key_of(each) in old):
+    def _hand_down(self, outcome: Outcome, observed: Mapping[str, Object]) -> None:
+        """Note what the change makes of the XRs that an XR composes."""
+        for change in outcome.changes:
+            name = change.resource or ""
             # One of another kind under its resource name leaves it as it is.
-            is_gone = old[key][0] not in after.result.composition.resources
-            if key in self._xrs and key not in new and is_gone:
-                self._rewrites[key] = None
-        for key, (name, manifest) in new.items():
-            if key in self._xrs and key in old and old[key][1].get("spec") != manifest.get("spec"):
-                spec = outcome.manifests[name].get("spec", {})
-                self._rewrites[key] = {**self._xrs[key], "spec": spec}
+            key = key_of(observed[name]) if name in observed and change.verb != "add" else None
+            if key is not None and key in self._xrs:
+                self._rewrites[key] = outcome.manifests.get(name)
+
+    def _hand_up(self, xr: Object, status: Object) -> None:
+        """Note that the XR above reads the status of an XR, which the change makes another one."""
+        owners = self._find_owners(xr)
+        above = self._rewrites.get(owners[0], self._xrs[owners[0]]) if owners else None
+        if above is None:
+            return
+        plan = _start((len(owners) - 1, owners[0]), above)
+        reason = f"a step of it may read the status of {manifests.describe(xr)}, which changes"
+        unknown = replace(plan, reason=reason)
+        current: Object = {"conditions": [*manifests.objects_at(xr, "status", "conditions")]}
+        try:
+            source = self._new.get(plan.composition) or self._find_old(above, plan.composition)
+            inputs = self._find_inputs(above, source)
+            observed = [
+                {**each, **manifests.copy({"status": current}, status)}
+                if key_of(each) == key_of(xr)
+                else each
+                for each in inputs.observed
+            ]
+            old = self._renderings.render(source, inputs, source, {})
+            new = self._renderings.render(source, replace(inputs, observed=observed), source, {})
+            if sides.answer(old) != sides.answer(new):
+                self._later.append(unknown)
+                self._hand_up(above, changes.status_of(new))
+        except (FatalError, UnknownError):
+            self._later.append(unknown)
+
+    def _find_inputs(self, xr: Object, source: Source) -> RenderInputs:
+        """Return an XR and what the dump has for it. Raises UnknownError."""
+        xrd = self._xrds.get(key_of(xr)[:2])
+        if xrd is None:
+            raise UnknownError("the dump lacks its XRD")
+        return RenderInputs(
+            xr=xr,
+            composition=source.value,
+            observed=[*self._dump.find_observed(xr).values()],
+            xrd=xrd,
+            cluster=self._dump.store,
+        )
+
+
+def _start(order: tuple[int, Key], xr: Object) -> XrPlan:
+    """Return the plan of an XR of which nothing is known yet."""
+    label = "/".join(part for part in order[1][1:] if part)
+    name = text_at_machinery(xr, "compositionRef", "name")
+    return XrPlan(order=order, xr=label, composition=name, verdict="unknown")

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, TypeAlias
 
 from function_script.request.reader import format_path
 from function_script.texts import diagnostics
@@ -11,6 +11,9 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.tools import console
 from function_script.tools.plan.changes import Change
 from function_script.tools.plan.planning import Verdict, XrPlan
+
+# The changes of one cause, each with its XR.
+_Entry: TypeAlias = list[tuple[str, Change]]
 
 _VERBS: Final = ("destroy", "rename", "add", "change")
 _VERDICTS: Final[Mapping[Verdict, str]] = {
@@ -25,49 +28,18 @@ _MAX_VALUE: Final = 60
 _MAX_MARKDOWN: Final = 60_000
 
 
-class _Entry(NamedTuple):
-    """The changes of one cause, each with its XR."""
-
-    changes: list[tuple[str, Change]]
-
-    @property
-    def first(self) -> Change:
-        return self.changes[0][1]
-
-    def message(self) -> str:
-        change = self.first
-        number = len({(xr, each.resource) for xr, each in self.changes})
-        xrs = console.count(len({xr for xr, _ in self.changes}), "XR")
-        subject = f"{console.count(number, 'object')} of {xrs}"
-        if change.verb == "change":
-            before, after = (
-                console.to_short(value, _MAX_VALUE) for value in (change.before, change.after)
-            )
-            after = after if change.is_certain else "?"
-            text = f"{format_path(change.path)}: {before} becomes {after}"
-        elif change.verb == "rename":
-            text = f'"{change.before}" becomes "{change.after}", the object stays'
-        else:
-            orphan = f", and {change.before} stays behind" if change.before else ""
-            text = f"{change.object}{orphan}"
-        return f"{subject}{', later' if change.is_later else ''}: {text}"
-
-    def names(self, *, has_all: bool) -> list[str]:
-        names = [f"{each.object} of {xr}" for xr, each in self.changes]
-        return _cut([*dict.fromkeys(map(console.one_line, names))], has_all=has_all)
-
-
 def to_text(plans: Sequence[XrPlan], *, has_names: bool, columns: int | None = None) -> str:
     """Return a frame for each cause, the XRs without a plan by their reasons, and the totals."""
     parts = []
     for entry in _group(plans):
+        first = entry[0][1]
         problem = Diagnostic(
-            message=entry.message(),
-            span=entry.first.span,
-            excerpt=entry.first.excerpt,
-            notes=tuple(entry.names(has_all=has_names)),
+            message=_describe(entry),
+            span=first.span,
+            excerpt=first.excerpt,
+            notes=tuple(_list_names(entry, has_all=has_names)),
         )
-        parts.append(diagnostics.to_frame(problem, entry.first.verb, columns))
+        parts.append(diagnostics.to_frame(problem, first.verb, columns))
     for title, names in _list_reasons(plans):
         lines = _cut(names, has_all=has_names)
         parts.append("\n".join([title, *(f"  = {line}" for line in lines)]))
@@ -78,10 +50,11 @@ def to_markdown(plans: Sequence[XrPlan], *, has_names: bool) -> str:
     """Return the totals and a list of the causes, cut at the limit of a comment."""
     lines = [f"**{' '.join(total_lines(plans))}**", ""]
     for entry in _group(plans):
-        span = entry.first.span
-        place = "" if span is None else f" {console.to_code(str(span))}"
-        lines.append(f"- **{entry.first.verb}**{place}: {console.to_code(entry.message())}")
-        lines += [f"  - {console.to_code(name)}" for name in entry.names(has_all=has_names)]
+        first = entry[0][1]
+        place = "" if first.span is None else f" {console.to_code(str(first.span))}"
+        lines.append(f"- **{first.verb}**{place}: {console.to_code(_describe(entry))}")
+        names = _list_names(entry, has_all=has_names)
+        lines += [f"  - {console.to_code(name)}" for name in names]
     for title, names in _list_reasons(plans):
         first_names = ", ".join(map(console.to_code, names[:_MAX_NAMES]))
         lines.append(f"- {console.to_code(title)}: {first_names}")
@@ -139,11 +112,36 @@ def total_lines(plans: Sequence[XrPlan]) -> Iterator[str]:
     numbers = (objects["add"], objects["change"], objects["destroy"])
     yield "Plan: {} to add, {} to change, {} to destroy.".format(*numbers)
     verdicts = Counter(plan.verdict for plan in plans)
-    parts = [f"{console.count(len(plans), 'XR')} looked at"]
+    parts = [f"{console.count(len({plan.xr for plan in plans}), 'XR')} looked at"]
     parts += [f"{verdicts[each]} {text}" for each, text in _VERDICTS.items() if verdicts[each]]
     if number := sum(bool(plan.drift) for plan in plans):
         parts.append(f"{number} with drift")
     yield f"{', '.join(parts)}."
+
+
+def _describe(entry: _Entry) -> str:
+    """Return the numbers of objects and XRs, and what becomes of the first."""
+    change = entry[0][1]
+    number = len({(xr, each.resource) for xr, each in entry})
+    xrs = console.count(len({xr for xr, _ in entry}), "XR")
+    subject = f"{console.count(number, 'object')} of {xrs}"
+    if change.verb == "change":
+        before, after = (
+            console.to_short(value, _MAX_VALUE) for value in (change.before, change.after)
+        )
+        after = after if change.is_certain else "?"
+        text = f"{format_path(change.path)}: {before} becomes {after}"
+    elif change.verb == "rename":
+        text = f'"{change.before}" becomes "{change.after}", the object stays'
+    else:
+        orphan = f", and {change.before} stays behind" if change.before else ""
+        text = f"{change.object}{orphan}"
+    return f"{subject}{', later' if change.is_later else ''}: {text}"
+
+
+def _list_names(entry: _Entry, *, has_all: bool) -> list[str]:
+    names = [f"{each.object} of {xr}" for xr, each in entry]
+    return _cut([*dict.fromkeys(map(console.one_line, names))], has_all=has_all)
 
 
 def _group(plans: Sequence[XrPlan]) -> list[_Entry]:
@@ -158,9 +156,9 @@ def _group(plans: Sequence[XrPlan]) -> list[_Entry]:
             values = tuple(map(str, parts))
             cause = (change.step, place, field, values)
             key = (change.verb, change.is_later, plan.composition, cause)
-            entries.setdefault(key, _Entry([])).changes.append((plan.xr, change))
-    order = sorted(entries.values(), key=lambda entry: -len(entry.changes))
-    return sorted(order, key=lambda entry: _VERBS.index(entry.first.verb))
+            entries.setdefault(key, []).append((plan.xr, change))
+    order = sorted(entries.values(), key=lambda entry: -len(entry))
+    return sorted(order, key=lambda entry: _VERBS.index(entry[0][1].verb))
 
 
 def _list_reasons(plans: Sequence[XrPlan]) -> Iterator[tuple[str, list[str]]]:

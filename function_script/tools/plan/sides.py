@@ -112,7 +112,7 @@ class Renderings:
                 observed = [secrets.get(key_of(each), each) for each in inputs.observed]
                 cluster = Store(secrets.values(), self._dump.store)
                 other = render.reconcile(replace(inputs, observed=observed, cluster=cluster))
-                if _answer(other) != _answer(rendering):
+                if answer(other) != answer(rendering):
                     raise UnknownError("a step reads data of a Secret, which the dump has masked")
         return rendering
 
@@ -166,7 +166,7 @@ class Renderings:
         return self._indexes[directory]
 
 
-def _answer(rendering: Rendering) -> tuple[Mapping[str, Object], Object, str]:
+def answer(rendering: Rendering) -> tuple[Mapping[str, Object], Object, str]:
     """Return what Crossplane acts on."""
     result = rendering.result
     failure = "" if result.failure is None else result.failure.diagnostics[0].message

@@ -62,7 +62,7 @@ def test_number_of_processes_follows_that_of_xrs(
         ExitStack() as stack,
     ):
         renderings = Renderings(cluster, files, renderer.Options(), pool, stack)
-        planner = Planner(cluster, project / "new", renderings, planning.Options())
+        planner = Planner(cluster, renderings, project / "new", None)
         assert planner.count_processes([project]) == count
         # It can be read once.
         assert planner.count_processes([project, project / "pipe"]) == 1

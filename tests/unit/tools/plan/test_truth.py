@@ -13,7 +13,6 @@ from function_script.documents import to_yaml_stream
 from function_script.request.values import Object
 from function_script.tools import local_pool
 from function_script.tools.manifests import compare_values
-from function_script.tools.plan import planning
 from function_script.tools.plan.dump import Dump
 from function_script.tools.plan.planning import Planner, XrPlan
 from function_script.tools.plan.sides import Renderings
@@ -188,7 +187,7 @@ def test_random_edits_do_what_their_plans_say(tmp_path: Path) -> None:
             project = Project.of([tmp_path], allowed=None)
             dump = dump_of(core, old)
             renderings = Renderings(dump, project, renderer.Options(), pool, stack)
-            (plan,) = Planner(dump, tmp_path, renderings, planning.Options()).plan()
+            (plan,) = Planner(dump, renderings, tmp_path, None).plan()
             assert plan.verdict in {"planned", "unchanged"}, plan
             assert not plan.drift
             before = live(core)
