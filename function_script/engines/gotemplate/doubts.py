@@ -74,13 +74,13 @@ def _find_unread_variables(root: Sequence[nodes.Node], source: Source) -> Iterat
     """Find declarations in actions that nothing reads; not those of range and with."""
     walker = _VariableWalker()
     walker.walk_body(root, {})
-    for declaration in walker.declarations:
-        name = declaration.variable.names[0]
+    for variable, hides_another in walker.declarations:
+        name = variable.names[0]
         # A name that begins with an underscore is meant to be unread.
-        if declaration.is_read or name.startswith("$_"):
+        if variable in walker.read or name.startswith("$_"):
             continue
-        position = source.text.rfind(name, 0, declaration.variable.position + len(name))
-        if declaration.hides_another:
+        position = source.text.rfind(name, 0, variable.position + len(name))
+        if hides_another:
             message = f"{name} is another variable here, which ends with this block"
             hint = f"set the one outside with =, not :=: {name} = …"
         else:
@@ -228,26 +228,19 @@ def _is_constant(word: nodes.Operand) -> bool:
 _EFFECTS: Final = frozenset({"set", "unset", "fail", "merge", "mergeOverwrite", "mustMerge"})
 
 
-class _Declaration:
-    """A declaration of a variable. ``hides_another``: an outer block has one of that name."""
-
-    __slots__ = ("hides_another", "is_read", "variable")
-
-    def __init__(self, variable: nodes.Variable, *, hides_another: bool) -> None:
-        self.variable = variable
-        self.hides_another = hides_another
-        self.is_read = False
-
-
 # None: a variable of a range or a with.
-_Scope: TypeAlias = dict[str, _Declaration | None]
+_Scope: TypeAlias = dict[str, nodes.Variable | None]
 
 
 class _VariableWalker:
-    """Walks nodes with the visible declarations by name; a block has a copy of the outer scope."""
+    """Walks nodes with the visible declarations by name; a block has a copy of the outer scope.
+
+    ``declarations`` says of each whether an outer block has one of that name.
+    """
 
     def __init__(self) -> None:
-        self.declarations: list[_Declaration] = []
+        self.declarations: list[tuple[nodes.Variable, bool]] = []
+        self.read: set[nodes.Variable] = set()
 
     def walk_body(self, body: Iterable[nodes.Node], visible: _Scope) -> None:
         """Walk a block; what it declares ends with it."""
@@ -284,21 +277,21 @@ class _VariableWalker:
         """Add the variables of an action to their block."""
         for variable in pipe.declared:
             name = variable.names[0]
-            declaration = _Declaration(variable, hides_another=outer.get(name) is not None)
-            scope[name] = declaration
+            hides_another = outer.get(name) is not None
+            scope[name] = variable
             # A pipeline may be written for what it does and not for its value.
             if not any(
                 isinstance(part, nodes.Identifier) and part.name in _EFFECTS
                 for part in nodes.walk_nodes([pipe])
             ):
-                self.declarations.append(declaration)
+                self.declarations.append((variable, hides_another))
 
     def walk_pipe(self, pipe: nodes.Pipe, scope: _Scope) -> None:
         """Note the variables that a pipeline reads."""
         for part in nodes.walk_nodes(pipe.commands):
-            declaration = scope.get(part.names[0]) if isinstance(part, nodes.Variable) else None
-            if declaration is not None:
-                declaration.is_read = True
+            variable = scope.get(part.names[0]) if isinstance(part, nodes.Variable) else None
+            if variable is not None:
+                self.read.add(variable)
 
 
 # Comparisons

@@ -212,7 +212,11 @@ def _read_annotations(call: object) -> _Attributes:
     """
     function = cast("FunctionType", call)
     code = function.__code__
-    names = {name: _name_type(kind) for name, kind in function.__annotations__.items()}
+    # An annotation is a text where a module delays them.
+    names = {
+        name: kind if isinstance(kind, str) else getattr(kind, "__name__", "")
+        for name, kind in function.__annotations__.items()
+    }
     result = names.pop("return", "")
     # Templates pass arguments by position: those by name are for Python's callers.
     for name in code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]:
@@ -228,8 +232,3 @@ def _read_annotations(call: object) -> _Attributes:
         "returns": _RESULTS.get(result, "any"),
         "injects": injects,
     }
-
-
-def _name_type(kind: object) -> str:
-    """Return the name of an annotation, which is a text where a module delays them."""
-    return kind if isinstance(kind, str) else getattr(kind, "__name__", "")

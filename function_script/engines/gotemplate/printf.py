@@ -187,7 +187,7 @@ def _format_float(value: float, verb: str, flags: Flags) -> str:
     if precision is None and verb in "fFeE":
         precision = 6
     letter = {"v": "g", "F": "f"}.get(verb, verb)
-    text = format_float(value, letter, precision, keep_zeros=flags.sharp)
+    text = _float_text(value, letter, precision, keep_zeros=flags.sharp)
     if text.startswith("-"):
         sign, text = "-", text[1:]
     else:
@@ -203,7 +203,7 @@ def _format_float(value: float, verb: str, flags: Flags) -> str:
 # Floats, as Go's strconv.FormatFloat writes them
 
 
-def format_float(number: float, verb: str, precision: int | None, *, keep_zeros: bool) -> str:
+def _float_text(number: float, verb: str, precision: int | None, *, keep_zeros: bool) -> str:
     """Format ``number`` with verb e, E, f, g or G; precision None is the shortest.
 
     Only a minus is written as sign. ``keep_zeros`` is the flag ``#``: a decimal point is always
@@ -211,7 +211,11 @@ def format_float(number: float, verb: str, precision: int | None, *, keep_zeros:
     """
     if not math.isfinite(number):
         return "NaN" if math.isnan(number) else ("Inf" if number > 0 else "-Inf")
-    text = _digits(number, verb, precision)
+    if verb in "gG" and precision is None:
+        text = printing.float_text(number)
+        text = text.upper() if verb == "G" else text
+    else:
+        text = f"{number:.{max(precision or 0, 1 if verb in 'gG' else 0)}{verb}}"
     if not keep_zeros:
         return text
     cut = next((index for index, letter in enumerate(text) if letter in "eE"), len(text))
@@ -221,13 +225,6 @@ def format_float(number: float, verb: str, precision: int | None, *, keep_zeros:
     significant = len(digits.lstrip("0")) or (1 if digits == "0" else 0)
     point = "" if "." in mantissa else "."
     return f"{mantissa}{point}{'0' * (count - significant)}{tail}"
-
-
-def _digits(number: float, verb: str, precision: int | None) -> str:
-    if verb in "gG" and precision is None:
-        text = printing.float_text(number)
-        return text.upper() if verb == "G" else text
-    return f"{number:.{max(precision or 0, 1 if verb in 'gG' else 0)}{verb}}"
 
 
 # Containers

@@ -33,16 +33,12 @@ def to_text(value: object) -> str:
         return f"map[{' '.join(pairs)}]"
     if isinstance(value, (list, bytes)):
         return f"[{' '.join(map(to_text, value))}]"
-    return struct_text(value) if isinstance(value, values.Struct) else NIL
-
-
-def struct_text(value: values.Struct) -> str:
-    """Return the text of a struct's String method, or its fields: ``{Ready True}``."""
+    if not isinstance(value, values.Struct):
+        return NIL
     text = value.text()
-    if text is not None:
-        return text
-    fields = " ".join(map(to_text, value.fields.values()))
-    return f"&{{{fields}}}" if value.pointer else f"{{{fields}}}"
+    # Without a String method, the fields: ``{Ready True}``.
+    fields = f"{'&' * value.pointer}{{{' '.join(map(to_text, value.fields.values()))}}}"
+    return fields if text is None else text
 
 
 def float_text(number: float) -> str:

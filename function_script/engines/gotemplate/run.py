@@ -21,7 +21,6 @@ from function_script.engines.gotemplate.errors import (
     GoError,
     LimitExceededError,
 )
-from function_script.engines.gotemplate.function import NextRandom
 from function_script.engines.gotemplate.syntax.nodes import Site
 from function_script.engines.gotemplate.values import MISSING, Int
 from function_script.request.limits import Limits
@@ -144,9 +143,9 @@ class Run:
         # Set by tests: every random number is then 0.
         self.is_random_zero = False
         self._limits = limits
-        self._seed = seed
-        self._is_salted = is_salted
-        self._random_counts: dict[str, int] = {}
+        self.seed = seed
+        self.is_salted = is_salted
+        self.random_counts: dict[str, int] = {}
         self.random_texts: list[str] = []
         self._steps = limits.steps
         self._next_check = limits.steps - _STEPS_UNOBSERVED
@@ -326,14 +325,6 @@ class Run:
         self.check_string(measure.characters)
         return measure.plain
 
-    def check_output(self) -> None:
-        """Refuse more text than a step may render."""
-        count, limit = self._output_characters, self._limits.output_bytes
-        if count > limit:
-            raise LimitExceededError(
-                f"output of {count} characters, the limit is {limit}", limit="output"
-            )
-
     def _check_budget(self) -> None:
         self._next_check = self._steps - _STEPS_UNOBSERVED
         if self._steps < 0:
@@ -352,45 +343,39 @@ class Run:
             self._count_output()
 
     def _count_output(self) -> None:
-        """Add the parts written since the last check to the length of the output."""
+        """Add the parts written since the last check; refuse more text than a step may render."""
         counted, self._counted_parts = self._counted_parts, len(self.parts)
         self._output_characters += sum(map(len, self.parts[counted:]))
-        self.check_output()
-
-    # Random numbers
-
-    def seed_random(self, site: str) -> NextRandom:
-        """Return a source of numbers for the call at ``site``: the same in every run of one XR.
-
-        Every further call at a site gives another number.
-        """
-        return _RandomNumbers(self, site)
-
-    def draw_random(self, site: str, bound: int) -> int:
-        """Return the next number in [0, bound) for the call at ``site``."""
-        if self.is_random_zero:
-            return 0
-        count = self._random_counts[site] = self._random_counts.get(site, 0) + 1
-        draw = f"{site}\0{count}"
-        if self._is_salted:
-            digest = hmac.digest(self._seed.encode(), draw.encode(), "sha256")
-        else:
-            digest = hashlib.sha256(f"{self._seed}\0{draw}".encode()).digest()
-        # Of 256 bits, the remainder is as good as even.
-        return int.from_bytes(digest) % bound
+        count, limit = self._output_characters, self._limits.output_bytes
+        if count > limit:
+            raise LimitExceededError(
+                f"output of {count} characters, the limit is {limit}", limit="output"
+            )
 
 
-class _RandomNumbers:
-    """A NextRandom of the call at ``site``."""
+class RandomNumbers:
+    """A NextRandom of the call at ``site``: its numbers are the same in every run of one XR."""
 
     def __init__(self, run: Run, site: str) -> None:
         self._run = run
         self._site = site
 
     def __call__(self, bound: int) -> int:
-        return self._run.draw_random(self._site, bound)
+        """Return the next number in [0, bound)."""
+        run, site = self._run, self._site
+        if run.is_random_zero:
+            return 0
+        count = run.random_counts[site] = run.random_counts.get(site, 0) + 1
+        draw = f"{site}\0{count}"
+        if run.is_salted:
+            digest = hmac.digest(run.seed.encode(), draw.encode(), "sha256")
+        else:
+            digest = hashlib.sha256(f"{run.seed}\0{draw}".encode()).digest()
+        # Of 256 bits, the remainder is as good as even.
+        return int.from_bytes(digest) % bound
 
     def keep(self, text: str) -> str:
+        """Record a text that was made of the numbers."""
         self._run.random_texts.append(text)
         return text
 

@@ -256,25 +256,19 @@ def check_argument(value: object, type_name: str) -> object:
         return value
     if type_name == "any":
         return None if value is MISSING else value
-    if type_name == "map":
-        return to_map(value)
-    if type_name == "list":
-        return to_list(value)
-    return value if values.go_type(value) == type_name else refuse(value, type_name)
-
-
-def to_map(value: object) -> object:
-    """Return a map[string]interface {}: nil when there is no value."""
-    if isinstance(value, dict) and not isinstance(value, values.TypedMap):
+    if type_name not in _CONTAINERS:
+        return value if values.go_type(value) == type_name else refuse(value, type_name)
+    kind, typed, nil = _CONTAINERS[type_name]
+    if isinstance(value, kind) and not isinstance(value, typed):
         return value
-    return values.NilMap() if value is MISSING else refuse(value, "map[string]interface {}")
+    # No value is a nil map or a nil list.
+    return nil() if value is MISSING else refuse(value, values.go_type(nil()))
 
 
-def to_list(value: object) -> object:
-    """Return a []interface {}: nil when there is no value."""
-    if isinstance(value, list) and not isinstance(value, values.TypedList):
-        return value
-    return values.NilList() if value is MISSING else refuse(value, "[]interface {}")
+_CONTAINERS: Final[Mapping[str, tuple[type, type, type]]] = {
+    "map": (dict, values.TypedMap, values.NilMap),
+    "list": (list, values.TypedList, values.NilList),
+}
 
 
 def refuse(value: object, type_name: str) -> NoReturn:

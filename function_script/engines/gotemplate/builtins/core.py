@@ -15,17 +15,6 @@ FUNCTIONS: Final = FunctionTable()
 
 # Comparison, by Go's rules: none across kinds, nil equals nil
 
-_KINDS: Final[dict[type, str]] = {
-    str: "string",
-    int: "integer",
-    values.Int: "integer",
-    float: "float",
-    bool: "bool",
-    # Unsigned integers compare with signed ones.
-    values.Uint8: "integer",
-    values.Uint32: "integer",
-    values.Uint64: "integer",
-}
 # Errors do not show values of more nodes: they may be endless.
 _MAX_NODES: Final = 1000
 _INVALID: Final = "invalid type for comparison"
@@ -33,12 +22,14 @@ _INVALID: Final = "invalid type for comparison"
 
 def _kind(value: object) -> str:
     """Return the basic kind of a value; empty for a value without an order."""
-    kind = _KINDS.get(type(value))
-    if kind is not None:
-        return kind
-    if isinstance(value, values.NamedString):
+    if isinstance(value, str):
         return "string"
-    return "integer" if isinstance(value, values.Sized) else ""
+    if isinstance(value, bool):
+        return "bool"
+    # Unsigned integers compare with signed ones.
+    if isinstance(value, int):
+        return "integer"
+    return "float" if isinstance(value, float) else ""
 
 
 @FUNCTIONS.add("eq", parameters="value value...", accepts=Accepts.MISSING)

@@ -6,7 +6,7 @@ from typing import Final, NoReturn, TypeAlias, cast
 
 from function_script.engines.gotemplate import errors, runtime, values
 from function_script.engines.gotemplate.function import Accepts, Function, Injects
-from function_script.engines.gotemplate.run import Expression, Frame
+from function_script.engines.gotemplate.run import Expression, Frame, RandomNumbers
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax.nodes import Site
 
@@ -334,7 +334,7 @@ class Call(Expression):
         if callee.has_run:
             result = callee.call(run, *arguments)
         elif callee.has_random:
-            result = callee.call(run.seed_random(self.key), *arguments)
+            result = callee.call(RandomNumbers(run, self.key), *arguments)
         else:
             result = callee.call(*arguments)
         if callee.measures:

@@ -34,34 +34,20 @@ def _check_count(count: int) -> None:
         raise LimitExceededError(f"{count} draws for one value, the limit is {_MAX_DRAWS}")
 
 
-@FUNCTIONS.add("randAlphaNum")
-def random_letters_and_digits(next_random: NextRandom, count: int) -> str:
-    """N letters and digits, the same at each reconcile of one XR."""
-    return _random_text(next_random, count, _LETTERS + string.digits)
+def _add_text(name: str, characters: str, noun: str) -> None:
+    """Add a function that draws some of these characters."""
+
+    @FUNCTIONS.add(name, summary=f"N {noun}, the same at each reconcile of one XR.")
+    def _draw(next_random: NextRandom, count: int) -> str:
+        _check_count(count)
+        text = "".join(characters[next_random(len(characters))] for _ in range(count))
+        return next_random.keep(text)
 
 
-@FUNCTIONS.add("randAlpha")
-def random_letters(next_random: NextRandom, count: int) -> str:
-    """N letters, the same at each reconcile of one XR."""
-    return _random_text(next_random, count, _LETTERS)
-
-
-@FUNCTIONS.add("randAscii")
-def random_ascii(next_random: NextRandom, count: int) -> str:
-    """N printable characters, the same at each reconcile of one XR."""
-    return _random_text(next_random, count, _PRINTABLE)
-
-
-@FUNCTIONS.add("randNumeric")
-def random_digits(next_random: NextRandom, count: int) -> str:
-    """N digits, the same at each reconcile of one XR."""
-    return _random_text(next_random, count, string.digits)
-
-
-def _random_text(next_random: NextRandom, count: int, characters: str) -> str:
-    _check_count(count)
-    text = "".join(characters[next_random(len(characters))] for _ in range(count))
-    return next_random.keep(text)
+_add_text("randAlphaNum", _LETTERS + string.digits, "letters and digits")
+_add_text("randAlpha", _LETTERS, "letters")
+_add_text("randAscii", _PRINTABLE, "printable characters")
+_add_text("randNumeric", string.digits, "digits")
 
 
 @FUNCTIONS.add("randBytes")

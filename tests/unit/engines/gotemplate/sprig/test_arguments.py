@@ -12,7 +12,7 @@ from function_script.engines.gotemplate.conditions import Condition
 from function_script.engines.gotemplate.errors import CallError, LimitExceededError
 from function_script.engines.gotemplate.function import Function, Injects
 from function_script.engines.gotemplate.go_time import Duration, Location, Month, Time
-from function_script.engines.gotemplate.run import CompiledProgram, Run
+from function_script.engines.gotemplate.run import CompiledProgram, RandomNumbers, Run
 from function_script.engines.gotemplate.sprig.semver import Version
 from function_script.engines.gotemplate.values import (
     Int,
@@ -85,7 +85,7 @@ def _injected(function: Function) -> tuple[object, ...]:
     """Return the injected argument, in front of the template's arguments."""
     run = Run(CompiledProgram({}, mutates=True, failures=[]), Limits(), "")
     if function.injects is Injects.RANDOM:
-        return (run.seed_random("here"),)
+        return (RandomNumbers(run, "here"),)
     return (run,) if function.injects in {Injects.ALLOCATOR, Injects.RUN} else ()
 
 
