@@ -138,15 +138,6 @@ def test_large_response_is_told_before_callers_refuse_it(channel: grpc.Channel, 
     assert "limit" in fatal.message
 
 
-def test_large_state_of_earlier_steps_is_told_as_such(channel: grpc.Channel) -> None:
-    """No step of ours can make it smaller, so the call fails with this reason."""
-    desired = {"resources": {"big": {"resource": {"kind": "A", "s": "x" * 5_000_000}}}}
-    with pytest.raises(grpc.RpcError) as error:
-        call(channel, builders.request(builders.starlark(NOTHING), desired=desired))
-    assert error.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
-    assert "callers accept 4 MiB" in str(error.value.details())
-
-
 def test_exhausted_descriptors_are_reported_and_survived(
     server: Server, channel: grpc.Channel
 ) -> None:

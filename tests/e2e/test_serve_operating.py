@@ -86,8 +86,11 @@ def test_refused_call_is_counted_and_logged(server: Server) -> None:
     """It has no response; log and metrics have the reason."""
     state = {"resources": {"big": {"resource": {"kind": "A", "s": "x" * 5_000_000}}}}
     large = builders.request(builders.starlark(NOTHING), desired=state)
-    with server.channel() as channel, pytest.raises(grpc.RpcError):
+    with server.channel() as channel, pytest.raises(grpc.RpcError) as refused:
         call(channel, large)
+    # No step of ours can make it smaller, so the call fails.
+    assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert "callers accept 4 MiB" in str(refused.value.details())
     text = server.fetch("/metrics")[1]
     server.wait_until_it_says("refused by the transport")
     assert 'function_script_calls_refused_total{status="RESOURCE_EXHAUSTED"} 1.0' in text
