@@ -14,18 +14,23 @@ import time
 import urllib.error
 import urllib.request
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
 import grpc
 from e2e.authority import Identity
+from support import builders
 from support.paths import ROOT
 from support.timing import PATIENCE_SECONDS, wait_until, wait_until_busy
 
 from function_script.proto.v1 import run_function_pb2 as pb
 
+NOTHING = "def main(req):\n    return {}\n"
+"""A script that composes nothing."""
+ENDLESS = "def main(req):\n    for i in range(1000000000):\n        pass\n"
+GOOD = builders.request(builders.starlark(NOTHING))
 SERVER_NAME = "function-script.crossplane-system"
 # Of this process's environment; with the second the tests say which build it is that they test.
 _PASSED = ("PATH", "PYTHONPATH")
@@ -61,8 +66,7 @@ class Server:
             [python, "-P", "-m", "function_script.cli", "serve"]
             + (_with_free_ports(flags) if ports == "free" else [*flags]),
             cwd=ROOT,
-            env={name: os.environ[name] for name in _PASSED if name in os.environ}
-            | dict(env or {}),
+            env=_environment() | dict(env or {}),
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
@@ -187,6 +191,25 @@ class Server:
         self._is_serving.set()
 
 
+def serve_in_vain(
+    *flags: str, python: str = sys.executable, prepare: Callable[[], None] | None = None
+) -> tuple[int, str]:
+    """Start a server that cannot serve; return its exit code and its stderr, without a bug."""
+    ended = subprocess.run(
+        [python, "-P", "-m", "function_script.cli", "serve", *_with_free_ports(flags)],
+        cwd=ROOT,
+        env=_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_SECONDS,
+        preexec_fn=prepare,
+    )
+    assert "Traceback" not in ended.stderr
+    assert "our mistake" not in ended.stderr
+    return ended.returncode, ended.stderr
+
+
 def call(
     channel: grpc.Channel,
     request: pb.RunFunctionRequest,
@@ -216,6 +239,10 @@ def _parse(line: str) -> list[dict[str, object]]:
         words = [word.partition("=") for word in line.split()]
         return [{"msg": "serving", **{key: value for key, sign, value in words if sign}}]
     return []
+
+
+def _environment() -> dict[str, str]:
+    return {name: os.environ[name] for name in _PASSED if name in os.environ}
 
 
 def _with_free_ports(flags: tuple[str, ...]) -> list[str]:

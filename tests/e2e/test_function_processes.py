@@ -11,7 +11,7 @@ import tarfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from e2e.scripted_registry import Registry, serving
@@ -32,6 +32,7 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.tools.processes import packages, probe
+from function_script.tools.processes.cache import CachedImage
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.processes.server import FunctionServer, ServerOptions
 from function_script.tools.render.renderer import Options
@@ -54,7 +55,7 @@ def registry() -> Iterator[Registry]:
         yield served
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The user's directory of caches."""
     root = tmp_path_factory.mktemp("cache")
@@ -72,15 +73,29 @@ def mark() -> Iterator[str]:
     wait_until(lambda: not find_processes(word))
 
 
-def start(
-    registry: Registry, cache: Path, mode: str, mark: str, *, seconds: float = 30.0
-) -> FunctionServer:
-    """Return the server of a function, before it listens."""
-    put_server(registry, mode, mode, mark)
-    reference = f"{registry.name}/team/function-test:{mode}"
-    options = PackageOptions(root=cache, pull="Always")
-    image = packages.load("function-test", reference, options)
-    return FunctionServer("function-test", image, ServerOptions(start_seconds=seconds))
+class Place(NamedTuple):
+    """A registry, the caches, and the word in the command lines of a test's functions."""
+
+    registry: Registry
+    cache: Path
+    mark: str
+
+    def load(self, tag: str) -> CachedImage:
+        """Return the image of a tag."""
+        reference = f"{self.registry.name}/team/function-test:{tag}"
+        options = PackageOptions(root=self.cache, pull="Always")
+        return packages.load("function-test", reference, options)
+
+    def start(self, mode: str, *, seconds: float = 30.0) -> FunctionServer:
+        """Return the server of a function, before it listens."""
+        put_server(self.registry, mode, mode, self.mark)
+        options = ServerOptions(start_seconds=seconds)
+        return FunctionServer("function-test", self.load(mode), options)
+
+
+@pytest.fixture
+def place(registry: Registry, cache: Path, mark: str) -> Place:
+    return Place(registry, cache, mark)
 
 
 def request(size: int = 1) -> fnv1.RunFunctionRequest:
@@ -102,16 +117,14 @@ def failure(server: FunctionServer, *, call_seconds: float = 10.0) -> Diagnostic
     pytest.fail(f"it answered {response}")
 
 
-def look_around(registry: Registry, cache: Path, tag: str) -> dict[str, Any]:
-    """Run the image of a tag, and return its surroundings as the function sees them."""
-    options = PackageOptions(root=cache, pull="Always")
-    image = packages.load("f", f"{registry.name}/team/function-test:{tag}", options)
-    server = FunctionServer("f", image, ServerOptions())
+def look_around(server: FunctionServer) -> dict[str, Any]:
+    """Run a function, and return its surroundings as it sees them."""
     try:
         server.wait()
         response = server.call(request(), 10)
     finally:
         server.stop()
+    assert response.desired == request().desired
     return dict(ast.literal_eval(response.results[0].message))
 
 
@@ -121,15 +134,10 @@ def facts(registry: Registry, cache: Path) -> dict[str, object]:
     # An open file of this process that programs inherit.
     leak = os.open("/etc/passwd", os.O_RDONLY)
     os.set_inheritable(leak, True)  # noqa: FBT003 - positional alone
-    server = start(registry, cache, "serve", "facts")
     try:
-        server.wait()
-        response = server.call(request(), 10)
+        return look_around(Place(registry, cache, "facts").start("serve"))
     finally:
-        server.stop()
         os.close(leak)
-    assert response.desired == request().desired
-    return dict(ast.literal_eval(response.results[0].message))
 
 
 def test_function_gets_its_arguments_and_nothing_of_the_users_environment(
@@ -159,9 +167,7 @@ _PASSWD = (
         pytest.param("other", "/tmp", id="unknown"),  # noqa: S108 - its own
     ],
 )
-def test_home_with_files_is_that_of_the_images_user(
-    registry: Registry, cache: Path, mark: str, user: str, home: str
-) -> None:
+def test_home_with_files_is_that_of_the_images_user(place: Place, user: str, home: str) -> None:
     """Python finds modules there that were installed for this user alone."""
     files = [
         member("etc/passwd", _PASSWD),
@@ -170,34 +176,33 @@ def test_home_with_files_is_that_of_the_images_user(
         member("root/.profile"),
     ]
     put_image(
-        registry,
+        place.registry,
         (python_layer(), server_layer(), archive(files)),
         "home",
-        Cmd=[f"--mark={mark}"],
+        Cmd=[f"--mark={place.mark}"],
         User=user,
     )
-    assert look_around(registry, cache, "home")["environment"]["HOME"] == home
+    surroundings = look_around(FunctionServer("f", place.load("home"), ServerOptions()))
+    assert surroundings["environment"]["HOME"] == home
 
 
-def test_entrypoint_is_found_by_path_arguments_and_working_directory(
-    registry: Registry, cache: Path, mark: str
-) -> None:
+def test_entrypoint_is_found_by_path_arguments_and_working_directory(place: Place) -> None:
     files = [
         member("first/function", type=tarfile.DIRTYPE),
         member("work", type=tarfile.SYMTYPE, linkname="srv/app"),
         member("srv/app/bin/function", type=tarfile.LNKTYPE, linkname="function"),
     ]
     put_image(
-        registry,
+        place.registry,
         (python_layer(), server_layer(), archive([]), archive(files)),
         "path",
-        entrypoint=["function", f"--mark={mark}"],
+        entrypoint=["function", f"--mark={place.mark}"],
         environment={"PATH": "/missing:/first:bin"},
         WorkingDir="/work",
     )
-    surroundings = look_around(registry, cache, "path")
+    surroundings = look_around(FunctionServer("f", place.load("path"), ServerOptions()))
     assert surroundings["directory"] == "/srv/app"
-    assert surroundings["arguments"] == [f"--mark={mark}", "--insecure"]
+    assert surroundings["arguments"] == [f"--mark={place.mark}", "--insecure"]
 
 
 def test_function_sees_its_image_alone(facts: dict[str, object]) -> None:
@@ -254,33 +259,27 @@ def test_function_writes_into_memory_alone(facts: dict[str, object]) -> None:
     ],
 )
 def test_function_that_misbehaves_is_ended_with_an_error(
-    registry: Registry, cache: Path, mark: str, mode: str, cause: str
+    place: Place, mode: str, cause: str
 ) -> None:
     slow = mode in {"hang", "elsewhere", "silent"}
-    server = start(registry, cache, mode, mark, seconds=2 if slow else 30)
+    server = place.start(mode, seconds=2 if slow else 30)
     problem = failure(server, call_seconds=2 if mode == "hang-at-request" else 30)
     assert problem.message == f'cannot run function "function-test": {cause}'
-    assert find_processes(mark) == []
+    assert find_processes(place.mark) == []
 
 
-def test_function_writes_no_more_into_memory_than_its_tmp_has(
-    registry: Registry, cache: Path, mark: str
-) -> None:
-    problem = failure(start(registry, cache, "disk", mark))
+def test_function_writes_no_more_into_memory_than_its_tmp_has(place: Place) -> None:
+    problem = failure(place.start("disk"))
     assert problem.notes == ("log: 256 MiB: No space left on device",)
 
 
-def test_log_of_a_function_that_fails_is_shown_without_control_characters(
-    registry: Registry, cache: Path, mark: str
-) -> None:
-    problem = failure(start(registry, cache, "crash", mark))
+def test_log_of_a_function_that_fails_is_shown_without_control_characters(place: Place) -> None:
+    problem = failure(place.start("crash"))
     assert problem.notes == ("log: starting", "log: no \\u001b[31mconfiguration")
 
 
-def test_log_of_a_function_that_prints_without_end_is_cut(
-    registry: Registry, cache: Path, mark: str
-) -> None:
-    problem = failure(start(registry, cache, "flood", mark))
+def test_log_of_a_function_that_prints_without_end_is_cut(place: Place) -> None:
+    problem = failure(place.start("flood"))
     assert sum(len(str(note)) for note in problem.notes) < 10_000
 
 
@@ -300,20 +299,17 @@ def test_log_of_a_function_that_prints_without_end_is_cut(
     ],
 )
 def test_entrypoint_that_is_no_program_is_an_error(
-    registry: Registry, cache: Path, content: bytes, entrypoint: str, cause: str
+    place: Place, content: bytes, entrypoint: str, cause: str
 ) -> None:
-    put_image(registry, [archive([member("function", content)])], "v2", entrypoint=[entrypoint])
-    options = PackageOptions(root=cache, pull="Always")
-    image = packages.load("f", f"{registry.name}/team/function-test:v2", options)
-    problem = failure(FunctionServer("f", image, ServerOptions()))
+    put_image(
+        place.registry, [archive([member("function", content)])], "v2", entrypoint=[entrypoint]
+    )
+    problem = failure(FunctionServer("f", place.load("v2"), ServerOptions()))
     assert problem.message == f'cannot run function "f": its entrypoint "{entrypoint}" {cause}'
 
 
-def test_command_that_is_interrupted_ends_a_start_at_once(
-    project: Path, registry: Registry, cache: Path, mark: str
-) -> None:
-    del cache
-    put_server(registry, "hang", "interrupted", mark)
+def test_command_that_is_interrupted_ends_a_start_at_once(project: Path, place: Place) -> None:
+    put_server(place.registry, "hang", "interrupted", place.mark)
     functions = project / "functions.yaml"
     functions.write_text(functions.read_text().replace(":render", ":interrupted"))
     with subprocess.Popen(
@@ -321,30 +317,26 @@ def test_command_that_is_interrupted_ends_a_start_at_once(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as command:
-        wait_until(lambda: find_processes(mark))
+        wait_until(lambda: find_processes(place.mark))
         command.send_signal(signal.SIGINT)
         # Less than a function has to listen.
         assert command.wait(20) == 130
-    assert find_processes(mark) == []
+    assert find_processes(place.mark) == []
 
 
-def test_processes_that_a_function_starts_end_with_it(
-    registry: Registry, cache: Path, mark: str
-) -> None:
-    server = start(registry, cache, "children", mark)
+def test_processes_that_a_function_starts_end_with_it(place: Place) -> None:
+    server = place.start("children")
     try:
         server.wait()
-        assert len(find_processes(mark)) >= 2
+        assert len(find_processes(place.mark)) >= 2
     finally:
         server.stop()
-    assert find_processes(mark) == []
+    assert find_processes(place.mark) == []
 
 
-def test_function_is_called_several_times_at_once(
-    registry: Registry, cache: Path, mark: str
-) -> None:
+def test_function_is_called_several_times_at_once(place: Place) -> None:
     sizes = range(1, 6)
-    server = start(registry, cache, "serve", mark)
+    server = place.start("serve")
     try:
         server.wait()
         # All responses together fit into HTTP/2's first window, which the server does not watch.
@@ -360,6 +352,7 @@ _COMMAND = """
 import sys, time
 from pathlib import Path
 from function_script.tools.processes import packages
+from function_script.tools.processes.cache import CachedImage
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.processes.server import FunctionServer, ServerOptions
 image = packages.load("f", sys.argv[2], PackageOptions(root=Path(sys.argv[1])))
@@ -370,42 +363,38 @@ time.sleep(60)
 """
 
 
-def test_processes_end_with_a_command_that_is_killed(
-    registry: Registry, cache: Path, mark: str
-) -> None:
-    put_server(registry, "children", "killed", mark)
-    reference = f"{registry.name}/team/function-test:killed"
+def test_processes_end_with_a_command_that_is_killed(place: Place) -> None:
+    put_server(place.registry, "children", "killed", place.mark)
+    reference = f"{place.registry.name}/team/function-test:killed"
     with subprocess.Popen(
-        [sys.executable, "-c", _COMMAND, str(cache), reference], stdout=subprocess.PIPE
+        [sys.executable, "-c", _COMMAND, str(place.cache), reference], stdout=subprocess.PIPE
     ) as command:
         assert command.stdout is not None
         assert command.stdout.readline() == b"ready\n"
-        assert len(find_processes(mark)) >= 2
+        assert len(find_processes(place.mark)) >= 2
         command.send_signal(signal.SIGKILL)
-    wait_until(lambda: not find_processes(mark))
+    wait_until(lambda: not find_processes(place.mark))
 
 
-def test_function_that_ended_between_two_calls_is_started_again(
-    registry: Registry, cache: Path, mark: str
-) -> None:
-    put_server(registry, "serve", "again", mark)
-    process = Process(function="f", package=f"{registry.name}/team/function-test:again")
-    with Servers(PackageOptions(root=cache)) as servers:
+def test_function_that_ended_between_two_calls_is_started_again(place: Place) -> None:
+    put_server(place.registry, "serve", "again", place.mark)
+    process = Process(function="f", package=f"{place.registry.name}/team/function-test:again")
+    with Servers(PackageOptions(root=place.cache)) as servers:
         caller = FunctionCaller(None, Options(servers=servers))
         process.start(caller)
         process.wait(caller)
         process.call(STEP, request(), caller, 30)
-        (first, *_) = find_processes(mark)
+        (first, *_) = find_processes(place.mark)
         os.kill(first, signal.SIGKILL)
-        wait_until(lambda: not find_processes(mark))
+        wait_until(lambda: not find_processes(place.mark))
         process.wait(caller)
         response = process.call(STEP, request(), caller, 30).response
     assert response.desired == request().desired
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="another user is needed")
-def test_other_users_cannot_call_a_function(registry: Registry, cache: Path, mark: str) -> None:
-    server = start(registry, cache, "serve", mark)
+def test_other_users_cannot_call_a_function(place: Place) -> None:
+    server = place.start("serve")
     server.wait()
     name = server.address.partition(":")[2]
     connect = (
@@ -445,9 +434,8 @@ def project(tmp_path: Path, registry: Registry, mark: str) -> Path:
 
 
 def test_render_runs_a_package_and_takes_it_from_the_cache_offline(
-    project: Path, registry: Registry, cache: Path, run: Run
+    project: Path, registry: Registry, run: Run
 ) -> None:
-    del cache
     assert "is not in the cache" in run("render", project, "--offline", code=1).err
     registry.seen.clear()
     assert "kind: App" in run("render", project).out
@@ -457,18 +445,14 @@ def test_render_runs_a_package_and_takes_it_from_the_cache_offline(
     assert registry.seen == []
 
 
-def test_check_and_validate_run_nothing(project: Path, registry: Registry, cache: Path) -> None:
-    del cache
+def test_check_and_validate_run_nothing(project: Path, registry: Registry) -> None:
     registry.seen.clear()
     execute(["check", str(project)])
     execute(["validate", str(project), str(project)])
     assert registry.seen == []
 
 
-def test_run_calls_the_function_of_a_package(
-    project: Path, registry: Registry, cache: Path, run: Run
-) -> None:
-    del cache
+def test_run_calls_the_function_of_a_package(project: Path, registry: Registry, run: Run) -> None:
     (project / "request.json").write_text(
         json.dumps({"desired": {"resources": {"a": {"resource": {"kind": "ConfigMap"}}}}})
     )
@@ -490,9 +474,8 @@ sys.exit(execute(sys.argv[1:]))
 
 
 def test_function_that_cannot_be_confined_runs_if_the_command_line_says_so(
-    project: Path, registry: Registry, cache: Path
+    project: Path, registry: Registry
 ) -> None:
-    del cache
     (project / "request.json").write_text("{}")
     reference = f"{registry.name}/team/function-test:render"
     environment = {**os.environ, "HOME": "/home/me", "SSH_AUTH_SOCK": "/agent", "AWS_PROFILE": "me"}
@@ -521,13 +504,10 @@ def test_function_that_cannot_be_confined_runs_if_the_command_line_says_so(
     assert facts["arguments"][-1].startswith("--address=127.0.0.1:")
 
 
-def test_function_that_takes_no_address_cannot_run_unconfined(
-    registry: Registry, cache: Path, mark: str, tmp_path: Path
-) -> None:
-    del cache
-    put_server(registry, "no-address", "no-address", mark)
+def test_function_that_takes_no_address_cannot_run_unconfined(place: Place, tmp_path: Path) -> None:
+    put_server(place.registry, "no-address", "no-address", place.mark)
     (tmp_path / "request.json").write_text("{}")
-    reference = f"{registry.name}/team/function-test:no-address=process"
+    reference = f"{place.registry.name}/team/function-test:no-address=process"
     result = subprocess.run(
         [
             sys.executable,

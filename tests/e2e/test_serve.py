@@ -2,8 +2,6 @@
 
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +9,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from e2e.serving import ROOT, Server, call
+from e2e.serving import ENDLESS, Server, call, serve_in_vain
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import (
     ProtoReflectionDescriptorDatabase,
@@ -61,7 +59,7 @@ def test_loop_is_ended_at_its_limit(channel: grpc.Channel) -> None:
     """An endless program has a FATAL result in time, with desired state as it was."""
     began = time.monotonic()
     request = builders.request(
-        builders.starlark("def main(req):\n    for i in range(1000000000):\n        pass\n"),
+        builders.starlark(ENDLESS),
         desired={"resources": {"earlier": {"resource": {"kind": "A"}}}},
     )
     response = call(channel, request)
@@ -163,30 +161,16 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("flags", "text"), REFUSALS)
 def test_bad_start_is_refused(flags: list[str], text: str) -> None:
-    process = start_in_vain(*flags)
-    assert process.returncode != 0
-    assert text in process.stderr
-    assert "Traceback" not in process.stderr
+    code, error = serve_in_vain(*flags)
+    assert code != 0
+    assert text in error
 
 
 def test_taken_port_is_refused(server: Server) -> None:
     """Two servers on a port would each get some of the calls."""
-    process = start_in_vain("--insecure", "--address", server.address)
-    assert process.returncode != 0
-    assert f'cannot listen on "{server.address}"' in process.stderr
-
-
-def start_in_vain(*flags: str) -> subprocess.CompletedProcess[str]:
-    """Run `serve` to its end, which must come soon."""
-    return subprocess.run(
-        [sys.executable, "-m", "function_script.cli", "serve", *flags],
-        cwd=ROOT,
-        env={},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_SECONDS,
-        check=False,
-    )
+    code, error = serve_in_vain("--insecure", "--address", server.address)
+    assert code != 0
+    assert f'cannot listen on "{server.address}"' in error
 
 
 def test_parallel_calls_on_one_connection(channel: grpc.Channel) -> None:

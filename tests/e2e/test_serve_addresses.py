@@ -7,12 +7,10 @@ import urllib.request
 
 import grpc
 import pytest
-from e2e.serving import Server, call
-from support import builders
+from e2e.serving import GOOD, Server, call
 from support.paths import ROOT
 from support.timing import PATIENCE_SECONDS
 
-GOOD = builders.request(builders.starlark("def main(req):\n    return {}\n"))
 EVERY = ("--address", "[::]:0", "--metrics-address", "[::]:0", "--health-address", "[::]:0")
 WITHOUT_IPV6 = """\
 ip link set lo up || exit 9

@@ -7,15 +7,11 @@ from datetime import datetime
 
 import grpc
 import pytest
-from e2e.serving import Server, call
+from e2e.serving import ENDLESS, NOTHING, Server, call
 from support import builders
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
-BODY = "def main(req):\n"
-GOOD = builders.request(
-    builders.starlark(BODY + "    return {}\n"), observed=builders.observed("good")
-)
-ENDLESS = BODY + "    for i in range(1000000000):\n        pass\n"
+GOOD = builders.request(builders.starlark(NOTHING), observed=builders.observed("good"))
 LOOP = builders.request(builders.starlark(ENDLESS, limits={"timeout": "500ms"}))
 LONG = builders.request(builders.starlark(ENDLESS))
 HOUR = 3_600

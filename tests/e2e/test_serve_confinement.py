@@ -6,12 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from e2e.serving import ROOT, Server, call
-from support import builders, rejections
-from support.timing import PATIENCE_SECONDS
+from e2e.serving import GOOD, Server, call, serve_in_vain
+from support import rejections
 
-GOOD = builders.request(builders.starlark("def main(req):\n    return {}\n"))
-NO_PORTS = ("--address", "127.0.0.1:0", "--health-address", "", "--metrics-address", "")
 METRIC = "function_script_worker_confinement"
 
 
@@ -86,20 +83,11 @@ def test_server_that_cannot_start_says_what_was_refused(
 ) -> None:
     """The exit code is that of an operator's problem."""
     python = rejections.write_wrapper(tmp_path / "python", refused)
-    command = [python, "-P", "-m", "function_script.cli", "serve", "--insecure"]
-    ended = subprocess.run(
-        [*command, *NO_PORTS, *flags],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE_SECONDS,
-    )
-    assert ended.returncode == 1, ended.stderr
-    assert "error: cannot start a worker: " in ended.stderr
-    assert first in ended.stderr
-    assert second in ended.stderr
-    assert "Traceback" not in ended.stderr
+    code, error = serve_in_vain("--insecure", *flags, python=python)
+    assert code == 1, error
+    assert "error: cannot start a worker: " in error
+    assert first in error
+    assert second in error
 
 
 def test_processes_of_the_same_user_read_nothing_of_a_server(server: Server) -> None:

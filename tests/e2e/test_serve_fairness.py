@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import grpc
 import pytest
-from e2e.serving import Server, call, method
+from e2e.serving import ENDLESS, NOTHING, Server, call, method
 from support import builders
 
 from function_script.proto.v1 import run_function_pb2 as pb
@@ -13,10 +13,7 @@ from function_script.proto.v1 import run_function_pb2 as pb
 FLOOD = 200
 # What has begun goes on: one turn of each worker, or two.
 MOST_TURNS = 4
-BODY = "def main(req):\n"
-HEAVY = BODY + "    for i in range(2000000):\n        pass\n    return {}\n"
-ENDLESS = BODY + "    for i in range(1000000000):\n        pass\n"
-SHORT = BODY + "    return {}\n"
+HEAVY = "def main(req):\n    for i in range(2000000):\n        pass\n    return {}\n"
 
 
 @pytest.fixture
@@ -53,12 +50,12 @@ def ended(flood: list[grpc.Future]) -> int:
 @pytest.mark.parametrize("script", [HEAVY, ENDLESS], ids=["heavy", "endless"])
 def test_flood_of_one_xr_does_not_starve_another(channel: grpc.Channel, script: str) -> None:
     """Two hundred slow calls of one XR are queued; those of another XR wait for few of them."""
-    call(channel, request("other", SHORT))
+    call(channel, request("other", NOTHING))
     with flood_of(channel, script, FLOOD) as flood:
         passed = []
         for _ in range(20):
             before = ended(flood)
-            assert not call(channel, request("other", SHORT)).results
+            assert not call(channel, request("other", NOTHING)).results
             passed.append(ended(flood) - before)
         assert ended(flood) < FLOOD * 3 / 4
     # A kernel may let one runnable worker wait for a second while others run.
@@ -74,7 +71,7 @@ def test_full_queue_is_told_in_words() -> None:
         server.channel() as channel,
         flood_of(channel, ENDLESS, 400) as flood,
     ):
-        assert not call(channel, request("other", SHORT)).results
+        assert not call(channel, request("other", NOTHING)).results
         refused = [slow.exception() for slow in flood if slow.done() and slow.exception()]
     assert refused
     assert {error.code() for error in refused} == {grpc.StatusCode.RESOURCE_EXHAUSTED}

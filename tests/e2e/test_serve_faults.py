@@ -13,7 +13,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from e2e.serving import Server, call, method
+from e2e.serving import ENDLESS, NOTHING, Server, call, method
 from support import builders
 from support.paths import ROOT
 from support.timing import PATIENCE_SECONDS, wait_until
@@ -21,13 +21,11 @@ from support.timing import PATIENCE_SECONDS, wait_until
 from function_script.proto.v1 import run_function_pb2 as pb
 
 BODY = "def main(req):\n"
-NOTHING = builders.starlark(BODY + "    return {}\n")
 GOOD = builders.request(
     builders.starlark(BODY + "    return {'context': {'answer': req['context']['question']}}\n"),
     context={"question": "what"},
     observed=builders.observed("good"),
 )
-ENDLESS = BODY + "    for i in range(1000000000):\n        pass\n"
 LOOP = builders.request(builders.starlark(ENDLESS, limits={"timeout": "1s"}))
 LONG = builders.request(
     builders.starlark(ENDLESS), desired={"resources": {"earlier": {"resource": {"kind": "A"}}}}
@@ -140,17 +138,6 @@ def test_large_response_is_told_before_callers_refuse_it(channel: grpc.Channel, 
     assert "limit" in fatal.message
 
 
-def test_large_state_of_earlier_steps_is_told_as_such(channel: grpc.Channel) -> None:
-    """No step of ours can make it smaller, so the call fails with this reason."""
-    desired = {"resources": {"big": {"resource": {"kind": "A", "s": "x" * 5_000_000}}}}
-    with pytest.raises(grpc.RpcError) as error:
-        call(
-            channel, builders.request(builders.starlark(BODY + "    return {}\n"), desired=desired)
-        )
-    assert error.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
-    assert "callers accept 4 MiB" in str(error.value.details())
-
-
 def test_exhausted_descriptors_are_reported_and_survived(
     server: Server, channel: grpc.Channel
 ) -> None:
@@ -182,7 +169,7 @@ def test_full_disk_and_no_tmp_are_not_noticed(tmp_path: Path) -> None:
         Server("--insecure", python=str(wrapper)) as server,
         server.channel() as channel,
     ):
-        large = builders.request(NOTHING)
+        large = builders.request(builders.starlark(NOTHING))
         large.context["x"] = "x" * 3_000_000
         assert not call(channel, large).results
         assert is_well(channel)

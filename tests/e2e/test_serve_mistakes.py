@@ -3,39 +3,13 @@
 import os
 import resource
 import socket
-import subprocess
-import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 from e2e.authority import Authority
-from e2e.serving import ROOT, SERVER_NAME, Server, call
-from support import builders, rejections
-from support.timing import PATIENCE_SECONDS
-
-GOOD = builders.request(builders.starlark("def main(req):\n    return {}\n"))
-PORTS = ("--address", "127.0.0.1:0", "--metrics-address", "127.0.0.1:0")
-
-
-def run_serve(
-    *flags: str, python: str = sys.executable, prepare: Callable[[], None] | None = None
-) -> tuple[int, str]:
-    """Start a server that cannot serve; return its exit code and its stderr."""
-    ended = subprocess.run(
-        [python, "-P", "-m", "function_script.cli", "serve", *PORTS, *flags],
-        cwd=ROOT,
-        env={name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE_SECONDS,
-        preexec_fn=prepare,
-    )
-    assert "Traceback" not in ended.stderr
-    assert "our mistake" not in ended.stderr
-    return ended.returncode, ended.stderr
+from e2e.serving import GOOD, SERVER_NAME, Server, call, serve_in_vain
+from support import rejections
 
 
 @pytest.mark.parametrize("flag", ["--metrics-address", "--health-address"])
@@ -43,7 +17,7 @@ def test_address_in_use_is_told_with_its_flag(flag: str) -> None:
     """The other server may be of any kind; for --address, tests/e2e/test_serve.py has our own."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         place = f"127.0.0.1:{other.getsockname()[1]}"
-        code, text = run_serve("--insecure", flag, place)
+        code, text = serve_in_vain("--insecure", flag, place)
     assert code == 1
     assert f'cannot listen on "{place}" ({flag}): address already in use' in text
 
@@ -51,7 +25,7 @@ def test_address_in_use_is_told_with_its_flag(flag: str) -> None:
 def test_port_for_two_purposes_is_an_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         place = f"127.0.0.1:{free.getsockname()[1]}"
-    code, text = run_serve("--insecure", "--address", place, "--health-address", place)
+    code, text = serve_in_vain("--insecure", "--address", place, "--health-address", place)
     assert code == 1
     assert f'cannot listen on "{place}" (--health-address): address already in use' in text
     assert "another flag of this command names it" in text
@@ -66,7 +40,7 @@ ADDRESSES = [
 @pytest.mark.parametrize(("flag", "place", "reason"), ADDRESSES, ids=["of another host", "no host"])
 def test_address_that_is_not_here_is_told(flag: str, place: str, reason: str) -> None:
     """The hint names an address that every host has."""
-    code, text = run_serve("--insecure", flag, place)
+    code, text = serve_in_vain("--insecure", flag, place)
     assert code == 1
     assert f'cannot listen on "{place}" ({flag}): {reason}' in text
     assert "[::] is every address of this host" in text
@@ -77,7 +51,7 @@ def test_key_that_may_not_be_read_is_told_with_its_mode(tmp_path: Path) -> None:
     python = rejections.write_wrapper(tmp_path / "python", rejections.NONE)
     directory = Authority().server(SERVER_NAME).write(tmp_path / "tls")
     (directory / "tls.key").chmod(0o040)
-    code, text = run_serve("--tls-certs-dir", str(directory), python=python)
+    code, text = serve_in_vain("--tls-certs-dir", str(directory), python=python)
     user = f"user {os.geteuid()} of group {os.getegid()} may not read it"
     mode = f"its mode is 0040, of user {os.geteuid()} and group {os.getegid()}"
     assert code == 1
@@ -90,7 +64,7 @@ def test_directory_that_may_not_be_looked_into_is_told(tmp_path: Path) -> None:
     python = rejections.write_wrapper(tmp_path / "python", rejections.NONE)
     directory = Authority().server(SERVER_NAME).write(tmp_path / "tls")
     directory.chmod(0o600)
-    code, text = run_serve("--tls-certs-dir", str(directory), python=python)
+    code, text = serve_in_vain("--tls-certs-dir", str(directory), python=python)
     directory.chmod(0o700)
     assert code == 1
     assert f'"{directory / "tls.crt"}": user {os.geteuid()}' in text
@@ -103,7 +77,7 @@ def test_swapped_certificates_are_told(tmp_path: Path) -> None:
     certificate = (directory / "tls.crt").read_bytes()
     (directory / "tls.crt").write_bytes((directory / "ca.crt").read_bytes())
     (directory / "ca.crt").write_bytes(certificate)
-    code, text = run_serve("--tls-certs-dir", str(directory))
+    code, text = serve_in_vain("--tls-certs-dir", str(directory))
     assert code == 1
     assert f'"{directory / "tls.key"}": it is the key of another certificate' in text
     assert "tls.key must belong to tls.crt" in text
@@ -118,14 +92,14 @@ def test_directory_for_captures_that_may_not_be_written_to_is_told(
     directory = tmp_path / "captures"
     if mode is not None:
         directory.mkdir(mode=mode)
-    code, text = run_serve("--insecure", "--capture-dir", str(directory), python=python)
+    code, text = serve_in_vain("--insecure", "--capture-dir", str(directory), python=python)
     assert code == 1
     assert f'cannot capture requests in "{directory}"' in text
 
 
 def test_too_few_descriptors_are_told() -> None:
     few = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (30, 30))
-    code, text = run_serve("--insecure", "--workers", "2", prepare=few)
+    code, text = serve_in_vain("--insecure", "--workers", "2", prepare=few)
     assert code == 1
     assert "30 open files are allowed here, and a server with --workers 2 needs 72" in text
 

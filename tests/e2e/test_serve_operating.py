@@ -9,7 +9,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from e2e.serving import Server, call, method
+from e2e.serving import GOOD, NOTHING, Server, call, method
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from support import builders
 from support.timing import PATIENCE_SECONDS
@@ -17,7 +17,6 @@ from support.timing import PATIENCE_SECONDS
 from function_script import wire
 from function_script.server import lifecycle
 
-GOOD = builders.request(builders.starlark("def main(req):\n    return {}\n"))
 SLOW = builders.request(
     builders.starlark(
         "def main(req):\n    for i in range(100000000):\n        pass\n    return {}\n"
@@ -86,9 +85,12 @@ def test_metrics_tell_what_happened() -> None:
 def test_refused_call_is_counted_and_logged(server: Server) -> None:
     """It has no response; log and metrics have the reason."""
     state = {"resources": {"big": {"resource": {"kind": "A", "s": "x" * 5_000_000}}}}
-    large = builders.request(builders.starlark("def main(req):\n    return {}\n"), desired=state)
-    with server.channel() as channel, pytest.raises(grpc.RpcError):
+    large = builders.request(builders.starlark(NOTHING), desired=state)
+    with server.channel() as channel, pytest.raises(grpc.RpcError) as refused:
         call(channel, large)
+    # No step of ours can make it smaller, so the call fails.
+    assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert "callers accept 4 MiB" in str(refused.value.details())
     text = server.fetch("/metrics")[1]
     server.wait_until_it_says("refused by the transport")
     assert 'function_script_calls_refused_total{status="RESOURCE_EXHAUSTED"} 1.0' in text

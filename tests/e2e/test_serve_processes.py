@@ -1,24 +1,20 @@
 """A server with a low limit of processes: it does not start, or runs with fewer workers."""
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from e2e import pids
-from e2e.serving import ROOT, Server, call, method
+from e2e.serving import ENDLESS, GOOD, Server, call, method, serve_in_vain
 from support import builders
 from support.timing import PATIENCE_SECONDS, wait_until
 
 from function_script.sandbox import capacity
 
 WORKERS = 2
-BODY = "def main(req):\n"
-GOOD = builders.request(builders.starlark(BODY + "    return {}\n"))
-SLOW = builders.starlark(BODY + "    for i in range(1000000000):\n        pass\n")
-BOMB = builders.starlark(BODY + "    x = [0] * 1000000000\n")
-COMMAND = ["-P", "-m", "function_script.cli", "serve", "--insecure", "--address", "127.0.0.1:0"]
+SLOW = builders.starlark(ENDLESS)
+BOMB = builders.starlark("def main(req):\n    x = [0] * 1000000000\n")
 WRAPPER = """\
 #!/bin/sh
 {join}
@@ -43,18 +39,11 @@ def wrapper(path: Path, group: pids.Group) -> str:
 def test_too_few_processes_are_refused_at_the_start(tmp_path: Path, group: pids.Group) -> None:
     needed = capacity.needed_processes(WORKERS)
     group.limit(needed - 1)
-    ended = subprocess.run(
-        [wrapper(tmp_path / "python", group), *COMMAND, "--workers", str(WORKERS)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE_SECONDS,
-    )
-    assert ended.returncode == 1, ended.stderr
-    assert f"{needed - 1} processes and threads are allowed here" in ended.stderr
-    assert f"--workers {WORKERS} needs {needed}" in ended.stderr
-    assert "Traceback" not in ended.stderr
+    python = wrapper(tmp_path / "python", group)
+    code, error = serve_in_vain("--insecure", "--workers", str(WORKERS), python=python)
+    assert code == 1, error
+    assert f"{needed - 1} processes and threads are allowed here" in error
+    assert f"--workers {WORKERS} needs {needed}" in error
 
 
 @pytest.mark.attack

@@ -5,11 +5,10 @@ import signal
 from pathlib import Path
 
 import pytest
-from e2e.serving import Server, call, method
+from e2e.serving import GOOD, Server, call, method
 from support import builders
 from support.timing import wait_until
 
-GOOD = builders.request(builders.starlark("def main(req):\n    return {}\n"))
 SLOW = builders.request(
     builders.starlark(
         "def main(req):\n    for i in range(100000000):\n        pass\n    return {}\n",

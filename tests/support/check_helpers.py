@@ -54,6 +54,14 @@ def found(path: Path, *inputs: str, programs: Path | None = None) -> Report:
     return check.check([str(file)], programs)
 
 
+def pointed_at(finding: Finding) -> str:
+    """The rest of the line that a finding points at, from its column on."""
+    span, excerpt = finding.diagnostic.span, finding.diagnostic.excerpt
+    assert span is not None
+    assert excerpt is not None
+    return excerpt.lines[span.line - excerpt.first_line][(span.column or 1) - 1 :]
+
+
 def told(finding: Finding) -> tuple[str, str, str]:
     """Rule, place and message; the place counts from the first step's input."""
     problem = finding.diagnostic

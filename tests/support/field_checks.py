@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from support.check_helpers import PIPELINE, composition, ours
+from support.check_helpers import PIPELINE, composition, ours, pointed_at
 
 from function_script.request.values import Object
 from function_script.tools import check
@@ -72,13 +72,10 @@ def found(path: Path, text: str, *, crds: bool = False) -> list[tuple[str, str |
     others = ("doubtful", "unknown-resource")
     findings = [finding for finding in report.findings if finding.rule not in others]
     assert {finding.rule for finding in findings} <= {"unknown-field", "guarded-field"}
-    lines = file.read_text().splitlines()
     for finding in findings:
-        span = finding.diagnostic.span
-        assert span is not None
-        assert span.column is not None
-        last = finding.diagnostic.message.split(" ")[0].rpartition(".")[2]
-        assert last in lines[span.line - 1][span.column - 1 :][: span.width]
+        problem = finding.diagnostic
+        last = problem.message.split(" ")[0].rpartition(".")[2]
+        assert last in pointed_at(finding)[: problem.span.width]
     return [(f.diagnostic.message.split(" ")[0], f.diagnostic.hint) for f in findings]
 
 

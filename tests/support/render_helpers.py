@@ -76,9 +76,10 @@ def script(*responses: Object) -> Script:
     return Script(responses=responses or ({},))
 
 
-def render_once(inputs: render.RenderInputs, runner: Runner) -> render.RenderResult:
-    """The result of a reconcile; a failure is raised."""
-    result = render.reconcile(inputs, runner)
+def render_once(runner: Runner | None = None, **inputs: object) -> render.RenderResult:
+    """The result of a reconcile, by default of XR by one step; a failure is raised."""
+    parts = {"xr": XR, "composition": composition({}), **inputs}
+    result = render.reconcile(render.RenderInputs(**parts), runner or script())
     if result.failure is not None:
         raise result.failure
     return result
@@ -86,6 +87,4 @@ def render_once(inputs: render.RenderInputs, runner: Runner) -> render.RenderRes
 
 def rendered(*resources: tuple[str, Object], **given: object) -> render.RenderResult:
     """The result for one step that wants ``resources``: pairs of name and protocol Resource."""
-    runner = script({"desired": {"resources": dict(resources)}})
-    parts = {"xr": XR, "composition": composition({}), **given}
-    return render_once(render.RenderInputs(**parts), runner)
+    return render_once(script({"desired": {"resources": dict(resources)}}), **given)

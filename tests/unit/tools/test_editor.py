@@ -157,28 +157,29 @@ def filled(body: list[str]) -> str:
     return re.sub(r"(?<!\\)\$\d", "", text).replace("\\$", "$")
 
 
-@pytest.mark.parametrize("name", [name for name in editor.snippets() if "step" in name])
+def snippet(name: str) -> str:
+    """Return a step as the only one of the Composition that is a snippet, too."""
+    bodies = editor.snippets()
+    frame = filled(bodies["A Composition with an empty pipeline"]["body"])
+    return frame + filled(bodies[name]["body"]).replace("\n", "\n  ")
+
+
+STEPS = [name for name in editor.snippets() if "step" in name]
+
+
+@pytest.mark.parametrize("name", STEPS)
 def test_snippets_are_programs_without_mistakes(name: str, tmp_path: Path) -> None:
-    """Each as the only step of the Composition that is a snippet, too."""
-    result = editor.snippets()
-    step, frame = (
-        filled(result[key]["body"]) for key in (name, "A Composition with an empty pipeline")
-    )
     path = tmp_path / "composition.yaml"
-    path.write_text(frame + step.replace("\n", "\n  "))
+    path.write_text(snippet(name))
     (document,) = sources.load([str(path)], Project([path.parent]))
     assert problems(document.value) == []
     assert execute(["check", "--strict", str(path)]) == 0
 
 
 @pytest.mark.parametrize("observed", ["", OBSERVED], ids=["first-reconcile", "later-one"])
-@pytest.mark.parametrize("name", [name for name in editor.snippets() if "step" in name])
+@pytest.mark.parametrize("name", STEPS)
 def test_snippets_render(name: str, observed: str, tmp_path: Path, run: Run) -> None:
-    result = editor.snippets()
-    step, frame = (
-        filled(result[key]["body"]) for key in (name, "A Composition with an empty pipeline")
-    )
-    (tmp_path / "composition.yaml").write_text(frame + step.replace("\n", "\n  "))
+    (tmp_path / "composition.yaml").write_text(snippet(name))
     (tmp_path / "xr.yaml").write_text(XR)
     (tmp_path / "observed.yaml").write_text(observed or "# nothing yet\n")
     assert "kind: ConfigMap" in run("render", tmp_path).out

@@ -1,6 +1,5 @@
 """Cases with one request: what they may have, and what replaces the request's own input."""
 
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -33,10 +32,10 @@ input:
 """
 
 
-def run(tmp_path: Path, text: str) -> CaseVerdict:
+def run(tmp_path: Path, text: str, request: str = REQUEST) -> CaseVerdict:
     """The verdict on a case with the request."""
     path = tmp_path / "a.case.yaml"
-    path.write_text(REQUEST + textwrap.dedent(text))
+    path.write_text(request + text)
     (verdict,) = command.run_all(model.find_cases([path]), RunOptions(), 1)
     return verdict
 
@@ -85,15 +84,11 @@ def test_error_in_the_program_is_at_its_line_in_the_case(tmp_path: Path) -> None
 
 def test_request_must_be_one(tmp_path: Path) -> None:
     """Its unknown fields are told: nobody else would."""
-    path = tmp_path / "a.case.yaml"
-    path.write_text("request: {observe: {}}\nexpect: {}\n")
-    (verdict,) = command.run_all(model.find_cases([path]), RunOptions(), 1)
+    verdict = run(tmp_path, "expect: {}\n", "request: {observe: {}}\n")
     assert 'no field named "observe"' in messages(verdict)[0]
 
 
 def test_redacted_needs_a_request(tmp_path: Path) -> None:
     """It says something about one."""
-    path = tmp_path / "a.case.yaml"
-    path.write_text("redacted: 1\nexpect: {}\n")
-    (verdict,) = command.run_all(model.find_cases([path]), RunOptions(), 1)
+    verdict = run(tmp_path, "redacted: 1\nexpect: {}\n", request="")
     assert "redacted: belongs to a request" in messages(verdict)

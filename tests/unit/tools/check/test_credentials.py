@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from support.check_helpers import composition, ours, peer
+from support.check_helpers import composition, ours, peer, pointed_at
 
 from function_script.tools import check
 
@@ -24,15 +24,12 @@ def found(path: Path, text: str) -> list[tuple[str, str, str]]:
     """Messages, what they point at, and hints."""
     file = path / "composition.yaml"
     file.write_text(composition(text))
-    lines = file.read_text().splitlines()
     told = []
     for finding in check.check([str(file)]).findings:
         assert (finding.rule, finding.severity) == ("unlisted-credentials", "warning")
-        span = finding.diagnostic.span
-        assert span is not None
-        assert span.column is not None
-        at = lines[span.line - 1][span.column - 1 :][: span.width]
-        told.append((finding.diagnostic.message, at, finding.diagnostic.hint or ""))
+        problem = finding.diagnostic
+        at = pointed_at(finding)[: problem.span.width]
+        told.append((problem.message, at, problem.hint or ""))
     return told
 
 

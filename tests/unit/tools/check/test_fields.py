@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.check_helpers import PIPELINE, composition, peer
+from support.check_helpers import PIPELINE, composition, peer, pointed_at
 from support.field_checks import GET, REFERENCE, XR, XRD, found, go, jinja, script
 from support.paths import ROOT
 
@@ -268,10 +268,7 @@ def _doubts(path: Path, text: str) -> list[Finding]:
 @pytest.mark.parametrize(("text", "place"), COMPARISONS)
 def test_comparison_with_another_type_is_found(tmp_path: Path, text: str, place: str) -> None:
     (finding,) = _doubts(tmp_path, text)
-    span = finding.diagnostic.span
-    assert span is not None
-    line = (tmp_path / "composition.yaml").read_text().splitlines()[span.line - 1]
-    assert line[(span.column or 1) - 1 :].startswith(place)
+    assert pointed_at(finding).startswith(place)
     assert "never equal" in finding.diagnostic.message
 
 
@@ -304,10 +301,7 @@ FALSE_KEPT = [
 @pytest.mark.parametrize("text", TRUE_DEFAULTS)
 def test_default_that_replaces_false_is_found(tmp_path: Path, text: str) -> None:
     (finding,) = _doubts(tmp_path, text)
-    span = finding.diagnostic.span
-    assert span is not None
-    line = (tmp_path / "composition.yaml").read_text().splitlines()[span.line - 1]
-    assert line[(span.column or 1) - 1 :].lower().startswith("true")
+    assert pointed_at(finding).lower().startswith("true")
     assert "false becomes true" in finding.diagnostic.message
 
 

@@ -6,6 +6,7 @@ from textwrap import dedent
 
 import pytest
 from support import one_step
+from support.check_helpers import pointed_at
 from support.commands import Run
 
 from function_script.sandbox import Pool
@@ -635,6 +636,4 @@ def main(req):
     report = _check(file, pool)
     assert report.unreached == []
     (finding,) = report.findings
-    span = finding.diagnostic.span
-    assert span is not None
-    assert "+ 1" in file.read_text().split("\n")[span.line - 1]
+    assert "+ 1" in pointed_at(finding)

@@ -76,6 +76,19 @@ def test_field_that_no_release_has_is_fatal_with_a_hint() -> None:
     assert problem.hint == "no release of the function has it, only its main branch"
 
 
+def find_readiness(observed: Object) -> bool:
+    """Tell whether an observed resource counts as ready; otherwise nothing is said of it."""
+    answer = call(
+        READY,
+        {},
+        observed={"resources": {"a": {"resource": observed}}},
+        desired={"resources": {"a": {"resource": {}}}},
+    )
+    ready = answer.response.desired.resources["a"].ready
+    assert ready in {fnv1.READY_TRUE, fnv1.READY_UNSPECIFIED}
+    return ready == fnv1.READY_TRUE
+
+
 def _condition(**fields: object) -> Object:
     return {"status": {"conditions": [{"type": "Ready", "status": "True", **fields}]}}  # type: ignore[dict-item] # plain data
 
@@ -122,14 +135,7 @@ def test_object_that_go_cannot_decode_is_not_ready(
 ) -> None:
     api_version, name = kind.split()
     observed = {"apiVersion": api_version, "kind": name, **fields}
-    answer = call(
-        READY,
-        {},
-        observed={"resources": {"a": {"resource": observed}}},
-        desired={"resources": {"a": {"resource": {}}}},
-    )
-    ready = answer.response.desired.resources["a"].ready
-    assert ready == (fnv1.READY_TRUE if is_ready else fnv1.READY_UNSPECIFIED)
+    assert find_readiness(observed) == is_ready
 
 
 @pytest.mark.parametrize(
@@ -153,14 +159,7 @@ def test_quantity_is_read_as_go_reads_it(quantity: str, is_ready: bool) -> None:
         "kind": "PersistentVolumeClaim",
         "status": {"phase": "Bound", "capacity": {"storage": quantity}},
     }
-    answer = call(
-        READY,
-        {},
-        observed={"resources": {"a": {"resource": observed}}},
-        desired={"resources": {"a": {"resource": {}}}},
-    )
-    ready = answer.response.desired.resources["a"].ready
-    assert ready == (fnv1.READY_TRUE if is_ready else fnv1.READY_UNSPECIFIED)
+    assert find_readiness(observed) == is_ready
 
 
 @pytest.mark.parametrize(

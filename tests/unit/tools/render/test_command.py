@@ -159,6 +159,12 @@ MISTAKES = [
         "composition.yaml:22:7",
         id="unknown-field",
     ),
+    # The position comes from the field's path and not from the text of the problem.
+    pytest.param(
+        "      script: |\n        def main(req):\n          return {}\n      'a: b': 3\n",
+        "composition.yaml:22:7",
+        id="unknown-field-that-looks-like-a-message",
+    ),
     pytest.param(
         "      script: |\n        def main(req):\n"
         "          return {'results': [{'severity': 'Fatal', 'message': 'no'}]}\n",
@@ -174,46 +180,47 @@ def test_positions_are_in_the_composition(tmp_path: Path, script: str, place: st
     assert problems(example(tmp_path, STEP + script)) == [place]
 
 
-def test_other_places_that_a_problem_mentions_are_in_the_composition_too(tmp_path: Path) -> None:
-    """Calls, and whatever else is named by its place in the program."""
-    script = (
-        "      script: |\n        def f(x):\n          fail(x)\n"
-        "        def main(req):\n          f(1)\n"
-    )
+def only_problem(paths: loading.RenderPaths) -> Diagnostic:
     with pytest.raises(FatalError) as caught:
-        render(example(tmp_path, STEP + script))
+        render(paths)
     (problem,) = caught.value.diagnostics
-    notes = [str(note) for note in problem.notes]
-    assert notes == [f"called from main at {tmp_path / 'composition.yaml'}:23"]
+    return problem
+
+
+DOCUMENT = """\
+        ---
+        apiVersion: v1
+        kind: Thing
+        metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: one}}
+"""
+OTHER_PLACES = [
+    pytest.param(
+        "StarlarkScript",
+        "      script: |\n        def f(x):\n          fail(x)\n"
+        "        def main(req):\n          f(1)\n",
+        "called from main at {}:23",
+        id="call",
+    ),
+    pytest.param(
+        "JinjaTemplate", f"      inline: |\n{DOCUMENT * 2}", "first at {}:21:9", id="same-name"
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "program", "note"), OTHER_PLACES)
+def test_other_places_that_a_problem_mentions_are_in_the_composition_too(
+    tmp_path: Path, kind: str, program: str, note: str
+) -> None:
+    step = STEP.replace("StarlarkScript", kind) + program
+    notes = only_problem(example(tmp_path, step)).notes
+    assert [str(each) for each in notes] == [note.format(tmp_path / "composition.yaml")]
 
 
 def test_positions_in_an_author_s_own_text_stay_as_they_are(tmp_path: Path) -> None:
     """A script's message is its author's, also where it looks like one of our positions."""
     text = "read the runbook at script:2 and inline:1"
     script = f"      script: |\n        def main(req):\n          fail('{text}')\n"
-    with pytest.raises(FatalError) as caught:
-        render(example(tmp_path, STEP + script))
-    (problem,) = caught.value.diagnostics
-    assert problem.message == text
-
-
-def test_other_position_of_a_problem_is_in_the_composition_too(tmp_path: Path) -> None:
-    name = "annotations: {script.fn.crossplane.io/composition-resource-name: one}"
-    document = (
-        f"        ---\n        apiVersion: v1\n        kind: Thing\n        metadata: {{{name}}}\n"
-    )
-    step = STEP.replace("StarlarkScript", "JinjaTemplate") + "      inline: |\n" + document * 2
-    with pytest.raises(FatalError) as caught:
-        render(example(tmp_path, step))
-    (problem,) = caught.value.diagnostics
-    (note,) = problem.notes
-    assert str(note) == f"first at {tmp_path / 'composition.yaml'}:21:9"
-
-
-def test_field_whose_name_looks_like_a_message_is_found(tmp_path: Path) -> None:
-    """The position comes from the field's path and not from the text of the problem."""
-    script = "      script: |\n        def main(req):\n          return {}\n      'a: b': 3\n"
-    assert problems(example(tmp_path, STEP + script)) == ["composition.yaml:22:7"]
+    assert only_problem(example(tmp_path, STEP + script)).message == text
 
 
 def test_positions_in_program_files(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from support.render_helpers import (
     CLUSTER_XR,
     XR,
     bucket,
-    composition,
     observed,
     render_once,
     rendered,
@@ -177,8 +176,7 @@ def test_readiness_of_the_xr_wins(ready: str, reason: str) -> None:
         "composite": {"ready": f"READY_{ready}"},
         "resources": {"bucket": {"resource": BUCKET, "ready": opposite}},
     }
-    inputs = render.RenderInputs(xr=XR, composition=composition({}))
-    result = render_once(inputs, script({"desired": desired}))
+    result = render_once(script({"desired": desired}))
     last = result.composition.xr["status"]["conditions"][-1]
     assert (last["type"], last["reason"]) == ("Ready", reason)
     assert "message" not in last
@@ -219,8 +217,7 @@ def test_request_to_reconcile_is_told_once(status: Object, reasons: list[str]) -
     annotations = {"crossplane.io/reconcile-requested-at": "now"}
     xr = {**XR, "metadata": {**XR["metadata"], "annotations": annotations}, "status": status}
     runner = script()
-    inputs = render.RenderInputs(xr=xr, composition=composition({}), observed=[])
-    result = render_once(inputs, runner)
+    result = render_once(runner, xr=xr, observed=[])
     assert [event.reason for event in result.events] == reasons
     composite = runner.requests[0]["observed"]["composite"]["resource"]
     assert composite["status"]["lastHandledReconcileAt"] == "now"

@@ -25,8 +25,7 @@ MESSAGES = [
 
 def xr_conditions(xr: Object, *responses: Object) -> list[Object]:
     """The XR's conditions after one step that answers so."""
-    inputs = render.RenderInputs(xr=xr, composition=composition({}))
-    status = render_once(inputs, script(*responses)).composition.xr["status"]
+    status = render_once(script(*responses), xr=xr).composition.xr["status"]
     assert isinstance(status, dict)
     return status["conditions"]
 

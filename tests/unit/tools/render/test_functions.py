@@ -41,6 +41,11 @@ def function(name: str, package: str = "", **annotations: str) -> Object:
     }
 
 
+def find(step: Object, index: FunctionIndex) -> Runtime:
+    (runtime,) = functions.find_runtimes(steps.parse(composition(step)), index).values()
+    return runtime
+
+
 OURS: Object = {"apiVersion": "script.fn.crossplane.io/v1beta1", "kind": "StarlarkScript"}
 PEER: Object = {"apiVersion": "gotemplating.fn.crossplane.io/v1beta1", "kind": "GoTemplate"}
 SHAPED: Object = {"apiVersion": "x/v1", "kind": "Y", "source": "Inline", "inline": {}}
@@ -100,21 +105,18 @@ def test_function_runs_where_the_table_chooses(
     manifests: list[Object] | None, step: Object, place: Runtime
 ) -> None:
     """Ours run here, others where their Function says."""
-    index = make_index(manifests)
-    runtimes = functions.find_runtimes(steps.parse(composition(step)), index)
-    assert list(runtimes.values()) == [place]
+    assert find(step, make_index(manifests)) == place
 
 
 def test_flags_win() -> None:
     """A place from the command line beats everything, an annotation those of the file."""
-    todo = steps.parse(composition({"input": OURS}))
     manifests = [function("function-other", runtime_development_target="old:1")]
     prefix = "render.crossplane.io/"
     annotations = {f"{prefix}runtime-development-target": ADDRESS}
     index = make_index(manifests, annotations=annotations)
-    assert functions.find_runtimes(todo, index) == {"step-0": Remote(address=ADDRESS)}
+    assert find({"input": OURS}, index) == Remote(address=ADDRESS)
     index = make_index(manifests, runtimes={"function-other": SKIP}, annotations=annotations)
-    assert functions.find_runtimes(todo, index) == {"step-0": Skip()}
+    assert find({"input": OURS}, index) == Skip()
 
 
 REVISION: Object = {
@@ -186,18 +188,15 @@ READY = "function-auto-ready"
     ],
 )
 def test_builtin_function_runs_here(manifests: list[Object] | None, step: Object) -> None:
-    index = make_index(manifests)
-    (runtime,) = functions.find_runtimes(steps.parse(composition(step)), index).values()
+    runtime = find(step, make_index(manifests))
     assert isinstance(runtime, Builtin)
     assert runtime.function.name == READY
     assert runtime.note().startswith("function-auto-ready v0.7.0 is built in")
 
 
 def test_builtin_function_notes_another_version() -> None:
-    manifests = [function(READY, f"{REGISTRY}/{READY}:v0.2.1")]
-    todo = steps.parse(composition({"functionRef": {"name": READY}}))
-    index = make_index(manifests)
-    (runtime,) = functions.find_runtimes(todo, index).values()
+    index = make_index([function(READY, f"{REGISTRY}/{READY}:v0.2.1")])
+    runtime = find({"functionRef": {"name": READY}}, index)
     assert isinstance(runtime, Builtin)
     assert runtime.note().endswith("is built in; the Function names v0.2.1")
 
@@ -220,8 +219,7 @@ def test_builtin_function_yields_to_an_explicit_runtime(
     manifests: list[Object], runtimes: dict[str, str], is_builtin: bool
 ) -> None:
     index = make_index(manifests, runtimes=runtimes)
-    todo = steps.parse(composition({"functionRef": {"name": READY}}))
-    (runtime,) = functions.find_runtimes(todo, index).values()
+    runtime = find({"functionRef": {"name": READY}}, index)
     assert isinstance(runtime, Builtin) is is_builtin
 
 
@@ -247,11 +245,6 @@ def explain(step: Object, index: FunctionIndex) -> functions.Explanation:
 def index_of(*manifests: Object, **flags: str) -> FunctionIndex:
     runtimes = {name.replace("_", "-"): value for name, value in flags.items()}
     return make_index(manifests, runtimes=runtimes)
-
-
-def find(step: Object, index: FunctionIndex) -> Runtime:
-    (runtime,) = functions.find_runtimes(steps.parse(composition(step)), index).values()
-    return runtime
 
 
 ORDER = [

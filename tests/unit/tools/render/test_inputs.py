@@ -6,7 +6,6 @@ from support.render_helpers import CLUSTER_XR, XR, composition, render_once, scr
 from function_script.request.objects import find_path
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
-from function_script.tools import render
 from function_script.tools.render import steps
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.requirements import Schemas
@@ -51,9 +50,8 @@ def test_legacy(definition: Object | None, is_legacy: bool) -> None:
 @pytest.mark.parametrize(("definition", "cause"), UNFIT)
 def test_xrd_for_another_xr_is_refused(definition: Object, cause: str) -> None:
     """It would give wrong defaults in silence."""
-    inputs = render.RenderInputs(xr=XR, composition=composition({}), xrd=definition)
     with pytest.raises(InputError, match=cause):
-        render_once(inputs, script())
+        render_once(xrd=definition)
 
 
 def test_defaults_are_filled_in() -> None:
@@ -69,10 +67,7 @@ def test_defaults_are_filled_in() -> None:
     }
     schema: Object = {"properties": {"spec": {"default": {"no": 1}, "properties": fields}}}
     spec: Object = {"region": "here", "list": [{}, {"zone": "b"}], "map": {"k": {}}}
-    inputs = render.RenderInputs(
-        xr={**XR, "spec": spec}, composition=composition({}), xrd=xrd(schema=schema)
-    )
-    assert render_once(inputs, script()).xr["spec"] == {
+    assert render_once(xr={**XR, "spec": spec}, xrd=xrd(schema=schema)).xr["spec"] == {
         "region": "here",
         "size": 3,
         "made": {"deep": True},
@@ -148,12 +143,9 @@ def test_required_schemas_reach_the_function() -> None:
     base: Object = {"requirementName": "base", "apiVersion": "v1", "kind": "Thing"}
     runner = script({"requirements": {"schemas": requirements}})
     render_once(
-        render.RenderInputs(
-            xr=XR,
-            composition=composition({"requirements": {"requiredSchemas": [base]}}),
-            schemas=[document],
-        ),
         runner,
+        composition=composition({"requirements": {"requiredSchemas": [base]}}),
+        schemas=[document],
     )
     received = find_path(runner.requests[1], "required_schemas")
     assert received == {"base": {"openapi_v3": schema}, "other": {}}
@@ -198,8 +190,8 @@ def test_newer_fields_of_steps_are_left_alone() -> None:
 def test_composition_must_be_for_the_xr() -> None:
     other = composition(compositeTypeRef={"apiVersion": "example.org/v1", "kind": "Other"})
     with pytest.raises(InputError, match="the XR to render is XBucket"):
-        render_once(render.RenderInputs(xr=XR, composition=other), script())
+        render_once(composition=other)
     selector: Object = {"compositionSelector": {"matchLabels": {"tier": "gold"}}}
     xr: Object = {**CLUSTER_XR, "spec": {"crossplane": selector}}
     with pytest.raises(InputError, match='selects label tier="gold", the Composition does not'):
-        render_once(render.RenderInputs(xr=xr, composition=composition()), script())
+        render_once(xr=xr, composition=composition())

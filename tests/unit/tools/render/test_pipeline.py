@@ -1,7 +1,7 @@
 """Steps run one after the other, and each is called until it has what it asks for."""
 
 import pytest
-from support.render_helpers import BUCKET, XR, Script, composition, render_once, script
+from support.render_helpers import BUCKET, Script, composition, render_once, script
 
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.objects import find_path
@@ -27,8 +27,7 @@ def asks(**selectors: Object) -> Object:
 
 def run(runner: Script, *steps: Object, **inputs: object) -> render.RenderResult:
     """Render the steps with these functions."""
-    parts = {"xr": XR, "composition": composition(*steps), **inputs}
-    return render_once(render.RenderInputs(**parts), runner)
+    return render_once(runner, composition=composition(*steps), **inputs)
 
 
 def names(request: Object, requirement: str) -> list[object]:
@@ -242,7 +241,6 @@ def test_response_without_state_leaves_none() -> None:
         empty = StepResponse(response=pb.RunFunctionResponse())
         return first(step, request) if step.index == 0 else empty
 
-    inputs = render.RenderInputs(xr=XR, composition=composition({}, {}), context={"seed": 1})
-    result = render_once(inputs, runner)
+    result = render_once(runner, composition=composition({}, {}), context={"seed": 1})
     assert result.composition.resources == {}
     assert result.context is None

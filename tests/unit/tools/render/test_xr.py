@@ -14,7 +14,7 @@ from support.render_helpers import (
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
 from function_script.texts.source import Span
-from function_script.tools import manifests, render
+from function_script.tools import manifests
 
 UID = "b5ff092d-092e-5610-b06a-82969eb40172"
 LEGACY: Object = {
@@ -32,8 +32,7 @@ LEGACY: Object = {
 def observed_state(**inputs: object) -> Object:
     """The observed state of the first call."""
     runner = script()
-    parts = {"xr": XR, "composition": composition({}), **inputs}
-    render_once(render.RenderInputs(**parts), runner)
+    render_once(runner, **inputs)
     return runner.requests[0]["observed"]
 
 
@@ -98,8 +97,7 @@ def test_legacy_xrs_keep_machinery_below_spec() -> None:
     """An XRD of Crossplane v1 makes an XR a legacy one."""
     runner = script({"desired": {"resources": {"bucket": {"resource": BUCKET}}}})
     secrets = composition({}, writeConnectionSecretsToNamespace="system")
-    inputs = render.RenderInputs(xr=CLUSTER_XR, composition=secrets, xrd=LEGACY)
-    result = render_once(inputs, runner)
+    result = render_once(runner, xr=CLUSTER_XR, composition=secrets, xrd=LEGACY)
     spec = runner.requests[0]["observed"]["composite"]["resource"]["spec"]
     uid = "b8fcf89c-6199-55bd-ae28-15d86857f775"
     assert spec == {
@@ -118,24 +116,21 @@ def test_legacy_xrs_name_conditions_for_their_claim() -> None:
         "target": "TARGET_COMPOSITE_AND_CLAIM",
     }
     runner = script({"conditions": [condition]})
-    inputs = render.RenderInputs(xr=CLUSTER_XR, composition=composition({}), xrd=LEGACY)
-    status = render_once(inputs, runner).composition.xr["status"]
+    status = render_once(runner, xr=CLUSTER_XR, xrd=LEGACY).composition.xr["status"]
     assert status["claimConditionTypes"] == ["Mine"]
 
 
 def test_selection_is_told_once() -> None:
     """An XR that refers to the Composition already did not just select it."""
     spec: Object = {"crossplane": {"compositionRef": {"name": "buckets"}}}
-    inputs = render.RenderInputs(xr={**XR, "spec": spec}, composition=composition({}))
-    assert render_once(inputs, script()).events == ()
+    assert render_once(xr={**XR, "spec": spec}).events == ()
 
 
 def test_paused_xr_is_left_alone() -> None:
     """No function is called, and the XR says why."""
     metadata: Object = {"name": "demo", "annotations": {"crossplane.io/paused": "true"}}
     runner = script()
-    inputs = render.RenderInputs(xr={**XR, "metadata": metadata}, composition=composition({}))
-    result = render_once(inputs, runner)
+    result = render_once(runner, xr={**XR, "metadata": metadata})
     assert runner.requests == []
     assert [event.reason for event in result.events] == ["ReconciliationPaused"]
     conditions = result.composition.xr["status"]["conditions"]
@@ -146,8 +141,9 @@ def test_deleted_xr_is_left_alone() -> None:
     """No function is called for an XR that goes away."""
     metadata: Object = {"name": "demo", "deletionTimestamp": "2020-01-01T00:00:00Z"}
     runner = script()
-    inputs = render.RenderInputs(xr={**XR, "metadata": metadata}, composition=composition({}))
-    conditions = render_once(inputs, runner).composition.xr["status"]["conditions"]
+    conditions = render_once(runner, xr={**XR, "metadata": metadata}).composition.xr["status"][
+        "conditions"
+    ]
     assert runner.requests == []
     assert [item["reason"] for item in conditions] == [
         "WatchCircuitClosed",
@@ -160,14 +156,8 @@ def test_foreign_observed_resources_are_refused() -> None:
     owner: Object = {"kind": "XBucket", "uid": "other", "controller": True}
     foreign = observed("a", name="foreign", namespace="far", ownerReferences=[owner])
     nameless: Object = {**BUCKET, "metadata": {"name": "nameless", "namespace": "default"}}
-    inputs = render.RenderInputs(
-        xr=XR,
-        composition=composition({}),
-        observed=[foreign, nameless],
-        spans={1: Span(name="observed.yaml", line=9)},
-    )
     with pytest.raises(InputError) as caught:
-        render_once(inputs, script())
+        render_once(observed=[foreign, nameless], spans={1: Span(name="observed.yaml", line=9)})
     problems = caught.value.diagnostics
     assert [problem.message for problem in problems] == [
         'cannot observe Bucket "foreign": its controller is not the XR, but one with uid "other"',
@@ -182,4 +172,4 @@ def test_xr_without_identity_is_refused(missing: str) -> None:
     """Type and name are needed for everything else."""
     xr = {key: value for key, value in XR.items() if key != missing}
     with pytest.raises(InputError):
-        render_once(render.RenderInputs(xr=xr, composition=composition({})), script())
+        render_once(xr=xr)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.commands import Run
 
 from function_script.tools.xpkg import NullProgress, archives, images
 from function_script.tools.xpkg.progress import Body
@@ -17,46 +18,45 @@ metadata: {name: function-test}
 """
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A function with the image it runs as."""
+@pytest.fixture(autouse=True)
+def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A function with the image it runs as, in the current directory."""
     for name in ("package", "input_crds"):
         (tmp_path / name).mkdir()
     (tmp_path / "package" / "crossplane.yaml").write_text(META)
     base = images.Image(config={**images.EMPTY.config, "architecture": "arm64"})
     image = images.with_layer(base, archives.tar({"app": b"x"}), "other")
     (tmp_path / "image.tar").write_bytes(images.to_docker_archive(image))
-    return tmp_path
+    monkeypatch.chdir(tmp_path)
 
 
-def build(project: Path, *flags: str, on_terminal: bool = False) -> str:
-    """What `package build` writes to stderr, which may be a terminal."""
-    command = [sys.executable, "-m", "function_script.cli", "package", "build", *flags]
-    reader, writer = os.openpty() if on_terminal else os.pipe()
-    try:
-        subprocess.run(command, cwd=project, stdout=subprocess.DEVNULL, stderr=writer, check=True)
-    finally:
-        os.close(writer)
+BUILD = ("package", "build", "--runtime-image", "image.tar")
+LINES = ["reading image.tar", "building linux/arm64"]
+
+
+def test_line_for_each_image_and_each_platform(run: Run) -> None:
+    """Reading and writing hundreds of megabytes takes its time."""
+    assert run(*BUILD).err.splitlines() == LINES
+
+
+def test_terminal_has_the_same_lines() -> None:
+    reader, writer = os.openpty()
+    command = [sys.executable, "-m", "function_script.cli", *BUILD]
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=writer, check=True)
+    os.close(writer)
     with os.fdopen(reader, "rb") as stream:
         # The end of a terminal is an error; all of this fits into its buffer.
-        return os.read(stream.fileno(), 4096).decode()
+        assert os.read(stream.fileno(), 4096).decode().splitlines() == LINES
 
 
-@pytest.mark.parametrize("on_terminal", [False, True])
-def test_line_for_each_image_and_each_platform(project: Path, on_terminal: bool) -> None:
-    """Reading and writing hundreds of megabytes takes its time."""
-    text = build(project, "--runtime-image", "image.tar", on_terminal=on_terminal)
-    assert text.splitlines() == ["reading image.tar", "building linux/arm64"]
-
-
-def test_quiet_is_quiet(project: Path) -> None:
+def test_quiet_is_quiet(run: Run) -> None:
     """Nothing but results and problems."""
-    assert build(project, "--runtime-image", "image.tar", "--quiet") == ""
+    assert run(*BUILD, "--quiet").err == ""
 
 
-def test_quick_work_is_not_reported(project: Path) -> None:
+def test_quick_work_is_not_reported(run: Run) -> None:
     """A package without an image is written at once."""
-    assert build(project) == ""
+    assert run("package", "build").err == ""
 
 
 class Shares(NullProgress):
