@@ -23,6 +23,7 @@ SHARING_ZYGOTES = (
     *("hostile/test_redaction_hostile.py", "hostile/test_strangers_folders.py"),
     *("hostile/test_tools_readers.py", "test_example", "unit/cli/", "unit/request/"),
     *("unit/sandbox/test_batches.py", "unit/sandbox/test_dispatcher.py"),
+    "unit/sandbox/test_pool.py",
     *("unit/test_", "unit/tools/"),
 )
 

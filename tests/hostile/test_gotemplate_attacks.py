@@ -36,6 +36,7 @@ def respond(pool: Pool, attack: Attack) -> pb.RunFunctionResponse:
     request = builders.request(step, observed=OBSERVED)
     reply = pool.run(request.SerializeToString())
     assert isinstance(reply, Answered)
+    assert reply.cpu_seconds < stretched(Limits().timeout_seconds)
     return pb.RunFunctionResponse.FromString(reply.response)
 
 

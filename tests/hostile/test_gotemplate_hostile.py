@@ -17,39 +17,22 @@ ENDLESS = '{{ $x := dict }}{{ $_ := set $x "self" $x }}'
 ALIASES = "a: &a [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
     f"{key}: &{key} [{','.join([f'*{before}'] * 10)}]\n" for before, key in pairwise("abcdefg")
 )
-AGAIN = '{{ template "f" (sub . 1) }}'
-BRANCH = f"{{{{ if . }}}}{AGAIN}{AGAIN}{{{{ end }}}}"
-TREE = f'{{{{ define "f" }}}}{BRANCH}{{{{ end }}}}{{{{ template "f" 60 }}}}'
 ENTRY = '{{ $_ := set $d (print $i "-" $j) (repeat 60 "x") }}'
 LOOPS = "{{ range $i := 1000 }}{{ range $j := 1000 }}"
 ENTRIES = f"{{{{ $d := dict }}}}{LOOPS}{ENTRY}{{{{ end }}}}{{{{ end }}}}"
 BIG = '{{ $x := repeat 1000000 "x" }}'
 
-# What the message must hold, and the template.
+# What the message must hold, and the template; more are in gotemplate_attacks.py.
 STOPPED = [
     ("range", "steps", "{{ range 1000000000 }}{{ end }}"),
-    ("nested-ranges", "steps", "{{ range 100000 }}{{ range 100000 }}{{ end }}{{ end }}"),
     ("output", "output", "{{ range 100000 }}{{ range 1000 }}xxxxxxxxxxxx{{ end }}{{ end }}"),
     ("output-at-once", "output", f"{BIG}{'{{ $x }}' * 3000}"),
-    ("until", "a list of", "{{ until 1000000000 }}"),
-    ("untilStep", "a list of", "{{ untilStep 0 1000000000 1 }}"),
     ("seq", "a list of", "{{ seq 1 1000000000 }}"),
-    ("repeat", "a string of", '{{ repeat 1000000000 "x" }}'),
-    (
-        "print-doubling",
-        "a string of",
-        '{{ $x := "a" }}{{ range 60 }}{{ $x = print $x $x }}{{ end }}',
-    ),
     ("cat-doubling", "a string of", '{{ $x := "a" }}{{ range 60 }}{{ $x = cat $x $x }}{{ end }}'),
     (
         "printf-doubling",
         "a string of",
         '{{ $x := "a" }}{{ range 60 }}{{ $x = printf "%s%s" $x $x }}{{ end }}',
-    ),
-    (
-        "concat-doubling",
-        "a list of",
-        "{{ $x := list 0 }}{{ range 60 }}{{ $x = concat $x $x }}{{ end }}",
     ),
     ("print-many", "a string of", f"{BIG}{{{{ print{' $x' * 5000} | len }}}}"),
     ("printf-many", "a string of", f'{BIG}{{{{ printf "{"%s" * 5000}"{" $x" * 5000} | len }}}}'),
@@ -63,18 +46,10 @@ STOPPED = [
     ("doubled-equal", "nodes", f"{DOUBLED}{{{{ $y := $x }}}}{DOUBLED}{{{{ deepEqual $x $y }}}}"),
     ("doubled-copy", "nodes", DOUBLED + "{{ deepCopy $x | len }}"),
     ("endless-print", "deep", ENDLESS + "{{ $x }}"),
-    ("endless-json", "deep", ENDLESS + "{{ toJson $x }}"),
     ("endless-yaml", "deep", ENDLESS + "{{ toYaml $x }}"),
     ("endless-copy", "deep", ENDLESS + "{{ deepCopy $x }}"),
-    ("printf-width", "padding", '{{ printf "%100000d" 1 }}'),
-    ("printf-built", "padding", '{{ printf (print "%" 100000 "d") 1 }}'),
     ("printf-precision", "padding", '{{ printf "%.100000f" 1.0 }}'),
-    ("indent", "padding", '{{ indent 100000 "a" }}'),
-    ("replace", "a string of", '{{ replace "x" (repeat 100000 "y") (repeat 100000 "x") }}'),
-    ("join", "a string of", '{{ join (repeat 100000 "y") (until 99999) }}'),
-    ("template", "nested", '{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}'),
     ("include", "nested", '{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}'),
-    ("template-tree", "steps", TREE),
     ("kept-strings", "steps", f"{BIG}{{{{ range 100000 }}}}{{{{ $y := upper $x }}}}{{{{ end }}}}"),
     ("kept-lists", "steps", "{{ range 100000 }}{{ $y := until 100000 }}{{ end }}"),
     ("kept-entries", "steps", ENTRIES),
@@ -135,8 +110,6 @@ def test_slow_template_stops_before_its_worker_is_killed() -> None:
 
 REFUSED = [
     ("parentheses", "{{ " + "(" * 100 + "1" + ")" * 100 + " }}"),
-    ("ifs", "{{ if . }}" * 200 + "{{ end }}" * 200),
-    ("ranges", "{{ range 1 }}" * 30 + "{{ end }}" * 30),
     ("unclosed-strings", "{{ " + '"a" ' * 5_000),
     ("braces", "{" * 15_000),
     ("comments", "{{/*" * 50_000),

@@ -94,9 +94,7 @@ TEXTS = {
 @pytest.mark.parametrize("secret", SECRETS)
 def test_secrets_are_redacted_quickly(secret: str) -> None:
     """A text is withheld if the search would take too long."""
-    data = request(SECRETS[secret]())
-    for name in ("short", "cut everywhere"):
-        assert_is_quick(TEXTS[name](), data)
+    assert_is_quick(TEXTS["cut everywhere"](), request(SECRETS[secret]()))
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -90,7 +90,8 @@ class _Lease:
             self._workers[worker.pid] = worker
             if self._is_closed:
                 worker.kill()
-                raise SandboxError.of("the pool of this test is closed")
+                worker.close()
+                raise SandboxError.of("the pool of this test is shutting down")
         return worker
 
     def reap(self, pid: int) -> ExitStatus:

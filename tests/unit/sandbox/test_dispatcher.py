@@ -156,8 +156,8 @@ def test_paused_run_that_was_cancelled_is_ended() -> None:
 
     async def test(caller: Caller) -> None:
         scheduler = caller.dispatcher._scheduler
-        first = caller.start(b"work 2 xr-1")
-        request, dropped = caller.begin(b"work 2 xr-2")
+        first = caller.start(b"work 1 xr-1")
+        request, dropped = caller.begin(b"work 1 xr-2")
         await wait_for(lambda: scheduler.slow == 2)
         caller.dispatcher.cancel(request)
         assert text(await first) == b"worked"

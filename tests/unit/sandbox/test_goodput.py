@@ -97,9 +97,14 @@ class Machine:
         self.scheduler.release(batch)
 
 
-@pytest.mark.parametrize("factor", [0.5, 2.0, 10.0])
-@pytest.mark.parametrize("share", [1.0, 0.15])
-@pytest.mark.parametrize("deadline_seconds", [20.0, 120.0])
+# Any two of the three meet.
+@pytest.mark.parametrize(
+    ("factor", "share", "deadline_seconds"),
+    [
+        *((0.5, 1.0, 20.0), (0.5, 0.15, 120.0), (2.0, 1.0, 120.0)),
+        *((2.0, 0.15, 20.0), (10.0, 1.0, 20.0), (10.0, 0.15, 120.0)),
+    ],
+)
 def test_goodput_stays_under_overload(
     monkeypatch: pytest.MonkeyPatch, factor: float, share: float, deadline_seconds: float
 ) -> None:

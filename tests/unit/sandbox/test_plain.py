@@ -61,16 +61,25 @@ with Pool(options(512)) as pool:
 """
 
 
-@pytest.fixture(autouse=True)
-def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module", autouse=True)
+def _plain() -> Iterator[None]:
     """Make every pool use plain workers."""
-    monkeypatch.setattr(system, "missing", lambda: ("what Linux has",))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(system, "missing", lambda: ("what Linux has",))
+        yield
 
 
-@pytest.fixture
-def pool() -> Iterator[Pool]:
-    """Start a pool with a long time limit."""
+@pytest.fixture(scope="module")
+def pool(_plain: None) -> Iterator[Pool]:
+    """Start a pool with a long time limit, whose worker is one of earlier tests."""
     with Pool(OPTIONS) as pool:
+        yield pool
+
+
+@pytest.fixture(scope="module")
+def hasty(_plain: None) -> Iterator[Pool]:
+    """Start a pool with little time for each run."""
+    with Pool(HASTY) as pool:
         yield pool
 
 
@@ -125,17 +134,16 @@ def test_pool_is_a_plain_one(pool: Pool) -> None:
 
 
 @pytest.mark.parametrize("command", [b"spin", b"big-integer", b"deafen", b"stop"], ids=str)
-def test_loop_ends_in_time(command: bytes) -> None:
+def test_loop_ends_in_time(hasty: Pool, command: bytes) -> None:
     """It does so even if the worker's timer is off or the worker is stopped."""
-    with Pool(HASTY) as pool:
-        pool.prefork()
-        began = time.monotonic()
-        reply = pool.run(command)
-        assert time.monotonic() - began < 0.4 + SLACK_SECONDS
-        assert cause(reply) is Cause.TIMEOUT
-        text = "on the clock it took more time than its limit of 0.4 s (set by --time-limit)"
-        assert text in str(reply.error)
-        assert answer(pool.run(b"echo next")) == "next"
+    hasty.prefork()
+    began = time.monotonic()
+    reply = hasty.run(command)
+    assert time.monotonic() - began < 0.4 + SLACK_SECONDS
+    assert cause(reply) is Cause.TIMEOUT
+    text = "on the clock it took more time than its limit of 0.4 s (set by --time-limit)"
+    assert text in str(reply.error)
+    assert answer(hasty.run(b"echo next")) == "next"
 
 
 def test_bomb_of_two_gigabytes_ends(pool: Pool) -> None:
@@ -301,18 +309,17 @@ def test_worker_ends_with_its_owner(command: str) -> None:
     wait_until(lambda: not is_running(pid))
 
 
-def test_worker_that_cannot_be_watched_does_not_start(
-    pool: Pool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_worker_that_cannot_be_watched_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
     """No program runs without a memory limit."""
 
     def fail(*_: object, **__: object) -> str:
         raise OSError("it cannot be read")
 
     # The sources of /proc and ps: our own function cannot be replaced where it is compiled.
-    monkeypatch.setattr(Path, "read_text", fail)
-    monkeypatch.setattr(subprocess, "run", fail)
-    reply = pool.run(b"echo x")
+    with Pool(OPTIONS) as pool:
+        monkeypatch.setattr(Path, "read_text", fail)
+        monkeypatch.setattr(subprocess, "run", fail)
+        reply = pool.run(b"echo x")
     assert isinstance(reply, Failed)
     assert isinstance(reply.error, SandboxError)
     assert "its memory cannot be watched: it cannot be read" in str(reply.error)

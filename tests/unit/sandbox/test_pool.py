@@ -331,50 +331,12 @@ def test_worker_killed_while_idle_costs_no_request() -> None:
         assert int(answer(pool.run(b"pid"))) != pid
 
 
-@pytest.mark.linux
-def test_killed_zygote_is_replaced() -> None:
-    """Workers die with their zygote; the next request gets new ones."""
-    with Pool(OPTIONS) as pool:
-        worker = int(answer(pool.run(b"pid")))
-        os.kill(parent_of(worker), signal.SIGKILL)
-        assert answer(pool.run(b"echo next")) == "next"
-
-
 def test_worker_leaves_after_its_share_of_requests() -> None:
     """State that a handler has kept ends with it."""
     options = PoolOptions(module="support.sandbox_handlers", workers=1, max_runs=2)
     with Pool(options) as pool:
         answers = [answer(pool.run(b"remember x")) for _ in range(4)]
     assert answers == ["x", "x x", "x", "x x"]
-
-
-@pytest.mark.linux
-def test_pool_leaves_nothing_after_close() -> None:
-    """Closing a pool ends its workers and its zygote, and closes its files."""
-    files_before = len(list(Path("/proc/self/fd").iterdir()))
-    with Pool(OPTIONS) as pool:
-        worker = int(answer(pool.run(b"pid")))
-        zygote = parent_of(worker)
-        failure(pool.run(b"spin"))
-    assert not Path(f"/proc/{worker}").exists()
-    assert not Path(f"/proc/{zygote}").exists()
-    # Another pool may be about to close some of its own.
-    wait_until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= files_before)
-
-
-@pytest.mark.linux
-@pytest.mark.parametrize("runs", [0, 3], ids=["nothing before", "runs before"])
-def test_run_that_outlasts_its_pool_leaves_nothing(runs: int) -> None:
-    """It fails, and the resources of its worker are released."""
-    files_before = len(list(Path("/proc/self/fd").iterdir()))
-    with ThreadPoolExecutor(1) as threads:
-        with Pool(PATIENT) as pool:
-            for _ in range(runs):
-                answer(pool.run(b"echo x"))
-            reply = threads.submit(pool.run, b"spin")
-            wait_until(lambda: pool.stats().busy)
-        failure(reply.result())
-    wait_until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= files_before)
 
 
 def test_closed_pool_fails_softly() -> None:
@@ -432,11 +394,6 @@ def test_long_runs_do_not_hold_up_short_ones() -> None:
         wait_until(lambda: pool.stats().busy)
         assert answer(pool.run(b"echo x")) == "x"
         assert not any(run.done() for run in hostile)
-
-
-def parent_of(pid: int) -> int:
-    """Return the process id of the parent."""
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def test_penalized_run_gets_a_cold_worker() -> None:

@@ -1,16 +1,36 @@
-"""The pool's view of a forked worker."""
+"""Forked workers: what the pool sees of them, and that they leave nothing."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from support.dispatching import parent_of
+from support.timing import PATIENCE_SECONDS, wait_until
 
-from function_script.sandbox import Answered, Pool, PoolOptions
+from function_script.request.limits import Limits
+from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
+
+OPTIONS = PoolOptions(
+    module="support.sandbox_handlers",
+    limits=Limits(timeout_seconds=PATIENCE_SECONDS),
+    workers=1,
+    slow_workers=2,
+    min_idle=0,
+)
+
+
+def number(reply: Reply) -> int:
+    """Return a response as a number."""
+    assert isinstance(reply, Answered), reply
+    return int(reply.response)
 
 
 @pytest.mark.linux
 def test_reading_without_waiting_does_not_wait() -> None:
     """Python waits for a socket with a timeout, whatever the flags of the call."""
-    with Pool(PoolOptions(module="support.sandbox_handlers", workers=1, min_idle=0)) as pool:
+    with Pool(OPTIONS) as pool:
         assert isinstance(pool.run(b"echo x"), Answered)
         worker = pool.workers.acquire()
         started = time.monotonic()
@@ -25,3 +45,32 @@ def test_reading_without_waiting_does_not_wait() -> None:
         assert min(seconds) < 0.2
         pool.workers.release(worker)
         assert isinstance(pool.run(b"echo x"), Answered)
+
+
+@pytest.mark.linux
+def test_pool_leaves_nothing_after_close() -> None:
+    """Closing a pool ends its workers and its zygote, and closes its files."""
+    files_before = len(list(Path("/proc/self/fd").iterdir()))
+    with Pool(replace(OPTIONS, limits=Limits(timeout_seconds=0.4))) as pool:
+        worker = number(pool.run(b"pid"))
+        zygote = parent_of(worker)
+        assert isinstance(pool.run(b"spin"), Failed)
+    assert not Path(f"/proc/{worker}").exists()
+    assert not Path(f"/proc/{zygote}").exists()
+    # Another pool may be about to close some of its own.
+    wait_until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= files_before)
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize("runs", [0, 3], ids=["nothing before", "runs before"])
+def test_run_that_outlasts_its_pool_leaves_nothing(runs: int) -> None:
+    """It fails, and the resources of its worker are released."""
+    files_before = len(list(Path("/proc/self/fd").iterdir()))
+    with ThreadPoolExecutor(1) as threads:
+        with Pool(OPTIONS) as pool:
+            for _ in range(runs):
+                assert isinstance(pool.run(b"echo x"), Answered)
+            reply = threads.submit(pool.run, b"spin")
+            wait_until(lambda: pool.stats().busy)
+        assert isinstance(reply.result(), Failed)
+    wait_until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= files_before)

@@ -58,7 +58,7 @@ ODD: dict[str, list[object]] = {
     "map": [*MAPS],
     "time.Time": [*TIMES],
 }
-MAX_CALLS = 1500
+MAX_CALLS = 800
 FAST = [function for function in registry.SPRIG if function.name != "derivePassword"]
 
 
