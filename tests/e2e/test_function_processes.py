@@ -30,10 +30,12 @@ from function_script.cli import execute
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
-from function_script.tools.processes import packages, probe
+from function_script.tools.processes import probe
+from function_script.tools.processes.cache import load_package
 from function_script.tools.processes.options import PackageOptions
-from function_script.tools.processes.server import FunctionServer, ServerOptions
+from function_script.tools.processes.server import FunctionServer
 from function_script.tools.render.renderer import Options
+from function_script.tools.render.requirements import StepCall
 from function_script.tools.render.runtimes.model import FunctionCaller
 from function_script.tools.render.runtimes.process import Process
 from function_script.tools.render.runtimes.servers import Servers
@@ -78,8 +80,8 @@ def start(
     put_server(registry, mode, mode, mark)
     reference = f"{registry.name}/team/function-test:{mode}"
     options = PackageOptions(root=cache, pull="Always")
-    image = packages.load("function-test", reference, options)
-    return FunctionServer("function-test", image, ServerOptions(start_seconds=seconds))
+    image = load_package("function-test", reference, options)
+    return FunctionServer("function-test", image, start_seconds=seconds)
 
 
 def request(size: int = 1) -> fnv1.RunFunctionRequest:
@@ -104,8 +106,8 @@ def failure(server: FunctionServer, *, call_seconds: float = 10.0) -> Diagnostic
 def look_around(registry: Registry, cache: Path, tag: str) -> dict[str, Any]:
     """Run the image of a tag, and return its surroundings as the function sees them."""
     options = PackageOptions(root=cache, pull="Always")
-    image = packages.load("f", f"{registry.name}/team/function-test:{tag}", options)
-    server = FunctionServer("f", image, ServerOptions())
+    image = load_package("f", f"{registry.name}/team/function-test:{tag}", options)
+    server = FunctionServer("f", image)
     try:
         server.wait()
         response = server.call(request(), 10)
@@ -303,8 +305,8 @@ def test_entrypoint_that_is_no_program_is_an_error(
 ) -> None:
     put_image(registry, [archive([member("function", content)])], "v2", entrypoint=[entrypoint])
     options = PackageOptions(root=cache, pull="Always")
-    image = packages.load("f", f"{registry.name}/team/function-test:v2", options)
-    problem = failure(FunctionServer("f", image, ServerOptions()))
+    image = load_package("f", f"{registry.name}/team/function-test:v2", options)
+    problem = failure(FunctionServer("f", image))
     assert problem.message == f'cannot run function "f": its entrypoint "{entrypoint}" {cause}'
 
 
@@ -358,11 +360,11 @@ def test_function_is_called_several_times_at_once(
 _COMMAND = """
 import sys, time
 from pathlib import Path
-from function_script.tools.processes import packages
+from function_script.tools.processes.cache import load_package
 from function_script.tools.processes.options import PackageOptions
-from function_script.tools.processes.server import FunctionServer, ServerOptions
-image = packages.load("f", sys.argv[2], PackageOptions(root=Path(sys.argv[1])))
-server = FunctionServer("f", image, ServerOptions())
+from function_script.tools.processes.server import FunctionServer
+image = load_package("f", sys.argv[2], PackageOptions(root=Path(sys.argv[1])))
+server = FunctionServer("f", image)
 server.wait()
 print("ready", flush=True)
 time.sleep(60)
@@ -393,12 +395,12 @@ def test_function_that_ended_between_two_calls_is_started_again(
         caller = FunctionCaller(None, Options(servers=servers))
         process.start(caller)
         process.wait(caller)
-        process.call(STEP, request(), caller, 30)
+        process.call(StepCall(STEP, request(), 30), caller)
         (first, *_) = find_processes(mark)
         os.kill(first, signal.SIGKILL)
         wait_until(lambda: not find_processes(mark))
         process.wait(caller)
-        response = process.call(STEP, request(), caller, 30).response
+        response = process.call(StepCall(STEP, request(), 30), caller).response
     assert response.desired == request().desired
 
 

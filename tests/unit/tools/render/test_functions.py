@@ -101,8 +101,7 @@ def test_function_runs_where_the_table_chooses(
 ) -> None:
     """Ours run here, others where their Function says."""
     index = make_index(manifests)
-    runtimes = functions.find_runtimes(steps.parse(composition(step)), index)
-    assert list(runtimes.values()) == [place]
+    assert index.find_runtimes(steps.parse(composition(step))) == [place]
 
 
 def test_flags_win() -> None:
@@ -112,9 +111,9 @@ def test_flags_win() -> None:
     prefix = "render.crossplane.io/"
     annotations = {f"{prefix}runtime-development-target": ADDRESS}
     index = make_index(manifests, annotations=annotations)
-    assert functions.find_runtimes(todo, index) == {"step-0": Remote(address=ADDRESS)}
+    assert index.find_runtimes(todo) == [Remote(address=ADDRESS)]
     index = make_index(manifests, runtimes={"function-other": SKIP}, annotations=annotations)
-    assert functions.find_runtimes(todo, index) == {"step-0": Skip()}
+    assert index.find_runtimes(todo) == [Skip()]
 
 
 REVISION: Object = {
@@ -146,7 +145,7 @@ def test_function_of_newer_steps_may_have_a_place(step: Object, name: str) -> No
     todo = steps.parse(manifest)
     runtimes = {name: SKIP}
     index = make_index([], runtimes=runtimes)
-    assert list(functions.find_runtimes(todo, index).values()) == [Skip()]
+    assert index.find_runtimes(todo) == [Skip()]
 
 
 @pytest.mark.parametrize("text", ["name", "name=", "=local", ""])
@@ -187,7 +186,7 @@ READY = "function-auto-ready"
 )
 def test_builtin_function_runs_here(manifests: list[Object] | None, step: Object) -> None:
     index = make_index(manifests)
-    (runtime,) = functions.find_runtimes(steps.parse(composition(step)), index).values()
+    (runtime,) = index.find_runtimes(steps.parse(composition(step)))
     assert isinstance(runtime, Builtin)
     assert runtime.function.name == READY
     assert runtime.note().startswith("function-auto-ready v0.7.0 is built in")
@@ -197,7 +196,7 @@ def test_builtin_function_notes_another_version() -> None:
     manifests = [function(READY, f"{REGISTRY}/{READY}:v0.2.1")]
     todo = steps.parse(composition({"functionRef": {"name": READY}}))
     index = make_index(manifests)
-    (runtime,) = functions.find_runtimes(todo, index).values()
+    (runtime,) = index.find_runtimes(todo)
     assert isinstance(runtime, Builtin)
     assert runtime.note().endswith("is built in; the Function names v0.2.1")
 
@@ -221,7 +220,7 @@ def test_builtin_function_yields_to_an_explicit_runtime(
 ) -> None:
     index = make_index(manifests, runtimes=runtimes)
     todo = steps.parse(composition({"functionRef": {"name": READY}}))
-    (runtime,) = functions.find_runtimes(todo, index).values()
+    (runtime,) = index.find_runtimes(todo)
     assert isinstance(runtime, Builtin) is is_builtin
 
 
@@ -250,7 +249,7 @@ def index_of(*manifests: Object, **flags: str) -> FunctionIndex:
 
 
 def find(step: Object, index: FunctionIndex) -> Runtime:
-    (runtime,) = functions.find_runtimes(steps.parse(composition(step)), index).values()
+    (runtime,) = index.find_runtimes(steps.parse(composition(step)))
     return runtime
 
 

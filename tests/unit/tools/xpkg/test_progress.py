@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from function_script.tools.xpkg import NullProgress, archives, images
-from function_script.tools.xpkg.progress import Body
+from function_script.tools.xpkg.transport import Body
 
 META = """\
 apiVersion: meta.pkg.crossplane.io/v1
