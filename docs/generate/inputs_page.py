@@ -6,7 +6,7 @@ from typing import Final
 
 from function_script.request.values import Object
 from function_script.tools import manifests, manual, structural_schema
-from function_script.tools.manual import Field, code, schema_of
+from function_script.tools.manual import Field, code
 
 _HEAD: Final = """\
 <!-- Written by `make goldens`. -->
@@ -81,3 +81,9 @@ def _describe_fields(schema: Object) -> dict[str, str]:
 def _entry(field: Field) -> str:
     rules = f"  Rules: {field.rules}.\n" if field.rules else ""
     return f"- **`{field.path}`** ({', '.join(field.facts)})\n  {field.description}\n{rules}"
+
+
+def schema_of(crd: Object) -> Object:
+    """Return the schema of a CRD's only version."""
+    (version,) = manifests.objects_at(crd, "spec", "versions")
+    return manifests.object_at(version, "schema", "openAPIV3Schema")

@@ -32,7 +32,6 @@ class _Flags(TypedDict):
     quiet: bool
     program_root: Path | None
     allow_outside: tuple[Path, ...]
-    debug: bool
     diagnostics: Form
 
 
@@ -78,7 +77,6 @@ Examples:
 @options.flag(
     "--salted",
     group="Input",
-    is_flag=True,
     help="The server has a --seed-file, so that random texts of programs may be secrets.",
 )
 @options.flag(
@@ -86,7 +84,6 @@ Examples:
     group="Runs",
     type=click.IntRange(min=0),
     default=8,
-    show_default=True,
     metavar="N",
     help="Run each Composition with the XRs at hand, and with at most N that its XRD allows. 0: "
     "nothing runs.",
@@ -101,10 +98,9 @@ Examples:
 @options.flag(
     "--run-functions",
     group="Runs",
-    is_flag=True,
     help="Also run functions of others, as render does: containers, processes, addresses.",
 )
-@options.flag("--strict", group="Output", is_flag=True, help="Fail on warnings, too.")
+@options.flag("--strict", group="Output", help="Fail on warnings, too.")
 def check(**flags: Unpack[_Flags]) -> int:
     """Find mistakes in the steps of Compositions and Operations.
 

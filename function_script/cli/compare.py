@@ -67,7 +67,6 @@ Examples:
     group="Runs",
     type=click.IntRange(min=0),
     default=10,
-    show_default=True,
     metavar="N",
     help="Compare with the XRs at hand, and with at most N that the XRD allows.",
 )
@@ -78,9 +77,7 @@ Examples:
     type=click.Choice(["difference", "not-compared"]),
     help="End with exit code 10 if there is one. May be repeated.",
 )
-@options.flag(
-    "--all", group="Output", is_flag=True, help="List what differs and changes nothing, too."
-)
+@options.flag("--all", group="Output", help="List what differs and changes nothing, too.")
 def compare(**flags: Unpack[_Flags]) -> int:
     """Compare function-go-templating with this function on the same requests.
 

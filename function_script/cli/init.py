@@ -70,14 +70,12 @@ class _InitFlags(TypedDict):
     group="Project",
     type=click.Choice(NAMES),
     default=NAMES[0],
-    show_default=True,
     help="Language of the program.",
 )
 @options.flag(
     "--package",
     group="Project",
     default=release.REFERENCE,
-    show_default=True,
     metavar="NAME",
     help="The function's package in your registry: REGISTRY/REPOSITORY:TAG.",
 )

@@ -26,7 +26,6 @@ class _Flags(TypedDict):
     timeout: float
     program_root: Path | None
     seed_file: Path | None
-    debug: bool
 
 
 @click.group(hidden=True)

@@ -91,9 +91,14 @@ _ENDLESS: Final = {"serve", "playground"}
 
 
 class Flag(click.Option):
-    """An option in a group of its command's help."""
+    """An option in a group of its command's help, which shows its default.
+
+    One without a type and a metavar takes no value.
+    """
 
     def __init__(self, names: list[str], *, group: Group, **settings: object) -> None:
+        settings.setdefault("is_flag", settings.keys().isdisjoint({"type", "metavar"}))
+        settings.setdefault("show_default", bool(settings.get("default")))
         super().__init__(names, **settings)  # type: ignore[arg-type] # click's own settings
         self.group: Group = group
 
@@ -192,7 +197,6 @@ def operator(*, has_timeout: bool = False) -> list[click.Parameter]:
         group="Input",
         type=_ttl,
         default=_format_duration(Limits().default_ttl_seconds),
-        show_default=True,
         metavar="DURATION",
         envvar=[f"{PREFIX}_DEFAULT_TTL"],
         help="TTL of a step that waits for nothing, ±10% by XR, unless its input or program "
@@ -220,7 +224,6 @@ def _limit(limit: Limit, *, has_timeout: bool) -> click.Option:
         group="Limits",
         type=parse,
         default=unit.format(getattr(Limits(), limit.field)),
-        show_default=True,
         metavar=unit.metavar,
         envvar=[f"{PREFIX}_{_upper(name)}" for name in names],
         help=limit.meaning,
@@ -294,7 +297,6 @@ def timeout(subject: str, default: str = "1m") -> click.Option:
         group="Limits",
         type=duration,
         default=default,
-        show_default=True,
         metavar="DURATION",
         help=f"Time limit of {subject}.",
     )
@@ -338,7 +340,6 @@ _SHARED: Final = {
     "--fetch": partial(
         Flag,
         group="Input",
-        is_flag=True,
         help="Fetch packages with schemas that the cache lacks, which Provider objects and the "
         "metadata of packages name.",
     ),
@@ -362,32 +363,27 @@ _SHARED: Final = {
     "--allow-addresses": partial(
         Flag,
         group="Functions",
-        is_flag=True,
         help="Call functions at the addresses that annotations in files name. Without it, only "
         "those of this machine's loopback are called.",
     ),
     "--strict-versions": partial(
         Flag,
         group="Functions",
-        is_flag=True,
         help="Refuse a built-in function of another version than FUNCTIONS names.",
     ),
     "--offline": partial(
         Flag,
         group="Functions",
-        is_flag=True,
         help="Take packages of functions and remote programs from the cache alone.",
     ),
     "--skip-xr-validation": partial(
         Flag,
         group="Validation",
-        is_flag=True,
         help="Do not compare XRs with their XRD's schema.",
     ),
     "--skip-validation": partial(
         Flag,
         group="Validation",
-        is_flag=True,
         help="Do not compare composed resources and the XR's status with the schemas at hand.",
     ),
 }
@@ -456,13 +452,13 @@ def read_rendering(
 
 def quiet(what: str) -> click.Option:
     """Return the flag that omits ``what`` from stderr."""
-    return Flag(["-q", "--quiet"], group="Output", is_flag=True, help=f"Do not print {what}.")
+    return Flag(["-q", "--quiet"], group="Output", help=f"Do not print {what}.")
 
 
 def watch(meaning: str) -> Flag:
     """Return the flag --watch."""
     help_text = f"{meaning} again when a file changes. Ctrl-C ends it."
-    return Flag(["--watch"], group="Output", is_flag=True, help=help_text)
+    return Flag(["--watch"], group="Output", help=help_text)
 
 
 def output(*forms: str, short: str = "-o", what: str = "the report") -> click.Option:
@@ -472,7 +468,6 @@ def output(*forms: str, short: str = "-o", what: str = "the report") -> click.Op
         group="Output",
         type=click.Choice(forms),
         default=forms[0],
-        show_default=True,
         help=f"Format of {what}.",
     )
 
@@ -484,7 +479,6 @@ def reporting() -> list[click.Option]:
         group="Output",
         type=click.Choice(get_args(Form)),
         default="text",
-        show_default=True,
         callback=_remember,
         help="Form of errors and warnings: with their source, on one line each, or as JSON on one "
         "line each.",
@@ -500,7 +494,7 @@ def check_forms(output: str, form: Form) -> None:
 
 def debug(meaning: str = "Print the traceback of a bug of ours.") -> click.Option:
     """Return the flag --debug, whose value the report of a bug uses, too."""
-    return Flag(["--debug"], group="Other", is_flag=True, callback=_remember, help=meaning)
+    return Flag(["--debug"], group="Other", callback=_remember, help=meaning)
 
 
 def _remember(context: click.Context, option: click.Parameter, value: object) -> object:

@@ -1,13 +1,18 @@
 """The command ``package``: build, push and inspect packages."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Final, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 
 import click
 
 from function_script.cli import options, terminal
 from function_script.texts.errors import InputError
 from function_script.tools.project import Project
+
+if TYPE_CHECKING:
+    from function_script.tools.xpkg import Trust
 
 _META: Final = "crossplane.yaml"
 _INPUT_CRDS: Final = Path("input_crds")
@@ -26,13 +31,11 @@ class _BuildFlags(TypedDict):
     output: Path | None
     runtime_image: tuple[Path, ...]
     quiet: bool
-    debug: bool
 
 
 class _RegistryFlags(TypedDict):
     plain_http: bool
     ca_file: Path | None
-    debug: bool
 
 
 class _PushFlags(_RegistryFlags, TypedDict):
@@ -51,7 +54,6 @@ class _InspectFlags(_RegistryFlags, TypedDict):
 _PLAIN_HTTP: Final = options.flag(
     "--plain-http",
     group="Registry",
-    is_flag=True,
     help="Use HTTP without TLS, also for credentials. Only in a network that you trust.",
 )
 _CA_FILE: Final = options.flag(
@@ -61,6 +63,14 @@ _CA_FILE: Final = options.flag(
     metavar="FILE",
     help="Additional certificate authorities for the registry, in PEM format.",
 )
+
+
+def _trust(flags: _RegistryFlags) -> Trust:
+    from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
+
+    return xpkg.Trust(
+        plain_http=flags["plain_http"], plain_http_hint=_PLAIN_HTTP_HINT, ca_file=flags["ca_file"]
+    )
 
 
 @click.group(short_help="Build, push and inspect packages.")
@@ -200,7 +210,6 @@ Examples:
 @options.flag(
     "--module",
     group="Input",
-    is_flag=True,
     help="Push programs and modules for `source: Remote`: files, or directories of files.",
 )
 @_PLAIN_HTTP
@@ -214,21 +223,16 @@ def push(**flags: Unpack[_PushFlags]) -> None:
     """
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
 
-    trust = xpkg.Trust(
-        plain_http=flags["plain_http"], plain_http_hint=_PLAIN_HTTP_HINT, ca_file=flags["ca_file"]
-    )
-    if flags["module"]:
-        from function_script.tools.remote import oci  # noqa: PLC0415 - slow to import
-
-        with terminal.show_progress(is_quiet=flags["quiet"]) as display:
-            pinned = oci.push(
-                flags["name"], flags["packages"], display, trust, flags["allow_outside"]
-            )
-        terminal.echo(pinned)
-        return
+    trust = _trust(flags)
+    name, files = flags["name"], flags["packages"]
     with terminal.show_progress(is_quiet=flags["quiet"]) as display:
-        digest = xpkg.push(flags["name"], flags["packages"], display, trust)
-    terminal.echo(f"{flags['name']} {digest}")
+        if flags["module"]:
+            from function_script.tools.remote import oci  # noqa: PLC0415 - slow to import
+
+            text = oci.push(name, files, display, trust, flags["allow_outside"])
+        else:
+            text = f"{name} {xpkg.push(name, files, display, trust)}"
+    terminal.echo(text)
 
 
 _INSPECT_EXAMPLES: Final = """\b
@@ -255,9 +259,7 @@ def inspect(**flags: Unpack[_InspectFlags]) -> None:
     """
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
 
-    trust = xpkg.Trust(
-        plain_http=flags["plain_http"], plain_http_hint=_PLAIN_HTTP_HINT, ca_file=flags["ca_file"]
-    )
+    trust = _trust(flags)
     report = xpkg.inspect(flags["place"], trust)
     is_json = flags["output"] == "json"
     terminal.echo(xpkg.to_json(report) if is_json else xpkg.to_text(report))

@@ -103,10 +103,9 @@ def _open_planner(flags: _Flags, pool: Pool, *, hides_packages: bool) -> Iterato
 @options.flag(
     "--until-ready",
     group="Input",
-    is_flag=True,
     help="Plan the reconciles after the next one, too, with all ready that is composed.",
 )
-@options.flag("--names", group="Output", is_flag=True, help="List every XR and object.")
+@options.flag("--names", group="Output", help="List every XR and object.")
 @options.flag(
     "--fail-on",
     group="Output",

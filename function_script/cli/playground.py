@@ -40,7 +40,7 @@ Examples:
     metavar="PORT",
     help="Port on the loopback address; 0 is a free one.",
 )
-@options.flag("--no-browser", group="Server", is_flag=True, help="Only print the address.")
+@options.flag("--no-browser", group="Server", help="Only print the address.")
 def playground(**flags: Unpack[_Flags]) -> None:
     """Open a page in the browser that renders while you type.
 

@@ -71,7 +71,6 @@ Examples:
     "-x",
     "--include-full-xr",
     group="Output",
-    is_flag=True,
     help="Print the XR with its whole spec and metadata.",
 )
 @options.flag(
@@ -101,7 +100,6 @@ Examples:
 @options.flag(
     "--blame",
     group="Output",
-    is_flag=True,
     help="Print before each line the file and line that wrote it.",
 )
 @options.flag(
@@ -113,7 +111,6 @@ Examples:
 @options.flag(
     "--validate",
     group="Validation",
-    is_flag=True,
     help="Validate the documents instead of printing them.",
 )
 @options.flag(
@@ -180,12 +177,13 @@ def _check_flags(flags: _Flags) -> None:
 
 def _render(flags: _Flags, run_options: Options, pool: Pool) -> str:
     """Return the documents, with or without a margin, or the chain behind a value."""
+    from function_script import documents  # noqa: PLC0415 - slow to import
     from function_script.tools.render import command  # noqa: PLC0415 - slow to import
 
-    if not flags["blame"] and flags["explain"] is None:
-        return command.render_text(_paths(flags), run_options, pool)
-    blame = command.render_blame(_paths(flags), run_options, pool)
-    return blame.to_text() if flags["explain"] is None else blame.explain(flags["explain"])
+    blame = command.render_composition(_paths(flags), run_options, pool)
+    if flags["explain"] is not None:
+        return blame.explain(flags["explain"])
+    return blame.to_text() if flags["blame"] else documents.to_yaml_stream(blame.documents)
 
 
 def _watch(flags: _Flags, run_options: Options, pool: Pool) -> None:
@@ -205,7 +203,7 @@ def _watch(flags: _Flags, run_options: Options, pool: Pool) -> None:
             is_quiet=flags["quiet"],
         )
     watch_output.watch(
-        lambda: command.render_documents(_paths(flags), run_options, pool),
+        lambda: command.render_composition(_paths(flags), run_options, pool).documents,
         files,
         lambda result: terminal.echo_exact(documents.to_yaml_stream(result)),
         is_quiet=flags["quiet"],
@@ -236,7 +234,7 @@ def _validate(flags: _Flags, run_options: Options, pool: Pool) -> Report:
     if not extensions:
         notes.append("there are no schemas: --xrd and --crds name them")
     full = replace(run_options, output=output.OutputOptions(full_xr=True), skips_validation=True)
-    blame = command.render_blame(paths, full, pool)
+    blame = command.render_composition(paths, full, pool)
     text = documents.to_yaml_stream(blame.documents)
     rendered = sources.read(Source(name="rendered", text=text))
     return validate.check_documents(rendered, catalog, notes, blame.find_writer)
@@ -286,7 +284,6 @@ def _paths(flags: _Flags) -> RenderPaths:
 class _OperationFlags(render_options.Flags, TypedDict):
     operation: Path
     functions: Path | None
-    include_full_operation: bool
     watched_resource: Path | None
 
 
@@ -310,7 +307,6 @@ Examples:
     "-o",
     "--include-full-operation",
     group="Output",
-    is_flag=True,
     help="Print the Operation with its spec. This is the default.",
 )
 @options.flag(

@@ -38,7 +38,6 @@ class PipelineFlags(options.RenderingFlags):
     function_credentials: Path | None
     function_annotations: tuple[str, ...]
     program_root: Path | None
-    debug: bool
 
 
 class Flags(PipelineFlags):
@@ -55,20 +54,17 @@ def shared(file: str) -> list[click.Parameter]:
         options.Flag(
             ["-r", "--include-function-results"],
             group="Output",
-            is_flag=True,
             help="Print events as well, as kind Result.",
         ),
         options.Flag(
             ["-c", "--include-context"],
             group="Output",
-            is_flag=True,
             help="Print the last step's context, as kind Context.",
         ),
         *pipeline(f"programs/ beside {file}"),
         options.Flag(
             ["--explain-functions"],
             group="Functions",
-            is_flag=True,
             help="Print how each step's function would run and why, and run nothing.",
         ),
     ]

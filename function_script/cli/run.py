@@ -15,7 +15,6 @@ class _Flags(TypedDict):
     offline: bool
     program_root: Path | None
     capture: Path | None
-    debug: bool
 
 
 _EPILOG: Final = """\b

@@ -74,7 +74,6 @@ def _absolute(path: Path | None) -> str:
 @options.flag(
     "--insecure",
     group="Security",
-    is_flag=True,
     help="Serve in plain text, also when certificates are given.",
 )
 @options.flag(
@@ -91,7 +90,6 @@ def _absolute(path: Path | None) -> str:
     group="Server",
     type=options.address,
     default="[::]:9443",
-    show_default=True,
     metavar="HOST:PORT",
     help="Address of the function; Crossplane calls port 9443. [::] means IPv4 and IPv6.",
 )
@@ -109,7 +107,6 @@ def _absolute(path: Path | None) -> str:
     group="Server",
     type=options.address_or_nothing,
     default="[::]:8080",
-    show_default=True,
     metavar="HOST:PORT",
     help="Address of /metrics, /livez and /readyz, in plain HTTP. Empty disables it.",
 )
@@ -118,7 +115,6 @@ def _absolute(path: Path | None) -> str:
     group="Server",
     type=click.IntRange(min=1, max=_MAX_MESSAGE_MIB),
     default=64,
-    show_default=True,
     metavar="MIB",
     envvar=[
         "FUNCTION_SCRIPT_MAX_RECV_MESSAGE_SIZE",
@@ -163,14 +159,12 @@ def _absolute(path: Path | None) -> str:
     group="Captures",
     type=click.IntRange(min=1),
     default=50,
-    show_default=True,
     metavar="N",
     help="Number of cases in --capture-dir, of at most 8 MiB each.",
 )
 @options.flag(
     "--require-sandbox",
     group="Security",
-    is_flag=True,
     help="Do not serve if the system refuses a measure that confines workers, "
     "such as the filter of system calls.",
 )
@@ -208,7 +202,6 @@ def _absolute(path: Path | None) -> str:
 @options.flag(
     "--remote-plain-http",
     group="Remote programs",
-    is_flag=True,
     help="Use HTTP without TLS for allowed hosts. Credentials are not sent to them.",
 )
 def serve(**flags: Unpack[_Flags]) -> None:

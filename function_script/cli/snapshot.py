@@ -59,14 +59,12 @@ Examples:
     "--kubectl",
     group="Input",
     default="kubectl",
-    show_default=True,
     metavar="PROGRAM",
     help="The program that reads the cluster.",
 )
 @options.flag(
     "--dry-run",
     group="Output",
-    is_flag=True,
     help="Print the first commands and run none. Those for XRs, what they compose and Secrets "
     "depend on the cluster.",
 )

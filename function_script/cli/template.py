@@ -16,7 +16,6 @@ class _Flags(TypedDict):
     plain: bool
     program_root: Path | None
     allow_outside: tuple[Path, ...]
-    debug: bool
 
 
 _EPILOG: Final = """\b
@@ -55,7 +54,6 @@ Examples:
 @options.flag(
     "--plain",
     group="Input",
-    is_flag=True,
     help="Use the data as a GoTemplate's root value, with fixed random values, to compare with Go.",
 )
 def template(**flags: Unpack[_Flags]) -> None:

@@ -33,7 +33,6 @@ class _Flags(options.RenderingFlags):
     skip_validation: bool
     watch: bool
     quiet: bool
-    debug: bool
 
 
 _EPILOG: Final = """\b
@@ -63,17 +62,15 @@ Examples:
 )
 @click.argument("paths", nargs=-1, type=options.PATH, metavar="[PATH]...")
 @options.flag("--run", group="Cases", metavar="REGEX", help="Run only cases whose name matches.")
-@options.flag("--fail-fast", group="Cases", is_flag=True, help="Stop at the first case that fails.")
+@options.flag("--fail-fast", group="Cases", help="Stop at the first case that fails.")
 @options.flag(
     "--update",
     group="Cases",
-    is_flag=True,
     help="Write the files of expected documents that differ or do not exist.",
 )
 @options.flag(
     "--ci",
     group="Cases",
-    is_flag=True,
     help="Refuse --update. The default if the variable CI is set.",
 )
 @options.flag(

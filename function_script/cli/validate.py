@@ -38,7 +38,6 @@ def report_flags(short: str = "") -> list[click.Parameter]:
             group="Validation",
             type=options.PATH,
             default="~/.crossplane/cache",
-            show_default=True,
             metavar="DIR",
             help="Directory in which the official command caches packages.",
         ),
@@ -46,20 +45,17 @@ def report_flags(short: str = "") -> list[click.Parameter]:
             ["--crossplane-image"],
             group="Validation",
             default="xpkg.crossplane.io/crossplane/crossplane:stable",
-            show_default=True,
             metavar="IMAGE",
             help="Version of Crossplane whose schemas to use, if they are in the cache.",
         ),
         options.Flag(
             ["--error-on-missing-schemas"],
             group="Validation",
-            is_flag=True,
             help="Fail if a schema is unknown or a rule was not evaluated.",
         ),
         options.Flag(
             ["--skip-success-results"],
             group="Validation",
-            is_flag=True,
             help="Do not print valid resources (text only).",
         ),
     ]
@@ -99,7 +95,6 @@ class _Flags(ReportFlags, TypedDict):
     allow_outside: tuple[Path, ...]
     fetch: bool
     quiet: bool
-    debug: bool
 
 
 @click.command(

@@ -15,7 +15,6 @@ class _Flags(TypedDict):
     update: bool
     output: Path | None
     allow_outside: tuple[Path, ...]
-    debug: bool
 
 
 _EPILOG: Final = """\b
@@ -36,13 +35,11 @@ Examples:
 @options.flag(
     "--check",
     group="Output",
-    is_flag=True,
     help="Write nothing and fetch nothing; fail if a lock file is not up to date.",
 )
 @options.flag(
     "--update",
     group="Input",
-    is_flag=True,
     help="Resolve tags and branches again, and write what they are now.",
 )
 @options.flag(

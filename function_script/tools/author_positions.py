@@ -85,14 +85,12 @@ def _holder(span: Span, step_input: StepInput) -> StepInput:
 def _with_notes(problem: Diagnostic, step_input: StepInput) -> Diagnostic:
     """Move the other positions of a problem to its author's file, too."""
     notes = tuple(
-        note if isinstance(note, str) else note._replace(span=_outer(note.span, step_input))
+        note
+        if isinstance(note, str)
+        else note._replace(span=find_outer(note.span, step_input) or note.span)
         for note in problem.notes
     )
     return replace(problem, notes=notes)
-
-
-def _outer(span: Span, step_input: StepInput) -> Span:
-    return find_outer(span, step_input) or span
 
 
 def to_field(problem: Diagnostic, document: Document) -> Diagnostic:
@@ -121,7 +119,9 @@ def find_outer(span: Span, step_input: StepInput) -> Span | None:
         return None
     line, column = embedding.outer(span.line, span.column)
     line += step_input.document.first_line - 1
-    return replace(span, name=_name(step_input.document), line=line, column=column)
+    source = step_input.document.origin.source
+    name = "composition" if source is None else source.name
+    return replace(span, name=name, line=line, column=column)
 
 
 def _embedded(span: Span, step_input: StepInput) -> objects.Path | None:
@@ -153,8 +153,3 @@ def _path(name: str) -> objects.Path | None:
     except ValueError:
         return None
     return path if path and path[0] in _TEXT_FIELDS else None
-
-
-def _name(document: Document) -> str:
-    source = document.origin.source
-    return "composition" if source is None else source.name

@@ -10,7 +10,8 @@ from typing import Any, Final
 from jsonschema import Draft7Validator, ValidationError, validators
 
 from function_script.request.values import Object, Value
-from function_script.tools import patterns, structural_schema
+from function_script.tools import structural_schema
+from function_script.tools.validate import formats
 
 # Larger integers lose digits in JSON.
 _MAX_INTEGER: Final = (1 << 53) - 1
@@ -59,7 +60,7 @@ def _pattern(
     validator: _Validator, pattern: str, value: Value, schema: Object
 ) -> Iterator[ValidationError]:
     """Yield an error unless the length is wrong too: the API server then reports only that."""
-    if isinstance(value, str) and not patterns.is_match(pattern, value):
+    if isinstance(value, str) and not formats.is_match(pattern, value):
         length = {key: schema[key] for key in ("maxLength", "minLength") if key in schema}
         if validator.evolve(schema=length).is_valid(value):
             yield ValidationError("")

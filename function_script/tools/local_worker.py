@@ -7,6 +7,7 @@ program. A server has another handler, and so no request asks it for them.
 
 import json
 from collections.abc import Callable
+from typing import Final
 
 from function_script import contribution, inputs, wire
 from function_script.contribution import positions
@@ -31,17 +32,11 @@ def handle(
     """
     effective = EffectiveLimits(limits, on_limits)
     try:
-        if data.endswith(worker_marks.POSITIONS):
-            response = _locate(data.removesuffix(worker_marks.POSITIONS), limits, effective, seed)
-        elif data.endswith(worker_marks.TEXT):
-            response = _render(data.removesuffix(worker_marks.TEXT), limits, effective, seed)
-        elif data.endswith(worker_marks.BRANCHES):
-            response = _find_branches(
-                data.removesuffix(worker_marks.BRANCHES), limits, effective, seed
-            )
-        else:
-            return function.handle(data, limits, on_limits, seed)
-        return HandlerResult(response=response)
+        for mark, answer in _ANSWERS.items():
+            if data.endswith(mark):
+                response = answer(data.removesuffix(mark), limits, effective, seed)
+                return HandlerResult(response=response)
+        return function.handle(data, limits, on_limits, seed)
     except MissingContentError as error:
         return HandlerResult(response=b"", missing=error.missing)
     except LimitError as error:
@@ -121,3 +116,10 @@ def _render(data: bytes, ceilings: Limits, effective: EffectiveLimits, seed: byt
     if not isinstance(result, TemplateResult):
         raise InputError.of(f"cannot show the text of a {step.kind}: it renders none")
     return result.text.encode()
+
+
+_ANSWERS: Final[dict[bytes, Callable[[bytes, Limits, EffectiveLimits, bytes], bytes]]] = {
+    worker_marks.POSITIONS: _locate,
+    worker_marks.TEXT: _render,
+    worker_marks.BRANCHES: _find_branches,
+}

@@ -24,6 +24,12 @@ def text_at(manifest: Object, *path: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def int_at(manifest: Object, *path: str, default: int = 0) -> int:
+    """Return the integer at ``path``, or ``default``."""
+    value = objects.find_path(manifest, path)
+    return value if isinstance(value, int) else default
+
+
 def texts_at(manifest: Object, *path: str) -> dict[str, str]:
     """Return a map of texts such as labels, with "" for null; {} if any value is not a text."""
     fields = object_at(manifest, *path)
@@ -85,6 +91,15 @@ def controller(manifest: Object) -> Object | None:
         if owner.get("controller") is True:
             return owner
     return None
+
+
+def reference(manifest: Object, *, has_namespace: bool = True) -> Object:
+    """Return a reference to an object; with ``has_namespace`` its namespace, if there is one."""
+    api_version, kind = objects.api_version_and_kind(manifest)
+    value: Object = {"apiVersion": api_version, "kind": kind, "name": name(manifest)}
+    if has_namespace and namespace(manifest):
+        value["namespace"] = namespace(manifest)
+    return value
 
 
 def describe(manifest: Object) -> str:

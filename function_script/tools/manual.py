@@ -209,12 +209,6 @@ def _document_entries() -> Iterator[Entry]:
         )
 
 
-def schema_of(crd: Object) -> Object:
-    """Return the schema of a CRD's only version."""
-    (version,) = manifests.objects_at(crd, "spec", "versions")
-    return manifests.object_at(version, "schema", "openAPIV3Schema")
-
-
 def find_fields(schema: Object, path: str = "") -> Iterator[Field]:
     """Yield the fields of an object, each before the fields below it."""
     required = schema.get("required")

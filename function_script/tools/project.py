@@ -9,7 +9,8 @@ its target. Files are written below a root only, and never through a link.
 import codecs
 import os
 import shlex
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final, Self
 
@@ -83,22 +84,15 @@ class Project:
 
     def read(self, path: Path) -> bytes:
         """Return a file's bytes; raises InputError."""
-        with self.open(path) as file:
-            try:
-                return beneath.read_bounded(file)
-            except OSError as error:
-                raise _failure("read", path, error) from error
+        with self.open(path) as file, self._explain_errors("read", path):
+            return beneath.read_bounded(file)
 
     def open(self, path: Path) -> BinaryIO:
         """Open a file; raises InputError."""
-        try:
+        with self._explain_errors("read", path):
             # A file that the command line names may be a pipe.
             is_named = path in self._files
             return path.open("rb") if is_named else beneath.open_file(self._real, path)
-        except beneath.OutsideError as error:
-            raise self._refuse("read", path, error.target) from error
-        except OSError as error:
-            raise _failure("read", path, error) from error
 
     def find_files(
         self, directory: Path, suffixes: Collection[str] = (), *, is_deep: bool = True
@@ -112,7 +106,9 @@ class Project:
         directories = [directory]
         while directories:
             place = directories.pop()
-            for entry in self._list(place):
+            with self._explain_errors("read", place):
+                entries = beneath.list_entries(self._real, place)
+            for entry in entries:
                 path = place / entry.name
                 if entry.is_directory and is_deep:
                     directories.append(path)
@@ -120,25 +116,13 @@ class Project:
                     files.append(path)
         return sorted(files)
 
-    def _list(self, directory: Path) -> Sequence[beneath.Entry]:
-        try:
-            return beneath.list_entries(self._real, directory)
-        except beneath.OutsideError as error:
-            raise self._refuse("read", directory, error.target) from error
-        except OSError as error:
-            raise _failure("read", directory, error) from error
-
     def resolve(self, path: Path) -> Path:
         """Return a path that may be read, without links. Raises InputError for any other."""
-        try:
+        with self._explain_errors("read", path):
             target = beneath.resolve(path)
             # What the command line names may be anywhere.
             if path not in self._files:
                 beneath.find_root(self._real, target)
-        except beneath.OutsideError as error:
-            raise self._refuse("read", path, error.target) from error
-        except OSError as error:
-            raise _failure("read", path, error) from error
         return target
 
     def allows(self, path: Path) -> bool:
@@ -155,10 +139,8 @@ class Project:
         ``makes_parents``: directories that are missing are made.
         """
         root, parts = self.locate(path)
-        try:
+        with self._explain_errors("write", path):
             beneath.replace(root, parts, data, makes_parents=makes_parents)
-        except (OSError, ValueError) as error:
-            raise _failure("write", path, error) from error
 
     def has_below(self, path: Path) -> bool:
         """Report whether a path is below a root if no part of it is a link."""
@@ -181,12 +163,21 @@ class Project:
     def _real(self) -> Sequence[Path]:
         return [*self._roots.values(), *self._allowed]
 
-    def _refuse(self, verb: str, path: Path, target: Path) -> InputError:
+    @contextmanager
+    def _explain_errors(self, verb: str, path: Path) -> Iterator[None]:
+        try:
+            yield
+        except beneath.OutsideError as error:
+            raise self._refuse(path, error.target) from error
+        except (OSError, ValueError) as error:
+            raise _failure(verb, path, error) from error
+
+    def _refuse(self, path: Path, target: Path) -> InputError:
         roots = " or ".join(f'"{root}"' for root in self._roots) or "what the command line names"
         is_link = target != _absolute(path)
         leads = f'it leads to "{target}", which is outside of' if is_link else "it is outside of"
         hint = f"{FLAG} {shlex.quote(str(target))} allows it" if self._has_flag else None
-        return InputError.of(f'cannot {verb} "{path}": {leads} {roots}', hint=hint)
+        return InputError.of(f'cannot read "{path}": {leads} {roots}', hint=hint)
 
 
 def write_named(path: Path, data: bytes) -> None:

@@ -100,14 +100,12 @@ def run_package(
     """
     if sys.platform != "linux":
         raise InputError.of("cannot run a package: it runs as a process on Linux alone")
-    from function_script.tools.processes import packages, server  # noqa: PLC0415 - of Linux
+    from function_script.tools.processes import cache, server  # noqa: PLC0415 - of Linux
 
     package = reference.removesuffix(_EXPLICIT)
-    image = packages.load(package, package, options)
+    image = cache.load_package(package, package, options)
     is_explicit = reference.endswith(_EXPLICIT)
-    process = server.FunctionServer(
-        package, image, server.ServerOptions(allows_unconfined=is_explicit)
-    )
+    process = server.FunctionServer(package, image, allows_unconfined=is_explicit)
     try:
         process.wait()
         response = process.call(request, _PACKAGE_SECONDS)

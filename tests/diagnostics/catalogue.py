@@ -268,7 +268,7 @@ def run(directory: Path, pool: RecordingPool) -> Outcome:
     message = ""
     try:
         paths = _find_paths(directory)
-        documents = command.render_documents(paths, options, pool)
+        documents = command.render_composition(paths, options, pool).documents
     except FatalError as error:
         problems, message = error.diagnostics, pool.failure
     else:

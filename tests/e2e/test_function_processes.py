@@ -31,11 +31,12 @@ from function_script.cli import execute
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
-from function_script.tools.processes import packages, probe
-from function_script.tools.processes.cache import CachedImage
+from function_script.tools.processes import probe
+from function_script.tools.processes.cache import CachedImage, load_package
 from function_script.tools.processes.options import PackageOptions
-from function_script.tools.processes.server import FunctionServer, ServerOptions
+from function_script.tools.processes.server import FunctionServer
 from function_script.tools.render.renderer import Options
+from function_script.tools.render.requirements import StepCall
 from function_script.tools.render.runtimes.model import FunctionCaller
 from function_script.tools.render.runtimes.process import Process
 from function_script.tools.render.runtimes.servers import Servers
@@ -84,13 +85,12 @@ class Place(NamedTuple):
         """Return the image of a tag."""
         reference = f"{self.registry.name}/team/function-test:{tag}"
         options = PackageOptions(root=self.cache, pull="Always")
-        return packages.load("function-test", reference, options)
+        return load_package("function-test", reference, options)
 
     def start(self, mode: str, *, seconds: float = 30.0) -> FunctionServer:
         """Return the server of a function, before it listens."""
         put_server(self.registry, mode, mode, self.mark)
-        options = ServerOptions(start_seconds=seconds)
-        return FunctionServer("function-test", self.load(mode), options)
+        return FunctionServer("function-test", self.load(mode), start_seconds=seconds)
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_home_with_files_is_that_of_the_images_user(place: Place, user: str, hom
         Cmd=[f"--mark={place.mark}"],
         User=user,
     )
-    surroundings = look_around(FunctionServer("f", place.load("home"), ServerOptions()))
+    surroundings = look_around(FunctionServer("f", place.load("home")))
     assert surroundings["environment"]["HOME"] == home
 
 
@@ -200,7 +200,7 @@ def test_entrypoint_is_found_by_path_arguments_and_working_directory(place: Plac
         environment={"PATH": "/missing:/first:bin"},
         WorkingDir="/work",
     )
-    surroundings = look_around(FunctionServer("f", place.load("path"), ServerOptions()))
+    surroundings = look_around(FunctionServer("f", place.load("path")))
     assert surroundings["directory"] == "/srv/app"
     assert surroundings["arguments"] == [f"--mark={place.mark}", "--insecure"]
 
@@ -304,7 +304,7 @@ def test_entrypoint_that_is_no_program_is_an_error(
     put_image(
         place.registry, [archive([member("function", content)])], "v2", entrypoint=[entrypoint]
     )
-    problem = failure(FunctionServer("f", place.load("v2"), ServerOptions()))
+    problem = failure(FunctionServer("f", place.load("v2")))
     assert problem.message == f'cannot run function "f": its entrypoint "{entrypoint}" {cause}'
 
 
@@ -351,12 +351,11 @@ def test_function_is_called_several_times_at_once(place: Place) -> None:
 _COMMAND = """
 import sys, time
 from pathlib import Path
-from function_script.tools.processes import packages
-from function_script.tools.processes.cache import CachedImage
+from function_script.tools.processes.cache import load_package
 from function_script.tools.processes.options import PackageOptions
-from function_script.tools.processes.server import FunctionServer, ServerOptions
-image = packages.load("f", sys.argv[2], PackageOptions(root=Path(sys.argv[1])))
-server = FunctionServer("f", image, ServerOptions())
+from function_script.tools.processes.server import FunctionServer
+image = load_package("f", sys.argv[2], PackageOptions(root=Path(sys.argv[1])))
+server = FunctionServer("f", image)
 server.wait()
 print("ready", flush=True)
 time.sleep(60)
@@ -383,12 +382,12 @@ def test_function_that_ended_between_two_calls_is_started_again(place: Place) ->
         caller = FunctionCaller(None, Options(servers=servers))
         process.start(caller)
         process.wait(caller)
-        process.call(STEP, request(), caller, 30)
+        process.call(StepCall(STEP, request(), 30), caller)
         (first, *_) = find_processes(place.mark)
         os.kill(first, signal.SIGKILL)
         wait_until(lambda: not find_processes(place.mark))
         process.wait(caller)
-        response = process.call(STEP, request(), caller, 30).response
+        response = process.call(StepCall(STEP, request(), 30), caller).response
     assert response.desired == request().desired
 
 

@@ -136,7 +136,7 @@ def after_step(cluster: FakeCluster, setup: Setup, result: RenderResult) -> Fake
         foreign[name] = cluster.foreign.get(name, cluster.foreign.get(old_name, {}))
     # Crossplane set references, status and selection of the XR.
     applied = manifests.copy(result.composition.xr)
-    machinery = ("spec",) if xrs.is_legacy(setup.xrd) else ("spec", "crossplane")
+    machinery = xrs.machinery(is_legacy=xrs.is_legacy(setup.xrd))
     composition = manifests.name(setup.program.composition)
     manifests.set_text(applied, composition, *machinery, "compositionRef", "name")
     label = {manifests.COMPOSITE: manifests.name(result.xr)}

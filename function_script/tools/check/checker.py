@@ -184,14 +184,16 @@ class _Checker:
             each for each in steps.ours if each.stored is None and step_inputs.is_elsewhere(each)
         )
         first = len(report.findings)
-        misplaced = [*pipelines.find_misplaced_inputs(document)]
+        misplaced = _locate(pipelines.find_misplaced_inputs(document), document)
         self._add(rules.INPUT, misplaced)
         for rule, find in _FRAME:
-            self._add(rule, (each for each in find(document) if each not in misplaced))
+            problems = _locate(find(document), document)
+            self._add(rule, (each for each in problems if each not in misplaced))
         self._check_steps(steps, xrd)
         self._check_builtin(steps.builtin)
         if steps.ours:
-            self._add(rules.TEMPLATE, pipelines.find_template_metadata(document))
+            metadata = pipelines.find_template_metadata(document)
+            self._add(rules.TEMPLATE, _locate(metadata, document))
             self._add(rules.SCALAR, pipelines.find_plain_scalars(document, steps.ours))
         static = report.findings[first:]
         # A run would fail by the same mistake.
@@ -355,6 +357,10 @@ class _Steps:
                 return None
             names |= program_names
         return frozenset(names)
+
+
+def _locate(problems: Iterable[Diagnostic], document: Document) -> list[Diagnostic]:
+    return [author_positions.locate(each, document) for each in problems]
 
 
 def _unique(findings: Iterable[Finding]) -> list[Finding]:

@@ -104,15 +104,11 @@ def load(
     """
     files = project or Project(named=[xrd, *crds] if xrd else crds)
     packages = PackageSchemas(fetches=fetches)
-    values = packages.load_beside(map(str, crds), files)
-    crd_manifests = [value for value in values if not xrds.is_xrd(value)]
+    loaded = packages.load_beside(map(str, crds), files)
+    values = [*_values([xrd] if xrd else [], files), *loaded]
     return Definitions(
-        xrds=[
-            value
-            for value in (*_values([xrd] if xrd else [], files), *values)
-            if xrds.is_xrd(value)
-        ],
-        manifests=crd_manifests,
+        xrds=[value for value in values if xrds.is_xrd(value)],
+        manifests=[value for value in loaded if not xrds.is_xrd(value)],
         notes=packages.notes,
         project=project,
     )

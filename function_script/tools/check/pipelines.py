@@ -28,8 +28,7 @@ def find_errors(document: Document) -> Iterator[Diagnostic]:
         try:
             check(document.value)
         except InputError as error:
-            for problem in error.diagnostics:
-                yield author_positions.locate(problem, document)
+            yield from error.diagnostics
 
 
 def find_unread_fields(document: Document) -> Iterator[Diagnostic]:
@@ -39,12 +38,11 @@ def find_unread_fields(document: Document) -> Iterator[Diagnostic]:
         return
     for key in _OF_RESOURCES:
         if key in spec:
-            problem = Diagnostic(
+            yield Diagnostic(
                 message=f"spec.{key}: nothing reads it in mode Pipeline",
                 hint="compose these resources in a step",
                 field=f"spec.{key}",
             )
-            yield author_positions.to_field(problem, document)
 
 
 def _is_ours(document: Document) -> bool:
@@ -64,8 +62,7 @@ def find_misplaced_inputs(document: Document) -> Iterator[Diagnostic]:
     """Yield a problem for each input, and each reference to one, that no function gets."""
     for field, misplaced in step_inputs.find_misplaced_fields(document):
         message = f"{field}: {misplaced.text}"
-        problem = Diagnostic(message=message, hint=misplaced.hint, field=field)
-        yield author_positions.to_field(problem, document)
+        yield Diagnostic(message=message, hint=misplaced.hint, field=field)
 
 
 def find_revisions(document: Document) -> Iterator[Diagnostic]:
@@ -77,14 +74,13 @@ def find_revisions(document: Document) -> Iterator[Diagnostic]:
         for name in _REVISION_FIELDS:
             if step.get(name) is not None and "functionRef" in step:
                 field = format_path((*path, name))
-                problem = Diagnostic(
+                yield Diagnostic(
                     message=f"{field}: Crossplane 2.4 and earlier have no such field: the step "
                     "calls the active revision of its function",
                     hint="install the other version as a second Function, and give its name in "
                     "functionRef",
                     field=field,
                 )
-                yield author_positions.to_field(problem, document)
 
 
 def find_template_metadata(document: Document) -> Iterator[Diagnostic]:
@@ -94,13 +90,12 @@ def find_template_metadata(document: Document) -> Iterator[Diagnostic]:
     """
     for key in manifests.object_at(document.value, *_TEMPLATE_METADATA):
         field = ".".join((*_TEMPLATE_METADATA, key))
-        problem = Diagnostic(
+        yield Diagnostic(
             message=f"{field}: no cluster keeps this field: kubectl refuses "
             "it, and for other clients the API server drops it",
             hint="take it out",
             field=field,
         )
-        yield author_positions.to_field(problem, document)
 
 
 def find_plain_scalars(

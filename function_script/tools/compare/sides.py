@@ -14,11 +14,7 @@ from function_script.tools import manifests, render
 from function_script.tools.compare import differences
 from function_script.tools.compare.differences import Difference, Named
 from function_script.tools.render import RenderInputs, messages, renderer, steps
-from function_script.tools.render.functions import (
-    FunctionIndex,
-    find_other_runtime,
-    find_runtimes,
-)
+from function_script.tools.render.functions import FunctionIndex, find_other_runtime
 from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.pipeline import PipelineError, UnfetchedError
 from function_script.tools.render.positions import Origin, Positions
@@ -229,7 +225,9 @@ class Functions(Versions):
     def find_runtimes(self, pipeline: Sequence[Step], _: FunctionCaller) -> Sequence[Runtime]:
         """Return the runtime of every step. Raises InputError with all that have none."""
         index = self._theirs.functions
-        runtimes = find_runtimes((each for each in pipeline if not _is_compared(each)), index)
+        others = [each for each in pipeline if not _is_compared(each)]
+        names = (each.name for each in others)
+        runtimes = dict(zip(names, index.find_runtimes(others), strict=True))
         return [runtimes.get(each.name) or find_other_runtime(each, index) for each in pipeline]
 
     def _open(self, source: Source) -> Renderer:

@@ -20,9 +20,9 @@ _OPERATIONS: Final = "ops.crossplane.io/v1alpha1"
 
 def build() -> Object:
     """Return the schema of a file; objects of other kinds are not judged."""
-    crds = [document.value for document in catalog.bundled()]
-    composition = next(crd for crd in crds if _kind(crd) == "Composition")
-    composition_schema = _convert(_schema(composition))
+    schemas = [each for crd in catalog.bundled() for each in catalog.to_schemas(crd.value)]
+    composition = next(each for each in schemas if each[1] == "Composition")
+    composition_schema = _convert(composition[2])
     step = manifests.object_at(
         composition_schema, "properties", "spec", "properties", "pipeline", "items", "properties"
     )
@@ -39,13 +39,13 @@ def build() -> Object:
             _if(_OPERATIONS, "CronOperation", {"properties": {"spec": template}}),
             _if(_OPERATIONS, "WatchOperation", {"properties": {"spec": template}}),
         ],
-        "definitions": {"input": _input([crd for crd in crds if crd is not composition])},
+        "definitions": {"input": _input([each for each in schemas if each is not composition])},
     }
 
 
-def _input(crds: list[Object]) -> Object:
+def _input(schemas: list[tuple[str, str, Object]]) -> Object:
     """Return the schema of a step's input: of one of our kinds, or of another function's."""
-    kinds: list[Value] = [_kind(crd) for crd in crds if _api_version(crd) == _OURS]
+    kinds: list[Value] = [kind for api_version, kind, _ in schemas if api_version == _OURS]
     own: Object = {"required": ["apiVersion"], **_below("apiVersion", {"pattern": _OUR_GROUP})}
     ours: Object = {"properties": {"apiVersion": {"const": _OURS}, "kind": {"enum": kinds}}}
     return {
@@ -54,7 +54,7 @@ def _input(crds: list[Object]) -> Object:
         "properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}},
         "allOf": [
             {"if": own, "then": ours},
-            *(_if(_api_version(crd), _kind(crd), _convert(_schema(crd))) for crd in crds),
+            *(_if(api_version, kind, _convert(schema)) for api_version, kind, schema in schemas),
         ],
     }
 
@@ -109,17 +109,3 @@ def _optional(schema: Object) -> Object:
     if isinstance(choices, list):
         schema["enum"] = [*choices, None]
     return schema
-
-
-def _schema(crd: Object) -> Object:
-    version = manifests.objects_at(crd, "spec", "versions")[0]
-    return manifests.object_at(version, "schema", "openAPIV3Schema")
-
-
-def _kind(crd: Object) -> str:
-    return manifests.text_at(crd, "spec", "names", "kind")
-
-
-def _api_version(crd: Object) -> str:
-    version = manifests.objects_at(crd, "spec", "versions")[0]
-    return f"{manifests.text_at(crd, 'spec', 'group')}/{manifests.text_at(version, 'name')}"

@@ -17,7 +17,8 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import DocumentError, FatalError, InputError, LimitError
 from function_script.texts.source import Source
 from function_script.tools import author_positions, manifests
-from function_script.tools.krm import items, program, resource_list
+from function_script.tools.krm import program, resource_list
+from function_script.tools.krm.resource_list import Composite, Item, Result, Severity
 from function_script.tools.project import Project
 from function_script.tools.render import (
     RenderInputs,
@@ -61,7 +62,7 @@ class Output:
     """The ResourceList to write, and the results in it."""
 
     text: str
-    results: Sequence[resource_list.Result]
+    results: Sequence[Result]
 
 
 def run(source: Source, options: Options, pool: Pool) -> Output:
@@ -70,16 +71,16 @@ def run(source: Source, options: Options, pool: Pool) -> Output:
     Raises FatalError if ``source`` is no ResourceList.
     """
     request = resource_list.parse(source)
-    notes: list[resource_list.Result] = []
+    notes: list[Result] = []
     values = list(request.items)
     try:
         function = program.read(request.config, options.directory, options.project)
-        values = _Run(function, options, pool, notes).apply(items.read(request.items))
+        values = _Run(function, options, pool, notes).apply(resource_list.read_items(request.items))
     except _FailureError as failure:
         notes += failure.results
     except FatalError as error:
         notes += [
-            resource_list.Result(severity="error", problem=problem, subject=request.config)
+            Result(severity="error", problem=problem, subject=request.config)
             for problem in error.diagnostics
         ]
     text = request.write(values, [note.to_object() for note in notes])
@@ -89,7 +90,7 @@ def run(source: Source, options: Options, pool: Pool) -> Output:
 class _FailureError(Exception):
     """The run ended with results of severity error."""
 
-    def __init__(self, problems: Sequence[resource_list.Result]) -> None:
+    def __init__(self, problems: Sequence[Result]) -> None:
         super().__init__()
         self.results = problems
 
@@ -102,17 +103,17 @@ class _Run:
         function: program.Program,
         options: Options,
         pool: Pool,
-        notes: list[resource_list.Result],
+        notes: list[Result],
     ) -> None:
         self._function = function
         self._options = options
         self._pool = pool
         self._notes = notes
 
-    def apply(self, before: Sequence[items.Item]) -> list[Value]:
+    def apply(self, before: Sequence[Item]) -> list[Value]:
         """Return the new items: changed ones in their place, new ones at the end."""
         function = self._function
-        composites = items.find_composites(before, function.value, function.type)
+        composites = resource_list.find_composites(before, function.value, function.type)
         if not composites:
             api_version, kind = function.type or ("", "")
             problem = Diagnostic(message=f"no item is a {kind} of {api_version}: nothing is done")
@@ -133,7 +134,7 @@ class _Run:
                 self._delete(composite, rendering, after)
         return [*after.values(), *added]
 
-    def _render(self, composite: items.Composite) -> Rendering:
+    def _render(self, composite: Composite) -> Rendering:
         composition = self._function.composition(composite.xr.manifest)
         packages = functions.select(item.manifest for item in composite.others)
         options = self._options.rendering
@@ -171,7 +172,7 @@ class _Run:
             find_input=lambda step: function.own_path(composition_input_path(step)),
         )
 
-    def _inputs(self, composite: items.Composite, composition: Object) -> RenderInputs:
+    def _inputs(self, composite: Composite, composition: Object) -> RenderInputs:
         xr = composite.xr.manifest
         others = [item.manifest for item in composite.others]
         shared = self._options.shared
@@ -188,10 +189,10 @@ class _Run:
             xr=xr,
             composition=composition,
             observed=[
-                items.observed(name, item, has_owner=_has_uid(xr))
+                resource_list.observed(name, item, has_owner=_has_uid(xr))
                 for name, item in composite.composed.items()
             ],
-            desired={name: items.desired(item) for name, item in earlier.items()},
+            desired={name: resource_list.desired(item) for name, item in earlier.items()},
             xrd=next(xrds, None),
             definitions=[item for item in others if is_xrd(item) or is_crd(item)],
             report=lambda problem, severity: self._note(severity, problem, composite.xr),
@@ -202,9 +203,7 @@ class _Run:
             context=shared.context,
         )
 
-    def _delete(
-        self, composite: items.Composite, rendering: Rendering, after: dict[int, Value]
-    ) -> None:
+    def _delete(self, composite: Composite, rendering: Rendering, after: dict[int, Value]) -> None:
         """Delete what is desired no longer, unless a step that may desire it was left out."""
         stale = [
             item
@@ -218,12 +217,12 @@ class _Run:
         for item in stale:
             del after[item.index]
 
-    def _note(self, severity: str, problem: Diagnostic, xr: items.Item) -> None:
+    def _note(self, severity: str, problem: Diagnostic, xr: Item) -> None:
         """Add a warning about an XR, or an event of one; others than warnings inform."""
         is_warning = severity.lower() == "warning"
         self._notes.append(_of_xr("warning" if is_warning else "info", problem, xr))
 
-    def _of_step(self, problem: Diagnostic, step: steps.Step) -> resource_list.Result:
+    def _of_step(self, problem: Diagnostic, step: steps.Step) -> Result:
         """Return the result of a problem in a step's program or input."""
         function = self._function
         path = function.own_path(composition_input_path(step))
@@ -242,14 +241,12 @@ class _Run:
         return self._of_config("error", problem, field_path)
 
     def _of_config(
-        self, severity: resource_list.Severity, problem: Diagnostic, path: objects.Path = ()
-    ) -> resource_list.Result:
+        self, severity: Severity, problem: Diagnostic, path: objects.Path = ()
+    ) -> Result:
         config, file = self._function.config, self._function.file
-        return resource_list.Result(
-            severity=severity, problem=problem, subject=config, path=path, file=file
-        )
+        return Result(severity=severity, problem=problem, subject=config, path=path, file=file)
 
-    def _of_composition(self, problem: Diagnostic) -> resource_list.Result:
+    def _of_composition(self, problem: Diagnostic) -> Result:
         """Return the result of a problem with a field of the Composition."""
         function = self._function
         path = function.own_path(objects.read_path(problem.field))
@@ -258,19 +255,13 @@ class _Run:
         return self._of_config("error", problem, function.config_path(path))
 
 
-def _of_xr(
-    severity: resource_list.Severity, problem: Diagnostic, xr: items.Item
-) -> resource_list.Result:
+def _of_xr(severity: Severity, problem: Diagnostic, xr: Item) -> Result:
     path = objects.read_path(problem.field)
-    file = items.file_of(xr.value)
-    return resource_list.Result(
-        severity=severity, problem=problem, subject=xr.value, path=path, file=file
-    )
+    file = resource_list.file_of(xr.value)
+    return Result(severity=severity, problem=problem, subject=xr.value, path=path, file=file)
 
 
-def _update(
-    composite: items.Composite, result: RenderResult, after: dict[int, Value]
-) -> list[Value]:
+def _update(composite: Composite, result: RenderResult, after: dict[int, Value]) -> list[Value]:
     """Write what an XR composes into ``after``, by index; return the items that are new."""
     xr = composite.xr
     status = manifests.object_at(result.composition.xr, "status")
@@ -280,7 +271,10 @@ def _update(
         after[xr.index] = {**xr.value, "status": {**current, **desired}}
     other_keys = {_key(item.manifest) for item in composite.others}
     # The alpha design marks the XR, too.
-    is_alpha, has_owner = bool(manifests.annotation(xr.value, items.TYPE)), _has_uid(xr.manifest)
+    is_alpha, has_owner = (
+        bool(manifests.annotation(xr.value, resource_list.TYPE)),
+        _has_uid(xr.manifest),
+    )
     added: list[Value] = []
     resources = result.composition.resources
     for name, manifest in resources.items():
@@ -291,7 +285,7 @@ def _update(
                 hint=f"if it is, give it the annotation {manifests.RESOURCE_NAME}: {name}",
             )
         before = composite.composed.get(name)
-        value = items.to_item(
+        value = resource_list.to_item(
             manifest,
             None if before is None else before.value,
             name if is_alpha else "",

@@ -13,7 +13,7 @@ from function_script.request.values import Object
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Source
 from function_script.tools import bounded, manifests
-from function_script.tools.krm import items
+from function_script.tools.krm import resource_list
 from function_script.tools.project import SUFFIXES, Project
 from function_script.tools.render.runtimes.local import compose_input
 
@@ -34,14 +34,14 @@ class Program:
 
     ``value`` is a Composition or an input. ``config`` is the functionConfig that holds it at
     ``path``: as an object, or as the text of a ConfigMap. ``document`` has its positions, in the
-    file of its author if that was found.
+    file of its author if that was found; ``file`` is that of results.
     """
 
     value: Object
     config: Object
     path: objects.Path
     document: documents.Document | None
-    file: items.File | None
+    file: Object | None
 
     @property
     def type(self) -> tuple[str, str] | None:
@@ -78,13 +78,13 @@ def read(config: Object | None, directory: Path, project: Project) -> Program:
     """Read a functionConfig; its author's file may be in ``directory``. Raises FatalError."""
     if config is None:
         raise InputError.of("cannot run: the ResourceList has no functionConfig", hint=_HINT)
-    value = items.without_transport(config)
+    value = resource_list.without_transport(config)
     origin = _find_origin(config, value, directory, project)
-    file = items.file_of(config)
+    file = resource_list.file_of(config)
     source = None if origin is None else origin.origin.source
     if file is None and origin is not None and source is not None:
         path = (directory / source.name).relative_to(directory).as_posix()
-        file = items.File(path=path, index=origin.number - 1)
+        file = {"path": path, "index": origin.number - 1}
     if _is_runnable(value):
         return Program(value=value, config=config, path=(), document=origin, file=file)
     if objects.api_version_and_kind(value) != ("v1", "ConfigMap"):
@@ -154,14 +154,14 @@ def _find_origin(
         except (FatalError, OSError):
             continue
         for document in candidates:
-            if items.without_transport(document.value) == value:
+            if resource_list.without_transport(document.value) == value:
                 return document
     return None
 
 
 def _candidates(config: Object, directory: Path, project: Project) -> Iterator[Path]:
-    file = items.file_of(config)
-    path = Path(file.path) if file is not None else None
+    file = resource_list.file_of(config)
+    path = Path(str(file["path"])) if file is not None else None
     if path is not None and not path.is_absolute() and ".." not in path.parts:
         yield directory / path
     try:

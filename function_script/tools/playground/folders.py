@@ -85,10 +85,18 @@ class Contents:
     unfit: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """The file has another version on disk than the page has seen; None: it was deleted."""
+
+    current: File | None
+
+
 class Folder:
     """A directory on disk, or the starter project of a language, which cannot be written.
 
-    ``project`` has the files that may be read. ``opened_names`` are those that the page has got.
+    ``project`` has the files that may be read and written. ``opened_names`` are those that the page
+    has got.
     """
 
     def __init__(
@@ -99,6 +107,7 @@ class Folder:
         self._language = language
         self.opened_names: set[str] = set()
         self._digests: dict[Path, tuple[tuple[int, int, int], str]] = {}
+        self._lock = threading.Lock()
 
     def find_paths(self) -> dict[str, Path]:
         """Return the folder's files by their path in it; none for a starter. Raises InputError."""
@@ -151,6 +160,35 @@ class Folder:
             digests[name] = digest
         return digests
 
+    def save(self, name: str, text: str, digest: str | None) -> str | Conflict:
+        """Write a file and return its digest, if its digest on disk is ``digest``.
+
+        ``digest`` None: the file must not exist. Raises InputError for a file that is not the
+        folder's, for a link, and when it cannot be written.
+        """
+        with self._lock:
+            # Under the lock: two pages may save the same file, and one of them must lose.
+            target = self._find_target(name)
+            try:
+                current = File.of(self._project.read(target)) if os.path.lexists(target) else None
+            except UnfitError as error:
+                raise InputError.of(f'cannot save "{name}": {error}') from error
+            if (None if current is None else current.digest) != digest:
+                return Conflict(current=current)
+            data = text.encode() if current is None else current.encode(text)
+            self._project.write(target, data)
+        return to_digest(data)
+
+    def _find_target(self, name: str) -> Path:
+        if self.directory is None:
+            raise InputError.of(
+                f'cannot save "{name}": a starter is no folder on disk',
+                hint="make a project of it: function-script init my-project",
+            )
+        if name not in ADDABLE and name not in self.opened_names:
+            raise InputError.of(f'cannot save "{name[:_MAX_QUOTED]}": the page has not opened it')
+        return self.directory / name
+
 
 def find(root: Path, project: Project) -> dict[str, Folder]:
     """Return the folders at and below ``root`` that can be rendered, by their path from there.
@@ -172,51 +210,6 @@ def find(root: Path, project: Project) -> dict[str, Folder]:
             break
     result |= {f"starter: {language}": Folder(None, language=language) for language in LANGUAGES}
     return result
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict:
-    """The file has another version on disk than the page has seen; None: it was deleted."""
-
-    current: File | None
-
-
-class Saver:
-    """Writes the files of folders that are in ``project``, and no others."""
-
-    def __init__(self, project: Project) -> None:
-        self._project = project
-        self._lock = threading.Lock()
-
-    def save(self, folder: Folder, name: str, text: str, digest: str | None) -> str | Conflict:
-        """Write a file and return its digest, if its digest on disk is ``digest``.
-
-        ``digest`` None: the file must not exist. Raises InputError for a file that is not the
-        folder's, for a link, and when it cannot be written.
-        """
-        with self._lock:
-            # Under the lock: two pages may save the same file, and one of them must lose.
-            target = self._find_target(folder, name)
-            try:
-                current = File.of(self._project.read(target)) if os.path.lexists(target) else None
-            except UnfitError as error:
-                raise InputError.of(f'cannot save "{name}": {error}') from error
-            if (None if current is None else current.digest) != digest:
-                return Conflict(current=current)
-            data = text.encode() if current is None else current.encode(text)
-            self._project.write(target, data)
-        return to_digest(data)
-
-    @staticmethod
-    def _find_target(folder: Folder, name: str) -> Path:
-        if folder.directory is None:
-            raise InputError.of(
-                f'cannot save "{name}": a starter is no folder on disk',
-                hint="make a project of it: function-script init my-project",
-            )
-        if name not in ADDABLE and name not in folder.opened_names:
-            raise InputError.of(f'cannot save "{name[:_MAX_QUOTED]}": the page has not opened it')
-        return folder.directory / name
 
 
 class Mirror:

@@ -83,7 +83,6 @@ class Playground:
         self._root = root.resolve()
         project = Project([root], allowed=allowed)
         self._folders = folders.find(root, project)
-        self._saver = folders.Saver(project)
         self._token: str | None = secrets.token_urlsafe(24)
         self._session = secrets.token_urlsafe(24)
         # Before the sandbox starts: the port may be in use.
@@ -191,7 +190,7 @@ class Playground:
         name, text, digest = query.get("file"), query.get("text"), query.get("digest")
         if folder is None or not isinstance(name, str) or not isinstance(text, str):
             return None
-        outcome = self._saver.save(folder, name, text, digest if isinstance(digest, str) else None)
+        outcome = folder.save(name, text, digest if isinstance(digest, str) else None)
         if isinstance(outcome, folders.Conflict):
             current = outcome.current
             return {"conflict": None if current is None else _to_page(current), "digest": None}

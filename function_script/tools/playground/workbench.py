@@ -10,13 +10,13 @@ from typing import Final, TypeAlias
 from function_script import documents
 from function_script.documents import Document
 from function_script.request import objects
+from function_script.request.program import Blocked
 from function_script.request.values import Object, Value
 from function_script.sandbox import Pool
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
-from function_script.tools import author_positions, check, render
-from function_script.tools.cases.comparison import to_outcome
-from function_script.tools.playground import graph
+from function_script.tools import author_positions, check, manifests, render
+from function_script.tools.cases import comparison
 from function_script.tools.playground.folders import Folder, Mirror
 from function_script.tools.project import Project
 from function_script.tools.render import (
@@ -39,6 +39,8 @@ from function_script.tools.validate.catalog import Catalog
 # Gets a problem and its severity.
 Report: TypeAlias = Callable[[Diagnostic, str], None]
 _MILLISECONDS: Final = 1000
+_XR_ID: Final = "xr"
+_REFERENCE: Final = ("Ref", "Refs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +166,7 @@ class RenderSession:
 
         try:
             rendering = self._run(project, report, lambda _: None)
-            expectation = _expect_outcome(to_outcome(rendering))
+            expectation = _expect_outcome(comparison.to_outcome(rendering))
         except PipelineError as error:
             expectation = {"error": [problem.message for problem in error.diagnostics]}
         if omissions:
@@ -256,7 +258,7 @@ def _to_page(rendering: Rendering, inputs: render.RenderInputs) -> Object:
             {"severity": event.severity, "reason": event.reason, "message": event.message}
             for event in result.events
         ],
-        "graph": graph.build(result, to_outcome(rendering), inputs.observed, waiting),
+        "graph": _build_graph(result, comparison.to_outcome(rendering), inputs.observed, waiting),
         "waiting": [{"name": each.subject, "reason": each.reason} for each in waiting],
     }
 
@@ -337,3 +339,82 @@ def _expect_outcome(outcome: Object) -> Object:
             # The owner is always the XR, and its uid is generated.
             metadata.pop("ownerReferences", None)
     return {"resources": by_name, "ready": outcome["ready"]}
+
+
+def _build_graph(
+    result: render.RenderResult,
+    outcome: Object,
+    observed: Sequence[Object],
+    waiting: Sequence[Blocked],
+) -> Object:
+    """Return ``nodes`` with id, name, kind and state, and ``edges`` as pairs of ids.
+
+    States: ready, unready, waiting, and deleted for a resource that exists and is no longer
+    composed.
+    """
+    composed = result.composition.resources
+    resources = {
+        manifests.resource_name(composed[name]) or name: composed[name] for name in composed
+    }
+    ready = objects.find_path(outcome, ("ready",))
+    is_ready = ready if isinstance(ready, dict) else {}
+    state = "ready" if comparison.is_ready(outcome) else "unready"
+    root = _node(_XR_ID, manifests.name(result.xr), result.xr, state)
+    nodes: list[Value] = [root]
+    for name in sorted(resources):
+        state = "ready" if is_ready.get(name) is True else "unready"
+        nodes.append(_node(_node_id(name), name, resources[name], state))
+    blocked = {each.subject: each for each in waiting if each.subject not in resources}
+    # A document about the XR itself is named by its kind.
+    if own := blocked.pop(objects.api_version_and_kind(result.xr)[1], None):
+        root["note"] = own.reason
+    for name, each in blocked.items():
+        nodes.append({**_node(_node_id(name), name, {}, "waiting"), "note": each.reason})
+    for manifest in observed:
+        name = manifests.annotation(manifest, manifests.RESOURCE_NAME)
+        if name and name not in composed and name not in blocked:
+            nodes.append(_node(_node_id(name), name, manifest, "deleted"))
+    composes: list[Value] = [[_XR_ID, _node_id(name)] for name in (*sorted(resources), *blocked)]
+    dependencies: list[Value] = [
+        [_node_id(name), _node_id(other)]
+        for name, each in blocked.items()
+        for other in each.dependencies
+        if other in resources or other in blocked
+    ]
+    return {"nodes": nodes, "edges": composes + _references(resources) + dependencies}
+
+
+def _node_id(name: str) -> str:
+    return f"resource/{name}"
+
+
+def _node(node_id: str, name: str, manifest: Object, state: str) -> Object:
+    kind = objects.api_version_and_kind(manifest)[1]
+    return {"id": node_id, "name": name, "kind": kind, "state": state}
+
+
+def _references(resources: Mapping[str, Object]) -> list[Value]:
+    """Return pairs where a resource names another's object, as in ``networkRef.name``."""
+    owners = {manifests.name(manifest): name for name, manifest in resources.items()}
+    pairs = {
+        (name, owners[target])
+        for name, manifest in resources.items()
+        for target in _targets(manifest.get("spec"))
+        if target in owners and owners[target] != name
+    }
+    return [[_node_id(name), _node_id(other)] for name, other in sorted(pairs)]
+
+
+def _targets(value: Value) -> Iterator[str]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _targets(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            references = item if isinstance(item, list) else [item]
+            if key.endswith(_REFERENCE):
+                for reference in references:
+                    name = reference.get("name") if isinstance(reference, dict) else None
+                    if name and isinstance(name, str):
+                        yield name
+            yield from _targets(item)

@@ -16,7 +16,7 @@ from function_script.texts.errors import InputError
 
 if TYPE_CHECKING:
     # Its package imports the client of registries.
-    from function_script.tools.xpkg.progress import Progress
+    from function_script.tools.xpkg.transport import Progress
 
 PullPolicy: TypeAlias = Literal["Always", "IfNotPresent", "Never"]
 

@@ -14,7 +14,6 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -56,28 +55,28 @@ _SCHEME: Final = "unix-abstract"
 _SIGNALS: Final = {each.value: each.name for each in signal.Signals}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerOptions:
-    """The confinement, and the time that a function has until it listens.
-
-    ``allows_unconfined``: where the system allows no namespaces, run the function without them.
-    """
-
-    allows_unconfined: bool = False
-    start_seconds: float = 30.0
-
-
 class FunctionServer:
     """A function's process, from construction until `stop`; ``address`` is a target of gRPC.
+
+    ``allows_unconfined``: where the system allows no namespaces, run the function without them. It
+    has ``start_seconds`` until it listens.
 
     All methods raise InputError, whose message begins with "cannot run function".
     """
 
-    def __init__(self, function: str, image: CachedImage, options: ServerOptions) -> None:
+    def __init__(
+        self,
+        function: str,
+        image: CachedImage,
+        *,
+        allows_unconfined: bool = False,
+        start_seconds: float = 30.0,
+    ) -> None:
         self._function = function
         self._image = image
-        self._options = options
-        self._deadline = time.monotonic() + options.start_seconds
+        self._allows_unconfined = allows_unconfined
+        self._start_seconds = start_seconds
+        self._deadline = time.monotonic() + start_seconds
         self._is_listening = False
         self._is_ready = False
         self._lock = threading.RLock()
@@ -99,7 +98,7 @@ class FunctionServer:
                     raise self._failure(self._status() or Report(state="status"))
                 if report.state == "refused":
                     self._end()
-                    if not self._options.allows_unconfined:
+                    if not self._allows_unconfined:
                         reason = probe.describe_errno(report.errno)
                         call = report.call or "namespaces"
                         raise cannot_run(
@@ -133,7 +132,7 @@ class FunctionServer:
             # One wait for all calls: gRPC prints a traceback if a channel is closed after several.
             with self._lock:
                 if not self._is_ready:
-                    seconds = min(timeout_seconds, self._options.start_seconds)
+                    seconds = min(timeout_seconds, self._start_seconds)
                     self._is_ready = connection.wait(seconds)
             if not self._is_ready:
                 raise self._explain("it listens, but does not answer in gRPC without TLS")
@@ -251,7 +250,7 @@ class FunctionServer:
     def _failure(self, report: Report) -> InputError:
         """Build the error of a function that does not run."""
         ports = ", ".join(str(port) for port in report.ports if port != PORT)
-        seconds = f"{self._options.start_seconds:g} s"
+        seconds = f"{self._start_seconds:g} s"
         match report.state:
             case "exited" if report.status < 0:
                 name = _SIGNALS.get(-report.status, str(-report.status))

@@ -120,12 +120,8 @@ class Source:
             self.cache.put(key, payload)
         return payload
 
-    def access(self, login_for_host: login.Login | None) -> git.Access:
-        """Return the options of connections to a repository."""
-        return git.Access(login=login_for_host, ca_file=self.ca_file, plain_http=self.plain_http)
-
     def trust(self, login_for_host: login.Login | None) -> Trust:
-        """Return the options of connections to a registry."""
+        """Return the options of connections to a host."""
         return Trust(
             plain_http=self.plain_http,
             ca_file=self.ca_file,
@@ -138,9 +134,9 @@ class Source:
         self, reference: RemoteReference, login_for_host: login.Login | None
     ) -> content.Content:
         try:
-            if reference.transport == "git":
-                return git.fetch(reference, self.access(login_for_host))
             trust = self.trust(login_for_host)
+            if reference.transport == "git":
+                return git.fetch(reference, trust)
             return _bounded(lambda: oci.fetch(reference, trust))
         except FetchError as error:
             # A host may repeat what it was sent.

@@ -14,9 +14,8 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
 from function_script.request.remote.content import MAX_BYTES, Content
 from function_script.request.remote.login import Login
@@ -24,6 +23,7 @@ from function_script.request.remote.reference import RemoteReference
 from function_script.texts.diagnostics import cut
 from function_script.tools.remote import selection
 from function_script.tools.remote.selection import FetchError
+from function_script.tools.xpkg import Trust
 from function_script.tools.xpkg.references import is_loopback
 
 LISTING: Final = ("ls-tree", "-r", "-l", "-z", "--full-tree")
@@ -34,7 +34,7 @@ _MAX_LISTING_BYTES: Final = 16 << 20
 _MAX_PACK_BYTES: Final = 64 << 20
 _MAX_MEMORY_BYTES: Final = 1 << 30
 _SHA1_DIGITS: Final = 40
-_CHUNK_BYTES: Final = 1 << 16
+_MAX_ERROR_BYTES: Final = 1 << 16
 # Limits of this process and those that it starts, by the shell of the system: Python has no way to
 # set them in a child without running code between fork and exec.
 _LIMITS: Final = (
@@ -72,18 +72,9 @@ _NO_GIT_HINT: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
-    """A login, further authorities, and whether HTTP without TLS is allowed beyond this machine."""
-
-    login: Login | None = None
-    ca_file: Path | None = None
-    plain_http: bool = False
-
-
-def fetch(reference: RemoteReference, access: Access) -> Content:
+def fetch(reference: RemoteReference, trust: Trust) -> Content:
     """Fetch the files of a commit. Raises FetchError."""
-    with _open(reference.location, access) as git:
+    with _open(reference.location, trust) as git:
         commit = reference.version
         # The repository has the commit's kind of hashes.
         kind = [] if len(commit) == _SHA1_DIGITS else ["--object-format=sha256"]
@@ -95,9 +86,9 @@ def fetch(reference: RemoteReference, access: Access) -> Content:
         return _read(git, reference)
 
 
-def resolve(url: str, revision: str, access: Access) -> str:
+def resolve(url: str, revision: str, trust: Trust) -> str:
     """Return the commit of a branch or a tag. Raises FetchError."""
-    with _open(url, access) as git:
+    with _open(url, trust) as git:
         lines = git.run("ls-remote", "--", url).decode("utf-8", "replace").splitlines()
     commits = {name: commit for commit, _, name in (line.partition("\t") for line in lines)}
     names = (revision, f"refs/tags/{revision}^{{}}", f"refs/tags/{revision}")
@@ -108,12 +99,13 @@ def resolve(url: str, revision: str, access: Access) -> str:
 
 
 @contextmanager
-def _open(url: str, access: Access) -> Iterator["_Git"]:
+def _open(url: str, trust: Trust) -> Iterator["_Git"]:
     is_plain = url.startswith("http:")
     host = url.partition("://")[2].partition("/")[0]
-    if is_plain and not (access.plain_http or is_loopback(host)):
+    login = trust.find_login(host)
+    if is_plain and not (trust.plain_http or is_loopback(host)):
         raise FetchError("its URL is not HTTPS")
-    if is_plain and access.login is not None:
+    if is_plain and login is not None:
         raise FetchError("its URL is not HTTPS, and credentials are sent over TLS only")
     program = shutil.which("git")
     if program is None:
@@ -124,15 +116,17 @@ def _open(url: str, access: Access) -> Iterator["_Git"]:
         reason = "git needs a directory for temporary files, and there is none"
         raise FetchError(reason, _NO_DIRECTORY_HINT) from error
     with directory as name:
-        yield _Git(program, Path(name), _environment(Path(name), url, access))
+        yield _Git(program, Path(name), _environment(Path(name), url, login, trust.ca_file))
 
 
-def _environment(directory: Path, url: str, access: Access) -> dict[str, str]:
+def _environment(
+    directory: Path, url: str, login: Login | None, ca_file: Path | None
+) -> dict[str, str]:
     """Return the environment of git, which has its settings, too: arguments can be read by all."""
     settings: dict[str, str] = {}
-    if access.login is not None:
-        settings[f"http.{url}.extraHeader"] = f"Authorization: {access.login.basic}"
-    if authorities := _authorities(directory, access.ca_file):
+    if login is not None:
+        settings[f"http.{url}.extraHeader"] = f"Authorization: {login.basic}"
+    if authorities := _authorities(directory, ca_file):
         settings["http.sslCAInfo"] = authorities
     return {
         **isolate(directory, settings),
@@ -198,60 +192,38 @@ class _Git:
     def run(self, *args: str, max_bytes: int = _MAX_LISTING_BYTES) -> bytes:
         """Run git, and return what it prints. Raises FetchError."""
         command = ["/bin/sh", "-c", _LIMITS, "sh", self._program, *args]
-        try:
-            process = subprocess.Popen(  # noqa: S603 - git itself; references are no options
-                command,
-                cwd=self._directory,
-                env=dict(self._environment),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise FetchError(f"cannot start git: {error.strerror}") from error
-        timer = threading.Timer(max(self._deadline - time.monotonic(), 0.0), _kill, [process])
-        timer.start()
-        with process, _Drain(process) as errors:
+        # A file: two pipes would need a thread. The limit of a file's size is that of its errors.
+        with tempfile.TemporaryFile(dir=self._directory) as errors:
             try:
-                output = b"" if process.stdout is None else process.stdout.read(max_bytes + 1)
-                if len(output) > max_bytes:
-                    raise selection.too_large()
-                code = process.wait()
-            finally:
-                timer.cancel()
-                _kill(process)
+                process = subprocess.Popen(  # noqa: S603 - git itself; references are no options
+                    command,
+                    cwd=self._directory,
+                    env=dict(self._environment),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise FetchError(f"cannot start git: {error.strerror}") from error
+            timer = threading.Timer(max(self._deadline - time.monotonic(), 0.0), _kill, [process])
+            timer.start()
+            with process:
+                try:
+                    output = b"" if process.stdout is None else process.stdout.read(max_bytes + 1)
+                    if len(output) > max_bytes:
+                        raise selection.too_large()
+                    code = process.wait()
+                finally:
+                    timer.cancel()
+                    _kill(process)
+            errors.seek(0)
+            text = errors.read(_MAX_ERROR_BYTES).decode("utf-8", "replace")
         if time.monotonic() >= self._deadline:
             raise FetchError(f"it did not arrive within {_SECONDS:.0f} s")
         if code:
-            raise _explain(code, errors.text)
+            raise _explain(code, text)
         return output
-
-
-class _Drain:
-    """The beginning of what a process writes to standard error, read by a thread."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self._process = process
-        self._head = b""
-        self._thread = threading.Thread(target=self._run, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._thread.join()
-
-    @property
-    def text(self) -> str:
-        """Return the text, without control characters."""
-        return self._head.decode("utf-8", "replace")
-
-    def _run(self) -> None:
-        stream = self._process.stderr
-        while stream is not None and (chunk := os.read(stream.fileno(), _CHUNK_BYTES)):
-            self._head = (self._head + chunk)[:_CHUNK_BYTES]
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

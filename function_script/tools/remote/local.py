@@ -54,15 +54,9 @@ def fetch(
     source: Source, reference: RemoteReference, credentials: Mapping[str, bytes] | None = None
 ) -> bytes:
     """Return encoded content from `vendor/`, the cache or its host. Raises FetchError."""
-    payload = find_vendored(VENDOR, replace(reference, credentials=""))
-    return fetch_from_host(source, reference, credentials) if payload is None else payload
-
-
-def fetch_from_host(
-    source: Source, reference: RemoteReference, credentials: Mapping[str, bytes] | None = None
-) -> bytes:
-    """Return encoded content from the cache or its host. Raises FetchError."""
-    return source.fetch(FetchKey(replace(reference, credentials=""), ""), credentials)
+    reference = replace(reference, credentials="")
+    payload = find_vendored(VENDOR, reference)
+    return source.fetch(FetchKey(reference, ""), credentials) if payload is None else payload
 
 
 def find(reference: RemoteReference) -> content.Content | None:

@@ -114,9 +114,7 @@ def push(
 
     Return the reference with its digest. The same files give the same digest. Raises InputError.
     """
-    reference = references.parse(name)
-    if reference.is_pinned:
-        raise InputError.of(f'cannot push to "{name}": a digest is no tag')
+    reference = references.parse_tag(name)
     layer = archives.gzip_stored(archives.tar(_read_local_files(paths, allowed)))
     repository = xpkg.Repository(reference, "pull,push", trust, progress)
     for data in (layer, _EMPTY):
@@ -131,8 +129,7 @@ def push(
         "layers": [images.describe(LAYER_TYPE, layer)],
     }
     text = json.dumps(manifest, separators=(",", ":")).encode()
-    repository.push_manifest(text, _MANIFEST_TYPE, reference.version)
-    return f"{name}@{images.sha256(text)}"
+    return f"{name}@{repository.push_manifest(text, _MANIFEST_TYPE, reference.version)}"
 
 
 def _read_local_files(paths: Iterable[Path], allowed: Iterable[Path]) -> dict[str, bytes]:

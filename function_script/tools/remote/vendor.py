@@ -17,6 +17,7 @@ from function_script.request import objects
 from function_script.request.reader import ObjectReader, format_path
 from function_script.request.remote import parsing
 from function_script.request.remote.reference import RemoteReference
+from function_script.request.remote.store import FetchKey
 from function_script.request.values import Object, Value
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.problems import Problem, ProblemList
@@ -178,7 +179,7 @@ def _find_revision(place: _Place, locked: Mapping[str, Entry]) -> str:
 
 def _fetch(place: _Place, source: Source, reference: RemoteReference) -> bytes:
     try:
-        return local.fetch_from_host(source, reference)
+        return source.fetch(FetchKey(reference, ""))
     except FetchError as error:
         text = f"cannot fetch {reference}: {error.reason}"
         raise InputError(Problem(place.field, text, error.hint or None).to_diagnostic()) from error
@@ -271,7 +272,7 @@ def _resolve(place: _Place, source: Source, revision: str = "") -> tuple[_Place,
             url = manifests.text_at(place.value, "git", "url")
             # Checks the URL before anything is sent.
             login = source.find_login(place.with_version("0" * 40).read())
-            commit = git.resolve(url, revision, source.access(login))
+            commit = git.resolve(url, revision, source.trust(login))
             return place.with_version(commit), revision
         name, at, _ = place.version.partition("@")
         if at and not revision:

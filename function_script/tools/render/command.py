@@ -48,17 +48,7 @@ class Options:
     skips_validation: bool = False
 
 
-def render_text(paths: loading.RenderPaths, options: Options, pool: Pool) -> str:
-    """Render a Composition to a YAML stream. Raises FatalError, positions in the files."""
-    return documents.to_yaml_stream(render_documents(paths, options, pool))
-
-
-def render_documents(paths: loading.RenderPaths, options: Options, pool: Pool) -> list[Object]:
-    """Render a Composition to documents. Raises FatalError, positions in the files."""
-    return [*render_blame(paths, options, pool).documents]
-
-
-def render_blame(paths: loading.RenderPaths, options: Options, pool: Pool) -> blame.Blame:
+def render_composition(paths: loading.RenderPaths, options: Options, pool: Pool) -> blame.Blame:
     """Render a Composition to documents, of which it can be asked which line wrote what.
 
     The pool is needed for that, too. Raises FatalError, positions in the files.

@@ -74,7 +74,7 @@ def failed(xr: Xr, outcome: PipelineResult) -> Composition:
     cause = f"cannot compose resources: {outcome.fatal}"
     manifest = xrs.last_written(xr)
     custom = _custom_conditions(outcome)
-    generation = xrs.generation(manifest)
+    generation = manifests.int_at(manifest, "metadata", "generation")
     conditions.mark(manifest, [conditions.failed(cause)], generation=generation)
     conditions.mark(manifest, custom)
     conditions.restore(manifest, conditions.undetermined(manifest, custom, generation))
@@ -86,7 +86,7 @@ def failed(xr: Xr, outcome: PipelineResult) -> Composition:
 def untouched(xr: Xr) -> Composition:
     """Return the XR alone, as for one that is paused or being deleted: no function is called."""
     manifest = manifests.copy(xr.manifest)
-    generation = xrs.generation(manifest)
+    generation = manifests.int_at(manifest, "metadata", "generation")
     if not xr.is_paused:
         marks = [conditions.DELETING, conditions.SYNCED]
         conditions.mark(manifest, marks, generation=generation)
@@ -135,9 +135,7 @@ def _own(manifest: Object, name: str, xr: Xr) -> None:
             f'{owner.get("kind")} "{owner.get("name")}" (uid {owner.get("uid")})'
         )
     reference: Object = {
-        "apiVersion": xr.api_version,
-        "kind": xr.kind,
-        "name": xr.name,
+        **manifests.reference(xr.manifest, has_namespace=False),
         "uid": xr.uid,
         "controller": True,
         "blockOwnerDeletion": True,

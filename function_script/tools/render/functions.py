@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from function_script.request import objects
 from function_script.request.values import Object
@@ -58,15 +58,19 @@ class FunctionIndex:
     options: Options
     is_confined: bool = False
 
-    def find_runtimes(self, pipeline: Sequence[Step], _: FunctionCaller) -> Sequence[Runtime]:
+    def find_runtimes(
+        self, pipeline: Sequence[Step], _: FunctionCaller | None = None
+    ) -> Sequence[Runtime]:
         """Return the runtime of every step. Raises InputError with all that have none."""
         if self.is_confined:
             return [_confine(_describe(step, self)) for step in pipeline]
-        return [*find_runtimes(pipeline, self).values()]
+        choices = [_choose(step, self) for step in pipeline]
+        if problems := [each for each in choices if isinstance(each, Diagnostic)]:
+            raise InputError(*problems)
+        return [each.runtime for each in choices if isinstance(each, Choice)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Choice(NamedTuple):
     """A function's runtime, and the reason for it.
 
     ``kind`` is the row that was chosen where nothing selects one.
@@ -94,8 +98,7 @@ class Choice:
         return " or ".join(f"--function {self.function.name}={word}" for word in others)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class Explanation(NamedTuple):
     """One line for each step whose function can run, and the problems of the others."""
 
     lines: tuple[str, ...]
@@ -123,19 +126,6 @@ def parse_runtime(text: str) -> tuple[str, str]:
             f'"{value}" is none of {words}' + (f', did you mean "{near}"?' if near else "")
         )
     return name, value
-
-
-def find_runtimes(steps: Iterable[Step], index: FunctionIndex) -> dict[str, Runtime]:
-    """Return the runtime of every step's function. Raises InputError with all that have none."""
-    verdicts = [_choose(step, index) for step in steps]
-    problems = [verdict for verdict in verdicts if isinstance(verdict, Diagnostic)]
-    if problems:
-        raise InputError(*problems)
-    return {
-        verdict.function.step.name: verdict.runtime
-        for verdict in verdicts
-        if isinstance(verdict, Choice)
-    }
 
 
 def find_other_runtime(step: Step, index: FunctionIndex) -> Runtime:
@@ -230,7 +220,7 @@ def _select_by_flag(function: FunctionReference, index: FunctionIndex) -> Choice
         if selection is not None:
             reason = f"--function {name}={selection}"
             function = replace(function, is_explicit=True)
-            return _choice(function, _build(function, selection), reason)
+            return Choice(function, _build(function, selection), reason)
     return None
 
 
@@ -248,7 +238,7 @@ def _select_by_annotation(function: FunctionReference) -> Choice | None:
     target = function.annotations.get(TARGET, "")
     if value in {None, "", RemoteKind.annotation} and target in _WORDS:
         # As for the engine of the official command, which passes the target on.
-        return _choice(function, _build(function, target), f"{TARGET}: {target}")
+        return Choice(function, _build(function, target), f"{TARGET}: {target}")
     if not value:
         return None
     kind = next((kind for kind in RUNTIMES if kind.annotation == value), None)
@@ -257,7 +247,7 @@ def _select_by_annotation(function: FunctionReference) -> Choice | None:
         raise InputError.of(f'invalid annotation {_RUNTIME} "{value}": must be one of {values}')
     if kind.is_default and not kind.judge(function).is_suitable:
         return None
-    return _choice(function, kind.build(function), f"its Function has {_RUNTIME}: {value}")
+    return Choice(function, kind.build(function), f"its Function has {_RUNTIME}: {value}")
 
 
 def _select_by_itself(
@@ -277,8 +267,7 @@ def _select_by_itself(
                 default = next(kind for kind in RUNTIMES if kind.annotation == value)
                 cause = default.judge(function).reason
                 reason = f"{reason}; its Function has {_RUNTIME}: {value}, but {cause}"
-            choice = _choice(function, kind.build(function), reason)
-            return replace(choice, kind=kind)
+            return Choice(function, kind.build(function), reason, kind)
     return None
 
 
@@ -303,10 +292,6 @@ def _find_misspelling(function: FunctionReference, index: FunctionIndex) -> Diag
         field=_name_field(function.step),
         hint=f'did you mean "{near}"?',
     )
-
-
-def _choice(function: FunctionReference, runtime: Runtime, reason: str) -> Choice:
-    return Choice(function=function, runtime=runtime, reason=reason)
 
 
 def _no_choice(function: FunctionReference, index: FunctionIndex) -> Diagnostic:

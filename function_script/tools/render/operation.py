@@ -81,7 +81,7 @@ def reconcile(inputs: OperationInputs, runner: Runner) -> OperationResult:
     # A controller that sees such an Operation does nothing, and neither writes its status.
     if is_complete or manifests.text_at(operation, "metadata", "deletionTimestamp"):
         return OperationResult(operation=None)
-    limit = _int_at(operation, "spec", "retryLimit", default=_RETRY_LIMIT)
+    limit = manifests.int_at(operation, "spec", "retryLimit", default=_RETRY_LIMIT)
     if limit <= _failures(operation):
         cause = f"failure limit of {limit} reached"
         failed = Condition(type=_SUCCEEDED, status="False", reason="PipelineError", message=cause)
@@ -96,16 +96,11 @@ def reconcile(inputs: OperationInputs, runner: Runner) -> OperationResult:
 
 
 def _failures(operation: Object) -> int:
-    return _int_at(operation, "status", "failures", default=0)
-
-
-def _int_at(operation: Object, *path: str, default: int) -> int:
-    number = objects.find_path(operation, path)
-    return number if isinstance(number, int) else default
+    return manifests.int_at(operation, "status", "failures")
 
 
 def _mark(operation: Object, *states: Condition) -> None:
-    generation = _int_at(operation, "metadata", "generation", default=0)
+    generation = manifests.int_at(operation, "metadata", "generation")
     conditions.mark(operation, states, generation=generation)
 
 
@@ -125,12 +120,7 @@ def _complete(operation: Object, outcome: pipeline.PipelineResult) -> OperationR
     _add_outputs(operation, outcome)
     refs = manifests.objects_at(operation, "status", "appliedResourceRefs")
     for manifest in applied:
-        ref: Object = {
-            "apiVersion": manifests.text_at(manifest, "apiVersion"),
-            "kind": manifests.text_at(manifest, "kind"),
-            "name": manifests.name(manifest),
-        }
-        manifests.set_text(ref, manifests.namespace(manifest), "namespace")
+        ref = manifests.reference(manifest)
         if ref not in refs:
             refs.append(ref)
     items: list[Value] = [*sorted(refs, key=_reference_order)]
@@ -195,28 +185,16 @@ def from_watch(watch: Object, watched: Object) -> Object:
     """Build the Operation that a WatchOperation creates when ``watched`` has changed."""
     operation = _instantiate(watch, f"{manifests.name(watch)}-{_hash(watched)}")
     require(operation, watched)
-    parts = {
-        "apiversion": manifests.text_at(watched, "apiVersion"),
-        "kind": manifests.text_at(watched, "kind"),
-        "name": manifests.name(watched),
-        "resourceversion": manifests.text_at(watched, "metadata", "resourceVersion"),
-    }
-    if manifests.namespace(watched):
-        parts["namespace"] = manifests.namespace(watched)
-    annotations = {f"{objects.WATCHED}-{key}": text for key, text in parts.items()}
+    version = manifests.text_at(watched, "metadata", "resourceVersion")
+    parts = {**manifests.reference(watched), "resourceVersion": version}
+    annotations = {f"{objects.WATCHED}-{key.lower()}": str(text) for key, text in parts.items()}
     manifests.add_texts(operation, annotations, "metadata", "annotations")
     return _with_owner(operation, watch, _WATCH)
 
 
 def require(operation: Object, watched: Object) -> None:
     """Make every step of ``operation`` require ``watched``."""
-    selector: Object = {
-        "requirementName": objects.WATCHED,
-        "apiVersion": manifests.text_at(watched, "apiVersion"),
-        "kind": manifests.text_at(watched, "kind"),
-        "name": manifests.name(watched),
-    }
-    manifests.set_text(selector, manifests.namespace(watched), "namespace")
+    selector: Object = {"requirementName": objects.WATCHED, **manifests.reference(watched)}
     for step in manifests.objects_at(operation, "spec", "pipeline"):
         resources: list[Value] = [*manifests.objects_at(step, "requirements", "requiredResources")]
         requirements = manifests.make_object(step, "requirements")

@@ -7,29 +7,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final
 
 import grpc
 
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.texts.errors import ProgramError
-from function_script.tools.render.steps import Step
+from function_script.tools.render.requirements import StepCall
 
 _METHOD: Final = "/apiextensions.fn.proto.{}.FunctionRunnerService/RunFunction"
 # Time for a function in a container that has just been started to listen.
 _CONNECT_SECONDS: Final = 10.0
 # A longer wait prints a note.
 _SILENT_SECONDS: Final = 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallOptions:
-    """The timeout of a call, the receiver of notes, and the hint if no function answers."""
-
-    timeout_seconds: float
-    print: Callable[[str], None]
-    hint: str = ""
 
 
 class CallError(Exception):
@@ -72,15 +62,21 @@ class Connection:
 
 
 def call(
-    step: Step, address: str, request: fnv1.RunFunctionRequest, options: CallOptions
+    step_call: StepCall, address: str, print_note: Callable[[str], None], hint: str = ""
 ) -> fnv1.RunFunctionResponse:
-    """Call a function. Raises ProgramError if there is no response."""
-    deadline = time.monotonic() + options.timeout_seconds
+    """Call a function; a long wait for it prints a note.
+
+    Raises ProgramError if there is no response, with ``hint`` if no function answers.
+    """
+    step, request, timeout_seconds = step_call
+    deadline = time.monotonic() + timeout_seconds
     with _open_channel(address) as channel:
-        if not _wait_until_ready(channel, f"waiting for {step.function} at {address}", options):
+        seconds = min(_CONNECT_SECONDS, timeout_seconds)
+        note = f"waiting for {step.function} at {address}"
+        if not _wait_until_ready(channel, seconds, lambda: print_note(note)):
             raise ProgramError.of(
                 f'cannot run step "{step.name}": no function answers at {address}',
-                hint=options.hint or None,
+                hint=hint or None,
             )
         try:
             return _call(channel, request, deadline - time.monotonic())
@@ -127,16 +123,15 @@ def _close(channel: grpc.Channel) -> None:
     threading.Thread(target=channel.close, daemon=True).start()
 
 
-def _wait_until_ready(channel: grpc.Channel, note: str, options: CallOptions) -> bool:
-    """Wait until the server accepts connections; print ``note`` if that takes long."""
+def _wait_until_ready(channel: grpc.Channel, seconds: float, note: Callable[[], None]) -> bool:
+    """Wait until the server accepts connections; ``note`` is called if that takes long."""
     ready = grpc.channel_ready_future(channel)
-    seconds = min(_CONNECT_SECONDS, options.timeout_seconds)
     for wait_seconds in (min(_SILENT_SECONDS, seconds), seconds - _SILENT_SECONDS):
         try:
             ready.result(timeout=max(0.0, wait_seconds))
         except grpc.FutureTimeoutError:
             if seconds > _SILENT_SECONDS == wait_seconds:
-                options.print(note)
+                note()
         else:
             return True
     return False

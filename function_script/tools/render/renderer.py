@@ -17,7 +17,7 @@ from function_script.tools import render
 from function_script.tools.render import RenderInputs, operation, steps
 from function_script.tools.render.operation import OperationInputs, OperationResult
 from function_script.tools.render.positions import Call, Origin, Positions
-from function_script.tools.render.requirements import StepResponse
+from function_script.tools.render.requirements import StepCall, StepResponse
 from function_script.tools.render.runtimes.local import Local, Skip
 from function_script.tools.render.runtimes.model import (
     TIMEOUT_SECONDS,
@@ -167,6 +167,6 @@ class StepRunner:
         runtime.wait(self._caller)
         started = time.monotonic()
         try:
-            return runtime.call(step, request, self._caller, self._remaining_seconds)
+            return runtime.call(StepCall(step, request, self._remaining_seconds), self._caller)
         finally:
             self._remaining_seconds -= time.monotonic() - started

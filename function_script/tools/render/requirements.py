@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Self, TypeAlias
+from typing import Final, NamedTuple, Self, TypeAlias
 
 from function_script import wire
 from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -35,6 +35,14 @@ class StepResponse:
     diagnostics: tuple[Diagnostic, ...] = ()
     missing: tuple[str, ...] = ()
     blocked: tuple[Blocked, ...] = ()
+
+
+class StepCall(NamedTuple):
+    """One call of a step's function, which may take so long."""
+
+    step: Step
+    request: fnv1.RunFunctionRequest
+    timeout_seconds: float
 
 
 # Calls a step's function once; raises FatalError if there is no response.

@@ -105,7 +105,7 @@ class Xr:
     @property
     def selects_anew(self) -> bool:
         """Report whether the file refers to another Composition, or to none."""
-        path = _machinery(is_legacy=self.is_legacy)
+        path = machinery(is_legacy=self.is_legacy)
         before = manifests.object_at(self.file, *path, "compositionRef")
         return before != manifests.object_at(self.manifest, *path, "compositionRef")
 
@@ -138,24 +138,28 @@ def prepare(xr: Xr, composition: Object, observed: Sequence[Object]) -> None:
     """Write into ``xr.manifest`` what Crossplane writes before it calls a function."""
     if observed:
         set_resource_refs(xr.manifest, xr, observed)
-    conditions.mark(xr.manifest, [conditions.RESPONSIVE], generation=generation(xr.file))
+    conditions.mark(
+        xr.manifest,
+        [conditions.RESPONSIVE],
+        generation=manifests.int_at(xr.file, "metadata", "generation"),
+    )
     if xr.is_requested and not xr.is_paused:
         token = manifests.annotation(xr.file, _REQUESTED)
         manifests.set_text(xr.manifest, token, *_HANDLED)
     if xr.is_paused or xr.is_deleted:
         return
-    machinery = manifests.make_object(xr.manifest, *_machinery(is_legacy=xr.is_legacy))
-    machinery["compositionRef"] = {"name": manifests.name(composition)}
+    fields = manifests.make_object(xr.manifest, *machinery(is_legacy=xr.is_legacy))
+    fields["compositionRef"] = {"name": manifests.name(composition)}
     if not manifests.labels(xr.manifest).get(manifests.COMPOSITE):
         manifests.add_texts(xr.manifest, {manifests.COMPOSITE: xr.name}, "metadata", "labels")
     secrets = manifests.text_at(composition, "spec", "writeConnectionSecretsToNamespace")
-    if xr.is_legacy and secrets and "writeConnectionSecretToRef" not in machinery:
-        machinery["writeConnectionSecretToRef"] = {"name": xr.uid, "namespace": secrets}
+    if xr.is_legacy and secrets and "writeConnectionSecretToRef" not in fields:
+        fields["writeConnectionSecretToRef"] = {"name": xr.uid, "namespace": secrets}
 
 
 def is_updated(xr: Xr) -> bool:
     """Report whether Crossplane wrote the whole XR before it called a function."""
-    path = (*_machinery(is_legacy=xr.is_legacy), "writeConnectionSecretToRef")
+    path = (*machinery(is_legacy=xr.is_legacy), "writeConnectionSecretToRef")
     refers_anew = manifests.object_at(xr.file, *path) != manifests.object_at(xr.manifest, *path)
     return not manifests.labels(xr.file).get(manifests.COMPOSITE) or refers_anew
 
@@ -163,35 +167,26 @@ def is_updated(xr: Xr) -> bool:
 def last_written(xr: Xr) -> Object:
     """Copy the XR as it was last written, with its current conditions."""
     manifest = manifests.copy(xr.manifest)
-    path = _machinery(is_legacy=xr.is_legacy)
-    machinery = manifests.object_at(manifest, *path)
+    path = machinery(is_legacy=xr.is_legacy)
+    fields = manifests.object_at(manifest, *path)
     if not is_updated(xr):
         before = manifests.object_at(xr.file, *path).get("compositionRef")
-        machinery.pop("compositionRef", None)
+        fields.pop("compositionRef", None)
         if before is not None:
-            machinery["compositionRef"] = objects.deep_copy(before)
+            fields["compositionRef"] = objects.deep_copy(before)
     return manifest
-
-
-def generation(manifest: Object) -> int:
-    """Return ``metadata.generation``; 0 if there is none."""
-    number = objects.find_path(manifest, ("metadata", "generation"))
-    return number if isinstance(number, int) else 0
 
 
 def set_resource_refs(target: Object, xr: Xr, composed: Sequence[Object]) -> None:
     """Set ``target``'s references to ``composed``; cluster-scoped XRs add namespaces."""
-    refs: list[Value] = []
-    for manifest in composed:
-        api_version, kind = objects.api_version_and_kind(manifest)
-        ref: Object = {"apiVersion": api_version, "kind": kind, "name": manifests.name(manifest)}
-        if not xr.namespace and manifests.namespace(manifest):
-            ref["namespace"] = manifests.namespace(manifest)
-        refs.append(ref)
-    manifests.make_object(target, *_machinery(is_legacy=xr.is_legacy))["resourceRefs"] = refs
+    refs: list[Value] = [
+        manifests.reference(each, has_namespace=not xr.namespace) for each in composed
+    ]
+    manifests.make_object(target, *machinery(is_legacy=xr.is_legacy))["resourceRefs"] = refs
 
 
-def _machinery(*, is_legacy: bool) -> tuple[str, ...]:
+def machinery(*, is_legacy: bool) -> tuple[str, ...]:
+    """Return the path of Crossplane's own fields of an XR."""
     return ("spec",) if is_legacy else ("spec", "crossplane")
 
 

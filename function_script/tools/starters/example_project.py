@@ -1,20 +1,30 @@
 """A project from an example of an XR: its XRD, and a case with the result of the program."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from function_script import documents
 from function_script.documents import Document
 from function_script.request import objects
-from function_script.request.values import Object
+from function_script.request.values import Object, Value
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
-from function_script.tools import author_positions, sources, xr_validation, xrds
+from function_script.tools import (
+    author_positions,
+    sources,
+    structural_schema,
+    xr_validation,
+    xrds,
+)
 from function_script.tools.starters import api as apis
-from function_script.tools.starters import inference
 
 _FIELDS: Final = {"apiVersion", "kind", "metadata", "spec", "status"}
 _HINT: Final = "--from takes an example of an XR, an object of your own API"
+# Larger numbers pass through Crossplane as doubles.
+_MAX_INTEGER: Final = 2**53
+_FIELD_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _XRD_HEAD: Final = """\
 # The API, with the types of the fields in xr.yaml. One example does not show which fields are
 # optional, so all are required: change that here. Then add defaults and descriptions.
@@ -118,7 +128,7 @@ def _xrd(example: Example) -> Object:
             if name not in own[part]
         }
         if fields:
-            properties[part] = inference.infer_fields([fields], is_required=part == "spec")
+            properties[part] = _infer_fields([fields], is_required=part == "spec")
         elif part == "spec":
             properties[part] = {"type": "object"}
     if objects.find_path(properties, "spec.required"):
@@ -157,3 +167,83 @@ def _scope(xr: Object) -> str:
 def _error(document: Document, at: objects.Path, reason: str) -> InputError:
     problem = Diagnostic(message=f"cannot begin with this object: {reason}", hint=_HINT)
     return InputError(author_positions.locate(problem, document, at))
+
+
+def _infer_schema(examples: Sequence[Value], *, is_required: bool = True) -> Object:
+    """Return a schema by which all examples are valid.
+
+    Fields that all objects have are required, unless ``is_required`` is False. An object with keys
+    that are no names of fields, such as labels, is a map. The schema leaves open the values that
+    differ in type, and those that are absent: null, empty lists and empty objects.
+    """
+    values = [value for value in examples if value is not None]
+    schema = _infer_by_type(values, is_required=is_required)
+    if len(values) < len(examples):
+        schema["nullable"] = True
+    return schema
+
+
+def _infer_fields(examples: Sequence[Object], *, is_required: bool = True) -> Object:
+    """Return the schema of objects whose keys are names of fields."""
+    names = [*dict.fromkeys(name for each in examples for name in each)]
+    schema: Object = {
+        "type": "object",
+        "properties": {
+            name: _infer_schema(
+                [each[name] for each in examples if name in each], is_required=is_required
+            )
+            for name in names
+        },
+    }
+    required: list[Value] = [
+        name for name in names if all(each.get(name) is not None for each in examples)
+    ]
+    if is_required and required:
+        schema["required"] = required
+    return schema
+
+
+def _infer_by_type(values: Sequence[Value], *, is_required: bool) -> Object:
+    types = {_type_of(value) for value in values}
+    if types == {"integer", "number"}:
+        types = {"number"}
+    if types == {"integer", "string"}:
+        return {structural_schema.INT_OR_STRING: True}
+    if len(types) != 1:
+        return {structural_schema.PRESERVE: True}
+    (type_,) = types
+    if type_ == "object":
+        return _infer_object([value for value in values if isinstance(value, dict)], is_required)
+    if type_ == "array":
+        items = [item for value in values if isinstance(value, list) for item in value]
+        return {"type": "array", "items": _infer_schema(items, is_required=is_required)}
+    return {"type": type_}
+
+
+def _infer_object(objects: Sequence[Object], is_required: bool) -> Object:  # noqa: FBT001 - one caller
+    names = [*dict.fromkeys(name for each in objects for name in each)]
+    if not names:
+        return {"type": "object", structural_schema.PRESERVE: True}
+    if not all(_FIELD_NAME.fullmatch(name) for name in names):
+        values = [value for each in objects for value in each.values()]
+        return {
+            "type": "object",
+            "additionalProperties": _infer_schema(values, is_required=is_required),
+        }
+    return _infer_fields(objects, is_required=is_required)
+
+
+def _type_of(value: Value) -> str:
+    match value:
+        case bool():
+            return "boolean"
+        case int():
+            return "integer" if abs(value) < _MAX_INTEGER else "number"
+        case float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "object"

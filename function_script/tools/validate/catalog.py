@@ -3,7 +3,7 @@
 A definition that cannot be read would find no mistakes, so it is an error.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -47,24 +47,11 @@ class Catalog:
     """
 
     def __init__(self, extensions: Iterable[Object] = ()) -> None:
-        self._schemas: dict[tuple[str, str], Object] = {}
-        for extension in extensions:
-            self.add(extension)
-
-    def add(self, extension: Object) -> None:
-        """Add the schemas of a CRD or an XRD; any other object has none."""
-        if xrds.is_xrd(extension):
-            for api_version, kind, schema in xrds.to_schemas(extension):
-                self._schemas[api_version, kind] = schema
-        elif is_crd(extension):
-            group = manifests.text_at(extension, "spec", "group")
-            kind = manifests.text_at(extension, "spec", "names", "kind")
-            # v1beta1 could state one schema for all versions.
-            shared = manifests.object_at(extension, "spec", "validation", "openAPIV3Schema")
-            for version in manifests.objects_at(extension, "spec", "versions"):
-                schema = manifests.object_at(version, "schema", "openAPIV3Schema") or shared
-                if schema:
-                    self._schemas[f"{group}/{version.get('name')}", kind] = schema
+        self._schemas: dict[tuple[str, str], Object] = {
+            (api_version, kind): schema
+            for extension in extensions
+            for api_version, kind, schema in to_schemas(extension)
+        }
 
     def find(self, api_version: str, kind: str) -> Object | None:
         """Return the schema of a kind, or None. It may contain itself."""
@@ -97,6 +84,20 @@ class Catalog:
         problems, unevaluated = openapi.check(value, schema)
         problems += find_unknown(value, schema, is_builtin=is_builtin)
         return Comparison(value, schema, problems, unevaluated)
+
+
+def to_schemas(definition: Object) -> Iterator[tuple[str, str, Object]]:
+    """Yield apiVersion, kind and schema of a CRD's or an XRD's versions; none for other objects."""
+    if xrds.is_xrd(definition):
+        yield from xrds.to_schemas(definition)
+    elif is_crd(definition):
+        group, kind = manifests.defined_type(definition)
+        # v1beta1 could state one schema for all versions.
+        shared = manifests.object_at(definition, "spec", "validation", "openAPIV3Schema")
+        for version in manifests.objects_at(definition, "spec", "versions"):
+            schema = manifests.object_at(version, "schema", "openAPIV3Schema") or shared
+            if schema:
+                yield f"{group}/{version.get('name')}", kind, schema
 
 
 def find_unknown(value: Object, schema: Object, *, is_builtin: bool = False) -> list[Problem]:

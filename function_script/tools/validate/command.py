@@ -1,26 +1,45 @@
 """Validation of resources and steps' inputs against their schemas, like the official command.
 
-The result is a report; the reporters format it.
+The result is a report; the reporters format it. An input of a step is a resource of its own there.
+An input of ours is validated against its CRD with jsonschema, then parsed as when it runs, and its
+program is compiled: this finds mistakes that a schema cannot express.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final, cast
 
 from function_script import inputs
 from function_script.documents import Document
 from function_script.request import objects
-from function_script.request.values import Object
+from function_script.request.values import Object, Value
 from function_script.texts import diagnostics
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Span
-from function_script.tools import input_schema, manifests, sources, step_inputs, structural_schema
+from function_script.tools import (
+    author_positions,
+    input_schema,
+    manifests,
+    sources,
+    step_inputs,
+    structural_schema,
+)
 from function_script.tools.project import STDIN, Project
-from function_script.tools.validate import builtin, catalog, openapi, report, rules, steps, wording
+from function_script.tools.validate import builtin, catalog, openapi, report, rules, wording
 from function_script.tools.validate.catalog import Catalog, find_unknown
 from function_script.tools.validate.evaluator import Evaluator
 from function_script.tools.validate.packages import PackageSchemas
 from function_script.tools.validate.report import Report
+
+_MAX_INT64: Final = 1 << 63
+_FAULTS: Final = {
+    "minLength": "should be at least {} chars long",
+    "minItems": "should have at least {} items",
+    "minProperties": "should have at least {} properties",
+    "pattern": "should match '{}'",
+    "minimum": "should be greater than or equal to {}",
+}
 
 
 def validate(
@@ -123,7 +142,7 @@ def _check_document(
         yield _with_spans(result, document, step.path)
     result = _check_resource(document.value, catalog, evaluator)
     # They say more than other problems of the same fields.
-    misplaced = {problem.field: problem for problem in steps.misplaced_problems(document)}
+    misplaced = {problem.field: problem for problem in _find_misplaced_problems(document)}
     if misplaced:
         others = [problem for problem in result.problems if problem.field not in misplaced]
         problems = (*others, *misplaced.values())
@@ -163,7 +182,7 @@ def _check_input(
     # The API server does not validate inputs, and to the function a null field is absent.
     structural_schema.drop_nulls(value, schema)
     if schema == own:
-        problems = list(steps.schema_problems(value, schema))
+        problems = list(find_schema_problems(value, schema))
         unevaluated: list[report.SkippedRule] = []
     else:
         # The schema is function-go-templating's, or one that an extension brought.
@@ -171,7 +190,7 @@ def _check_input(
     problems += map(wording.to_official, find_unknown(value, schema))
     fields = {problem.field for problem in problems}
     # The parser enforces the schema's rules too, so they need no evaluation.
-    others = steps.parser_problems(step, stored.find) if is_ours else steps.metadata_problems(value)
+    others = _find_parser_problems(step, stored.find) if is_ours else _find_metadata_problems(value)
     problems += [each for each in others if each.field not in fields]
     return _result(step.value, name, problems, unevaluated)
 
@@ -223,3 +242,87 @@ def _name(manifest: Object) -> str:
     return manifests.name(manifest) or manifests.text_at(
         manifest, "metadata", "annotations", manifests.RESOURCE_NAME
     )
+
+
+def find_schema_problems(value: Object, schema: Object) -> Iterator[report.Problem]:
+    """Yield what the CRD of our own does not allow, in the API server's words."""
+    for violation in input_schema.find_violations(value, schema):
+        path, part, expected = violation.path, violation.value, violation.expected
+        match violation.keyword:
+            case "required":
+                yield wording.missing(path)
+            case "enum":
+                yield wording.unsupported(path, part, cast("list[Value]", expected))
+            case "maxLength":
+                yield wording.too_long(path, cast("int", expected))
+            case "maxItems" | "maxProperties":
+                yield wording.too_many(path, len(cast("Object", part)), cast("int", expected))
+            case "anyOf":
+                yield wording.whole(path, f'"{path}" must validate at least one schema (anyOf)')
+            case "allOf":
+                count = "" if expected else ". None validated"
+                yield wording.whole(path, f'"{path}" must validate all the schemas (allOf){count}')
+            case "type" | structural_schema.INT_OR_STRING:
+                yield from _type_problems(violation)
+            case keyword:
+                # Problems of lists and objects show their size in place of their value.
+                part_or_size = len(part) if isinstance(part, (list, dict)) else part
+                yield wording.invalid(path, part_or_size, _FAULTS[keyword].format(expected))
+
+
+def _type_problems(violation: input_schema.Violation) -> Iterator[report.Problem]:
+    path, value, expected = violation.path, violation.value, violation.expected
+    types = ",".join(map(str, expected)) if isinstance(expected, list) else str(expected)
+    actual = wording.type_of(value)
+    yield wording.wrong_type(path, types, actual)
+    number = cast("float", value)
+    if (
+        expected == "integer"
+        and actual == "number"
+        and not (
+            (isinstance(number, int) or number.is_integer()) and -_MAX_INT64 <= number < _MAX_INT64
+        )
+    ):
+        text = f"Checked value must be of type integer (default format) in {path}"
+        yield wording.whole(path, text)
+
+
+def _find_misplaced_problems(document: Document) -> Iterator[report.Problem]:
+    """Yield the inputs of a pipeline, and references to inputs, that no function gets."""
+    for field, misplaced in step_inputs.find_misplaced_fields(document):
+        line = diagnostics.to_line(
+            (diagnostics.Diagnostic(message=misplaced.text, hint=misplaced.hint),)
+        )
+        yield report.Problem(type="schema", field=field, message=f"{field}: {line}")
+
+
+def _find_metadata_problems(value: Object) -> Iterator[report.Problem]:
+    """Yield the problems of the metadata of another function's input."""
+    for field, text, *_ in input_schema.find_metadata_problems(value):
+        yield report.Problem(type="schema", field=field, message=f"{field}: {text}", path=field)
+
+
+def _find_parser_problems(
+    step: step_inputs.StepInput, find_input: inputs.FindInput
+) -> Iterator[report.Problem]:
+    """Yield the problems that would stop the step before its program runs.
+
+    ``find_input`` finds the object that an input refers to, whose fields are then the step's.
+    """
+    try:
+        step_inputs.check_program(step_inputs.parse(step, find_input=find_input))
+    except InputError as error:
+        for diagnostic in error.diagnostics:
+            text = diagnostic.message.removeprefix(f"{diagnostic.field}: ")
+            field = diagnostic.field.removeprefix("input").removeprefix(".")
+            line = diagnostics.to_line(
+                (diagnostics.Diagnostic(message=text, hint=diagnostic.hint),)
+            )
+            yield report.Problem(type="schema", field=field, message=f"{field}: {line}")
+    except FatalError as error:
+        for diagnostic in error.diagnostics:
+            span = diagnostic.span
+            outer = None if span is None else author_positions.find_outer(span, step)
+            line = diagnostics.to_line((replace(diagnostic, span=outer or span),))
+            field = "" if span is None else span.name
+            yield report.Problem(type="program", field=field, message=line)

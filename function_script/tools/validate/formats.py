@@ -1,15 +1,18 @@
-"""The string formats that the Kubernetes API server checks; it ignores all others.
+"""What the Kubernetes API server checks of texts: formats, and patterns in RE2's syntax.
 
-Formats of numbers are ignored too. Dashes in a format's name make no difference.
+It ignores other formats, and those of numbers. Dashes in a format's name make no difference.
+Patterns take linear time and bounded memory.
 """
 
 import ipaddress
 import re
 from collections.abc import Callable
 from datetime import date
+from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
+from function_script.engines import regular_expressions
 from function_script.request import objects, quantities
 
 _TIME: Final = re.compile(
@@ -25,7 +28,10 @@ _UNITS: Final = {"ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk"}
 _LONG_UNITS: Final = ("nano", "micro", "milli", "sec", "min", "hour", "day", "week")
 _BYTE: Final = r"(0|[1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-5])"
 _BASE64: Final = r"[A-Za-z0-9+/]"
-
+_MAX_PATTERN_CHARACTERS: Final = 100_000
+_MAX_PATTERN_BYTES: Final = 16 << 20
+# Characters of pattern times characters of text: some seconds at worst.
+_MAX_WORK: Final = 1 << 28
 
 _Check = Callable[[str], object]
 
@@ -118,3 +124,25 @@ def _is_ipv6(text: str) -> bool:
 def _is_uri(text: str) -> bool:
     """Accept an absolute URI or an absolute path."""
     return text.startswith("/") or bool(urlsplit(text).scheme)
+
+
+class NotEvaluatedError(Exception):
+    """The pattern was not evaluated; the text is the reason."""
+
+
+def is_match(pattern: str, text: str) -> bool:
+    """Report whether a pattern matches anywhere in a text.
+
+    Raises ValueError for what RE2 calls invalid, NotEvaluatedError for what exceeds the bounds.
+    """
+    if len(pattern) > _MAX_PATTERN_CHARACTERS or len(pattern) * len(text) > _MAX_WORK:
+        raise NotEvaluatedError("it is too expensive for its length and that of the text")
+    return _compile_within(pattern).search(text) is not None
+
+
+@lru_cache(maxsize=512)
+def _compile_within(pattern: str) -> regular_expressions.Pattern:
+    try:
+        return regular_expressions.compile_within(pattern, _MAX_PATTERN_BYTES)
+    except regular_expressions.TooLargeError as error:
+        raise NotEvaluatedError("it needs too much memory") from error

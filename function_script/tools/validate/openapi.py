@@ -12,7 +12,7 @@ from typing import Final
 
 from function_script.request import quantities
 from function_script.request.values import Object, Value
-from function_script.tools import patterns, structural_schema
+from function_script.tools import structural_schema
 from function_script.tools.validate import formats, wording
 from function_script.tools.validate.report import Problem, SkippedRule
 
@@ -222,10 +222,10 @@ def _check_text(subject: _Subject, text: str) -> _Outcome:
 def _mismatch(pattern: str, text: str, subject: _Subject) -> str:
     """Return the pattern if ``text`` does not match it, with the fault of an invalid pattern."""
     try:
-        return "" if patterns.is_match(pattern, text) else pattern
+        return "" if formats.is_match(pattern, text) else pattern
     except ValueError as error:
         return f"{pattern}, but pattern is invalid: {error}"
-    except patterns.NotEvaluatedError as error:
+    except formats.NotEvaluatedError as error:
         fault = SkippedRule(field=subject.path, rule=pattern, reason=str(error), type="pattern")
         if fault not in subject.unevaluated:
             subject.unevaluated.append(fault)

@@ -30,7 +30,7 @@ _WITHOUT_VALUE: Final = ("Forbidden", "Required value")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rule:
-    """One rule and the value that it validates.
+    """One rule, by its entry in the schema, and the value that it validates.
 
     ``path`` is as the API server writes it, ``position`` as `objects.parse_path` reads it. ``old``
     is the value before a change, for a rule that compares with it.
@@ -41,11 +41,12 @@ class _Rule:
     value: Value
     schema: Object
     rule: str
-    message: str
-    message_expression: str
-    field_path: str
-    reason: str
+    entry: Object
     old: Value = None
+
+    def text(self, key: str) -> str:
+        """Return a text of the entry, or ""."""
+        return str(self.entry.get(key) or "")
 
 
 def check(
@@ -104,10 +105,7 @@ def _rules(
                 value=value,
                 schema=schema,
                 rule=rule,
-                message=str(item.get("message") or "").strip(),
-                message_expression=str(item.get("messageExpression") or ""),
-                field_path=str(item.get("fieldPath") or ""),
-                reason=_REASONS.get(str(item.get("reason")), "Invalid value"),
+                entry=item,
                 old=old if is_transition else None,
             )
     fields = structural_schema.properties(schema)
@@ -134,11 +132,12 @@ def _evaluate(rule: _Rule, evaluator: Evaluator) -> Problem | SkippedRule | None
 
 def _message(rule: _Rule, evaluator: Evaluator) -> str:
     """Return the rule's message for an object that violates it."""
-    fallback = rule.message or f"failed rule: {rule.rule}"
-    if not rule.message_expression:
+    fallback = rule.text("message").strip() or f"failed rule: {rule.rule}"
+    expression = rule.text("messageExpression")
+    if not expression:
         return fallback
     try:
-        result = evaluator.evaluate(rule.message_expression, rule.value, rule.schema, rule.old)
+        result = evaluator.evaluate(expression, rule.value, rule.schema, rule.old)
     except (RuleError, UnsupportedError):
         return fallback
     text = result.strip() if isinstance(result, str) else ""
@@ -148,22 +147,23 @@ def _message(rule: _Rule, evaluator: Evaluator) -> str:
 
 def _violation(rule: _Rule, message: str) -> Problem:
     """Return the problem of an object that violates a rule; only scalar values are quoted."""
-    field = f"{rule.path}{rule.field_path}".removeprefix(".") or wording.NO_FIELD
+    reason = _REASONS.get(rule.text("reason"), "Invalid value")
+    field = f"{rule.path}{rule.text('fieldPath')}".removeprefix(".") or wording.NO_FIELD
     is_scalar = not isinstance(rule.value, dict | list)
     value: Value = rule.value if is_scalar else {}
-    parts = [field, rule.reason]
-    if rule.reason in _WITHOUT_VALUE:
+    parts = [field, reason]
+    if reason in _WITHOUT_VALUE:
         value = ""
     elif is_scalar:
         parts.append(wording.format_value(value))
-    if rule.reason != _DUPLICATE:
+    if reason != _DUPLICATE:
         parts.append(message)
     return Problem(
         type="cel",
         field=field,
         value=value,
         message=": ".join(parts),
-        path=f"{rule.position}{rule.field_path}".removeprefix("."),
+        path=f"{rule.position}{rule.text('fieldPath')}".removeprefix("."),
     )
 
 
@@ -171,7 +171,8 @@ def _failed_rule(rule: _Rule, fault: str) -> Problem:
     """Return the problem of a rule that fails itself, as for an absent field."""
     field = rule.path or wording.NO_FIELD
     kind = str(rule.schema.get("type") or wording.type_of(rule.value))
-    text = f'Invalid value: "{kind}": {fault} evaluating rule: {rule.message or rule.rule}'
+    name = rule.text("message").strip() or rule.rule
+    text = f'Invalid value: "{kind}": {fault} evaluating rule: {name}'
     return Problem(
         type="cel", field=field, value=kind, message=f"{field}: {text}", path=rule.position
     )

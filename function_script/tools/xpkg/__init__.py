@@ -15,8 +15,8 @@ from function_script.tools.xpkg.inspector import (
 )
 from function_script.tools.xpkg.manifest import Contents
 from function_script.tools.xpkg.packages import Built, build, list_tags, push
-from function_script.tools.xpkg.progress import Body, NullProgress, Progress
 from function_script.tools.xpkg.registry import Repository
+from function_script.tools.xpkg.transport import Body, NullProgress, Progress
 
 __all__ = [
     "Body",

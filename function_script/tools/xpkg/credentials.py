@@ -122,7 +122,7 @@ def _run_helper(helper: str, key: str) -> Login | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """The options of connections to a registry.
+    """The options of connections to a registry, or a git server.
 
     ``plain_http``: without TLS; ``plain_http_hint`` says how to allow it, where that is possible.
     ``ca_file`` has further authorities. ``find_login`` returns the login for a name of Docker's

@@ -11,8 +11,8 @@ from function_script.texts.errors import InputError
 from function_script.tools.project import Project, write_named
 from function_script.tools.xpkg import archives, image_loader, images, manifest, references
 from function_script.tools.xpkg.credentials import Trust
-from function_script.tools.xpkg.progress import Body, NullProgress, Progress
 from function_script.tools.xpkg.registry import Repository
+from function_script.tools.xpkg.transport import Body, NullProgress, Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,9 +113,7 @@ def push(
 
     ``progress`` gets a line for each layer, and the part of it that is sent. Raises InputError.
     """
-    reference = references.parse(name)
-    if reference.is_pinned:
-        raise InputError.of(f'cannot push to "{name}": a digest is no tag')
+    reference = references.parse_tag(name)
     package_images = [image for path in packages for image in image_loader.load(path)]
     for image in package_images:
         if "base" not in images.layer_kinds(image.config).values():
@@ -138,21 +136,16 @@ def push(
                 progress.line(f"{line}: pushing")
                 repository.push_blob(Body(data, progress), digest)
     if len(package_images) == 1:
-        return _put(
-            repository, images.manifest(package_images[0]), images.MANIFEST_TYPE, reference.version
-        )
+        data = images.manifest(package_images[0])
+        return repository.push_manifest(data, images.MANIFEST_TYPE, reference.version)
     # An index may name only what the registry has already.
     for image in package_images:
         data = images.manifest(image)
-        _put(repository, data, images.MANIFEST_TYPE, images.sha256(data))
-    return _put(repository, images.index(package_images), images.INDEX_TYPE, reference.version)
+        repository.push_manifest(data, images.MANIFEST_TYPE, images.sha256(data))
+    data = images.index(package_images)
+    return repository.push_manifest(data, images.INDEX_TYPE, reference.version)
 
 
 def list_tags(name: str) -> list[str]:
     """Return the tags of a repository in a registry. Raises InputError."""
     return Repository(references.parse(f"{name}:latest"), "pull").list_tags()
-
-
-def _put(repository: Repository, data: bytes, media_type: str, version: str) -> str:
-    repository.push_manifest(data, media_type, version)
-    return images.sha256(data)

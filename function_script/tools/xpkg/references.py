@@ -71,6 +71,14 @@ def is_loopback(host: str) -> bool:
         return name == "localhost" or name.endswith(".localhost")
 
 
+def parse_tag(text: str) -> Reference:
+    """Parse the reference of a tag to push. Raises InputError for a digest."""
+    reference = parse(text)
+    if reference.is_pinned:
+        raise InputError.of(f'cannot push to "{text}": a digest is no tag')
+    return reference
+
+
 def parse(text: str) -> Reference:
     """Parse a reference with registry and version. Raises InputError."""
     match = _REFERENCE.fullmatch(text)

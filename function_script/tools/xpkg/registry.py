@@ -13,10 +13,10 @@ from urllib import parse as urls
 
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
-from function_script.tools.xpkg import certificates, credentials, images, transport
+from function_script.tools.xpkg import credentials, images, transport
 from function_script.tools.xpkg.image_loader import MAX_JSON_BYTES, read_object
-from function_script.tools.xpkg.progress import Body, NullProgress, Progress
 from function_script.tools.xpkg.references import Reference
+from function_script.tools.xpkg.transport import Body, NullProgress, Progress
 
 _TRANSIENT_STATUSES: Final = {
     HTTPStatus.REQUEST_TIMEOUT,
@@ -110,7 +110,7 @@ class Repository:
         self._base = f"{_address(reference, trust)}/v2/{reference.repository}"
         self._actions = actions
         self._plain_http_hint = trust.plain_http_hint
-        context = certificates.build_context(trust.ca_file)
+        context = transport.build_context(trust.ca_file)
         self._client = transport.Client(
             context, trust.patience, uses_proxies=not reference.is_loopback
         )
@@ -133,11 +133,13 @@ class Repository:
             )
         self._check_digest(self._check_status(response), digest)
 
-    def push_manifest(self, data: bytes, media_type: str, version: str) -> None:
-        """Put a manifest under a tag or its digest."""
+    def push_manifest(self, data: bytes, media_type: str, version: str) -> str:
+        """Put a manifest under a tag or its digest, which is returned."""
         headers = {"Content-Type": media_type}
         request = transport.HttpRequest("PUT", f"{self._base}/manifests/{version}", data, headers)
-        self._check_digest(self._check_status(self._try(request)), images.sha256(data))
+        digest = images.sha256(data)
+        self._check_digest(self._check_status(self._try(request)), digest)
+        return digest
 
     def pull_manifest(self, version: str, size: int | None = None) -> bytes:
         """Pull the manifest of a tag or a digest; it must have ``size`` bytes if that is known."""
@@ -283,5 +285,5 @@ def _address(reference: Reference, trust: credentials.Trust) -> str:
     """Return the URL of the API: without TLS only by option, or on this machine."""
     if trust.plain_http:
         return f"http://{reference.api_host}"
-    is_plain = reference.is_loopback and not certificates.speaks_tls(reference.api_host)
+    is_plain = reference.is_loopback and not transport.speaks_tls(reference.api_host)
     return f"{'http' if is_plain else 'https'}://{reference.api_host}"

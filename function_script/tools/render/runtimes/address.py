@@ -3,10 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Final, Self
 
-from function_script.proto.v1 import run_function_pb2 as fnv1
-from function_script.tools.render.requirements import StepResponse
+from function_script.tools.render.requirements import StepCall, StepResponse
 from function_script.tools.render.runtimes import model
-from function_script.tools.render.steps import Step
 
 TARGET: Final = "render.crossplane.io/runtime-development-target"
 _DEFAULT_TARGET: Final = "localhost:9443"
@@ -36,20 +34,12 @@ class Remote(model.Runtime):
 
         return remote.is_answering(self.address)
 
-    def call(
-        self,
-        step: Step,
-        request: fnv1.RunFunctionRequest,
-        caller: model.FunctionCaller,
-        timeout_seconds: float,
-    ) -> StepResponse:
+    def call(self, call: StepCall, caller: model.FunctionCaller) -> StepResponse:
         """Call the function at its address."""
         from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
 
-        options = remote.CallOptions(
-            timeout_seconds=timeout_seconds, print=caller.options.print, hint=self.hint
-        )
-        return StepResponse(response=remote.call(step, self.address, request, options))
+        response = remote.call(call, self.address, caller.options.print, self.hint)
+        return StepResponse(response=response)
 
 
 class RemoteKind(model.RuntimeKind):

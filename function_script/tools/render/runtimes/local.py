@@ -16,9 +16,8 @@ from function_script.texts.errors import InputError
 from function_script.tools import local_pool, manifests, step_inputs
 from function_script.tools.render import builtin, messages
 from function_script.tools.render.pipeline import PipelineError, UnfetchedError
-from function_script.tools.render.requirements import StepResponse
+from function_script.tools.render.requirements import StepCall, StepResponse
 from function_script.tools.render.runtimes import model
-from function_script.tools.render.steps import Step
 
 OURS: Final = "function-script"
 _PEER: Final = "function-go-templating"
@@ -34,22 +33,16 @@ class Local(model.Runtime):
         """Return the words after the function's name."""
         return "runs here, in the sandbox"
 
-    def call(
-        self,
-        step: Step,
-        request: fnv1.RunFunctionRequest,
-        caller: model.FunctionCaller,
-        timeout_seconds: float,
-    ) -> StepResponse:
+    def call(self, call: StepCall, caller: model.FunctionCaller) -> StepResponse:
         """Evaluate the step's program."""
         if caller.pool is None:
-            raise InputError.of(f'cannot run step "{step.name}" here: there is no sandbox')
+            raise InputError.of(f'cannot run step "{call.step.name}" here: there is no sandbox')
         started = time.monotonic()
-        pool = caller.pool
+        step, pool = call.step, caller.pool
         try:
             reply = local_pool.evaluate(
-                request.SerializeToString(),
-                lambda data: pool.run(data, timeout_seconds),
+                call.request.SerializeToString(),
+                lambda data: pool.run(data, call.timeout_seconds),
                 caller.options.servers.packages,
             )
         except InputError as unfetched:
@@ -58,7 +51,7 @@ class Local(model.Runtime):
             caller.options.print(reply.log)
         if not isinstance(reply, Answered):
             # The worker died: in a cluster, the server returns a FATAL result for it.
-            is_over = time.monotonic() - started > timeout_seconds - _DEADLINE_MARGIN_SECONDS
+            is_over = time.monotonic() - started > call.timeout_seconds - _DEADLINE_MARGIN_SECONDS
             hint = caller.options.timeout_hint if is_over else local_pool.BUSY
             error = local_pool.error_of(reply, hint)
             raise PipelineError(step, *error.diagnostics)
@@ -139,17 +132,11 @@ class Builtin(model.Runtime):
             return digest
         return "" if tag.removeprefix("v") == self.function.version.removeprefix("v") else tag
 
-    def call(
-        self,
-        step: Step,
-        request: fnv1.RunFunctionRequest,
-        caller: model.FunctionCaller,
-        timeout_seconds: float,
-    ) -> StepResponse:
+    def call(self, call: StepCall, caller: model.FunctionCaller) -> StepResponse:
         """Answer as the real function does."""
-        del caller, timeout_seconds
-        answer = builtin.call(self.function, request)
-        prefix = f'pipeline step "{step.name}" returned a fatal result: '
+        del caller
+        answer = builtin.call(self.function, call.request)
+        prefix = f'pipeline step "{call.step.name}" returned a fatal result: '
         problems = (
             replace(problem, message=f"{prefix}{problem.message}") for problem in answer.diagnostics
         )
@@ -185,16 +172,10 @@ class Skip(model.Runtime):
         """Return the words after the function's name."""
         return "is skipped"
 
-    def call(
-        self,
-        step: Step,
-        request: fnv1.RunFunctionRequest,
-        caller: model.FunctionCaller,
-        timeout_seconds: float,
-    ) -> StepResponse:
+    def call(self, call: StepCall, caller: model.FunctionCaller) -> StepResponse:
         """Return the response of a function that changes nothing."""
-        del step, caller, timeout_seconds
-        return StepResponse(response=messages.pass_through(request))
+        del caller
+        return StepResponse(response=messages.pass_through(call.request))
 
 
 class SkipKind(model.RuntimeKind):

@@ -12,7 +12,7 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Pool
 from function_script.texts.errors import InputError, ProgramError
 from function_script.tools.render import builtin
-from function_script.tools.render.requirements import StepResponse
+from function_script.tools.render.requirements import StepCall, StepResponse
 from function_script.tools.render.runtimes.servers import Server, Servers
 from function_script.tools.render.steps import Step
 
@@ -151,13 +151,7 @@ class Runtime(ABC):
         """Wait until what `start` began is there. Raises FatalError."""
 
     @abstractmethod
-    def call(
-        self,
-        step: Step,
-        request: fnv1.RunFunctionRequest,
-        caller: FunctionCaller,
-        timeout_seconds: float,
-    ) -> StepResponse:
+    def call(self, call: StepCall, caller: FunctionCaller) -> StepResponse:
         """Call the function once. Raises FatalError if there is no response."""
 
     def ask(
@@ -187,20 +181,14 @@ class ServedRuntime(Runtime):
         self.start(caller)
         caller.options.servers.wait(self)
 
-    def call(
-        self,
-        step: Step,
-        request: fnv1.RunFunctionRequest,
-        caller: FunctionCaller,
-        timeout_seconds: float,
-    ) -> StepResponse:
+    def call(self, call: StepCall, caller: FunctionCaller) -> StepResponse:
         """Call the server; if it does not answer, the error has the end of its log."""
         from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
 
         server = caller.options.servers.wait(self)
-        options = remote.CallOptions(timeout_seconds=timeout_seconds, print=caller.options.print)
         try:
-            return StepResponse(response=remote.call(step, server.address, request, options))
+            response = remote.call(call, server.address, caller.options.print)
+            return StepResponse(response=response)
         except ProgramError as error:
             log = tuple(server.read_log().splitlines())
             caller.options.servers.discard(self)
@@ -261,15 +249,10 @@ class _UnlistedFunction(Runtime):
         """Return the words after the function's name."""
         return "is not listed"
 
-    def call(
-        self,
-        step: Step,
-        request: fnv1.RunFunctionRequest,
-        caller: FunctionCaller,
-        timeout_seconds: float,
-    ) -> StepResponse:
+    def call(self, call: StepCall, caller: FunctionCaller) -> StepResponse:
         """Raise InputError."""
-        del request, caller, timeout_seconds
+        del caller
+        step = call.step
         raise InputError.of(
             f'cannot run step "{step.name}": the request has no function "{step.function}"',
             hint="list it among the functions",

@@ -6,12 +6,10 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, cast
 
-from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.texts.errors import InputError
 from function_script.tools.processes.options import PullPolicy
-from function_script.tools.render.requirements import StepResponse
+from function_script.tools.render.requirements import StepCall, StepResponse
 from function_script.tools.render.runtimes import model
-from function_script.tools.render.steps import Step
 
 if TYPE_CHECKING:
     from function_script.tools.processes.server import FunctionServer
@@ -40,7 +38,7 @@ class Process(model.ServedRuntime):
     def open(self, caller: model.FunctionCaller) -> FunctionServer:
         """Fetch the package if it is not in the cache, and start it; `wait` waits for it."""
         # Of Linux, and slow to import.
-        from function_script.tools.processes import packages, server  # noqa: PLC0415 - see above
+        from function_script.tools.processes import cache, server  # noqa: PLC0415 - see above
 
         servers = caller.options.servers
         options = replace(servers.packages, is_cancelled=servers.is_closing)
@@ -48,10 +46,8 @@ class Process(model.ServedRuntime):
         if options.pull == "IfNotPresent":
             hint = f"its Function has {_PULL_POLICY}: {self.pull}"
             options = replace(options, pull=self.pull, never_hint=hint)
-        image = packages.load(self.function, self.package, options)
-        process = server.FunctionServer(
-            self.function, image, server.ServerOptions(allows_unconfined=self.is_explicit)
-        )
+        image = cache.load_package(self.function, self.package, options)
+        process = server.FunctionServer(self.function, image, allows_unconfined=self.is_explicit)
         # Imports gRPC while the function starts.
         process.connect()
         return process
@@ -68,17 +64,11 @@ class Process(model.ServedRuntime):
             caller.options.servers.discard(self)
             raise
 
-    def call(
-        self,
-        step: Step,
-        request: fnv1.RunFunctionRequest,
-        caller: model.FunctionCaller,
-        timeout_seconds: float,
-    ) -> StepResponse:
+    def call(self, call: StepCall, caller: model.FunctionCaller) -> StepResponse:
         """Call the process; one that fails is started anew by the next call."""
-        del step
         try:
-            return StepResponse(response=self._server(caller).call(request, timeout_seconds))
+            response = self._server(caller).call(call.request, call.timeout_seconds)
+            return StepResponse(response=response)
         except InputError:
             caller.options.servers.discard(self)
             raise

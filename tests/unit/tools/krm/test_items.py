@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from function_script.texts.errors import InputError
-from function_script.tools.krm import items
+from function_script.tools.krm import resource_list
 
 if TYPE_CHECKING:
     from function_script.request.values import Object
@@ -63,7 +63,7 @@ def host(**metadata: object) -> Object:
     ],
 )
 def test_composed_resource_belongs_to_its_xr(xr: Object, composed: Object, is_owned: bool) -> None:
-    (composite,) = items.find_composites(items.read([xr, composed]), {}, TYPE)
+    (composite,) = resource_list.find_composites(resource_list.read_items([xr, composed]), {}, TYPE)
 
     assert bool(composite.composed) is is_owned
     assert bool(composite.others) is not is_owned
@@ -72,7 +72,10 @@ def test_composed_resource_belongs_to_its_xr(xr: Object, composed: Object, is_ow
 def test_composed_resource_without_an_owner_belongs_to_none_of_two_xrs() -> None:
     values = [site("a"), site("b"), host()]
 
-    assert [each.composed for each in items.find_composites(items.read(values), {}, TYPE)] == [
+    assert [
+        each.composed
+        for each in resource_list.find_composites(resource_list.read_items(values), {}, TYPE)
+    ] == [
         {},
         {},
     ]
@@ -80,7 +83,9 @@ def test_composed_resource_without_an_owner_belongs_to_none_of_two_xrs() -> None
 
 def test_two_items_of_one_resource_are_an_error() -> None:
     with pytest.raises(InputError, match=r'items\[1\] and items\[2\] are both resource "host"'):
-        items.find_composites(items.read([site("a"), host(), host()]), {}, TYPE)
+        resource_list.find_composites(
+            resource_list.read_items([site("a"), host(), host()]), {}, TYPE
+        )
 
 
 @pytest.mark.parametrize("place", ["spec", "crossplane"])
@@ -89,7 +94,7 @@ def test_xr_of_another_composition_is_left_alone(place: str) -> None:
     xr: Object = {**site("a"), "spec": reference if place == "spec" else {place: reference}}
     composition: Object = {"metadata": {"name": "sites"}}
 
-    assert items.find_composites(items.read([xr]), composition, TYPE) == []
+    assert resource_list.find_composites(resource_list.read_items([xr]), composition, TYPE) == []
 
 
 @pytest.mark.parametrize("has_owner", [True, False])
@@ -97,7 +102,7 @@ def test_owner_that_no_cluster_has_is_not_written(has_owner: bool) -> None:
     """A cluster deletes an object whose owner it does not know."""
     rendered = {**host(ownerReferences=[{**OWNER, "uid": UID}])}
 
-    item = items.to_item(rendered, None, "", has_owner=has_owner)
+    item = resource_list.to_item(rendered, None, "", has_owner=has_owner)
 
     assert ("ownerReferences" in item["metadata"]) is has_owner  # type: ignore[operator] # an object
 
@@ -110,7 +115,7 @@ def test_item_keeps_what_the_server_and_the_orchestrator_have_set() -> None:
         "status": {"ready": True},
     }
 
-    item = items.to_item({**host(), "spec": {"new": 2}}, before, "", has_owner=False)
+    item = resource_list.to_item({**host(), "spec": {"new": 2}}, before, "", has_owner=False)
 
     assert item["spec"] == {"new": 2}
     assert item["status"] == {"ready": True}

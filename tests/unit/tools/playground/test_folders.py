@@ -6,7 +6,7 @@ import pytest
 
 from function_script.texts.errors import InputError
 from function_script.tools.playground import folders
-from function_script.tools.playground.folders import Conflict, Saver
+from function_script.tools.playground.folders import Conflict
 from function_script.tools.project import Project
 
 
@@ -22,32 +22,32 @@ def directory(tmp_path: Path) -> Path:
     return folder
 
 
-def open_folder(directory: Path) -> tuple[Saver, folders.Folder, dict[str, folders.File]]:
+def open_folder(directory: Path) -> tuple[folders.Folder, dict[str, folders.File]]:
     """Return the folder as the page gets it."""
     folder = folders.find(directory.parent, Project([directory.parent]))["app"]
-    return Saver(Project([directory.parent])), folder, folder.load().files
+    return folder, folder.load().files
 
 
 def test_file_is_written_and_its_new_digest_returned(directory: Path) -> None:
-    saver, folder, files = open_folder(directory)
-    digest = saver.save(folder, "xr.yaml", "a: 1\n", files["xr.yaml"].digest)
+    folder, files = open_folder(directory)
+    digest = folder.save("xr.yaml", "a: 1\n", files["xr.yaml"].digest)
     assert (directory / "xr.yaml").read_text() == "a: 1\n"
     assert folder.load().files["xr.yaml"].digest == digest == folder.compute_digests()["xr.yaml"]
 
 
 def test_version_on_disk_that_differs_is_a_conflict(directory: Path) -> None:
-    saver, folder, files = open_folder(directory)
+    folder, files = open_folder(directory)
     (directory / "xr.yaml").write_text("b: 2\n")
-    outcome = saver.save(folder, "xr.yaml", "a: 1\n", files["xr.yaml"].digest)
+    outcome = folder.save("xr.yaml", "a: 1\n", files["xr.yaml"].digest)
     assert isinstance(outcome, Conflict)
     assert outcome.current is not None
     assert outcome.current.text == (directory / "xr.yaml").read_text() == "b: 2\n"
 
 
 def test_new_file_is_not_written_over_another(directory: Path) -> None:
-    saver, folder, _ = open_folder(directory)
+    folder, _ = open_folder(directory)
     (directory / "required.yaml").write_text("b: 2\n")
-    assert isinstance(saver.save(folder, "required.yaml", "a: 1\n", None), Conflict)
+    assert isinstance(folder.save("required.yaml", "a: 1\n", None), Conflict)
     assert (directory / "required.yaml").read_text() == "b: 2\n"
 
 
@@ -59,11 +59,11 @@ def test_new_file_is_not_written_over_another(directory: Path) -> None:
     ],
 )
 def test_other_files_are_refused(directory: Path, name: str) -> None:
-    saver, folder, _ = open_folder(directory)
+    folder, _ = open_folder(directory)
     files = {path: path.read_bytes() for path in directory.parents[1].rglob("*") if path.is_file()}
     for digest in (None, folders.to_digest(b"text\n"), folders.to_digest(b"a: 1\n")):
         with pytest.raises(InputError, match="has not opened it"):
-            saver.save(folder, name, "stolen", digest)
+            folder.save(name, "stolen", digest)
     assert {path: path.read_bytes() for path in files} == files
 
 
@@ -71,11 +71,11 @@ def test_link_out_of_the_root_is_refused(directory: Path) -> None:
     outside = directory.parents[1] / "outside.yaml"
     (directory / "xr.yaml").unlink()
     (directory / "xr.yaml").symlink_to(outside)
-    saver, folder, files = open_folder(directory)
+    folder, files = open_folder(directory)
     assert "xr.yaml" not in files
     folder.opened_names.add("xr.yaml")
     with pytest.raises(InputError, match="which is outside of"):
-        saver.save(folder, "xr.yaml", "stolen", folders.to_digest(b"a: 1\n"))
+        folder.save("xr.yaml", "stolen", folders.to_digest(b"a: 1\n"))
     assert outside.read_text() == "a: 1\n"
 
 
@@ -84,9 +84,9 @@ def test_link_inside_the_root_is_not_written_through(directory: Path) -> None:
     shared.write_text("a: 1\n")
     (directory / "xr.yaml").unlink()
     (directory / "xr.yaml").symlink_to(shared)
-    saver, folder, files = open_folder(directory)
+    folder, files = open_folder(directory)
     with pytest.raises(InputError, match="it is a link"):
-        saver.save(folder, "xr.yaml", "b: 2\n", files["xr.yaml"].digest)
+        folder.save("xr.yaml", "b: 2\n", files["xr.yaml"].digest)
     assert (directory / "xr.yaml").is_symlink()
     assert shared.read_text() == "a: 1\n"
 
@@ -94,22 +94,20 @@ def test_link_inside_the_root_is_not_written_through(directory: Path) -> None:
 def test_starter_is_refused(tmp_path: Path) -> None:
     folder = folders.find(tmp_path, Project([tmp_path]))["starter: jinja"]
     with pytest.raises(InputError, match="a starter is no folder on disk"):
-        Saver(Project([tmp_path])).save(
-            folder, "xr.yaml", "", folder.load().files["xr.yaml"].digest
-        )
+        folder.save("xr.yaml", "", folder.load().files["xr.yaml"].digest)
 
 
 def test_failure_leaves_the_file_and_nothing_else(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    saver, folder, files = open_folder(directory)
+    folder, files = open_folder(directory)
 
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(InputError, match="no space left"):
-        saver.save(folder, "xr.yaml", "a: 1\n", files["xr.yaml"].digest)
+        folder.save("xr.yaml", "a: 1\n", files["xr.yaml"].digest)
     assert sorted(path.name for path in directory.iterdir()) == [
         *("README.md", "composition.yaml", "xr.yaml"),
     ]
@@ -129,9 +127,9 @@ def test_file_that_could_not_be_written_back_is_not_opened(
     directory: Path, data: bytes, reason: str
 ) -> None:
     (directory / "observed.yaml").write_bytes(data)
-    saver, folder, files = open_folder(directory)
+    folder, files = open_folder(directory)
     assert "observed.yaml" not in files
     assert folder.load().unfit == {"observed.yaml": reason}
     with pytest.raises(InputError, match="cannot save"):
-        saver.save(folder, "observed.yaml", "", folders.to_digest(data))
+        folder.save("observed.yaml", "", folders.to_digest(data))
     assert (directory / "observed.yaml").read_bytes() == data

@@ -9,7 +9,7 @@ from e2e.scripted_registry import Registry, serving, status
 from support.function_images import archive, member, put_image, put_manifest
 
 from function_script.texts.errors import InputError
-from function_script.tools.processes import cache, packages
+from function_script.tools.processes import cache
 from function_script.tools.processes.cache import ROOT_FILES, CachedImage
 from function_script.tools.processes.options import PackageOptions, PullPolicy
 
@@ -31,7 +31,7 @@ def load(
     registry: Registry, tmp_path: Path, version: str = ":v1", pull: PullPolicy = "IfNotPresent"
 ) -> CachedImage:
     options = PackageOptions(root=tmp_path / "cache", pull=pull, never_hint="who has set this")
-    return packages.load("function-test", f"{registry.name}/team/test{version}", options)
+    return cache.load_package("function-test", f"{registry.name}/team/test{version}", options)
 
 
 def files(image: CachedImage) -> set[str]:
@@ -204,7 +204,7 @@ def test_registry_without_the_package_is_an_error(registry: Registry, tmp_path: 
 
 def test_reference_without_registry_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot run function") as caught:
-        packages.load("f", "function-test", PackageOptions(root=tmp_path))
+        cache.load_package("f", "function-test", PackageOptions(root=tmp_path))
     assert "name the registry and the version" in (caught.value.diagnostics[0].hint or "")
 
 
@@ -227,7 +227,7 @@ def test_fetch_shows_its_progress(registry: Registry, tmp_path: Path) -> None:
 
     put_image(registry, [LAYER])
     options = PackageOptions(root=tmp_path / "cache", progress=Display)
-    packages.load("f", f"{registry.name}/team/test:v1", options)
+    cache.load_package("f", f"{registry.name}/team/test:v1", options)
     assert len(lines) == 3
     assert lines[0].endswith(": resolving")
     assert lines[1].endswith(" KiB: fetching")
@@ -241,7 +241,7 @@ def test_fetch_that_is_cancelled_leaves_nothing(registry: Registry, tmp_path: Pa
     answers = iter([False, False, True])
     options = PackageOptions(root=tmp_path / "cache", is_cancelled=lambda: next(answers))
     with pytest.raises(InputError, match="cancelled"):
-        packages.load("f", f"{registry.name}/team/test:v1", options)
+        cache.load_package("f", f"{registry.name}/team/test:v1", options)
     assert [path.suffix for path in (tmp_path / "cache" / "images").iterdir()] == [".lock"]
 
 

@@ -17,12 +17,13 @@ from function_script.request.remote.login import Login
 from function_script.request.remote.reference import RemoteReference
 from function_script.tools.remote import git as client
 from function_script.tools.remote.selection import FetchError
+from function_script.tools.xpkg import Trust
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = needs_git
-ACCESS = client.Access()
+TRUST = Trust(find_login=lambda _: None)
 
 
 def reference(url: str, version: str, path: str = "") -> RemoteReference:
@@ -37,7 +38,7 @@ def test_silent_server_ends_at_the_time_limit(
         server.is_silent.set()
         start = time.monotonic()
         with pytest.raises(FetchError, match="did not arrive within 1 s"):
-            client.fetch(reference(f"{server.url}/lib.git", "0" * 40), ACCESS)
+            client.fetch(reference(f"{server.url}/lib.git", "0" * 40), TRUST)
         assert time.monotonic() - start < 30
 
 
@@ -49,7 +50,7 @@ def test_large_pack_ends_at_the_size_limit(tmp_path: Path, monkeypatch: pytest.M
     revision = commit(tmp_path)
     monkeypatch.setattr(client, "_LIMITS", 'ulimit -f 2048; exec "$@"')
     with serving_git(tmp_path) as server, pytest.raises(FetchError, match="more than 64 MiB"):
-        client.fetch(reference(f"{server.url}/lib.git", revision), ACCESS)
+        client.fetch(reference(f"{server.url}/lib.git", revision), TRUST)
 
 
 def test_configuration_and_hooks_of_the_user_are_not_read(
@@ -66,17 +67,17 @@ def test_configuration_and_hooks_of_the_user_are_not_read(
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(home / ".gitconfig"))
     with serving_git(tmp_path) as server:
-        assert client.fetch(reference(f"{server.url}/lib.git", revision), ACCESS).texts
+        assert client.fetch(reference(f"{server.url}/lib.git", revision), TRUST).texts
         server.authorization = "Basic x"
         with pytest.raises(FetchError, match="refuses access"):
-            client.fetch(reference(f"{server.url}/lib.git", revision), ACCESS)
+            client.fetch(reference(f"{server.url}/lib.git", revision), TRUST)
     assert not trap.exists()
 
 
 @pytest.mark.parametrize("url", ["file:///etc", "ext::sh -c id", "ssh://a.org/b", "git://a.org/b"])
 def test_other_protocols_are_refused_by_git_itself(url: str) -> None:
     with pytest.raises(FetchError, match="not allowed"):
-        client.fetch(reference(url, "0" * 40), ACCESS)
+        client.fetch(reference(url, "0" * 40), TRUST)
 
 
 def test_submodules_are_left_out(tmp_path: Path) -> None:
@@ -86,7 +87,7 @@ def test_submodules_are_left_out(tmp_path: Path) -> None:
     (work / ".gitmodules").write_text('[submodule "sub"]\n path = sub\n url = https://a.org/b\n')
     revision = commit(tmp_path)
     with serving_git(tmp_path) as server:
-        texts = client.fetch(reference(f"{server.url}/lib.git", revision), ACCESS).texts
+        texts = client.fetch(reference(f"{server.url}/lib.git", revision), TRUST).texts
     assert set(texts) == {"main.star", "lib/names.star"}
 
 
@@ -95,7 +96,9 @@ def test_login_without_tls_is_not_sent(tmp_path: Path) -> None:
     login = Login(user="me", password="secret")  # noqa: S106 - a test's
     with serving_git(tmp_path) as server:
         with pytest.raises(FetchError, match="over TLS only"):
-            client.fetch(reference(f"{server.url}/lib.git", revision), client.Access(login=login))
+            client.fetch(
+                reference(f"{server.url}/lib.git", revision), Trust(find_login=lambda _: login)
+            )
         assert server.seen == []
 
 
@@ -106,10 +109,10 @@ def test_tag_and_branch_are_resolved(tmp_path: Path) -> None:
     second = commit(tmp_path)
     with serving_git(tmp_path) as server:
         url = f"{server.url}/lib.git"
-        assert client.resolve(url, "v1", ACCESS) == first
-        assert client.resolve(url, "main", ACCESS) == second
+        assert client.resolve(url, "v1", TRUST) == first
+        assert client.resolve(url, "main", TRUST) == second
         with pytest.raises(FetchError, match="no branch and no tag"):
-            client.resolve(url, "--upload-pack=id", ACCESS)
+            client.resolve(url, "--upload-pack=id", TRUST)
 
 
 MISSING = [
@@ -128,7 +131,7 @@ def test_missing_need_of_git_is_named_with_its_page(
     monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [os.environ.get("TMPDIR")])
     monkeypatch.setattr(tempfile, "tempdir", None)
     with pytest.raises(FetchError, match=message) as caught:
-        client.fetch(reference("https://git.example.org/lib.git", "0" * 40), ACCESS)
+        client.fetch(reference("https://git.example.org/lib.git", "0" * 40), TRUST)
     assert hint in caught.value.hint
     assert "docs/how-to/share-modules.md" in caught.value.hint
 

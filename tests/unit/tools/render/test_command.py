@@ -68,9 +68,9 @@ def render(paths: loading.RenderPaths, **options: object) -> str:
 
     programs = paths.programs or local_pool.programs_beside(paths.composition)
     with local_pool.open_pool(programs) as pool:
-        return command.render_text(
-            paths, command.Options(report=report, rendering=rendering, **parts), pool
-        )
+        run_options = command.Options(report=report, rendering=rendering, **parts)
+        blame = command.render_composition(paths, run_options, pool)
+        return documents.to_yaml_stream(blame.documents)
 
 
 def objects_in(text: str) -> list[Object]:

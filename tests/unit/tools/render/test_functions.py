@@ -42,7 +42,7 @@ def function(name: str, package: str = "", **annotations: str) -> Object:
 
 
 def find(step: Object, index: FunctionIndex) -> Runtime:
-    (runtime,) = functions.find_runtimes(steps.parse(composition(step)), index).values()
+    (runtime,) = index.find_runtimes(steps.parse(composition(step)))
     return runtime
 
 
@@ -148,7 +148,7 @@ def test_function_of_newer_steps_may_have_a_place(step: Object, name: str) -> No
     todo = steps.parse(manifest)
     runtimes = {name: SKIP}
     index = make_index([], runtimes=runtimes)
-    assert list(functions.find_runtimes(todo, index).values()) == [Skip()]
+    assert index.find_runtimes(todo) == [Skip()]
 
 
 @pytest.mark.parametrize("text", ["name", "name=", "=local", ""])

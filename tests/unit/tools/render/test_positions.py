@@ -13,10 +13,9 @@ from function_script.tools import local_pool
 from function_script.tools.render import RenderInputs, positions, renderer
 from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.renderer import Renderer, Rendering
-from function_script.tools.render.requirements import StepResponse
+from function_script.tools.render.requirements import StepCall, StepResponse
 from function_script.tools.render.runtimes.local import Local
 from function_script.tools.render.runtimes.model import ListedFunctions, Runtime
-from function_script.tools.render.steps import Step
 
 XR = {
     "apiVersion": "example.org/v1",
@@ -171,12 +170,9 @@ class Other(Runtime):
     def describe(self) -> str:
         return "is a double"
 
-    def call(
-        self, step: Step, request: pb.RunFunctionRequest, *_: object, **__: object
-    ) -> StepResponse:
-        del step
+    def call(self, call: StepCall, *_: object) -> StepResponse:
         response = pb.RunFunctionResponse()
-        response.desired.CopyFrom(request.desired)
+        response.desired.CopyFrom(call.request.desired)
         thing = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"zone": "here", "side": "left"}}
         response.desired.resources["thing"].resource.update(thing)
         return StepResponse(response=response)

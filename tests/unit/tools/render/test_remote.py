@@ -10,11 +10,10 @@ from support.timing import PATIENCE_SECONDS
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.texts.errors import ProgramError
 from function_script.tools.render import remote
-from function_script.tools.render.remote import CallOptions
+from function_script.tools.render.requirements import StepCall
 from function_script.tools.render.steps import Step
 
 STEP = Step(index=0, name="a", function="f", input=None, credentials={}, resources={}, schemas={})
-OPTIONS = CallOptions(timeout_seconds=PATIENCE_SECONDS, print=print)
 SERVICE = "apiextensions.fn.proto.{}.FunctionRunnerService"
 
 
@@ -48,7 +47,9 @@ def test_function_of_each_version_is_called(version: str) -> None:
     server, address = serve(version)
     request = pb.RunFunctionRequest(meta=pb.RequestMeta(tag="t"))
     try:
-        assert remote.call(STEP, address, request, OPTIONS).meta.tag == "t"
+        assert (
+            remote.call(StepCall(STEP, request, PATIENCE_SECONDS), address, print).meta.tag == "t"
+        )
     finally:
         server.stop(None)
 
@@ -57,7 +58,7 @@ def test_status_of_a_function_is_an_error_with_its_text() -> None:
     server, address = serve("v1", grpc.StatusCode.RESOURCE_EXHAUSTED)
     try:
         with pytest.raises(ProgramError) as caught:
-            remote.call(STEP, address, pb.RunFunctionRequest(), OPTIONS)
+            remote.call(StepCall(STEP, pb.RunFunctionRequest(), PATIENCE_SECONDS), address, print)
     finally:
         server.stop(None)
     assert "answered RESOURCE_EXHAUSTED: no room" in caught.value.diagnostics[0].message
@@ -71,7 +72,7 @@ def test_call_does_not_wait_until_its_channel_is_closed() -> None:
         # A busy machine may delay some of them.
         for _ in range(20):
             started = time.monotonic()
-            remote.call(STEP, address, pb.RunFunctionRequest(), OPTIONS)
+            remote.call(StepCall(STEP, pb.RunFunctionRequest(), PATIENCE_SECONDS), address, print)
             assert remote.is_answering(address)
             seconds.append(time.monotonic() - started)
     finally:

@@ -9,7 +9,7 @@ import pytest
 from support.commands import Run
 
 from function_script.tools.xpkg import NullProgress, archives, images
-from function_script.tools.xpkg.progress import Body
+from function_script.tools.xpkg.transport import Body
 
 META = """\
 apiVersion: meta.pkg.crossplane.io/v1
