@@ -23,8 +23,7 @@ from setuptools.command.build_ext import build_ext
 
 PACKAGE = Path("function_script")
 CODEC = (
-    *("fields", "write", "messages", "decode", "encode"),
-    *("request", "response", "splice", "identity"),
+    *("fields", "messages", "decode", "encode", "request", "response", "identity"),
 )
 SYNTAX = ("lexer", "nodes", "parser")
 OPERATIONS = ("frame", "expressions", "calls", "statements")
@@ -40,9 +39,9 @@ MODULES = (
     *(Path("sandbox", name) for name in ("report", "execution", "worker")),
     *(Path("sandbox", "dispatcher"), Path("server", "handler"), Path("server", "request_record")),
     *(Path("documents", name) for name in ("fast_path", "stream")),
-    *(Path("contribution", name) for name in ("annotations", "desired_resource", "ordering")),
+    *(Path("contribution", name) for name in ("__init__", "desired_resource", "ordering")),
     *(Path("contribution", name) for name in ("from_documents", "from_response", "sanitize")),
-    *(Path("contribution", name) for name in ("__init__", "gotemplating", "lint", "text_fields")),
+    *(Path("contribution", name) for name in ("gotemplating", "lint")),
     Path("engines", "leftovers"),
     Path("engines", "starlark", "analysis", "paths"),
     Path("engines", "jinja", "output"),

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from function_script.contribution import manual
+from function_script.contribution import dialects
 
 BEGIN: Final = "<!-- Written by `make goldens`. -->\n"
 END: Final = "<!-- End of what is written. -->\n"
@@ -11,13 +11,14 @@ END: Final = "<!-- End of what is written. -->\n"
 def section() -> str:
     """Return the section, from BEGIN to END."""
     annotations = "".join(
-        f"| `{each.name}` | {each.values} | {each.meaning} |\n" for each in manual.ANNOTATIONS
+        f"| `{each.name}` | {each.values} | {each.meaning} |\n" for each in dialects.ANNOTATIONS
     )
     kinds = "".join(
-        f"| `{each.kind}` | {each.fields} | {each.response_field} |\n" for each in manual.META_KINDS
+        f"| `{each.kind}` | {each.fields} | {each.response_field} |\n"
+        for each in dialects.META_KINDS
     )
     return (
-        f"{BEGIN}\n| annotation (prefix `{manual.PREFIX}/`) | values | meaning |\n|---|---|---|\n"
+        f"{BEGIN}\n| annotation (prefix `{dialects.PREFIX}/`) | values | meaning |\n|---|---|---|\n"
         f"{annotations}\n"
         "The function removes these annotations from the resource. Any other annotation with this "
         "prefix is an error.\n\n"

@@ -5,10 +5,11 @@ A dialect is a value. The readers of documents ask it; it reads nothing but meta
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Final, NamedTuple, cast
 
-from function_script.contribution.annotations import Annotations
 from function_script.contribution.from_response import read_response
 from function_script.contribution.model import Contribution
+from function_script.contribution.ordering import Annotations
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object, Value
 
@@ -33,14 +34,44 @@ class Dialect:
     supports_policies: bool
 
 
-def _response_reader(
-    fields: tuple[str, ...], to_response: Callable[[Object], Object]
+class Annotation(NamedTuple):
+    """An annotation of a document, with its values and its meaning, for the manual."""
+
+    name: str
+    values: str
+    meaning: str
+
+
+class MetaKind(NamedTuple):
+    """A kind of meta documents, with its reader.
+
+    For the manual: its ``fields``, and the ``response_field`` of a script that says the same.
+    """
+
+    kind: str
+    fields: str
+    response_field: str
+    read: Callable[[ObjectReader], Contribution]
+
+
+def _reader(
+    path: str, *fields: str, convert: Callable[[Value], Value] | None = None
 ) -> Callable[[ObjectReader], Contribution]:
-    """Return the reader of a meta kind that has ``fields`` of a script's response."""
+    """Return the reader of a meta kind whose fields are those of a script's response at ``path``.
+
+    The value of a single field is there itself, after ``convert``.
+    """
 
     def read(document: ObjectReader) -> Contribution:
         document.refuse_unknown("apiVersion", "kind", "metadata", *fields)
-        return read_response(to_response(document.value), document.problems)
+        values = document.value
+        value: Value = {key: values[key] for key in fields if key in values}
+        if len(fields) == 1:
+            value = values.get(fields[0])
+        response: Value = value if convert is None else convert(value)
+        for key in reversed(path.split(".")):
+            response = {key: response}
+        return read_response(cast("Object", response), document.problems)
 
     return read
 
@@ -52,39 +83,89 @@ def _removals(names: Value) -> Value:
     return names
 
 
-def _composite(field: str, value: Value) -> Object:
-    return {"desired": {"composite": {field: value}}}
-
-
-SCRIPT = Dialect(
-    annotations=Annotations("script.fn.crossplane.io", owns_prefix=True),
-    meta_api_version="meta.script.fn.crossplane.io/v1beta1",
+PREFIX: Final = "script.fn.crossplane.io"
+META_API_VERSION: Final = f"meta.{PREFIX}/v1beta1"
+ANNOTATIONS: Final = (
+    Annotation(
+        "composition-resource-name",
+        "text, unique within the step",
+        "the composed resource's name in desired state",
+    ),
+    Annotation(
+        "ready",
+        "`True`, `False`, `Unspecified`",
+        "readiness of this resource, or of the XR on the XR's document",
+    ),
+    Annotation(
+        "merge",
+        "`Merge` (default), `Replace`",
+        "how the document is combined with a resource of that name from an earlier step: `Merge` "
+        "merges maps and replaces lists and scalars, `Replace` replaces the whole resource",
+    ),
+    Annotation(
+        "ready-when",
+        "a rule, such as `Exists` or `condition Available`",
+        "when this resource is ready, see [readiness](readiness.md)",
+    ),
+    Annotation(
+        "depends-on",
+        "resource names, or `name:status.path`, separated by commas",
+        "resources that must be ready, or fields that must exist, before this resource is created",
+    ),
+    Annotation("usages", "`True`, `False`", "whether its dependencies become Usages"),
+    Annotation(
+        "moved-from",
+        "resource names, separated by commas",
+        "names that the resource had before, see [renames](#renames)",
+    ),
+)
+META_KINDS: Final = (
+    MetaKind(
+        "Conditions",
+        "`conditions: [{type, status, reason, message, target}]`",
+        "`conditions`",
+        _reader("conditions", "conditions"),
+    ),
+    MetaKind(
+        "ConnectionDetails",
+        "`data: {key: text}`",
+        "`desired.composite.connection_details`",
+        _reader("desired.composite.connection_details", "data"),
+    ),
+    MetaKind("Context", "`data: {...}`", "`context`", _reader("context", "data")),
+    MetaKind("Output", "`data: {...}`", "`output` (Operations)", _reader("output", "data")),
+    MetaKind(
+        "Readiness",
+        "`ready: true`",
+        "`desired.composite.ready`",
+        _reader("desired.composite.ready", "ready"),
+    ),
+    MetaKind(
+        "Removal",
+        "`resources: [name]`",
+        "`desired.resources: {name: None}`",
+        _reader("desired.resources", "resources", convert=_removals),
+    ),
+    MetaKind(
+        "Requirements",
+        "`resources: {name: {api_version, kind, match_name or match_labels, namespace}}`, "
+        "`schemas: {name: {api_version, kind}}`",
+        "`requirements`",
+        _reader("requirements", "resources", "schemas"),
+    ),
+    MetaKind("Response", "`ttl: 60s`", "`meta.ttl`", _reader("meta.ttl", "ttl")),
+    MetaKind(
+        "Results",
+        "`results: [{severity, message, reason, target}]`",
+        "`results`",
+        _reader("results", "results"),
+    ),
+)
+SCRIPT: Final = Dialect(
+    annotations=Annotations(PREFIX, owns_prefix=True),
+    meta_api_version=META_API_VERSION,
     replaces_by_default=False,
     is_lenient=False,
     supports_policies=True,
-    kinds={
-        "Conditions": _response_reader(
-            ("conditions",), lambda doc: {"conditions": doc.get("conditions")}
-        ),
-        "ConnectionDetails": _response_reader(
-            ("data",), lambda doc: _composite("connection_details", doc.get("data"))
-        ),
-        "Context": _response_reader(("data",), lambda doc: {"context": doc.get("data")}),
-        "Output": _response_reader(("data",), lambda doc: {"output": doc.get("data")}),
-        "Readiness": _response_reader(
-            ("ready",), lambda doc: _composite("ready", doc.get("ready"))
-        ),
-        "Removal": _response_reader(
-            ("resources",),
-            lambda doc: {"desired": {"resources": _removals(doc.get("resources"))}},
-        ),
-        "Requirements": _response_reader(
-            ("resources", "schemas"),
-            lambda doc: {
-                "requirements": {key: doc[key] for key in ("resources", "schemas") if key in doc}
-            },
-        ),
-        "Response": _response_reader(("ttl",), lambda doc: {"meta": {"ttl": doc.get("ttl")}}),
-        "Results": _response_reader(("results",), lambda doc: {"results": doc.get("results")}),
-    },
+    kinds={row.kind: row.read for row in META_KINDS},
 )

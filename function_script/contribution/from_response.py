@@ -6,6 +6,7 @@ one (``True``). Every problem is reported with the path of its field; nothing is
 
 import base64
 import binascii
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -23,36 +24,20 @@ from function_script.step import conditions
 from function_script.texts.problems import ProblemList
 from function_script.wire import enums
 
-READY: Final = {
-    "True": enums.READY_TRUE,
-    "False": enums.READY_FALSE,
-    "Unspecified": enums.READY_UNSPECIFIED,
-    "READY_TRUE": enums.READY_TRUE,
-    "READY_FALSE": enums.READY_FALSE,
-    "READY_UNSPECIFIED": enums.READY_UNSPECIFIED,
-}
-SEVERITY = {
-    "Fatal": enums.SEVERITY_FATAL,
-    "Warning": enums.SEVERITY_WARNING,
-    "Normal": enums.SEVERITY_NORMAL,
-    "SEVERITY_FATAL": enums.SEVERITY_FATAL,
-    "SEVERITY_WARNING": enums.SEVERITY_WARNING,
-    "SEVERITY_NORMAL": enums.SEVERITY_NORMAL,
-}
-STATUS = {
-    "Unknown": enums.STATUS_CONDITION_UNKNOWN,
-    "True": enums.STATUS_CONDITION_TRUE,
-    "False": enums.STATUS_CONDITION_FALSE,
-    "STATUS_CONDITION_UNKNOWN": enums.STATUS_CONDITION_UNKNOWN,
-    "STATUS_CONDITION_TRUE": enums.STATUS_CONDITION_TRUE,
-    "STATUS_CONDITION_FALSE": enums.STATUS_CONDITION_FALSE,
-}
-TARGET = {
-    "Composite": enums.TARGET_COMPOSITE,
-    "CompositeAndClaim": enums.TARGET_COMPOSITE_AND_CLAIM,
-    "TARGET_COMPOSITE": enums.TARGET_COMPOSITE,
-    "TARGET_COMPOSITE_AND_CLAIM": enums.TARGET_COMPOSITE_AND_CLAIM,
-}
+_WORD_END: Final = re.compile("(?<=[a-z])(?=[A-Z])")
+
+
+def _numbers(prefix: str, *names: str) -> dict[str, int]:
+    """Return the numbers of an enumeration by short names, and by those of the protocol."""
+    long = {name: f"{prefix}_{_WORD_END.sub('_', name).upper()}" for name in names}
+    numbers: dict[str, int] = {name: getattr(enums, long[name]) for name in names}
+    return numbers | {long[name]: numbers[name] for name in names}
+
+
+READY: Final = _numbers("READY", "True", "False", "Unspecified")
+SEVERITY: Final = _numbers("SEVERITY", "Fatal", "Warning", "Normal")
+STATUS: Final = _numbers("STATUS_CONDITION", "Unknown", "True", "False")
+TARGET: Final = _numbers("TARGET", "Composite", "CompositeAndClaim")
 # Composed resources by their JSON text. An object takes about eight times the memory of it.
 _CACHE_BYTES = 12 << 20
 _BYTES_PER_CHARACTER: Final = 8

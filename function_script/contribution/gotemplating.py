@@ -8,10 +8,11 @@ import base64
 from collections.abc import Mapping, Sequence
 
 from function_script import wire
-from function_script.contribution import annotations, dialects, lint
+from function_script.contribution import dialects, lint
 from function_script.contribution.from_response import READY, STATUS, TARGET
 from function_script.contribution.model import Composite, Contribution
-from function_script.contribution.text_fields import BASE64
+from function_script.contribution.ordering import Annotations
+from function_script.contribution.sanitize import BASE64
 from function_script.request.objects import EXTRA_RESOURCES, find_path
 from function_script.request.program import Scope, plain
 from function_script.request.quantities import parse_signed_duration
@@ -194,7 +195,7 @@ def _labels(item: ObjectReader) -> dict[str, str] | None:
 
 
 GO_TEMPLATING = dialects.Dialect(
-    annotations=annotations.Annotations(PREFIX, owns_prefix=False),
+    annotations=Annotations(PREFIX, owns_prefix=False),
     meta_api_version=f"meta.{PREFIX}/v1alpha1",
     replaces_by_default=True,
     is_lenient=True,

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 from function_script import wire
 from function_script.contribution.desired_resource import DesiredResource
-from function_script.request.program import Deferred
+from function_script.request.program import Blocked, Deferred
 from function_script.request.values import Object
-from function_script.step.blocked import Blocked
 from function_script.texts.source import Span
 from function_script.wire import enums
 

@@ -1,16 +1,57 @@
 """The policy of a composed resource: its dependencies, readiness, Usages and old names.
 
-It is read from the annotations of a document, or from an entry of a script's response.
+It is read from the annotations of a document that address this function, or from an entry of a
+script's response.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
-from function_script.contribution.annotations import Annotations
-from function_script.request.objects import parse_path
+from function_script.request.objects import MOVED_TO, parse_path
 from function_script.request.reader import ObjectReader
 from function_script.step.readiness import Rule, parse_rule
 from function_script.texts.problems import suggest
+
+MOVED_FROM: Final = "script.fn.crossplane.io/moved-from"
+"""Annotation of documents of every dialect, with names that the resource had before."""
+
+
+class Annotations:
+    """The keys below ``prefix``, each built once, since they are looked up in every document.
+
+    ``owns_prefix``: every key with the prefix is removed from the resource. Otherwise only
+    the resource's name and ``ready`` are, which are all that function-go-templating reads, and
+    ``moved-from``, which is ours.
+    """
+
+    def __init__(self, prefix: str, *, owns_prefix: bool) -> None:
+        self.prefix: Final = prefix
+        self._owns_prefix: Final = owns_prefix
+        self._start: Final = f"{prefix}/"
+        self.name: Final = f"{prefix}/composition-resource-name"
+        self.ready: Final = f"{prefix}/ready"
+        self.merge: Final = f"{prefix}/merge"
+        self.depends_on: Final = f"{prefix}/depends-on"
+        self.ready_when: Final = f"{prefix}/ready-when"
+        self.usages: Final = f"{prefix}/usages"
+        self.moved_from: Final = MOVED_FROM
+        self.keys: Final = (
+            *(self.name, self.ready, self.merge, self.depends_on),
+            *(self.ready_when, self.usages, MOVED_FROM),
+        )
+        self._expected: Final = frozenset({*self.keys, MOVED_TO})
+
+    def is_own(self, key: str) -> bool:
+        """Report whether an annotation is for the function, and not part of the resource."""
+        if self._owns_prefix:
+            return key.startswith(self._start)
+        return key in {self.name, self.ready, MOVED_FROM}
+
+    def is_unknown(self, key: str) -> bool:
+        """Report whether a key has the prefix and no meaning."""
+        return key.startswith(self._start) and key not in self._expected
+
 
 _FLAGS = {"True": True, "False": False}
 
@@ -43,7 +84,7 @@ class ResourcePolicy:
 
 def reject_unknown(annotations: ObjectReader, keys: Annotations) -> None:
     """Add a problem for every unknown annotation that has the function's prefix."""
-    for key in keys.unknown_in(annotations.value):
+    for key in filter(keys.is_unknown, annotations.value):
         names = tuple(name.rpartition("/")[2] for name in keys.keys)
         hint = suggest(key.rpartition("/")[2], names, f"there are {', '.join(names)}")
         annotations.problems.add(annotations.at(key), "unknown annotation", hint=hint)

@@ -6,12 +6,10 @@ Nothing is resolved: a scalar is its text, a tag is as written.
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-import yaml
 from yaml import events
 
-from function_script.documents.errors import invalid_character
+from function_script.documents.errors import PARSER_ERRORS, explain_parser_error
 from function_script.documents.kubernetes_yaml import event_source
-from function_script.documents.syntax_errors import explain_yaml_error
 
 Kind = Literal["scalar", "alias", "map", "list", "end", "other"]
 
@@ -45,7 +43,5 @@ def read_events(text: str) -> Iterator[Event]:
             else:
                 is_end = isinstance(event, (events.MappingEndEvent, events.SequenceEndEvent))
                 yield Event("end" if is_end else "other", line=line)
-    except yaml.MarkedYAMLError as error:
-        raise explain_yaml_error(error, text) from error
-    except (yaml.reader.ReaderError, UnicodeEncodeError) as error:
-        raise invalid_character(text) from error
+    except PARSER_ERRORS as error:
+        raise explain_parser_error(error, text) from error

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import NamedTuple, cast
 
-import yaml
 from yaml.events import (
     AliasEvent,
     Event,
@@ -23,7 +22,6 @@ from yaml.events import (
 )
 
 from function_script.documents import errors
-from function_script.documents.syntax_errors import Parser, explain_yaml_error
 from function_script.request.values import Object, Scalar, Value, type_phrase
 from function_script.texts.diagnostics import Code
 from function_script.texts.errors import LimitName
@@ -92,15 +90,13 @@ def parse(
     """
     try:
         return _DocumentParser(text, nodes, depth, warnings).parse()
-    except yaml.MarkedYAMLError as error:
-        raise explain_yaml_error(error, text) from error
-    except (yaml.reader.ReaderError, UnicodeEncodeError) as error:
-        raise errors.invalid_character(text) from error
+    except errors.PARSER_ERRORS as error:
+        raise errors.explain_parser_error(error, text) from error
 
 
 def event_source(text: str) -> Callable[[], Event]:
     """Return a function that returns the next parser event of the text at each call."""
-    return cast("Callable[[], Event]", Parser(text).get_event)
+    return cast("Callable[[], Event]", errors.Parser(text).get_event)
 
 
 class _Incomplete:

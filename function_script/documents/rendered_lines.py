@@ -1,6 +1,8 @@
 """The part of a template that makes a rendered line wrong, and what to write instead.
 
-Each hint was tried: with it the document can be read, or is wrong farther below only.
+Each hint was tried: with it the document can be read, or is wrong farther below only. Outdented
+values are printed values of several lines, of which only the first has the indentation of its
+place. Each run looks for them, so `find_outdented` and `is_outdented` do not parse.
 """
 
 import json
@@ -15,7 +17,6 @@ from yaml import events
 
 from function_script.documents.errors import YamlError
 from function_script.documents.kubernetes_yaml import event_source, parse, start_of
-from function_script.documents.outdents import required_indentation
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Piece, Span
 
@@ -340,3 +341,48 @@ def _find_entries(text: str) -> set[tuple[int, int]]:
     except (yaml.YAMLError, UnicodeEncodeError):
         return set()
     return entries
+
+
+def required_indentation(prefix: str) -> int:
+    """Return the blanks that lines of a value need that is printed behind ``prefix``."""
+    if not prefix.lstrip(" "):
+        return len(prefix)
+    lead = _LEAD.match(prefix)
+    width = 0 if lead is None else lead.end()
+    return width if width == len(prefix) else width + 1
+
+
+def is_outdented(parts: Sequence[str], index: int, value: str) -> bool:
+    """Report whether a line of a value has too few blanks behind the first ``index`` parts."""
+    if value[0] == "\n":
+        return False
+    prefix = ""
+    for number in range(index - 1, -1, -1):
+        _, line_break, tail = parts[number].rpartition("\n")
+        prefix = tail + prefix
+        if line_break:
+            break
+    width = required_indentation(prefix) if prefix else 0
+    # Most values are indented, which takes a fraction of the time to see.
+    if value.count("\n" + " " * width) == value.count("\n"):
+        return False
+    return any(line[:width].lstrip(" ") for line in value.split("\n")[1:] if not line.isspace())
+
+
+def find_outdented(parts: Sequence[str], values: Iterable[str]) -> list[tuple[int, int]]:
+    """Return the offsets where the outdented ones of printed values begin and end in a text.
+
+    ``parts`` are the parts of the text, ``values`` are in their order; not all are in it.
+    """
+    offsets: list[tuple[int, int]] = []
+    start = 0
+    for value in values:
+        try:
+            index = parts.index(value, start)
+        except ValueError:
+            continue
+        if is_outdented(parts, index, value):
+            offset = sum(map(len, parts[:index]))
+            offsets.append((offset, offset + len(value)))
+        start = index + 1
+    return offsets

@@ -33,20 +33,6 @@ class _LazyDict(dict[str, Readable]):
         return value
 
 
-class _BuildersByKey:
-    """A function for the value of each key."""
-
-    def __init__(self, builders: Builders) -> None:
-        self._builders: Final = builders
-
-    def build(self, key: str) -> Readable:
-        """Build a value; raise KeyError for a key that there is not."""
-        return self._builders[key]()
-
-
-_NO_BUILDERS: Final[Builders] = {}
-
-
 class Lazy(ReadableMapping):
     """A read-only mapping whose values are built when first read, and then stored.
 
@@ -57,7 +43,7 @@ class Lazy(ReadableMapping):
     def __init__(self, builders: Builders, memo: dict[str, Readable] | None = None) -> None:
         self._keys: Collection[str] = builders
         self.memo: dict[str, Readable] = (
-            _LazyDict(_BuildersByKey(builders).build) if memo is None else memo
+            _LazyDict(lambda key: builders[key]()) if memo is None else memo
         )
         self._decode: Callable[[str], Value] | None = None
         self._select: Callable[[PartTree], Object] | None = None
@@ -74,7 +60,7 @@ class Lazy(ReadableMapping):
         ``decode`` returns the same value in dicts and lists, where ``build`` returns lazy ones.
         ``select`` returns parts of the mapping in the same way.
         """
-        lazy = Lazy(_NO_BUILDERS, _LazyDict(build))
+        lazy = Lazy({}, _LazyDict(build))
         lazy._keys, lazy._decode, lazy._select = keys, decode, select
         return lazy
 

@@ -1,9 +1,9 @@
-"""Pure functions on plain Kubernetes objects: copy, merge, prune, find a field."""
+"""Pure functions on plain Kubernetes objects: copy, merge, prune, find a field; their names."""
 
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from function_script.request.values import Object, Readable, Value, to_integer
 
@@ -18,6 +18,16 @@ WATCHED = "ops.crossplane.io/watched-resource"
 # Keys of the context that other functions set.
 EXTRA_RESOURCES = "apiextensions.crossplane.io/extra-resources"
 ENVIRONMENT = "apiextensions.crossplane.io/environment"
+
+MAX_LABEL: Final = 63
+"""Characters of an RFC 1123 label, and of a label's value."""
+MAX_SUBDOMAIN: Final = 253
+"""Characters of an RFC 1123 subdomain."""
+
+# Each is for `fullmatch`, and says nothing of the length.
+LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+SUBDOMAIN: Final = re.compile(rf"{LABEL.pattern}(\.{LABEL.pattern})*")
+LABEL_VALUE: Final = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
 
 # Keys of maps and indices of lists, from the outside in.
 Path: TypeAlias = tuple[str | int, ...]
@@ -145,3 +155,13 @@ def find_condition(resource: Readable, kind: str) -> Mapping[str, Readable] | No
         if isinstance(condition, (dict, Mapping)) and condition.get("type") == kind:
             return condition
     return None
+
+
+def is_label(text: str) -> bool:
+    """Report whether a text is an RFC 1123 label."""
+    return len(text) <= MAX_LABEL and LABEL.fullmatch(text) is not None
+
+
+def is_subdomain(text: str) -> bool:
+    """Report whether a text is an RFC 1123 subdomain, which most object names must be."""
+    return len(text) <= MAX_SUBDOMAIN and SUBDOMAIN.fullmatch(text) is not None

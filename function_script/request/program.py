@@ -172,3 +172,14 @@ class ScriptResult:
     locate: Callable[[Sequence[str | int]], Span | None] | None = None
     trace: Callable[[], Mapping[tuple[str | int, ...], Span | None]] = dict
     mentions: Callable[[str], bool] = lambda _: True
+
+
+class Blocked(NamedTuple):
+    """A withheld subject and the reason: ``for vpc``, ``because spec.size is undefined``.
+
+    ``dependencies`` are the names of the resources that it waits for.
+    """
+
+    subject: str
+    reason: str
+    dependencies: tuple[str, ...] = ()

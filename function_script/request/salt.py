@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from function_script import wire
+from function_script.request.renewal import RenewedFiles
 from function_script.texts.errors import InputError
 
 _LOG = logging.getLogger(__name__)
@@ -30,37 +31,19 @@ class SaltFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._last_warning = ""
         self._next_check = time.monotonic() + _CHECK_SECONDS
-        self._version = self._read_version()
-        self._salt = self._read()
+        self._file = RenewedFiles("salt", self._read_version, self._read)
 
     def derive_seed(self, data: bytes) -> bytes:
         """Return the seed of a request's XR; it says nothing of the salt or of another seed."""
         now = time.monotonic()
         if now >= self._next_check:
             self._next_check = now + _CHECK_SECONDS
-            self._reload_if_changed()
+            before = self._file.content
+            if self._file.reload_if_changed() and self._file.content != before:
+                _LOG.info("using a new salt: random values change")
         uid = wire.read_identity(data).uid
-        return hmac.digest(self._salt, _PURPOSE + uid.encode(), "sha256")
-
-    def _reload_if_changed(self) -> None:
-        try:
-            version = self._read_version()
-            if version == self._version:
-                return
-            # Set before the read, so that an invalid file is not read again and again.
-            self._version = version
-            salt = self._read()
-        except InputError as error:
-            if str(error) != self._last_warning:
-                self._last_warning = str(error)
-                _LOG.warning("keeping the old salt: %s", error)
-            return
-        self._last_warning = ""
-        if salt != self._salt:
-            self._salt = salt
-            _LOG.info("using a new salt: random values change")
+        return hmac.digest(self._file.content, _PURPOSE + uid.encode(), "sha256")
 
     def _read_version(self) -> tuple[int, int]:
         try:

@@ -14,13 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from function_script.request.limits import LIMITS, MIB, Limits
 from function_script.sandbox import outcome, report
 from function_script.sandbox.batch import POLL_SECONDS, Batch, Run
-from function_script.sandbox.history import (
-    HEAVY_SECONDS,
-    CostEstimates,
-    CpuShare,
-    PenaltyBox,
-    RuntimeEstimate,
-)
+from function_script.sandbox.history import HEAVY_SECONDS, History
 from function_script.sandbox.ipc import ReplyHeader
 from function_script.sandbox.scheduler import Scheduler
 
@@ -61,26 +55,16 @@ Result: TypeAlias = "Sequence[outcome.Reply | None] | WorkerLost"
 class Executor:
     """Evaluates the batches of a pool. Thread-safe, but for the calls for one batch."""
 
-    def __init__(  # noqa: PLR0913 # the parts of a pool
-        self,
-        *,
-        limits: Limits,
-        scheduler: Scheduler,
-        workers: IdleWorkers,
-        runtimes: RuntimeEstimate,
-        penalties: PenaltyBox,
-        costs: CostEstimates,
-        share: CpuShare,
+    def __init__(
+        self, limits: Limits, scheduler: Scheduler, workers: IdleWorkers, history: History
     ) -> None:
         self._limits = outcome.AppliedLimits(
             timeout_seconds=limits.timeout_seconds, memory_bytes=limits.memory_bytes
         )
         self._scheduler = scheduler
         self._workers = workers
-        self._runtimes = runtimes
-        self._penalties = penalties
-        self._costs = costs
-        self._share = share
+        self._runtimes, self._penalties = history.runtimes, history.penalties
+        self._costs, self._share = history.costs, history.share
 
     def poll(self, batch: Batch, now: float) -> bool:
         """Demote a run that turns out to be heavy, stop or continue its worker; call it when due.

@@ -12,7 +12,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from function_script.sandbox import confinement, ipc, spawn_errors
@@ -20,9 +20,8 @@ from function_script.sandbox.confinement import UNKNOWN, Confinement, Measure
 from function_script.sandbox.outcome import ExitStatus
 from function_script.sandbox.shared_memory import SharedMemory
 from function_script.sandbox.spawn import spawn
-from function_script.sandbox.threads import Reaper
 from function_script.sandbox.worker_process import ForkedWorker, WorkerProcess
-from function_script.sandbox.zygote_config import ANSWER_SECONDS, ZygoteConfig
+from function_script.sandbox.zygote_config import ZygoteConfig
 from function_script.texts.errors import SandboxError
 
 # A new process that is killed exits in a moment.
@@ -30,6 +29,8 @@ _MAX_POLLS = 100
 _POLL_SECONDS = 0.01
 # Imports on a cold disk, or with a tenth of a CPU, take long.
 _BOOT_SECONDS = 180.0
+# A zygote that was ready and does not answer for longer hangs.
+ANSWER_SECONDS = 15.0
 # From the fork of a worker to its first frame.
 _READY_SECONDS = 15.0
 # A requested worker that is not ready after this time is late.
@@ -43,19 +44,11 @@ _CLOSE_SECONDS = 2.0
 class ForkServer:
     """Forks workers from a zygote, and spawns another zygote when that one exits or is late.
 
-    Thread-safe. ``answer_seconds`` is the time that a zygote which is ready has for an answer.
-    ``is_strict``: a worker that is not fully confined is killed instead of used.
+    Thread-safe. ``is_strict``: a worker that is not fully confined is killed instead of used.
     """
 
-    def __init__(
-        self,
-        config: ZygoteConfig,
-        *,
-        answer_seconds: float = ANSWER_SECONDS,
-        is_strict: bool = False,
-    ) -> None:
+    def __init__(self, config: ZygoteConfig, *, is_strict: bool = False) -> None:
         self._config = config
-        self._answer_seconds = answer_seconds
         self._is_strict = is_strict
         self._lock = threading.Lock()
         self._registry = _Registry()
@@ -79,14 +72,13 @@ class ForkServer:
         self._registry.remove(pid)
         with self._lock:
             try:
-                packet, _ = self._order(pid)
+                answer, _ = self._order(pid)
             except (OSError, EOFError):
-                return ExitStatus(status=None)
-        return ipc.unpack_exit_status(packet)
-
-    def start_reaper(self, reap: Callable[[WorkerProcess], object]) -> Reaper:
-        """Start a reaper for the workers of this factory."""
-        return Reaper(reap)
+                answer = []
+        if not answer:
+            return ExitStatus(status=None)
+        status, peak_bytes = answer
+        return ExitStatus(status=status, peak_bytes=peak_bytes)
 
     def confinement(self) -> Confinement:
         """Return the confinement that all workers have."""
@@ -104,7 +96,7 @@ class ForkServer:
 
     def _spawn_zygote(self) -> _ZygoteClient:
         try:
-            return _ZygoteClient(self._config, self._answer_seconds)
+            return _ZygoteClient(self._config)
         except OSError as error:
             # Popen names the program where it was not executed, and nothing where its process
             # could not get a group of its own.
@@ -211,7 +203,7 @@ class ForkServer:
             if is_new:
                 self._zygote = self._spawn_zygote()
             try:
-                packet, received = self._order(descriptors=descriptors)
+                (pid, *refusal), received = self._order(descriptors=descriptors)
             except (OSError, EOFError) as error:
                 # The loss of one that was spawned just now is no accident, and another one would
                 # fare alike.
@@ -221,7 +213,9 @@ class ForkServer:
                 raise spawn_errors.cannot_start(
                     reason, "the function's log may have more"
                 ) from error
-            pid = ipc.unpack_fork(packet)
+            if refusal:
+                call, number = refusal
+                raise spawn_errors.CallRefusedError(spawn_errors.Call(call), number)
             # The kernel drops a descriptor that the receiver has no room for, and delivers the
             # rest.
             if not received:
@@ -233,12 +227,12 @@ class ForkServer:
         """Kill and reap a worker without its pidfd, for which no descriptor was free here."""
         os.kill(pid, signal.SIGKILL)
         for _ in range(_MAX_POLLS):
-            packet, _ = self._order(pid)
-            if ipc.unpack_exit_status(packet).status is not None:
+            answer, _ = self._order(pid)
+            if answer:
                 return
             time.sleep(_POLL_SECONDS)
 
-    def _order(self, pid: int = 0, descriptors: Sequence[int] = ()) -> tuple[bytes, list[int]]:
+    def _order(self, pid: int = 0, descriptors: Sequence[int] = ()) -> tuple[list[int], list[int]]:
         """Send an order to the zygote. One that fails or is late is ended with its workers."""
         try:
             return self._zygote.request(pid, descriptors)
@@ -258,10 +252,9 @@ class _ZygoteLostError(Exception):
 class _ZygoteClient:
     """A zygote process. The constructor spawns it; the first request waits until it is ready."""
 
-    def __init__(self, config: ZygoteConfig, answer_seconds: float) -> None:
+    def __init__(self, config: ZygoteConfig) -> None:
         self._control, peer = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control.settimeout(_BOOT_SECONDS)
-        self._answer_seconds = answer_seconds
         self._is_ready = False
         self._number = 0
         self.is_closed = False
@@ -270,24 +263,25 @@ class _ZygoteClient:
             self._process = spawn("zygote", [peer.fileno()], config)
             on_failure.pop_all()
 
-    def request(self, pid: int, descriptors: Sequence[int] = ()) -> tuple[bytes, list[int]]:
+    def request(self, pid: int, descriptors: Sequence[int] = ()) -> tuple[list[int], list[int]]:
         """Send an order, return the answer; raise OSError or EOFError when the zygote is gone."""
         if not self._is_ready:
             self._receive()
             self._is_ready = True
-            self._control.settimeout(self._answer_seconds)
+            self._control.settimeout(ANSWER_SECONDS)
         self._number += 1
-        socket.send_fds(self._control, [ipc.pack_order(self._number, pid)], descriptors)
-        answer, received = self._receive()
-        while ipc.read_number(answer) != self._number:
+        socket.send_fds(self._control, [ipc.pack_numbers(self._number, pid)], descriptors)
+        while True:
+            packet, received = self._receive()
+            number, *answer = ipc.unpack_numbers(packet)
+            if number == self._number:
+                return answer, received
             # The answer to an earlier order that was given up.
             for descriptor in received:
                 os.close(descriptor)
-            answer, received = self._receive()
-        return answer, received
 
     def _receive(self) -> tuple[bytes, list[int]]:
-        packet, descriptors, _, _ = socket.recv_fds(self._control, ipc.MAX_ORDER_BYTES, 1)
+        packet, descriptors, _, _ = socket.recv_fds(self._control, ipc.MAX_PACKET_BYTES, 1)
         if not packet:
             raise EOFError
         return packet, descriptors

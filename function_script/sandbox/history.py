@@ -7,8 +7,9 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Hashable
+from typing import Final
 
-from function_script.sandbox.identity import RequestIdentity
+from function_script.sandbox.batch import RequestIdentity
 
 HEAVY_SECONDS = 0.05
 """A run that needs more CPU time than this is heavy: others need not wait behind it."""
@@ -101,31 +102,28 @@ class PenaltyBox:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._expiry_by_key: OrderedDict[Hashable, float] = OrderedDict()
+        self._keys: _Averages = _Averages(_MAX_PENALTIES)
 
     def add(self, key: Hashable) -> None:
         """Penalize a key, unless it is None."""
-        if key is None:
-            return
-        with self._lock:
-            self._expiry_by_key[key] = time.monotonic() + _EXPIRY_SECONDS
-            self._expiry_by_key.move_to_end(key)
-            if len(self._expiry_by_key) > _MAX_PENALTIES:
-                self._expiry_by_key.popitem(last=False)
+        if key is not None:
+            with self._lock:
+                self._keys.set(key, 0.0)
 
     def clear(self, key: Hashable) -> None:
         """End the penalty of a key."""
-        if self._expiry_by_key:
+        if self._keys:
             with self._lock:
-                self._expiry_by_key.pop(key, None)
+                self._keys.remove(key)
 
     def __bool__(self) -> bool:
         """Report whether any key may be penalized."""
-        return bool(self._expiry_by_key)
+        return bool(self._keys)
 
     def contains(self, key: Hashable) -> bool:
         """Report whether a key is penalized."""
-        return self._expiry_by_key.get(key, 0.0) > time.monotonic()
+        with self._lock:
+            return self._keys.get(key) is not None
 
 
 class CostEstimates:
@@ -217,4 +215,14 @@ class _Averages:
             self._entries.popitem(last=False)
 
     def remove(self, key: Hashable) -> None:
-        del self._entries[key]
+        self._entries.pop(key, None)
+
+
+class History:
+    """All that a pool has learned of its runs; ``usual_share`` is that of `CpuShare`."""
+
+    def __init__(self, usual_share: float = 1.0) -> None:
+        self.runtimes: Final = RuntimeEstimate()
+        self.share: Final = CpuShare(usual_share)
+        self.penalties: Final = PenaltyBox()
+        self.costs: Final = CostEstimates()

@@ -10,19 +10,9 @@ from typing import Protocol
 
 from function_script.sandbox.confinement import Confinement
 from function_script.sandbox.outcome import ExitStatus
-from function_script.sandbox.threads import start_threads
+from function_script.sandbox.threads import Reaper, start_threads
 from function_script.sandbox.worker_process import WorkerProcess
 from function_script.texts.errors import SandboxError
-
-
-class Reaper(Protocol):
-    """Waits for the exit of killed workers in a thread of its own."""
-
-    def add(self, worker: WorkerProcess, on_exit: Callable[[], object] | None) -> None:
-        """Reap ``worker``, which was killed, when it has exited; call ``on_exit`` then."""
-
-    def close(self) -> None:
-        """Return when all added workers are reaped, or after a long while."""
 
 
 class WorkerFactory(Protocol):
@@ -33,9 +23,6 @@ class WorkerFactory(Protocol):
 
     def reap(self, pid: int) -> ExitStatus:
         """Return the exit status of a worker that has exited."""
-
-    def start_reaper(self, reap: Callable[[WorkerProcess], object]) -> Reaper:
-        """Start a reaper for the workers of this factory."""
 
     def confinement(self) -> Confinement:
         """Return the confinement that all workers have."""
@@ -60,7 +47,7 @@ class IdleWorkers:
         self._is_closed = False
         self._has_reaper = True
         self._restocking = start_threads(1, "restock")
-        self._reaper = factory.start_reaper(self._reap)
+        self._reaper = Reaper(self._reap)
         self.retired = 0
         """The number of workers that were ended as planned."""
 

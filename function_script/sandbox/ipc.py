@@ -5,21 +5,21 @@ the ``ReplyHeader`` of each reply, in the same order. The bytes that a header an
 worker's ``SharedMemory``, or follow it on the same stream in a plain pool, where a batch is one
 request.
 
-Pool and zygote exchange one packet each way. An order with descriptors (connection, shared memory,
-log) asks for a fork; the answer is the worker's process id with a pidfd, or the refused system
-call. An order without descriptors asks for the exit status of the worker with that process id.
-Each answer repeats the number of its order.
+Pool and zygote exchange one packet of numbers each way. An order is its own number and a process
+id. With descriptors (connection, shared memory, log) it asks for a fork; the answer is the worker's
+process id, and a pidfd, or 0, the refused system call and its errno. Without descriptors it asks
+for the exit status of the worker with that process id; the answer is the status and the largest
+resident size, or nothing for a process that has not exited or is not a child of this zygote. Each
+answer begins with the number of its order.
 """
 
 from __future__ import annotations
 
+import json
 import socket
 import struct
 from abc import ABC, abstractmethod
 from typing import NamedTuple
-
-from function_script.sandbox.outcome import ExitStatus
-from function_script.sandbox.spawn_errors import Call, CallRefusedError
 
 # A report is parsed in the server's event loop, and a compromised worker may send any length.
 MAX_REPORT_BYTES = 1 << 20
@@ -36,11 +36,7 @@ _RECEIVED_BYTES = MAX_BATCH * max(REQUEST_BYTES, REPLY_BYTES) + 1
 
 ZYGOTE_READY = b"ready"
 FORK_FDS = 3
-MAX_ORDER_BYTES = 64
-_NUMBER = struct.Struct("<Q")
-_ORDER = struct.Struct("<Qq")
-_FORKED = struct.Struct("<QqBi")
-_EXIT_STATUS = struct.Struct("<Q?iQ")
+MAX_PACKET_BYTES = 256
 
 
 class Begun(NamedTuple):
@@ -166,50 +162,12 @@ class Channel(ABC):
         """Announce the stored replies of a batch."""
 
 
-def pack_order(number: int, pid: int = 0) -> bytes:
-    """Return an order for a fork, or for the exit status of the worker ``pid``."""
-    return _ORDER.pack(number, pid)
+def pack_numbers(*numbers: int) -> bytes:
+    """Return the packet of an order, or of an answer."""
+    return json.dumps(numbers).encode()
 
 
-def unpack_order(packet: bytes) -> tuple[int, int]:
-    """Return the number and the process id of an order."""
-    number, pid = _ORDER.unpack(packet)
-    return number, pid
-
-
-def read_number(packet: bytes) -> int:
-    """Return the number of the order that an answer belongs to."""
-    number: int = _NUMBER.unpack_from(packet)[0]
-    return number
-
-
-def pack_fork(number: int, pid: int) -> bytes:
-    """Return the answer with the process id of a new worker."""
-    return _FORKED.pack(number, pid, 0, 0)
-
-
-def pack_refused_fork(number: int, refusal: CallRefusedError) -> bytes:
-    """Return the answer for a worker that could not be forked."""
-    return _FORKED.pack(number, 0, refusal.call, refusal.errno)
-
-
-def unpack_fork(packet: bytes) -> int:
-    """Return the process id of a new worker; raise CallRefusedError when there is none."""
-    _, pid, call, errno = _FORKED.unpack(packet)
-    if call:
-        raise CallRefusedError(Call(call), errno)
-    return int(pid)
-
-
-def pack_exit_status(number: int, status: int | None, peak_bytes: int) -> bytes:
-    """Return the answer with a worker's exit status.
-
-    ``status`` is None for a process that has not exited or is not a child of this zygote.
-    """
-    return _EXIT_STATUS.pack(number, status is not None, status or 0, peak_bytes)
-
-
-def unpack_exit_status(packet: bytes) -> ExitStatus:
-    """Return the exit status of an answer."""
-    _, is_known, status, peak_bytes = _EXIT_STATUS.unpack(packet)
-    return ExitStatus(status=status if is_known else None, peak_bytes=peak_bytes)
+def unpack_numbers(packet: bytes) -> list[int]:
+    """Return the numbers of a packet."""
+    numbers: list[int] = json.loads(packet)
+    return numbers

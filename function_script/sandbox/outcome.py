@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from function_script.inputs import MissingContent
 from function_script.request.limits import LIMITS, MIB
-from function_script.step.blocked import Blocked
+from function_script.request.program import Blocked
 from function_script.step.telemetry import RequestInfo
 from function_script.texts.diagnostics import CONTROL, Code, Diagnostic, cut
 from function_script.texts.errors import FatalError, LimitError, LimitName, SandboxError

@@ -6,14 +6,12 @@ Each worker is an interpreter of its own. The pool watches its resident size whi
 from __future__ import annotations
 
 import os
-import queue
 import shutil
 import socket
 import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -115,29 +113,21 @@ class PlainWorker(WorkerProcess):
         payload, self._frames.payload = self._frames.payload, (b"", b"")
         return payload
 
-    def take_back(self) -> None:
-        """Do nothing: a batch is one request."""
-
     def begun(self) -> Begun | None:
         """Return the only request, or None before the worker has begun with it."""
         return self._frames.begun
-
-    def trim(self, used_bytes: int) -> None:
-        """Do nothing: no memory is shared."""
 
     def used_seconds(self) -> float:
         """Return the time since the last request: only Linux has a clock of its CPU time."""
         return time.monotonic() - self._started
 
-    def pause(self) -> None:
-        """Do nothing: the time on the clock, which counts here, would pass all the same."""
-
-    def resume(self) -> None:
-        """Do nothing: ``pause`` does nothing."""
-
     def kill(self) -> None:
         """Kill the process, without waiting for its end."""
         self._process.kill()
+
+    def exit_fileno(self) -> int:
+        """Return the connection, which ends with the process; frames may be left on it."""
+        return self._connection.fileno()
 
     def wait_for_exit(self) -> bool:
         """Wait for a killed process; return False when it has not exited after a long while."""
@@ -180,35 +170,6 @@ class PlainWorker(WorkerProcess):
         self._next_poll = time.monotonic() + _POLL_SECONDS
 
 
-class PlainReaper:
-    """A thread that waits for killed workers, one after the other, and reaps them."""
-
-    def __init__(self, reap: Callable[[WorkerProcess], object]) -> None:
-        self._reap = reap
-        self._killed: queue.SimpleQueue[tuple[WorkerProcess, Callable[[], object] | None] | None]
-        self._killed = queue.SimpleQueue()
-        # mypyc makes of the name `_thread` a keyword of C.
-        self._reaping_thread = threading.Thread(target=self._run, name="reaper", daemon=True)
-        self._reaping_thread.start()
-
-    def add(self, worker: WorkerProcess, on_exit: Callable[[], object] | None) -> None:
-        """Reap ``worker``, which was killed, when it has exited; call ``on_exit`` then."""
-        self._killed.put((worker, on_exit))
-
-    def close(self) -> None:
-        """Return when all added workers are reaped, or after a long while."""
-        self._killed.put(None)
-        self._reaping_thread.join(EXIT_SECONDS)
-
-    def _run(self) -> None:
-        while (entry := self._killed.get()) is not None:
-            worker, on_exit = entry
-            if worker.wait_for_exit():
-                self._reap(worker)
-                if on_exit is not None:
-                    on_exit()
-
-
 class PlainFactory:
     """Spawns plain workers, the first one at once. Thread-safe."""
 
@@ -241,10 +202,6 @@ class PlainFactory:
         with self._lock:
             worker = self._workers.pop(pid)
         return worker.exit_status()
-
-    def start_reaper(self, reap: Callable[[WorkerProcess], object]) -> PlainReaper:
-        """Start a reaper for the workers of this factory."""
-        return PlainReaper(reap)
 
     def confinement(self) -> Confinement:
         """Return that no measure is known to be in force; only a server reads it."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from function_script.request.limits import Limits
 from function_script.sandbox import rlimits
 from function_script.sandbox.stream import StreamChannel
-from function_script.sandbox.worker import Handle, Memory, Worker, exception_site
+from function_script.sandbox.worker import Handle, Memory, Worker, run_until_exit
 from function_script.sandbox.zygote_config import ZygoteConfig, load_handler
 from function_script.step.telemetry import HandlerResult
 
@@ -38,38 +38,32 @@ def main(connection_fd: int, log_fd: int, config_text: str) -> None:
 
 def _run_worker(connection_fd: int, log_fd: int, config: ZygoteConfig) -> None:
     handle = load_handler(config)
-    code = 1
-    try:
+
+    def serve() -> None:
         connection = socket.socket(fileno=connection_fd)
         os.dup2(log_fd, 2)
         os.close(log_fd)
         rlimits.limit_worker()
         channel = StreamChannel(connection, config.capacity_bytes)
         memory: Memory
+        guarded = handle
         if _STATM.exists():
             memory = rlimits.MemoryLimit(config.limits.memory_bytes)
         else:
             # The size of the address space is unknown: the pool watches the resident size.
             memory = peak_memory = PeakMemory(config.limits.memory_bytes)
-            handle = peak_memory.guard(handle)
+            guarded = peak_memory.guard(handle)
         worker = Worker(
             channel=channel,
-            handle=handle,
+            handle=guarded,
             limits=config.limits,
             memory=memory,
             watchdog=rlimits.Watchdog(on_the_clock=True),
         )
         channel.announce()
         worker.serve(config.max_runs)
-        code = 0
-    except MemoryError:
-        # Not even the report could be written; the signal tells the pool why.
-        os.abort()
-    except BaseException as error:  # noqa: BLE001 - the process exits in any case
-        # The pool logs this when it finds that the worker has exited.
-        os.write(2, f"{exception_site(error)}\n".encode())
-    finally:
-        os._exit(code)
+
+    run_until_exit(serve)
 
 
 class PeakMemory:

@@ -15,15 +15,14 @@ from typing import Final, Self
 
 from function_script.request.limits import MIB, Limits
 from function_script.sandbox import capacity, outcome, system
-from function_script.sandbox.batch import Batch, Run
+from function_script.sandbox.batch import Batch, RequestIdentity, Run, identify_nothing, no_seed
 from function_script.sandbox.confinement import Confinement
 from function_script.sandbox.execution import Executor, Result, WorkerLost
-from function_script.sandbox.history import CostEstimates, CpuShare, PenaltyBox, RuntimeEstimate
-from function_script.sandbox.identity import RequestIdentity, identify_nothing, no_seed
+from function_script.sandbox.history import History
 from function_script.sandbox.idle_workers import IdleWorkers
 from function_script.sandbox.outcome import Cause, Failed, Reply
 from function_script.sandbox.scheduler import Scheduler
-from function_script.sandbox.zygote_config import ANSWER_SECONDS, ZygoteConfig
+from function_script.sandbox.zygote_config import ZygoteConfig
 from function_script.texts.errors import SandboxError
 
 # The deadline of calls without one: Crossplane gives a whole pipeline two minutes.
@@ -48,7 +47,6 @@ class PoolOptions:
     ``batches``: short runs wait a moment for a running worker, which needs a ``Dispatcher``.
     ``module``, ``preload`` and ``warmup_requests``: see ``ZygoteConfig``.
     ``requires_confinement``: a worker that lacks a measure is not used.
-    ``answer_seconds``: see ``ForkServer``.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -66,7 +64,6 @@ class PoolOptions:
     preload: tuple[str, ...] = ()
     warmup_requests: tuple[bytes, ...] = ()
     requires_confinement: bool = False
-    answer_seconds: float = ANSWER_SECONDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,25 +101,16 @@ class Pool:
             max_runs=options.max_runs,
             capacity_bytes=options.max_request_bytes + _OUTPUT_BYTES,
         )
-        self._factory = system.build_factory(
-            config,
-            answer_seconds=options.answer_seconds,
-            is_strict=options.requires_confinement,
-        )
-        runtimes, costs, share = (
-            RuntimeEstimate(),
-            CostEstimates(),
-            CpuShare(capacity.usual_share(heavy)),
-        )
-        self._penalties = PenaltyBox()
+        self._factory = system.build_factory(config, is_strict=options.requires_confinement)
+        history = History(capacity.usual_share(heavy))
+        self._penalties = history.penalties
         self.scheduler = Scheduler(
             fast_slots=options.workers,
             heavy_slots=heavy,
             slow_slots=slow,
             queue_size=options.queue_size,
-            costs=costs,
-            share=share,
-            batch_delay=runtimes.batch_delay if options.batches else float,
+            history=history,
+            batch_delay=history.runtimes.batch_delay if options.batches else float,
         )
         self.workers = IdleWorkers(
             self._factory,
@@ -131,15 +119,7 @@ class Pool:
             max_idle=options.workers + min(heavy, slow) + options.min_idle,
             min_idle=options.min_idle,
         )
-        self.executor = Executor(
-            limits=options.limits,
-            scheduler=self.scheduler,
-            workers=self.workers,
-            runtimes=runtimes,
-            penalties=self._penalties,
-            costs=costs,
-            share=share,
-        )
+        self.executor = Executor(options.limits, self.scheduler, self.workers, history)
 
     def __enter__(self) -> Self:
         return self

@@ -5,21 +5,22 @@ Reports are untrusted input: parsing raises ValueError for anything unexpected.
 
 import json
 from dataclasses import astuple, dataclass, field, replace
-from typing import Final, get_args
+from typing import Final, TypeVar, get_args
 
 import orjson
 
 from function_script.inputs import MissingContent
+from function_script.request.program import Blocked
 from function_script.request.remote import parsing
 from function_script.request.remote.reference import RemoteReference
 from function_script.request.values import Object, Value
 from function_script.sandbox.ipc import MAX_REPORT_BYTES
 from function_script.sandbox.outcome import Cause
-from function_script.step.blocked import Blocked
 from function_script.step.telemetry import COUNTS, RequestInfo
 from function_script.texts.diagnostics import Code, CodeName, Diagnostic, Kind, Note, cut
 from function_script.texts.source import Excerpt, Span
 
+T = TypeVar("T")
 _PARSE_ERRORS = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 _KINDS: Final[dict[str, Kind]] = {kind: kind for kind in get_args(Kind)}
 _CODES: Final[dict[str, CodeName]] = {name: name for name in get_args(CodeName)}
@@ -118,19 +119,19 @@ def from_json(data: bytes) -> WorkerReport:
         # The report of nearly every run, which had no problems.
         if len(document) == 1:
             return WorkerReport(info=info)
-        diagnostics = _check_list(document.get("diagnostics", []))
-        blocked = _check_list(document.get("blocked", []))
-        missing = _check_list(document.get("missing", []))
+        diagnostics = _check(document.get("diagnostics", []), list)
+        blocked = _check(document.get("blocked", []), list)
+        missing = _check(document.get("missing", []), list)
         cause = document.get("cause")
         return WorkerReport(
-            diagnostics=tuple(_parse_diagnostic(_check_object(item)) for item in diagnostics),
+            diagnostics=tuple(_parse_diagnostic(_check(item, dict)) for item in diagnostics),
             blocked=tuple(_parse_blocked(item) for item in blocked),
             missing=tuple(_parse_missing(item) for item in missing),
             info=info,
-            log=_check_text(document.get("log", "")),
+            log=_check(document.get("log", ""), str),
             cause=None if cause is None else Cause(cause),
-            detail=_check_text(document.get("detail", "")),
-            trace=_check_text(document.get("trace", "")),
+            detail=_check(document.get("detail", ""), str),
+            trace=_check(document.get("trace", ""), str),
         )
     except _PARSE_ERRORS as error:
         raise ValueError(f"an unreadable report: {type(error).__name__}") from error
@@ -138,7 +139,7 @@ def from_json(data: bytes) -> WorkerReport:
 
 def _parse_info(value: Value) -> RequestInfo:
     """Return the fields in their order, long texts cut."""
-    items = _check_list(value)
+    items = _check(value, list)
     if len(items) != len(RequestInfo._fields):
         raise ValueError
     for index in _TEXTS:
@@ -180,29 +181,31 @@ def _parse_diagnostic(document: Object) -> Diagnostic:
     span, excerpt = document["span"], document["excerpt"]
     hint = document["hint"]
     return Diagnostic(
-        message=_check_text(document["message"]),
-        hint=None if hint is None else _check_text(hint),
-        notes=tuple(_parse_note(note) for note in _check_list(document["notes"])),
-        span=None if span is None else _parse_span(_check_list(span)),
-        excerpt=None if excerpt is None else _parse_excerpt(_check_list(excerpt)),
-        field=_check_text(document["field"]),
-        kind=_KINDS[_check_text(document["kind"])],
-        code=None if document["code"] is None else _parse_code(_check_list(document["code"])),
+        message=_check(document["message"], str),
+        hint=None if hint is None else _check(hint, str),
+        notes=tuple(_parse_note(note) for note in _check(document["notes"], list)),
+        span=None if span is None else _parse_span(_check(span, list)),
+        excerpt=None if excerpt is None else _parse_excerpt(_check(excerpt, list)),
+        field=_check(document["field"], str),
+        kind=_KINDS[_check(document["kind"], str)],
+        code=None if document["code"] is None else _parse_code(_check(document["code"], list)),
     )
 
 
 def _parse_code(parts: list[Value]) -> Code:
-    name, subject = map(_check_text, parts)
+    name, subject = (_check(item, str) for item in parts)
     return Code(_CODES[name], subject)
 
 
 def _parse_blocked(value: Value) -> Blocked:
-    subject, reason, *dependencies = map(_check_text, _check_list(value))
+    subject, reason, *dependencies = (_check(item, str) for item in _check(value, list))
     return Blocked(subject, reason, tuple(dependencies))
 
 
 def _parse_missing(value: Value) -> MissingContent:
-    path, transport, location, version, folder, credentials = map(_check_text, _check_list(value))
+    path, transport, location, version, folder, credentials = (
+        _check(item, str) for item in _check(value, list)
+    )
     reference = RemoteReference(
         transport="oci" if transport == "oci" else "git",
         location=location,
@@ -218,48 +221,30 @@ def _parse_missing(value: Value) -> MissingContent:
 def _parse_note(value: Value) -> str | Note:
     if isinstance(value, str):
         return value
-    text, span, is_cause = _check_list(value)
-    return Note(_check_text(text), _parse_span(_check_list(span)), is_cause is True)
+    text, span, is_cause = _check(value, list)
+    return Note(_check(text, str), _parse_span(_check(span, list)), is_cause is True)
 
 
 def _parse_span(parts: list[Value]) -> Span:
     name, line, column, width = parts
     return Span(
-        name=_check_text(name),
-        line=_check_number(line),
-        column=None if column is None else _check_number(column),
-        width=_check_number(width),
+        name=_check(name, str),
+        line=_check(line, int),
+        column=None if column is None else _check(column, int),
+        width=_check(width, int),
     )
 
 
 def _parse_excerpt(parts: list[Value]) -> Excerpt:
     first_line, first_column, *lines = parts
     return Excerpt(
-        first_line=_check_number(first_line),
-        first_column=_check_number(first_column),
-        lines=tuple(_check_text(line) for line in lines),
+        first_line=_check(first_line, int),
+        first_column=_check(first_column, int),
+        lines=tuple(_check(line, str) for line in lines),
     )
 
 
-def _check_object(value: Value) -> Object:
-    if not isinstance(value, dict):
-        raise TypeError
-    return value
-
-
-def _check_list(value: Value) -> list[Value]:
-    if not isinstance(value, list):
-        raise TypeError
-    return value
-
-
-def _check_text(value: Value) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
-
-
-def _check_number(value: Value) -> int:
-    if not isinstance(value, int):
+def _check(value: Value, kind: type[T]) -> T:
+    if not isinstance(value, kind):
         raise TypeError
     return value

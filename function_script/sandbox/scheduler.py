@@ -21,7 +21,7 @@ from typing import Final, TypeAlias
 from function_script.request.fair_queue import FairQueue
 from function_script.sandbox import outcome
 from function_script.sandbox.batch import Batch, Run
-from function_script.sandbox.history import CostEstimates, CpuShare
+from function_script.sandbox.history import History
 from function_script.sandbox.outcome import Failed
 
 # One owner may have this share of the queue: a flood of one XR must leave room for the others.
@@ -64,13 +64,11 @@ class Scheduler:
         heavy_slots: int,
         slow_slots: int,
         queue_size: int,
-        costs: CostEstimates,
-        share: CpuShare,
+        history: History,
         batch_delay: Callable[[], float] = float,
     ) -> None:
         self._lock = threading.Lock()
-        self._costs = costs
-        self._share = share
+        self._costs, self._share = history.costs, history.share
         self._batch_delay = batch_delay
         self._last_start = 0.0
         penalty_slots = slow_slots // _PENALTY_SHARE

@@ -87,15 +87,15 @@ def limit_address_space(max_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
-def build_factory(config: ZygoteConfig, *, answer_seconds: float, is_strict: bool) -> WorkerFactory:
+def build_factory(config: ZygoteConfig, *, is_strict: bool) -> WorkerFactory:
     """Return a factory of workers; raise SandboxError where the system has too little for one.
 
-    For ``answer_seconds`` and ``is_strict`` see ``ForkServer``.
+    For ``is_strict`` see ``ForkServer``.
     """
     if not missing():
         from function_script.sandbox import fork_server  # noqa: PLC0415 - imports names of Linux
 
-        return fork_server.ForkServer(config, answer_seconds=answer_seconds, is_strict=is_strict)
+        return fork_server.ForkServer(config, is_strict=is_strict)
     check_programs()
     if is_strict:
         raise SandboxError.of("cannot confine programs: this system lacks what Linux has for it")

@@ -10,14 +10,15 @@ import socket
 import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, cast
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from function_script.sandbox.spawn_errors import explain_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from function_script.sandbox.worker_process import ForkedWorker, WorkerProcess
+    from function_script.sandbox.worker_process import WorkerProcess
 
 # A process that was killed and does not exit hangs in the kernel.
 _CLOSE_SECONDS = 10.0
@@ -83,11 +84,9 @@ class Reaper:
         self._wakeup_receiver.close()
 
     def _wake_up(self) -> None:
-        try:
+        # The socket is full of wake-ups, of which one more makes no difference; or the thread ended.
+        with suppress(OSError):
             self._wakeup_sender.send(b"\0")
-        except BlockingIOError:
-            # The socket is full of wake-ups: one more makes no difference.
-            return
 
     def _run(self) -> None:
         pending = 0
@@ -99,11 +98,14 @@ class Reaper:
                 self._selector.unregister(key.fileobj)
                 pending -= 1
                 worker, on_exit = key.data
+                # A plain worker's descriptor may be readable a moment before its exit.
+                if not worker.wait_for_exit():
+                    continue
                 self._reap(worker)
                 if on_exit is not None:
                     on_exit()
             while self._added:
                 worker, on_exit = self._added.popleft()
-                descriptor = cast("ForkedWorker", worker).exit_fileno()
-                self._selector.register(descriptor, selectors.EVENT_READ, (worker, on_exit))
+                data = (worker, on_exit)
+                self._selector.register(worker.exit_fileno(), selectors.EVENT_READ, data)
                 pending += 1

@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias
 
 from function_script.request.limits import MIB, Limits
 from function_script.sandbox import report
@@ -163,7 +163,24 @@ class Worker:
         return apply_limits
 
 
-def exception_site(error: BaseException) -> str:
+def run_until_exit(serve: Callable[[], None]) -> NoReturn:
+    """Call ``serve`` in the process of a worker, and exit."""
+    code = 1
+    try:
+        serve()
+        code = 0
+    except MemoryError:
+        # Not even the report could be written; the signal tells the pool why.
+        os.abort()
+    except BaseException as error:  # noqa: BLE001 - the process exits in any case
+        # The pool logs this when it finds that the worker has exited.
+        os.write(2, f"{_exception_site(error)}\n".encode())
+    finally:
+        # Without the cleanup of the interpreter, whose files and callbacks may be a zygote's.
+        os._exit(code)
+
+
+def _exception_site(error: BaseException) -> str:
     """Return the frames and the type of an exception.
 
     Its own text is left out: it may quote the request.
@@ -200,4 +217,4 @@ def _classify_failure(error: BaseException, data: bytes) -> WorkerReport:
             return WorkerReport(cause=cause)
         # It may quote the request.
         return WorkerReport(cause=Cause.CRASH, detail=redaction.redact_text(text, data))
-    return WorkerReport(cause=Cause.BUG, trace=exception_site(error))
+    return WorkerReport(cause=Cause.BUG, trace=_exception_site(error))

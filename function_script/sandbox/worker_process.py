@@ -69,28 +69,24 @@ class WorkerProcess(ABC):
         Raise ValueError for lengths that cannot be right.
         """
 
-    @abstractmethod
-    def take_back(self) -> None:
+    def take_back(self) -> None:  # noqa: B027 - a batch may be one request
         """Have the worker begin no more requests of its batch."""
 
     @abstractmethod
     def begun(self) -> Begun | None:
         """Return the request of its batch that the worker has begun last, with its limits."""
 
-    @abstractmethod
-    def trim(self, used_bytes: int) -> None:
+    def trim(self, used_bytes: int) -> None:  # noqa: B027 - memory may not be shared
         """Return the memory of a large request to the system."""
 
     @abstractmethod
     def used_seconds(self) -> float:
         """Return the CPU time of the last batch so far; 0 when the process is gone."""
 
-    @abstractmethod
-    def pause(self) -> None:
-        """Stop the process until ``resume``, where that is possible."""
+    def pause(self) -> None:  # noqa: B027 - time on the clock would pass all the same
+        """Stop the process until ``resume``, where its CPU time counts."""
 
-    @abstractmethod
-    def resume(self) -> None:
+    def resume(self) -> None:  # noqa: B027 - see `pause`
         """Continue the process."""
 
     def set_sched_idle(self) -> None:
@@ -102,6 +98,10 @@ class WorkerProcess(ABC):
     @abstractmethod
     def kill(self) -> None:
         """Kill the process, without waiting for its end."""
+
+    @abstractmethod
+    def exit_fileno(self) -> int:
+        """Return the descriptor that is readable when the killed process has exited."""
 
     @abstractmethod
     def wait_for_exit(self) -> bool:
@@ -214,7 +214,7 @@ class ForkedWorker(WorkerProcess):
         self._send_signal(signal.SIGKILL)
 
     def exit_fileno(self) -> int:
-        """Return the descriptor that is readable when the process has exited."""
+        """Return the descriptor that is readable when the killed process has exited."""
         return self._pidfd
 
     def wait_for_exit(self) -> bool:

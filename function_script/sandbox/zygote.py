@@ -14,7 +14,7 @@ from function_script.sandbox import confinement, ipc, rlimits
 from function_script.sandbox.confinement import Confinement
 from function_script.sandbox.shared_memory import SharedMemory, SharedMemoryChannel
 from function_script.sandbox.spawn_errors import Call, CallRefusedError, system_call
-from function_script.sandbox.worker import Handle, Worker, exception_site
+from function_script.sandbox.worker import Handle, Worker, run_until_exit
 from function_script.sandbox.zygote_config import ZygoteConfig, load_handler
 
 
@@ -32,15 +32,15 @@ def main(control_fd: int, config_text: str) -> None:
 
 def _serve_orders(control: socket.socket, handle: Handle, config: ZygoteConfig) -> None:
     while True:
-        order, descriptors, _, _ = socket.recv_fds(control, ipc.MAX_ORDER_BYTES, ipc.FORK_FDS)
+        order, descriptors, _, _ = socket.recv_fds(control, ipc.MAX_PACKET_BYTES, ipc.FORK_FDS)
         if not order:
             # The pool waits for the exit, and there is nothing to clean up.
             os._exit(0)
-        number, pid = ipc.unpack_order(order)
+        number, pid = ipc.unpack_numbers(order)
         if descriptors:
             _fork(control, number, descriptors, handle, config)
         else:
-            control.send(_reap(number, pid))
+            control.send(ipc.pack_numbers(number, *_reap(pid)))
 
 
 def _fork(
@@ -64,10 +64,10 @@ def _fork(
             pidfd = _open_pidfd(pid)
         except CallRefusedError as refusal:
             # The living workers must not suffer for it.
-            control.send(ipc.pack_refused_fork(number, refusal))
+            control.send(ipc.pack_numbers(number, 0, refusal.call, refusal.errno))
             return
         closing.callback(os.close, pidfd)
-        socket.send_fds(control, [ipc.pack_fork(number, pid)], [pidfd])
+        socket.send_fds(control, [ipc.pack_numbers(number, pid)], [pidfd])
 
 
 def _open_pidfd(pid: int) -> int:
@@ -87,27 +87,19 @@ def _run_worker(
     zygote: int, descriptors: list[int], handle: Handle, config: ZygoteConfig
 ) -> NoReturn:
     """Run a worker in this forked process until it exits."""
-    code = 1
-    try:
+
+    def serve() -> None:
         connection_fd, *others = descriptors
         connection = socket.socket(fileno=connection_fd)
         try:
             worker, measures = _build_worker(zygote, connection, others, handle, config)
         except CallRefusedError as refusal:
             connection.send(confinement.pack_refusal(refusal))
-        else:
-            connection.send(confinement.pack(measures))
-            worker.serve(config.max_runs)
-            code = 0
-    except MemoryError:
-        # Not even the report could be written; the signal tells the pool why.
-        os.abort()
-    except BaseException as error:  # noqa: BLE001 - the process exits in any case
-        # The pool logs this when it finds that the worker has exited.
-        os.write(2, f"{exception_site(error)}\n".encode())
-    finally:
-        # Without the cleanup of the interpreter, whose files and callbacks are those of the zygote.
-        os._exit(code)
+            return
+        connection.send(confinement.pack(measures))
+        worker.serve(config.max_runs)
+
+    run_until_exit(serve)
 
 
 def _build_worker(
@@ -145,12 +137,10 @@ def _replace_descriptors(connection_fd: int, log_fd: int) -> None:
     os.closerange(connection_fd + 1, os.sysconf("SC_OPEN_MAX"))
 
 
-def _reap(number: int, pid: int) -> bytes:
+def _reap(pid: int) -> tuple[int, ...]:
     try:
         exited_pid, status, usage = os.wait4(pid, os.WNOHANG)
     except ChildProcessError:
-        return ipc.pack_exit_status(number, None, 0)
-    if not exited_pid:
-        return ipc.pack_exit_status(number, None, 0)
+        return ()
     # Linux counts it in KiB.
-    return ipc.pack_exit_status(number, status, usage.ru_maxrss * 1024)
+    return (status, usage.ru_maxrss * 1024) if exited_pid else ()

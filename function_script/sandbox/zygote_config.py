@@ -16,9 +16,6 @@ from function_script.request.limits import Limits
 if TYPE_CHECKING:
     from function_script.sandbox.worker import Handle
 
-# A zygote that was ready and does not answer for longer hangs.
-ANSWER_SECONDS = 15.0
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZygoteConfig:

@@ -3,7 +3,6 @@
 Programs are not read or run in this process.
 """
 
-from function_script.server.lifecycle import serve
-from function_script.server.options import ServeOptions
+from function_script.server.lifecycle import ServeOptions, serve
 
 __all__ = ["ServeOptions", "serve"]

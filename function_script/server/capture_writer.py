@@ -7,17 +7,15 @@ does the rest. A failure in here is a line of the log, and no request waits for 
 import hashlib
 import logging
 import os
-import queue
 import re
-import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from function_script.request import capture
 from function_script.request.limits import MIB
 from function_script.server import log
+from function_script.server.background import Background
 from function_script.step import telemetry
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
@@ -26,19 +24,12 @@ _LOG = logging.getLogger(__name__)
 MAX_REQUEST_BYTES: Final = 4 * MIB
 """The limit for a request and its response together."""
 MAX_FILE_BYTES: Final = 8 * MIB
-_MAX_QUEUED: Final = 8
 # The thread sleeps this multiple of the time that a capture took, which leaves the CPU to requests.
 _REST: Final = 9
 _ANNOTATION: Final = capture.ANNOTATION.encode()
 _UNSAFE: Final = re.compile(r"[^a-z0-9-]+")
 _MAX_NAME: Final = 60
 _DIGEST_LENGTH: Final = 8
-
-
-class _PendingCapture(NamedTuple):
-    request: bytes
-    response: bytes
-    problems: Sequence[Diagnostic]
 
 
 class CaptureWriter:
@@ -48,10 +39,9 @@ class CaptureWriter:
         self._directory = directory
         self._max_files = max_files
         self._is_full = False
-        self._is_closing = threading.Event()
-        self._queue: queue.Queue[_PendingCapture | None] = queue.Queue(_MAX_QUEUED)
-        self._thread = threading.Thread(target=self._run, name="capture", daemon=True)
-        self._thread.start()
+        self._background = Background("capture", self._write, _REST)
+        self.close = self._background.close
+        """Write the queued captures, for a few seconds at most."""
 
     def submit(self, request: bytes, response: bytes, problems: Sequence[Diagnostic]) -> None:
         """Enqueue the request if its composite resource may ask for a capture; never block."""
@@ -60,38 +50,24 @@ class CaptureWriter:
         if len(request) + len(response) > MAX_REQUEST_BYTES:
             _warn(f"the request and its response have more than {MAX_REQUEST_BYTES // MIB} MiB")
             return
-        try:
-            self._queue.put_nowait(_PendingCapture(request, response, problems))
-        except queue.Full:
+        if not self._background.submit(request, response, problems):
             _warn("others are still being written; it is captured again when it comes again")
 
-    def close(self) -> None:
-        """Write the queued captures, for a few seconds at most."""
-        self._is_closing.set()
+    def _write(self, request: bytes, response: bytes, problems: Sequence[Diagnostic]) -> None:
         try:
-            self._queue.put(None, timeout=1.0)
-        except queue.Full:
-            return
-        self._thread.join(timeout=5.0)
+            self._write_case(request, response, problems)
+        except FatalError as error:
+            _warn(str(error))
+        except OSError as error:
+            _warn(f"cannot write it: {error.strerror}")
+        except Exception:  # noqa: BLE001 - a bug in here must not end the thread
+            _LOG.exception("a request was not captured")
 
-    def _run(self) -> None:
-        while (pending := self._queue.get()) is not None:
-            start_time = time.monotonic()
-            try:
-                self._write(pending)
-            except FatalError as error:
-                _warn(str(error))
-            except OSError as error:
-                _warn(f"cannot write it: {error.strerror}")
-            except Exception:  # noqa: BLE001 - a bug in here must not end the thread
-                _LOG.exception("a request was not captured")
-            self._is_closing.wait(_REST * (time.monotonic() - start_time))
-
-    def _write(self, pending: _PendingCapture) -> None:
-        if self._is_full or not capture.is_requested(pending.request):
+    def _write_case(self, request: bytes, response: bytes, problems: Sequence[Diagnostic]) -> None:
+        if self._is_full or not capture.is_requested(request):
             return
-        text = capture.to_case(*pending).encode()
-        info = telemetry.read(pending.request)
+        text = capture.to_case(request, response, problems).encode()
+        info = telemetry.read(request)
         path = self._directory / _file_name(info, text)
         if path.exists():
             return

@@ -8,7 +8,6 @@ import datetime as dt
 import logging
 import os
 import stat
-import threading
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -18,6 +17,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
 
+from function_script.request.renewal import RenewedFiles
 from function_script.texts.errors import InputError
 
 _LOG = logging.getLogger(__name__)
@@ -48,38 +48,19 @@ class CertificateFiles:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._lock = threading.Lock()
-        self._last_warning = ""
-        self._versions = self._read_versions()
-        self._content = self._read()
+        self._files = RenewedFiles("certificates", self._read_versions, self._read)
 
     @property
     def content(self) -> Content:
         """The content that was read last."""
-        return self._content
+        return self._files.content
 
     def reload_if_changed(self) -> bool:
         """Read the files again if they have changed; report whether there is new valid content."""
-        with self._lock:
-            try:
-                versions = self._read_versions()
-                if versions == self._versions:
-                    return False
-                # Set before the read, so that invalid files are not read for each connection.
-                self._versions = versions
-                self._content = self._read()
-            except InputError as error:
-                self._warn(str(error))
-                return False
-            self._last_warning = ""
-        _LOG.info("using renewed certificates")
-        return True
-
-    def _warn(self, text: str) -> None:
-        """Log a reason, once for all connections."""
-        if text != self._last_warning:
-            self._last_warning = text
-            _LOG.warning("keeping the old certificates: %s", text)
+        is_new = self._files.reload_if_changed()
+        if is_new:
+            _LOG.info("using renewed certificates")
+        return is_new
 
     def _read_versions(self) -> _Versions:
         states = {name: self._stat(name) for name in _FILES}

@@ -1,6 +1,6 @@
-"""The health and reflection services, by gRPC's own servicers.
+"""The health and reflection services; reflection is gRPC's own servicer.
 
-The servicers are imported by the first call, because they take memory and few clients use them.
+Their modules are imported by the first call, because they take memory and few clients use them.
 Every stream ends when the server stops, so a client that watches does not delay the stop.
 """
 
@@ -32,6 +32,8 @@ HEALTH: Final = "grpc.health.v1.Health"
 REFLECTION: Final = tuple(
     f"grpc.reflection.{version}.ServerReflection" for version in ("v1", "v1alpha")
 )
+# The names that have a status: the whole server is "".
+_WITH_STATUS: Final = ("", *rpc.SERVICES)
 _MAX_CALLS: Final = 100
 # Messages hold names of services and of files.
 _MAX_MESSAGE_BYTES: Final = 4_096
@@ -39,28 +41,6 @@ _MAX_MESSAGE_BYTES: Final = 4_096
 _LAST_STATUS_SECONDS: Final = 0.1
 _CODES: Final = {int(code.value[0]): code for code in grpc.StatusCode}
 M = TypeVar("M", bound="Message")
-
-
-class _Health(Protocol):
-    """The asyncio servicer of grpc_health, which its stubs lack."""
-
-    async def Check(  # noqa: N802 - gRPC's name
-        self, request: health_pb2.HealthCheckRequest, context: Context
-    ) -> health_pb2.HealthCheckResponse:
-        """Return the status of a service."""
-
-    async def Watch(  # noqa: N802 - gRPC's name
-        self, request: health_pb2.HealthCheckRequest, context: Context
-    ) -> None:
-        """Send the status of a service at once and at each change."""
-
-    async def set(
-        self, service: str, status: health_pb2.HealthCheckResponse.ServingStatus.ValueType
-    ) -> None:
-        """Set the status of a service."""
-
-    async def enter_graceful_shutdown(self) -> None:
-        """Set every status to NOT_SERVING for good."""
 
 
 class _Reflection(Protocol):
@@ -85,8 +65,7 @@ class HealthAndReflection:
     def __init__(self, admission: Admission) -> None:
         self._admission = admission
         self._tasks: set[asyncio.Task[object]] = set()
-        self._is_stopping = False
-        self._health: _Health | None = None
+        self._stopping = asyncio.Event()
         self._reflection: _Reflection | None = None
 
     def health_handlers(self) -> Handlers:
@@ -103,9 +82,8 @@ class HealthAndReflection:
 
     async def stop(self) -> None:
         """Set every health status to NOT_SERVING, and end all streams."""
-        self._is_stopping = True
-        if self._health is not None:
-            await self._health.enter_graceful_shutdown()
+        self._stopping.set()
+        if self._tasks:
             await asyncio.sleep(_LAST_STATUS_SECONDS)
         for task in self._tasks:
             task.cancel()
@@ -129,7 +107,7 @@ class HealthAndReflection:
         try:
             await method(self._admission.open(context), context)
         except asyncio.CancelledError:
-            if not self._is_stopping:
+            if not self._stopping.is_set():
                 raise
             # The cancellation came from `stop`, and the client is to read why.
             task.uncancel()
@@ -142,16 +120,32 @@ class HealthAndReflection:
 
         request = await self._read(call, context, health_pb2.HealthCheckRequest)
         if request is not None:
-            servicer = await self._load_health()
-            await context.write(await servicer.Check(request, context))
+            if request.service not in _WITH_STATUS:
+                await context.abort(grpc.StatusCode.NOT_FOUND)
+            await context.write(self._health(request.service))
 
     async def _watch(self, call: Call, context: Context) -> None:
         from grpc_health.v1 import health_pb2  # noqa: PLC0415 - slow to import
 
         request = await self._read(call, context, health_pb2.HealthCheckRequest)
-        if request is not None:
-            servicer = await self._load_health()
-            await servicer.Watch(request, context)
+        if request is None:
+            return
+        await context.write(self._health(request.service))
+        if request.service in _WITH_STATUS and not self._stopping.is_set():
+            # A status changes once.
+            await self._stopping.wait()
+            await context.write(self._health(request.service))
+        # `stop` cancels the call, so that the client reads why it ends.
+        await asyncio.get_running_loop().create_future()
+
+    def _health(self, service: str) -> health_pb2.HealthCheckResponse:
+        from grpc_health.v1.health_pb2 import HealthCheckResponse  # noqa: PLC0415 - slow to import
+
+        status = HealthCheckResponse.SERVICE_UNKNOWN
+        if service in _WITH_STATUS:
+            is_stopping = self._stopping.is_set()
+            status = HealthCheckResponse.NOT_SERVING if is_stopping else HealthCheckResponse.SERVING
+        return HealthCheckResponse(status=status)
 
     async def _reflect(self, call: Call, context: Context) -> None:
         from grpc_reflection.v1alpha import reflection_pb2  # noqa: PLC0415 - slow to import
@@ -179,18 +173,6 @@ class HealthAndReflection:
         text = f"the message is no {message_type.__name__}"
         await reject(context, RpcError(status=Status.INVALID_ARGUMENT, text=text))
         return None
-
-    async def _load_health(self) -> _Health:
-        from grpc_health.v1 import health, health_pb2  # noqa: PLC0415 - slow to import
-
-        if self._health is None:
-            servicer: _Health = health.aio.HealthServicer()  # type: ignore[attr-defined] # see above
-            for service in rpc.SERVICES:
-                await servicer.set(service, health_pb2.HealthCheckResponse.SERVING)
-            if self._is_stopping:
-                await servicer.enter_graceful_shutdown()
-            self._health = servicer
-        return self._health
 
     def _load_reflection(self) -> _Reflection:
         if self._reflection is None:

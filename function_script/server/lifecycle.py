@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -24,20 +24,52 @@ from function_script import __version__, wire
 from function_script.engines.registry import ENGINE_MODULES, LANGUAGES
 from function_script.inputs.kinds import API_VERSION
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.request.limits import MIB
-from function_script.request.remote.fetcher import Fetcher
+from function_script.request.limits import MIB, Limits
+from function_script.request.remote.fetcher import NO_OPTIONS, Fetcher, FetcherOptions
 from function_script.request.remote.reference import Allowlist
 from function_script.request.salt import SaltFile
 from function_script.sandbox import Pool, PoolOptions, capacity, rlimits
+from function_script.sandbox.batch import no_seed
 from function_script.sandbox.confinement import Measure
 from function_script.sandbox.dispatcher import Dispatcher
-from function_script.sandbox.identity import no_seed
 from function_script.server import channel_args, handler, log, memory, tracing
 from function_script.server.handler import RequestHandler
 from function_script.server.ops import OpsEndpoints
-from function_script.server.options import ServeOptions
 from function_script.server.remote_programs import RemotePrograms
 from function_script.texts.errors import InputError, SandboxError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """The flags of ``serve``.
+
+    ``insecure`` overrides ``tls_certs_dir``; one of them is required. An empty
+    ``health_address`` or ``metrics_address`` means no such port. ``workers`` None means one for
+    each CPU. ``program_root`` is the directory below which FileSystem sources are read.
+    ``capture_dir`` receives up to ``capture_limit`` cases of requests whose XRs ask for it.
+    ``seed_file`` holds the salt of random values.
+    ``remote_allow`` are the hosts, with prefixes, from which programs are fetched as ``fetcher``
+    says; without any, nothing is fetched.
+    With ``require_sandbox`` the server does not start if workers are not fully confined.
+    """
+
+    address: str = "[::]:9443"  # Crossplane calls from other pods, by IPv4 or IPv6
+    health_address: str = ""
+    metrics_address: str = "[::]:8080"  # kubelet probes it from the node, and Prometheus scrapes it
+    insecure: bool = False
+    tls_certs_dir: Path | None = None
+    debug: bool = False
+    max_recv_message_size_mib: int = 64
+    workers: int | None = None
+    limits: Limits = field(default_factory=Limits)
+    program_root: Path | None = None
+    capture_dir: Path | None = None
+    capture_limit: int = 50
+    require_sandbox: bool = False
+    seed_file: Path | None = None
+    remote_allow: tuple[str, ...] = ()
+    fetcher: FetcherOptions = NO_OPTIONS
+
 
 if TYPE_CHECKING:
     from function_script.server.capture_writer import CaptureWriter
@@ -84,7 +116,7 @@ def serve(options: ServeOptions) -> int:
         pool = stack.enter_context(Pool(_pool_options(options)))
         fetcher = _start_fetcher(options, stack)
         memory.limit_heap()
-        ops = OpsEndpoints(pool, options, certificates, fetcher)
+        ops = OpsEndpoints(pool, certificates, fetcher)
         tracers = [stack.enter_context(tracing.build_tracing()).observe] if is_traced else []
         capture_writer = _open_capture_writer(options, stack)
         printed_text_logger = log.PrintedTextLogger() if options.debug else None
@@ -111,7 +143,7 @@ def serve(options: ServeOptions) -> int:
         ports = (
             server.listen(options.address),
             server.listen_for_health(health_address) if health_address else 0,
-            ops.open(stack),
+            ops.open(options.metrics_address, stack),
         )
         pool.prefork()
         gc.collect()

@@ -10,18 +10,18 @@ from __future__ import annotations
 import json
 import logging
 import os
-import queue
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 import orjson
 
 from function_script.request.limits import MIB
+from function_script.server.background import Background
 from function_script.server.request_record import RequestRecord
 from function_script.texts import diagnostics, redaction
 
@@ -45,10 +45,8 @@ _DRAIN_SECONDS: Final = 2.0
 _MAX_BYTES = 2 * 1024
 _MAX_DEBUG_BYTES = 64 * 1024
 _MAX_BYTES_PER_CHARACTER = 4
-_MAX_QUEUED_PRINTED = 8
 # The thread sleeps this multiple of the time that a text took, which leaves the CPU to requests.
 _PRINTED_REST: Final = 3
-_PRINTED_CLOSE_SECONDS: Final = 5.0
 # The messages are constants of this package, so they are not cut.
 _MESSAGE = "msg"
 _LOG = logging.getLogger(__name__)
@@ -134,42 +132,19 @@ class PrintedTextLogger:
     """
 
     def __init__(self) -> None:
-        self._is_closing = threading.Event()
-        self._queue: queue.Queue[_PrintedText | None] = queue.Queue(_MAX_QUEUED_PRINTED)
-        self._thread = threading.Thread(target=self._run, name="printing", daemon=True)
-        self._thread.start()
+        self._background = Background("printing", _search_printed, _PRINTED_REST)
+        self.close = self._background.close
+        """Log the texts in the queue, for a few seconds at most."""
 
     def submit(self, text: str, identity: Mapping[str, str], request: bytes) -> None:
         """Enqueue a text that the program of ``request`` printed; never block."""
-        if len(request) <= MAX_PRINTED_REQUEST_BYTES:
-            try:
-                self._queue.put_nowait(_PrintedText(text, identity, request))
-            except queue.Full:
-                pass
-            else:
-                return
-        _write_printed(WITHHELD, identity)
-
-    def close(self) -> None:
-        """Log the texts in the queue, for a few seconds at most."""
-        self._is_closing.set()
-        try:
-            self._queue.put(None, timeout=_PRINTED_CLOSE_SECONDS)
-        except queue.Full:
-            return
-        self._thread.join(_PRINTED_CLOSE_SECONDS)
-
-    def _run(self) -> None:
-        while (item := self._queue.get()) is not None:
-            start_time = time.monotonic()
-            _write_printed(redaction.redact_text(item.text, item.request), item.identity)
-            self._is_closing.wait(_PRINTED_REST * (time.monotonic() - start_time))
+        is_small = len(request) <= MAX_PRINTED_REQUEST_BYTES
+        if not (is_small and self._background.submit(text, identity, request)):
+            _write_printed(WITHHELD, identity)
 
 
-class _PrintedText(NamedTuple):
-    text: str
-    identity: Mapping[str, str]
-    request: bytes
+def _search_printed(text: str, identity: Mapping[str, str], request: bytes) -> None:
+    _write_printed(redaction.redact_text(text, request), identity)
 
 
 def _write_printed(text: str, identity: Mapping[str, str]) -> None:

@@ -16,7 +16,6 @@ from function_script.request.remote.fetcher import Fetcher
 from function_script.sandbox import Pool
 from function_script.sandbox.confinement import Confinement
 from function_script.server import log, metrics, rpc, sockets
-from function_script.server.options import ServeOptions
 from function_script.server.request_record import RequestRecord
 
 if TYPE_CHECKING:
@@ -203,22 +202,19 @@ class OpsEndpoints:
     def __init__(
         self,
         pool: Pool,
-        options: ServeOptions,
         certificates: CertificateFiles | None,
         fetcher: Fetcher | None = None,
     ) -> None:
         self._pool = pool
         self._fetcher = fetcher
-        self._options = options
         self._certificates = certificates
         self._metrics = metrics.Metrics(self._gauges)
         self.observe: Callable[[RequestRecord], None] = self._metrics.observe
         """Count a finished request."""
         self.is_serving = False
 
-    def open(self, stack: ExitStack) -> int:
+    def open(self, address: str, stack: ExitStack) -> int:
         """Serve the pages until ``stack`` closes; return the port, or 0. Raises InputError."""
-        address = self._options.metrics_address
         if not address:
             return 0
         pages = {

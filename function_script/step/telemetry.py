@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from function_script import inputs, wire
 from function_script.inputs import Step
 from function_script.request import cache
-from function_script.step.blocked import Blocked
+from function_script.request.program import Blocked
 from function_script.texts.diagnostics import Diagnostic
 
 IDENTITY: Final = (

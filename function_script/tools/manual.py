@@ -13,7 +13,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
-from function_script.contribution import manual as documents_manual
+from function_script.contribution import dialects
 from function_script.engines import habits
 from function_script.engines.language import Entry, read_table
 from function_script.engines.library import FUNCTIONS
@@ -121,7 +121,7 @@ def _matches(name: str, candidates: Sequence[Entry]) -> list[Entry]:
     exact = [entry for entry in candidates if entry.name == name]
     if exact or not name:
         return exact
-    own = f"{documents_manual.PREFIX}/"
+    own = f"{dialects.PREFIX}/"
     for prefix in _PREFIXES:
         if name.startswith(prefix):
             return _matches(name.removeprefix(prefix), candidates)
@@ -186,9 +186,9 @@ def _input_entries() -> Iterator[Entry]:
 
 
 def _document_entries() -> Iterator[Entry]:
-    for annotation in documents_manual.ANNOTATIONS:
+    for annotation in dialects.ANNOTATIONS:
         yield Entry(
-            name=f"{documents_manual.PREFIX}/{annotation.name}",
+            name=f"{dialects.PREFIX}/{annotation.name}",
             section="annotations",
             summary=f"{annotation.meaning[:1].upper()}{annotation.meaning[1:]}.",
             details=(_plain(f"Values: {annotation.values}"),),
@@ -199,12 +199,12 @@ def _document_entries() -> Iterator[Entry]:
         summary="Record the requests of this XR in the directory of --capture-dir.",
         details=('Values: "true"',),
     )
-    for meta in documents_manual.META_KINDS:
+    for meta in dialects.META_KINDS:
         yield Entry(
             name=meta.kind,
             section="meta documents",
             summary=_plain(f"A document with {meta.fields}."),
-            usage=f"{meta.kind}, of {documents_manual.META_API_VERSION}",
+            usage=f"{meta.kind}, of {dialects.META_API_VERSION}",
             details=(_plain(f"In a script's response: {meta.response_field}"),),
         )
 

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from function_script.request import objects
-from function_script.request.names import SUBDOMAIN
+from function_script.request.objects import SUBDOMAIN
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.tools import manifests, structural_schema, xrds

@@ -27,9 +27,9 @@ possible (setup.py).
 # a repeated scalar, and of a repeated key of a map, the last one counts; a repeated message is
 # merged.
 #
-#   fields, write       reading and writing fields of any message
+#   fields              reading and writing fields of any message
 #   decode, encode      Struct <-> dict
-#   messages, request, response, splice
+#   messages, request, response
 #                       the messages of the protocol
 #   identity            the XR and the input of a request, without an index
 #
@@ -52,7 +52,6 @@ from function_script.wire.decode import (
     decode_struct,
     find_part,
     index_object,
-    index_part,
     index_struct,
     open_part,
 )
@@ -70,8 +69,13 @@ from function_script.wire.messages import (
     State,
 )
 from function_script.wire.request import index_passed, index_request, index_resource, index_tag
-from function_script.wire.response import encode_resource, encode_response
-from function_script.wire.splice import splice_resource, splice_state, splice_struct
+from function_script.wire.response import (
+    encode_resource,
+    encode_response,
+    splice_resource,
+    splice_state,
+    splice_struct,
+)
 
 __all__ = [
     "Condition",
@@ -95,7 +99,6 @@ __all__ = [
     "encode_struct",
     "find_part",
     "index_object",
-    "index_part",
     "index_passed",
     "index_request",
     "index_resource",

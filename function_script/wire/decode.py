@@ -96,12 +96,6 @@ def index_struct(payload: bytes, *, sort_keys: bool = False) -> dict[str, Part]:
     return index_object(Part(payload, 0, len(payload)), sort_keys=sort_keys)
 
 
-def index_part(value: Part) -> dict[str, Part] | None:
-    """Return the Value of each key of an object; None for another Value. Raises WireError."""
-    struct = open_part(value)
-    return None if struct is None else _entries(struct)
-
-
 def index_object(struct: Part, *, sort_keys: bool = False) -> dict[str, Part]:
     """Return the Value of each key of a Struct. Raises WireError."""
     parts = _entries(struct)
@@ -123,14 +117,14 @@ def find_part(struct: Part, key: str) -> Part | None:
     match: Part | None = None
     data, position, end = struct.data, struct.start, struct.end
     while position < end:
-        key_start, key_end, value, stop = _usual_entry(data, position, end)
+        key_start, key_end, value, stop = usual_entry(data, position, end)
         if stop:
             if key_end - key_start == size and data[key_start:key_end] == key_bytes:
                 # The search goes on, because the last entry of a repeated key counts.
                 match = Part(data, value, stop)
             position = stop
         else:
-            name, part, position = _unusual_entry(data, position, end)
+            name, part, position = unusual_entry(data, position, end)
             if part is not None and name == key:
                 match = part
     return match
@@ -150,16 +144,15 @@ def decode_part(
 
 
 def _value_without(value: Part, key: str, *, sort: bool) -> Value:
-    entries = index_part(value)
-    if entries is None:
+    struct = open_part(value)
+    if struct is None:
         decoded = _value(value.data, value.start, value.end, 2, sort=sort)
         if isinstance(decoded, dict):
             decoded.pop(key, None)
         return decoded
     members: Object = {}
-    for name in sorted(entries) if sort else list(entries):
+    for name, item in index_object(struct, sort_keys=sort).items():
         if name != key:
-            item = entries[name]
             members[name] = _value(item.data, item.start, item.end, 3, sort=sort)
     return members
 
@@ -168,18 +161,18 @@ def _entries(struct: Part) -> dict[str, Part]:
     entries: dict[str, Part] = {}
     data, position, end = struct.data, struct.start, struct.end
     while position < end:
-        key_start, key_end, value, stop = _usual_entry(data, position, end)
+        key_start, key_end, value, stop = usual_entry(data, position, end)
         if stop:
             entries[_key(data, key_start, key_end)] = Part(data, value, stop)
             position = stop
         else:
-            key, part, position = _unusual_entry(data, position, end)
+            key, part, position = unusual_entry(data, position, end)
             if part is not None:
                 entries[key] = part
     return entries
 
 
-def _unusual_entry(data: bytes, position: int, end: int) -> tuple[str, Part | None, int]:
+def unusual_entry(data: bytes, position: int, end: int) -> tuple[str, Part | None, int]:
     """Return key, Value and end of an entry in any layout; no Value for another field."""
     fields = Fields(data, position, end)
     fields.next()
@@ -195,13 +188,13 @@ def _object(data: bytes, start: int, end: int, depth: int, *, sort: bool) -> Obj
     position = start
     last, is_sorted = "", True
     while position < end:
-        key_start, key_end, value, stop = _usual_entry(data, position, end)
+        key_start, key_end, value, stop = usual_entry(data, position, end)
         if stop:
             key = _key(data, key_start, key_end)
             decoded[key] = _value(data, value, stop, depth + 1, sort=sort)
             position = stop
         else:
-            key, part, position = _unusual_entry(data, position, end)
+            key, part, position = unusual_entry(data, position, end)
             if part is None:
                 continue
             decoded[key] = _value(part.data, part.start, part.end, depth + 1, sort=sort)
@@ -211,7 +204,7 @@ def _object(data: bytes, start: int, end: int, depth: int, *, sort: bool) -> Obj
     return decoded if is_sorted or not sort else {key: decoded[key] for key in sorted(decoded)}
 
 
-def _usual_entry(data: bytes, position: int, end: int) -> tuple[int, int, int, int]:
+def usual_entry(data: bytes, position: int, end: int) -> tuple[int, int, int, int]:
     """Return start and end of key and value of an entry; zeros for an unusual layout.
 
     The usual layout: entry tag, size | key tag, size, key | value tag, size, value.

@@ -8,7 +8,7 @@ import struct
 from typing import Final, cast
 
 from function_script.request.values import MAX_SAFE_INTEGER, Object
-from function_script.wire.write import varint
+from function_script.wire.fields import varint
 
 MAX_DEPTH: Final = 100
 # Aliases of YAML make small documents whose written form is huge; these limits stop it.

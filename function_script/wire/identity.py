@@ -6,7 +6,8 @@ texts for fields that cannot be read.
 
 from typing import Final, NamedTuple
 
-from function_script.wire.fields import LENGTH, MORE, Fields, WireError, read_entry, read_varint
+from function_script.wire.decode import unusual_entry, usual_entry
+from function_script.wire.fields import LENGTH, Fields, WireError
 
 # Longer texts are truncated. Kubernetes allows 253 bytes.
 _MAX_BYTES: Final = 256
@@ -16,9 +17,6 @@ _INPUT: Final = 4
 _COMPOSITE: Final = 1
 _STRUCT: Final = 1
 
-_ENTRY_TAG: Final = 0x0A
-_KEY_TAG: Final = 0x0A
-_VALUE_TAG: Final = 0x12
 _STRING_VALUE: Final = 3
 _STRUCT_VALUE: Final = 5
 
@@ -28,6 +26,8 @@ _METADATA: Final = b"metadata"
 _NAMESPACE: Final = b"namespace"
 _NAME: Final = b"name"
 _UID: Final = b"uid"
+_OF_OBJECT: Final = frozenset({_API_VERSION, _KIND})
+_OF_METADATA: Final = frozenset({_NAME, _NAMESPACE, _UID})
 
 
 class Identity(NamedTuple):
@@ -91,75 +91,33 @@ def _texts(data: bytes, start: int, end: int) -> dict[bytes, str]:
     """Return the identifying fields of the Kubernetes object at ``data[start:end]``."""
     texts: dict[bytes, str] = {}
     try:
-        entries = _Entries(data, start, end)
-        while entries.next():
-            if entries.key == _METADATA:
-                first, last = _content(data, entries.start, entries.end, _STRUCT_VALUE)
-                inner = _Entries(data, first, last)
-                while inner.next():
-                    if inner.key in (_NAME, _NAMESPACE, _UID):
-                        texts[inner.key] = _text(data, inner.start, inner.end)
-            elif entries.key in (_API_VERSION, _KIND):
-                texts[entries.key] = _text(data, entries.start, entries.end)
+        _add_texts(data, start, end, _OF_OBJECT, texts)
     except (WireError, IndexError):
-        pass
+        # What was read before counts.
+        return texts
     return texts
 
 
-class _Entries:
-    """A cursor over the Struct in ``data[start:stop]``: keys, and start and end of their Values."""
-
-    def __init__(self, data: bytes, start: int, stop: int) -> None:
-        self._data: bytes = data
-        self._stop: int = stop
-        self.key: bytes = b""
-        self.start: int = start
-        self.end: int = start
-        self._position: int = start
-
-    def next(self) -> bool:
-        """Move to the next entry; return False at the end. Raises WireError or IndexError."""
-        data, position = self._data, self._position
-        if position >= self._stop:
-            return False
-        # Beyond the end of the bytes these raise IndexError, which all callers expect.
-        size, key_tag = data[position + 1], position + 2
-        if size >= MORE:
-            size, key_tag = read_varint(data, position + 1, self._stop)
-        end = key_tag + size
-        key_end = key_tag + 2 + data[key_tag + 1]
-        if end > self._stop or not _is_usual(data, position, key_tag, key_end, end):
-            return self._next_unusual()
-        self.key = data[key_tag + 2 : key_end]
-        _, self.start = read_varint(data, key_end + 1, end)
-        self.end = self._position = end
-        return True
-
-    def _next_unusual(self) -> bool:
-        """Move to the next entry in any layout that protobuf allows."""
-        fields = Fields(self._data, self._position, self._stop)
-        if not fields.next():
-            return False
-        self._position = fields.end
-        self.key = b""
-        if fields.is_field(1, LENGTH):
-            key, value = read_entry(self._data, fields.start, fields.end)
+def _add_texts(
+    data: bytes, start: int, end: int, names: frozenset[bytes], texts: dict[bytes, str]
+) -> None:
+    """Add the texts with these names in the Struct at ``data[start:end]``, and in its metadata."""
+    position = start
+    while position < end:
+        key_start, key_end, value, stop = usual_entry(data, position, end)
+        key, value_end = data[key_start:key_end], stop
+        if not stop:
+            name, part, stop = unusual_entry(data, position, end)
             # A value in several parts was copied, and its offsets would mean nothing in these
             # bytes.
-            if value.data is self._data:
-                self.key, self.start, self.end = key.encode(), value.start, value.end
-        return True
-
-
-def _is_usual(data: bytes, position: int, key_tag: int, key_end: int, end: int) -> bool:
-    """Report whether an entry is a key of less than 128 bytes and then a value."""
-    return (
-        data[position] == _ENTRY_TAG
-        and data[key_tag] == _KEY_TAG
-        and data[key_tag + 1] < MORE
-        and key_end < end
-        and data[key_end] == _VALUE_TAG
-    )
+            if part is not None and part.data is data:
+                key, value, value_end = name.encode(), part.start, part.end
+        position = stop
+        if key in names:
+            texts[key] = _text(data, value, value_end)
+        elif key == _METADATA and names is _OF_OBJECT:
+            first, last = _content(data, value, value_end, _STRUCT_VALUE)
+            _add_texts(data, first, last, _OF_METADATA, texts)
 
 
 def _content(data: bytes, start: int, end: int, number: int) -> tuple[int, int]:

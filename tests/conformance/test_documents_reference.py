@@ -5,7 +5,7 @@ from generate import documents_page
 from support import generated
 from support.paths import ROOT
 
-from function_script.contribution import manual
+from function_script.contribution import dialects
 from function_script.contribution.dialects import SCRIPT
 from function_script.inputs import external_sources, program_source
 from function_script.request.program import OWN_REQUIREMENTS
@@ -39,6 +39,6 @@ def test_tables_are_fresh(*, update_goldens: bool) -> None:
 
 
 def test_tables_have_every_annotation_and_meta_kind() -> None:
-    annotations = [f"{manual.PREFIX}/{each.name}" for each in manual.ANNOTATIONS]
+    annotations = [f"{dialects.PREFIX}/{each.name}" for each in dialects.ANNOTATIONS]
     assert sorted(annotations) == sorted(SCRIPT.annotations.keys)
-    assert sorted(each.kind for each in manual.META_KINDS) == sorted(SCRIPT.kinds)
+    assert sorted(each.kind for each in dialects.META_KINDS) == sorted(SCRIPT.kinds)

@@ -16,7 +16,7 @@ from support.dispatching import parent_of
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until, wait_until_busy
 
 from function_script.request.limits import MIB, Limits
-from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
+from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply, fork_server
 from function_script.sandbox.outcome import Cause
 from function_script.texts.errors import SandboxError
 
@@ -143,10 +143,10 @@ def test_kill_fails_one_request_at_most() -> None:
         wait_until(lambda: open_files() <= files_before + 4 * (OPTIONS.workers + OPTIONS.min_idle))
 
 
-def test_zygote_that_is_late_is_replaced() -> None:
+def test_zygote_that_is_late_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its answers to old orders are ignored: later requests are all answered."""
-    options = replace(OPTIONS, answer_seconds=0.6, min_idle=0)
-    with Pool(options) as pool:
+    monkeypatch.setattr(fork_server, "ANSWER_SECONDS", 0.6)
+    with Pool(replace(OPTIONS, min_idle=0)) as pool:
         pool.prefork()
         workers = {number(pool.run(b"pid")) for _ in range(10)}
         zygote = parent_of(next(iter(workers)))
@@ -170,9 +170,10 @@ def resume(pid: int) -> None:
 
 
 @pytest.mark.attack
-def test_pool_with_a_stopped_zygote_is_not_available() -> None:
+def test_pool_with_a_stopped_zygote_is_not_available(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is available as long as a worker lives, and again when a new one does."""
-    with Pool(replace(OPTIONS, answer_seconds=PATIENCE_SECONDS, min_idle=0)) as pool:
+    monkeypatch.setattr(fork_server, "ANSWER_SECONDS", PATIENCE_SECONDS)
+    with Pool(replace(OPTIONS, min_idle=0)) as pool:
         pool.prefork()
         worker = number(pool.run(b"pid"))
         zygote = parent_of(worker)

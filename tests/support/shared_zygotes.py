@@ -15,7 +15,7 @@ import pytest
 from function_script.engines.registry import ENGINE_MODULES
 from function_script.sandbox import system
 from function_script.sandbox.confinement import Confinement
-from function_script.sandbox.idle_workers import Reaper, WorkerFactory
+from function_script.sandbox.idle_workers import WorkerFactory
 from function_script.sandbox.outcome import ExitStatus
 from function_script.sandbox.worker_process import WorkerProcess
 from function_script.sandbox.zygote_config import ZygoteConfig
@@ -51,9 +51,7 @@ class Zygotes:
                 factory.close()
             self._factories.clear()
 
-    def _lease(
-        self, config: ZygoteConfig, *, answer_seconds: float, is_strict: bool
-    ) -> WorkerFactory:
+    def _lease(self, config: ZygoteConfig, *, is_strict: bool) -> WorkerFactory:
         if config.limits.program_root is None:
             # A tool imports an engine when a program needs it: a worker of each test would again.
             config = replace(config, preload=ENGINE_MODULES)
@@ -61,7 +59,7 @@ class Zygotes:
             factory = self._factories.pop(config, None)
             if factory is None:
                 self._evict()
-                factory = self._build(config, answer_seconds=answer_seconds, is_strict=is_strict)
+                factory = self._build(config, is_strict=is_strict)
             self._factories[config] = factory
             self._users[config] = self._users.get(config, 0) + 1
         return _Lease(factory, lambda: self._give_back(config))
@@ -99,9 +97,6 @@ class _Lease:
         with self._lock:
             self._workers.pop(pid, None)
         return self._factory.reap(pid)
-
-    def start_reaper(self, reap: Callable[[WorkerProcess], object]) -> Reaper:
-        return self._factory.start_reaper(reap)
 
     def confinement(self) -> Confinement:
         return self._factory.confinement()

@@ -10,7 +10,7 @@ import hmac
 import time
 from typing import Final, NamedTuple, TypeAlias
 
-from function_script.documents.outdents import is_outdented
+from function_script.documents.rendered_lines import is_outdented
 from function_script.engines.gotemplate import printing
 from function_script.engines.gotemplate.errors import (
     CallError,

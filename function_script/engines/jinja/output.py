@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from function_script import documents
-from function_script.documents import outdents
+from function_script.documents.rendered_lines import find_outdented
 from function_script.engines.jinja import exceptions
 from function_script.engines.jinja.budget import MAX_INTEGER, Budget
 from function_script.engines.jinja.exceptions import Absent
@@ -125,7 +125,7 @@ def join_chunks(budget: Budget, chunks: Iterator[str], max_bytes: int) -> str:
         parts += batch
     whole = "".join(parts)
     if budget.lines:
-        budget.outdents = outdents.find(parts, budget.lines)
+        budget.outdents = find_outdented(parts, budget.lines)
     if whole.isascii():
         return whole
     try:

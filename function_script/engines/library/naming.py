@@ -14,7 +14,7 @@ from typing import Final
 import orjson
 
 from function_script.engines.library.function import Group
-from function_script.request.names import LABEL, LABEL_VALUE, MAX_LABEL, MAX_SUBDOMAIN
+from function_script.request.objects import LABEL, LABEL_VALUE, MAX_LABEL, MAX_SUBDOMAIN
 from function_script.request.values import Value
 
 GROUP: Final = Group(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from function_script.request.remote.reference import RemoteReference
-from function_script.wire import fields, request, write
+from function_script.wire import fields, request
 
 MAX_FILES: Final = 1_000
 MAX_BYTES: Final = 8 << 20
@@ -25,9 +25,9 @@ class Content:
 def encode(content: Content) -> bytes:
     """Encode content as a message."""
     entries = [
-        write.entry_field(_TEXT, name, text.encode()) for name, text in content.texts.items()
+        fields.entry_field(_TEXT, name, text.encode()) for name, text in content.texts.items()
     ]
-    return b"".join([*entries, write.varint_field(_IS_FILE, content.is_file)])
+    return b"".join([*entries, fields.varint_field(_IS_FILE, content.is_file)])
 
 
 def decode(payload: bytes) -> Content:
@@ -47,7 +47,7 @@ def decode(payload: bytes) -> Content:
 def attach(data: bytes, payloads: Iterable[tuple[RemoteReference, bytes]]) -> bytes:
     """Return a RunFunctionRequest with the encoded contents of references."""
     entries = [
-        write.entry_field(request.REMOTE_TEXTS, reference.key, payload)
+        fields.entry_field(request.REMOTE_TEXTS, reference.key, payload)
         for reference, payload in payloads
     ]
     # A message is a sequence of fields, so that appending some is all it takes.

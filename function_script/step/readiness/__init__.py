@@ -1,6 +1,6 @@
 """Readiness of objects in the cluster, with the reason where one is not ready.
 
-`kinds` has a rule for each kind; `rules` parses the rule that an author states for one resource.
+`kinds` has a rule for each kind; `checks` parses the rule that an author states for one resource.
 Nothing here knows the protocol.
 """
 
@@ -8,9 +8,8 @@ from collections.abc import Mapping
 
 from function_script.request.objects import find_path
 from function_script.request.values import Readable
-from function_script.step.readiness.checks import READY, Verdict, not_ready
+from function_script.step.readiness.checks import READY, Rule, Verdict, not_ready, parse_rule
 from function_script.step.readiness.kinds import rule_of
-from function_script.step.readiness.rules import Rule, parse_rule
 
 __all__ = ["READY", "Rule", "Verdict", "judge", "not_ready", "parse_rule"]
 

@@ -1,10 +1,21 @@
-"""Verdicts on objects, and the checks that rules are made of: conditions, fields, replicas."""
+"""Verdicts on objects, the checks that rules are made of, and the rules that authors state."""
 
+import json
+import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from function_script.request.objects import find_condition, find_path
+from function_script.request.objects import find_condition, find_path, parse_path
 from function_script.request.values import Readable
+
+_CONDITION: Final = re.compile(r"condition\s+(?P<type>[A-Za-z0-9./_-]+)(\s*==\s*(?P<status>\w+))?")
+_COMPARISON: Final = re.compile(r"(?P<path>[^=\s]+)\s*==\s*(?P<value>.+)")
+_ROOTS: Final = ("data", "metadata", "spec", "status")
+_NOT_A_PATH: Final = re.compile(r"[\s=]")
+_STATUSES: Final = ("True", "False", "Unknown")
+HINT: Final = (
+    'write "Exists", "Never", "condition Available", "status.endpoint" or "status.phase == Bound"'
+)
 
 Resource: TypeAlias = Mapping[str, Readable]
 
@@ -158,3 +169,69 @@ def _is_stale(resource: Resource, observed_generation: Readable) -> bool:
 def _to_number(value: Readable, default: float) -> float:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return float(value) if is_number and isinstance(value, (int, float)) else default
+
+
+class Rule:
+    """A check with its source text; equal texts are equal rules."""
+
+    __slots__ = ("_check", "text")
+
+    def __init__(self, text: str, check: Check) -> None:
+        self.text = text
+        self._check = check
+
+    def __call__(self, resource: Resource) -> Verdict:
+        """Judge an object that exists."""
+        return self._check(resource)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rule) and other.text == self.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+
+def parse_rule(text: str) -> Rule:
+    """Parse the rule that an author states for one resource (``ready-when``).
+
+    Raises ValueError "cannot read the rule …".
+    """
+    rule = text.strip()
+    check: Check
+    if rule == "Exists":
+        check = exists
+    elif rule == "Never":
+        check = never
+    elif match := _CONDITION.fullmatch(rule):
+        status = match["status"] or "True"
+        if status not in _STATUSES:
+            cause = f"a condition is {', '.join(_STATUSES)}, not {status}"
+            raise ValueError(f'cannot read the rule "{rule}": {cause}')
+        check = condition(match["type"], status)
+    elif match := _COMPARISON.fullmatch(rule):
+        check = field_is(_check_path(rule, match["path"]), _parse_value(match["value"]))
+    else:
+        check = field(_check_path(rule, rule))
+    return Rule(text, check)
+
+
+def _check_path(text: str, path: str) -> str:
+    """Return the path of a field, which must lie below one of the usual roots."""
+    try:
+        parts = parse_path(path)
+    except ValueError as error:
+        raise ValueError(f'cannot read the rule "{text}": {error}') from error
+    # One word alone is a misspelled keyword rather than a field of every object.
+    if not parts[1:] or parts[0] not in _ROOTS or _NOT_A_PATH.search(path):
+        raise ValueError(f'cannot read the rule "{text}": {HINT}')
+    return path
+
+
+def _parse_value(text: str) -> Readable:
+    """Parse a scalar of JSON; any other text is itself."""
+    text = text.strip()
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if value is None or isinstance(value, (str, int, float, bool)) else text

@@ -13,8 +13,7 @@ from function_script.inputs import ReadinessOptions
 from function_script.request import objects
 from function_script.request.values import Object, Readable
 from function_script.step.readiness import judge
-from function_script.step.sequencing.cluster_state import ClusterState
-from function_script.step.sequencing.dependencies import Graph
+from function_script.step.sequencing.dependencies import ClusterState, Graph
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import DocumentError
 from function_script.wire import enums

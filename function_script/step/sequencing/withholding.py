@@ -13,12 +13,11 @@ from function_script import wire
 from function_script.contribution import Contribution, DesiredResource
 from function_script.inputs import ReadinessOptions, Step
 from function_script.request import objects
-from function_script.request.program import Deferred
+from function_script.request.program import Blocked, Deferred
 from function_script.request.request import has_unanswered
 from function_script.request.values import Readable
-from function_script.step.blocked import Blocked
 from function_script.step.sequencing import dependencies, usages
-from function_script.step.sequencing.cluster_state import ClusterState
+from function_script.step.sequencing.dependencies import ClusterState
 from function_script.step.sequencing.managed_fields import applied_configuration
 from function_script.texts.diagnostics import cut
 from function_script.texts.errors import DocumentError

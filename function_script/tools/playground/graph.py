@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from function_script.request import objects
+from function_script.request.program import Blocked
 from function_script.request.values import Object, Value
-from function_script.step.blocked import Blocked
 from function_script.tools import manifests
 from function_script.tools.render import RenderResult
 

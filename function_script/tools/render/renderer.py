@@ -10,9 +10,9 @@ from functools import partial
 from typing import TypeAlias
 
 from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
+from function_script.request.program import Blocked
 from function_script.request.values import Object
 from function_script.sandbox import Pool
-from function_script.step.blocked import Blocked
 from function_script.texts.errors import LimitError
 from function_script.tools import render
 from function_script.tools.render import RenderInputs, operation, steps

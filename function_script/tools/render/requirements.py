@@ -8,8 +8,8 @@ from typing import Final, Self, TypeAlias
 
 from function_script import wire
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.request.program import Blocked
 from function_script.request.values import Object, Value
-from function_script.step.blocked import Blocked
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError, ProgramError
 from function_script.tools import manifests

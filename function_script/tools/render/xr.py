@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from function_script.request import names, objects
+from function_script.request import objects
 from function_script.request.values import Object, Value
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
@@ -375,4 +375,4 @@ def is_object_name(name: str, group: str, kind: str) -> bool:
     """Report whether ``name`` is an RFC 1123 subdomain; names of RBAC kinds may have colons."""
     if group == _RBAC_GROUP and kind in _RBAC_KINDS:
         name = name.replace(":", "")
-    return names.is_subdomain(name)
+    return objects.is_subdomain(name)

@@ -80,10 +80,10 @@ def find_unknown_metadata(value: Object, schema: Object) -> Iterator[tuple[str, 
 
 def find_text_problems(value: Object) -> Iterator[Problem]:
     """Yield the problems of values that must be base64."""
-    from function_script.contribution import text_fields  # noqa: PLC0415 - slow to import
+    from function_script.contribution import sanitize  # noqa: PLC0415 - slow to import
 
     problems = ProblemList()
-    text_fields.check(ObjectReader(value, "", problems), problems)
+    sanitize.check_texts(ObjectReader(value, "", problems), problems)
     for each in problems:
         yield Problem(type="schema", field=each.path, message=str(each), path=each.path)
 

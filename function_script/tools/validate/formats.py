@@ -10,7 +10,7 @@ from datetime import date
 from typing import Final
 from urllib.parse import urlsplit
 
-from function_script.request import names, quantities
+from function_script.request import objects, quantities
 
 _TIME: Final = re.compile(
     r"(?P<date>[^Tt]*)[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?"
@@ -69,8 +69,8 @@ _CHECKS: Final[dict[str, _Check]] = {
     "hexcolor": _pattern("#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})"),
     "hostname": _HOSTNAME.fullmatch,
     "ipv4": ipaddress.IPv4Address,
-    "k8slongname": names.is_subdomain,
-    "k8sshortname": names.is_label,
+    "k8slongname": objects.is_subdomain,
+    "k8sshortname": objects.is_label,
     "mac": _pattern("([0-9a-fA-F]{2}[:-]){5}([0-9a-fA-F]{2}[:-]){0,2}[0-9a-fA-F]{2}"),
     "rgbcolor": _pattern(rf"rgb\(\s*{_BYTE}\s*,\s*{_BYTE}\s*,\s*{_BYTE}\s*\)"),
     "ssn": _pattern("[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}"),

@@ -1,6 +1,6 @@
 import pytest
 
-from function_script.contribution import text_fields
+from function_script.contribution import sanitize
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object, Value
 from function_script.texts.problems import ProblemList
@@ -8,7 +8,7 @@ from function_script.texts.problems import ProblemList
 
 def _problems(resource: Object) -> list[str]:
     problems = ProblemList()
-    text_fields.check(ObjectReader(resource, "", problems), problems)
+    sanitize.check_texts(ObjectReader(resource, "", problems), problems)
     return [f"{problem.path}: {problem.text}" for problem in problems]
 
 

@@ -8,7 +8,7 @@ import yaml
 from support.timing import stretched
 
 from function_script import documents
-from function_script.documents import kubernetes_yaml
+from function_script.documents import errors, kubernetes_yaml
 from function_script.texts.errors import DocumentError, FatalError, LimitError
 
 MANY = "more than 200,000 values"
@@ -90,7 +90,7 @@ def test_parser_without_libyaml_gives_the_same(monkeypatch: pytest.MonkeyPatch) 
     """PyYAML's own parser has the same values and positions."""
     text = "# c\na: [yes, 0777, *b]\n".replace("*b", "'q'") + "b: &b |\n  text\nc: *b\n"
     expected = kubernetes_yaml.parse(text, nodes=100, depth=10)
-    monkeypatch.setattr(kubernetes_yaml, "Parser", yaml.SafeLoader)
+    monkeypatch.setattr(errors, "Parser", yaml.SafeLoader)
     assert kubernetes_yaml.parse(text, nodes=100, depth=10) == expected
     with pytest.raises(FatalError, match="line 2: mapping values are not allowed here"):
         documents.read_value("a: 1\nb: c: d")

@@ -3,7 +3,7 @@
 import pytest
 from support import builders
 
-from function_script.documents import outdents
+from function_script.documents.rendered_lines import find_outdented
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.values import Object
 
@@ -197,4 +197,4 @@ def test_lines_in_their_place_are_no_warning(language: str, body: str) -> None:
 def test_outdented_values_are_found_in_the_parts(
     parts: list[str], values: list[str], ranges: list[tuple[int, int]]
 ) -> None:
-    assert outdents.find(parts, values) == ranges
+    assert find_outdented(parts, values) == ranges

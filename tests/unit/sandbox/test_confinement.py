@@ -18,7 +18,6 @@ from function_script.sandbox import (
     Pool,
     PoolOptions,
     confinement,
-    ipc,
     seccomp,
     spawn_errors,
 )
@@ -143,18 +142,6 @@ def test_combined_confinements_lack_what_one_lacks() -> None:
     combined = confinement.combine([PARTIAL, Confinement(), other])
     assert list(combined.missing) == [Measure.SYSTEM_CALLS, Measure.MEMORY, Measure.PROCESSES]
     assert confinement.combine([]) == Confinement()
-
-
-def test_answers_of_the_zygote_are_parsed() -> None:
-    """An answer begins with the number of its order."""
-    refused = ipc.pack_refused_fork(7, CallRefusedError(Call.PIDFD_OPEN, errno.ENOSYS))
-    assert ipc.read_number(refused) == 7
-    with pytest.raises(CallRefusedError, match="pidfd_open: Function not implemented"):
-        ipc.unpack_fork(refused)
-    assert ipc.unpack_fork(ipc.pack_fork(8, 123)) == 123
-    assert ipc.unpack_order(ipc.pack_order(9, 5)) == (9, 5)
-    exit_status = ipc.unpack_exit_status(ipc.pack_exit_status(10, signal.SIGKILL, 4096))
-    assert (exit_status.status, exit_status.peak_bytes) == (signal.SIGKILL, 4096)
 
 
 REFUSALS = [

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from function_script.sandbox.batch import POLL_SECONDS, Batch, Run
-from function_script.sandbox.history import HEAVY_SECONDS, CostEstimates, CpuShare
-from function_script.sandbox.identity import RequestIdentity
+from function_script.sandbox.batch import POLL_SECONDS, Batch, RequestIdentity, Run
+from function_script.sandbox.history import HEAVY_SECONDS, History
 from function_script.sandbox.outcome import Failed, Reply
 from function_script.sandbox.scheduler import Scheduler
 
@@ -39,17 +38,16 @@ class Machine:
     answers: list[float] = field(default_factory=list)
     refused_after: list[float] = field(default_factory=list)
     lost_seconds: float = 0.0
-    costs: CostEstimates = field(default_factory=CostEstimates)
+    history: History = field(default_factory=History)
 
     def __post_init__(self) -> None:
-        self.cpu_share = CpuShare()
+        self.cpu_share = self.history.share
         self.scheduler = Scheduler(
             fast_slots=2,
             heavy_slots=1,
             slow_slots=16,
             queue_size=1_000,
-            costs=self.costs,
-            share=self.cpu_share,
+            history=self.history,
         )
 
     def call(self, number: int, deadline_seconds: float) -> None:
@@ -87,12 +85,12 @@ class Machine:
         batch, identity = work.batch, work.batch.run.identity
         if work.used_seconds >= CPU_SECONDS:
             self.answers.append(self.now)
-            self.costs.observe(identity, work.used_seconds)
+            self.history.costs.observe(identity, work.used_seconds)
         elif self.now >= batch.run.deadline:
             self.lost_seconds += work.used_seconds
         else:
             if work.used_seconds > HEAVY_SECONDS and not self.scheduler.is_slow(batch):
-                self.costs.raise_to(identity, work.used_seconds)
+                self.history.costs.raise_to(identity, work.used_seconds)
                 self.scheduler.demote(batch)
             return
         self.begun.remove(work)

@@ -3,10 +3,10 @@
 import pytest
 from support.sandbox_handlers import PROBLEM
 
+from function_script.request.program import Blocked
 from function_script.sandbox import report
 from function_script.sandbox.outcome import Cause
 from function_script.sandbox.report import WorkerReport
-from function_script.step.blocked import Blocked
 from function_script.step.telemetry import RequestInfo
 from function_script.texts.diagnostics import Code, Diagnostic, Note
 from function_script.texts.source import Excerpt, Span

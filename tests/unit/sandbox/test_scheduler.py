@@ -5,9 +5,8 @@ from collections.abc import Callable, Hashable
 
 import pytest
 
-from function_script.sandbox.batch import Batch, Run
-from function_script.sandbox.history import CostEstimates, CpuShare
-from function_script.sandbox.identity import RequestIdentity
+from function_script.sandbox.batch import Batch, RequestIdentity, Run
+from function_script.sandbox.history import History
 from function_script.sandbox.outcome import Cause, Failed, Reply
 from function_script.sandbox.scheduler import Scheduler
 
@@ -25,14 +24,14 @@ class Caller:
         batch_delay: Callable[[], float] = float,
         share: float = 1.0,
     ) -> None:
-        self.costs, self.share = CostEstimates(), CpuShare(share)
+        history = History(share)
+        self.costs, self.share = history.costs, history.share
         self.scheduler = Scheduler(
             fast_slots=fast_slots,
             heavy_slots=heavy_slots,
             slow_slots=slow_slots,
             queue_size=queue_size,
-            costs=self.costs,
-            share=self.share,
+            history=history,
             batch_delay=batch_delay,
         )
         self.batches: dict[Run, Batch] = {}

@@ -13,11 +13,10 @@ import pytest
 from support.timing import PATIENCE_SECONDS, wait_until
 
 from function_script.sandbox import Pool, PoolOptions
-from function_script.server import ServeOptions, ops
+from function_script.server import ops
 from function_script.server.ops import HttpResponse, OpsEndpoints, OpsHttpServer
 from function_script.texts.errors import InputError
 
-OPTIONS = ServeOptions(insecure=True, metrics_address="127.0.0.1:0")
 GET = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
 PAGES = {
     "/livez": lambda: HttpResponse(200, b"ok\n"),
@@ -222,9 +221,9 @@ def pool() -> Iterator[Pool]:
 
 def test_ready_is_who_serves_and_has_a_worker(pool: Pool) -> None:
     """Both are needed for /readyz; /livez needs neither."""
-    endpoints = OpsEndpoints(pool, OPTIONS, None)
+    endpoints = OpsEndpoints(pool, None)
     with ExitStack() as stack:
-        port = endpoints.open(stack)
+        port = endpoints.open("127.0.0.1:0", stack)
         assert fetch(port, "/readyz") == (503, b"not ready: not serving\n")
         endpoints.is_serving = True
         assert fetch(port, "/readyz") == (503, b"not ready: no worker\n")
@@ -241,5 +240,4 @@ def test_ready_is_who_serves_and_has_a_worker(pool: Pool) -> None:
 
 def test_ops_without_an_address_serves_nothing(pool: Pool) -> None:
     with ExitStack() as stack:
-        options = ServeOptions(insecure=True, metrics_address="")
-        assert OpsEndpoints(pool, options, None).open(stack) == 0
+        assert OpsEndpoints(pool, None).open("", stack) == 0

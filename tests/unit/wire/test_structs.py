@@ -272,10 +272,11 @@ def test_managed_fields_are_left_out_unread() -> None:
 def test_object_in_a_struct_is_indexed_and_nothing_else_is() -> None:
     """Its keys can be decoded one by one."""
     parts = wire.index_struct(wire.encode_struct({"a": {"b": [1], "c": None}, "d": [2], "e": "x"}))
-    inner = wire.index_part(parts["a"])
-    assert inner is not None
+    opened = wire.open_part(parts["a"])
+    assert opened is not None
+    inner = wire.index_object(opened)
     assert {key: wire.decode_part(inner[key]) for key in inner} == {"b": [1], "c": None}
-    assert [wire.index_part(parts[key]) for key in ("d", "e")] == [None, None]
+    assert [wire.open_part(parts[key]) for key in ("d", "e")] == [None, None]
 
 
 def test_keys_come_in_the_order_of_the_bytes_unless_sorted() -> None:
