@@ -22,7 +22,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 PACKAGE = Path("function_script")
-CODEC = (*("fields", "messages", "decode", "encode", "request", "response", "identity"),)
+CODEC = ("fields", "messages", "decode", "encode", "request", "response", "identity")
 SYNTAX = ("lexer", "nodes", "parser")
 OPERATIONS = ("expressions", "statements")
 COMPILER = ("values", "pipelines", "templates")
