@@ -149,7 +149,8 @@ def _hashable(item: object) -> object:
     if isinstance(item, list):
         return kind, values.is_nil(item), tuple(map(_hashable, item))
     if isinstance(item, values.Struct):
-        return kind, _hashable(dict(item.fields))
+        # The fields of a time and of a version are not exported, and count as well.
+        return kind, tuple(map(_hashable, item.content()))
     # NaN equals nothing, not even itself.
     return object() if item != item else (kind, item)  # noqa: PLR0124 # how to know NaN
 
