@@ -23,7 +23,10 @@ from function_script.tools.project import SUFFIXES, Project
 # A file without one of these words has nothing to check.
 _WORDS: Final = re.compile(
     "|".join(
-        ("Composition|Operation|CompositeResourceDefinition", *(kind for _, kind in inputs.LANGUAGES))
+        (
+            "Composition|Operation|CompositeResourceDefinition",
+            *(kind for _, kind in inputs.LANGUAGES),
+        )
     )
 )
 _SEPARATOR: Final = re.compile(r"^---", re.MULTILINE)
