@@ -109,6 +109,7 @@ def _find_words(name: str, statement: str) -> list[re.Match[str]]:
     if not name[:1].isalnum():
         # Do not match "=" and "}" inside of "==" and "}}".
         word = rf"(?<![=!<>{{}}]){re.escape(name)}(?![=}}])"
+    # A looked-up name is more certain than a variable, and the part of a longer word the least.
     for pattern in (rf"(?<=[.|]){word}|(?<=[.|] ){word}", word, re.escape(name)):
         matches = [
             match

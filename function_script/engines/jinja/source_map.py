@@ -184,6 +184,7 @@ def _pieces(chunks: Iterable[str], sources: Mapping[str, Source]) -> Iterator[Pi
     environment = Environment()
     token_lists = {name: tokens.read(environment, each.text) for name, each in sources.items()}
     for chunk in chunks:
+        # A text that lost its writer, as in a macro, has no place: any template will do.
         is_static, template, offset = getattr(chunk, "writer", None) or (True, "0", -1)
         tokens_of = token_lists[template]
         start, end, expression = offset, offset + len(chunk), None
