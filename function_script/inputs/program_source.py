@@ -51,13 +51,13 @@ def read_program(fields: ObjectReader, language: Language, sources: ProgramSourc
         source = fields.choice("source", _SOURCES)
     if source is None:
         return NO_PROGRAM
-    reject_keys(
+    _reject_keys(
         fields, *(key for key in SECTIONS.values() if key != SECTIONS.get(source)), beside=source
     )
     if source == INLINE:
         program = _read_inline(fields, language)
     else:
-        reject_keys(fields, language.text_field, "modules", beside=source)
+        _reject_keys(fields, language.text_field, "modules", beside=source)
         program = _read_from_source(fields, language, sources, source)
     entries = fields.value.get("modulesFrom")
     if isinstance(entries, list) and len(entries) > MAX_PLACES:
@@ -73,17 +73,17 @@ def read_program(fields: ObjectReader, language: Language, sources: ProgramSourc
     return replace(program, modules=modules)
 
 
-def reject_keys(fields: ObjectReader, *keys: str, beside: str) -> None:
+def _reject_keys(fields: ObjectReader, *keys: str, beside: str) -> None:
     """Add a problem for each of ``keys`` that is set, as the source is ``beside``."""
     for key in keys:
         if fields.value.get(key) is not None:
             fields.problems.add(fields.at(key), f"must not be set when source is {beside}")
 
 
-def text(fields: ObjectReader, key: str, *, beside: str) -> str:
+def _read_text(fields: ObjectReader, key: str) -> str:
     """Return a program's text, which must be more than blanks; "" after a problem."""
     if fields.value.get(key) is None:
-        fields.problems.add(fields.at(key), f"is required when source is {beside}")
+        fields.problems.add(fields.at(key), f"is required when source is {INLINE}")
         return ""
     value = fields.text(key)
     if value is not None and not value.strip(_BLANKS):
@@ -91,11 +91,12 @@ def text(fields: ObjectReader, key: str, *, beside: str) -> str:
     return value or ""
 
 
-def section(fields: ObjectReader, key: str, *, beside: str) -> ObjectReader | None:
+def _section(fields: ObjectReader, source: str) -> ObjectReader | None:
     """Return the object of a source; None after a problem."""
+    key = SECTIONS[source]
     if fields.value.get(key) is None:
         hint = parsing.FORMS if key == parsing.FIELD else None
-        fields.problems.add(fields.at(key), f"is required when source is {beside}", hint=hint)
+        fields.problems.add(fields.at(key), f"is required when source is {source}", hint=hint)
         return None
     return _open(fields, key)
 
@@ -140,7 +141,7 @@ def _read_inline(fields: ObjectReader, language: Language) -> Program:
         problem = f"must be a string, not {type_phrase(fields.value[key])}"
         fields.problems.add(fields.at(key), problem, hint=f"write the program below `{key}: |`")
         return NO_PROGRAM
-    main = Source(name=key, text=text(fields, key, beside=INLINE))
+    main = Source(name=key, text=_read_text(fields, key))
     return Program(main=main, modules=_read_named_texts(fields, "modules"))
 
 
@@ -184,7 +185,7 @@ def _read_named_texts(fields: ObjectReader, key: str) -> dict[str, Source]:
 def _read_from_source(
     fields: ObjectReader, language: Language, sources: ProgramSources, source: str
 ) -> Program:
-    holder = section(fields, SECTIONS[source], beside=source)
+    holder = _section(fields, source)
     if holder is None:
         return NO_PROGRAM
     if language.has_named_texts:

@@ -161,6 +161,7 @@ def _draw(span: Span, excerpt: Excerpt | None, columns: int | None) -> list[str]
     if columns is not None:
         room = max(_MIN_COLUMNS, columns - margin - len(" | "))
         if column is not None and column + min(span.width, room // 2) > room:
+            # The span comes into the middle, so that text is around it on both sides.
             start = max(0, column - room // 2)
         end = start + room
     is_cut = excerpt.first_column > 1 or start > 0

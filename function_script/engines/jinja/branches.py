@@ -26,7 +26,8 @@ class _Body(NamedTuple):
     last_line: int
 
 
-# The bodies of the program that is compiled, and what the run of one has entered.
+# The bodies of the program that is compiled, and what the run of one has entered. Generated code
+# can import a name of this module, and has no way to an object of one build.
 _BODIES: Final[list[_Body]] = []
 _ENTERED: Final[set[tuple[str, int]]] = set()
 

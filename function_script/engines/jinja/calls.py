@@ -1,4 +1,4 @@
-"""Callables of templates: functions, filters and tests, and the context that they receive.
+"""Callables of templates: functions, filters and tests.
 
 Their tables are built here, and a call's arguments are matched with its signature here, because
 Python's own TypeError names parameters that the template's author cannot see.
@@ -10,15 +10,14 @@ from collections.abc import Hashable, Iterable, Mapping
 from functools import lru_cache
 from typing import Protocol, cast
 
-from jinja2 import Environment, Undefined
+from jinja2 import Undefined
 
-from function_script.engines.jinja.budget import CHARACTERS_PER_STEP, Budget
 from function_script.engines.jinja.exceptions import MissingError, RenderError
 from function_script.engines.jinja.output import to_plain
+from function_script.engines.jinja.run import CHARACTERS_PER_STEP, Run
 from function_script.engines.jinja.wording import reword
 from function_script.engines.library import FUNCTIONS, ArgumentError, Function
 from function_script.engines.signatures import NULL, WrongArgument
-from function_script.request.program import Scope
 from function_script.request.values import Readable
 from function_script.texts.errors import HintedError
 
@@ -26,29 +25,10 @@ from function_script.texts.errors import HintedError
 _READINGS = 4
 
 
-class CallContext(Protocol):
-    """The first argument of every callable: the current run, as far as callables may use it."""
-
-    @property
-    def budget(self) -> Budget:
-        """The budget that is charged before any work is done."""
-
-    @property
-    def environment(self) -> Environment:
-        """The environment with the lookups and the tables of filters and tests."""
-
-    @property
-    def scope(self) -> Scope:
-        """The request and the composite resource."""
-
-    def log(self, line: str) -> None:
-        """Write one line to the function's log."""
-
-
 class Call(Protocol):
-    """A callable: the context, for filters and tests the value, then the template's arguments."""
+    """A callable: the run, for filters and tests the value, then the template's arguments."""
 
-    def __call__(self, run: CallContext, /, *arguments: object, **named: object) -> object:
+    def __call__(self, run: Run, /, *arguments: object, **named: object) -> object:
         """Return the value; raise TypeError when the arguments do not fit."""
 
 
@@ -101,7 +81,7 @@ class LibraryFunction:
         # Parameters that are only looked into are not copied: they may be all observed state.
         self.lazy = {each.name for each in function.parameters if each.is_view}
 
-    def __call__(self, run: CallContext, /, *arguments: object, **named: object) -> object:
+    def __call__(self, run: Run, /, *arguments: object, **named: object) -> object:
         """Call it; raises RenderError where the library raises ValueError."""
         # The library itself rejects surplus arguments.
         names = itertools.chain(self.names, itertools.repeat(""))
@@ -121,7 +101,7 @@ class LibraryFunction:
             run.budget.charge_characters(len(result))
         return result
 
-    def _read(self, run: CallContext, name: str, value: object) -> Readable:
+    def _read(self, run: Run, name: str, value: object) -> Readable:
         if isinstance(value, str):
             run.budget.spend(_READINGS * len(value) // CHARACTERS_PER_STEP)
             return value

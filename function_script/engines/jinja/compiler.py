@@ -232,6 +232,7 @@ class CodeGenerator(JinjaCodeGenerator):
     def visit(self, node: nodes.Node, *args: object, **kwargs: object) -> object:
         """Write a node; the iterable of a loop is wrapped in the charge for the loop."""
         if isinstance(node, nodes.Tuple) and node.ctx == "store":
+            # To unpack a value is no call: the place of its failure begins with the first name.
             self.begin(node)
         cost = self._iteration_costs.get(id(node))
         if cost is None:

@@ -12,11 +12,11 @@ from typing import cast
 from jinja2 import Undefined, nodes
 from jinja2.compiler import Frame
 
-from function_script.engines.jinja.budget import Budget
 from function_script.engines.jinja.compiler import CodeGenerator
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.exceptions import MissingError, Strict
 from function_script.engines.jinja.output import join_chunks
+from function_script.engines.jinja.run import Budget
 
 Gaps = list[tuple[int, MissingError]]
 _SEPARATOR = re.compile(r"^---", re.MULTILINE)

@@ -9,7 +9,7 @@ from typing import Final
 
 from jinja2 import nodes
 
-from function_script.engines.jinja import run, tokens
+from function_script.engines.jinja import functions, tokens
 from function_script.engines.jinja.arguments import Types
 from function_script.engines.jinja.parser import parse_program
 from function_script.engines.jinja.policy import Violation
@@ -29,7 +29,7 @@ _WORDS: Final = {
 }
 # A value in single braces: YAML reads a map with one key.
 _SINGLE_BRACES: Final = re.compile(
-    rf"(?::|-)[ ]+(?P<value>\{{[ ]*(?:{'|'.join(('spec', 'xr', *run.REQUEST_PARTS))})"
+    rf"(?::|-)[ ]+(?P<value>\{{[ ]*(?:{'|'.join(('spec', 'xr', *functions.REQUEST_PARTS))})"
     r"(?:\.\w+)+[ ]*\})[ ]*$",
     re.MULTILINE,
 )
@@ -113,7 +113,7 @@ def _is_bound_outside(name: str, loop: nodes.For, tree: nodes.Template) -> bool:
     names = [*tree.find_all(nodes.Name)]
     count = sum(each.name == name and each.ctx != "load" for each in names)
     inside = sum(each.name == name and each.ctx != "load" for each in loop.find_all(nodes.Name))
-    return count > inside or name in run.NAMES or any(tree.find_all(_IMPORTING))
+    return count > inside or name in functions.NAMES or any(tree.find_all(_IMPORTING))
 
 
 def _count_reads(name: str, node: nodes.Node) -> int:

@@ -11,8 +11,9 @@ from jinja2 import TemplateError
 from function_script.engines import foreign_syntax
 from function_script.engines.allowance import Allowance
 from function_script.engines.jinja import deferral, exceptions, paths, positions, programs, wording
+from function_script.engines.jinja.functions import find_roots
 from function_script.engines.jinja.output import join_chunks
-from function_script.engines.jinja.run import Run, find_roots
+from function_script.engines.jinja.run import Run
 from function_script.engines.jinja.source_map import Costs, LineLocator
 from function_script.request.limits import Limits
 from function_script.request.program import MissingValue, Program, Scope, TemplateResult

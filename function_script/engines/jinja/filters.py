@@ -14,17 +14,16 @@ from typing import TypeAlias, TypeVar, cast
 from jinja2 import Undefined
 
 from function_script.engines.jinja import exceptions, runtime
-from function_script.engines.jinja.budget import Budget
 from function_script.engines.jinja.calls import (
     LIBRARY,
     LIBRARY_FILTERS,
     Call,
-    CallContext,
     LibraryFunction,
     build_table,
 )
 from function_script.engines.jinja.lookups import Group
 from function_script.engines.jinja.output import to_flow_yaml, to_text
+from function_script.engines.jinja.run import Budget, Run
 from function_script.engines.jinja.runtime import add, is_number
 from function_script.engines.tables import Table
 from function_script.texts.problems import suggest
@@ -49,52 +48,50 @@ Check: TypeAlias = Callable[[object], bool]
 _ITERABLE = (list, tuple, range, str, Mapping)
 
 
-def string(run: CallContext, value: object) -> str:
+def string(run: Run, value: object) -> str:
     """The value as it would be written."""
     return to_text(run.budget, value)
 
 
-def _charged_text(run: CallContext, value: object) -> str:
+def _charged_text(run: Run, value: object) -> str:
     whole = to_text(run.budget, value)
     run.budget.charge_characters(len(whole))
     return whole
 
 
-def lower(run: CallContext, value: object) -> str:
+def lower(run: Run, value: object) -> str:
     """The text in lower case."""
     return _charged_text(run, value).lower()
 
 
-def upper(run: CallContext, value: object) -> str:
+def upper(run: Run, value: object) -> str:
     """The text in upper case."""
     return _charged_text(run, value).upper()
 
 
-def capitalize(run: CallContext, value: object) -> str:
+def capitalize(run: Run, value: object) -> str:
     """The text with its first letter in upper case and the others in lower case."""
     return _charged_text(run, value).capitalize()
 
 
-def title(run: CallContext, value: object) -> str:
+def title(run: Run, value: object) -> str:
     """The text with each word's first letter in upper case."""
     return _charged_text(run, value).title()
 
 
-def trim(run: CallContext, value: object, chars: object = None) -> object:
+def trim(run: Run, value: object, chars: object = None) -> object:
     """The text without white space, or without these characters, at both ends."""
     return runtime.call_string_method(run.budget, to_text(run.budget, value), "strip", (chars,))
 
 
-def split(
-    run: CallContext, value: object, separator: object = None, maxsplit: object = -1
-) -> object:
+def split(run: Run, value: object, separator: object = None, maxsplit: object = -1) -> object:
     """The parts of a text between separators; without one, its words."""
     return runtime.call_string_method(
         run.budget, to_text(run.budget, value), "split", (separator, maxsplit)
     )
 
 
-def replace(run: CallContext, value: object, old: object, new: object, count: object = -1) -> str:
+def replace(run: Run, value: object, old: object, new: object, count: object = -1) -> str:
     """The text with every ``old`` replaced, or the first ``count`` of them."""
     budget = run.budget
     whole = to_text(budget, value)
@@ -102,7 +99,7 @@ def replace(run: CallContext, value: object, old: object, new: object, count: ob
 
 
 def indent(
-    run: CallContext, value: object, width: object = 4, first: object = False, blank: object = False
+    run: Run, value: object, width: object = 4, first: object = False, blank: object = False
 ) -> str:
     """Indent every line but the first (with ``first`` also that) and empty ones (``blank``)."""
     whole = to_text(run.budget, value)
@@ -121,7 +118,7 @@ def indent(
 
 
 def default(
-    _run: CallContext, value: object, default_value: object = "", boolean: object = False
+    _run: Run, value: object, default_value: object = "", boolean: object = False
 ) -> object:
     """The value, or the default where it does not exist (with ``boolean``: or is false)."""
     if isinstance(value, Undefined) or (boolean and not value):
@@ -129,9 +126,7 @@ def default(
     return value
 
 
-def required(
-    run: CallContext, value: object, message: object = "a required value is missing"
-) -> object:
+def required(run: Run, value: object, message: object = "a required value is missing") -> object:
     """The value; stops with the message where it does not exist, is null or an empty text."""
     if isinstance(value, Undefined) or value is None or value == "":
         raise exceptions.AuthorError(to_text(run.budget, message), name="required")
@@ -141,12 +136,12 @@ def required(
 # Numbers
 
 
-def absolute(_run: CallContext, value: object) -> int | float:
+def absolute(_run: Run, value: object) -> int | float:
     """The number without its sign."""
     return abs(_number(value))
 
 
-def integer(run: CallContext, value: object, default: object = None, base: object = 10) -> object:
+def integer(run: Run, value: object, default: object = None, base: object = 10) -> object:
     """The integer of a number or a text; other texts are an error, or the default."""
     if isinstance(value, (int, float)):
         return int(value)
@@ -158,7 +153,7 @@ def integer(run: CallContext, value: object, default: object = None, base: objec
         return default
 
 
-def floating(run: CallContext, value: object, default: object = None) -> object:
+def floating(run: Run, value: object, default: object = None) -> object:
     """The number of a text; other texts are an error, or the default."""
     if isinstance(value, (int, float)):
         return float(value)
@@ -173,9 +168,7 @@ def floating(run: CallContext, value: object, default: object = None) -> object:
     return number
 
 
-def rounded(
-    _run: CallContext, value: object, precision: object = 0, method: object = "common"
-) -> object:
+def rounded(_run: Run, value: object, precision: object = 0, method: object = "common") -> object:
     """The number with so many digits after the point; ``method``: common, ceil or floor."""
     number = _number(value)
     if not isinstance(precision, int) or not 0 <= precision <= _MAX_PRECISION:
@@ -193,7 +186,7 @@ def rounded(
     )
 
 
-def _digits(run: CallContext, value: object) -> str:
+def _digits(run: Run, value: object) -> str:
     digits = to_text(run.budget, value).strip()
     if len(digits) > _MAX_DIGITS:
         raise ValueError("too many digits")
@@ -218,7 +211,7 @@ def _conversion_error(value: object, target: str) -> exceptions.RenderError:
 # Lists
 
 
-def items_of(run: CallContext, value: object) -> list[object]:
+def items_of(run: Run, value: object) -> list[object]:
     """The items of a list, the keys of an object or the characters of a text."""
     if not isinstance(value, _ITERABLE):
         raise exceptions.unsuitable("{} is not a list", value)
@@ -226,41 +219,41 @@ def items_of(run: CallContext, value: object) -> list[object]:
     return list(value)
 
 
-def length(_run: CallContext, value: object) -> int:
+def length(_run: Run, value: object) -> int:
     """The number of items, of keys or of characters."""
     if isinstance(value, _ITERABLE):
         return len(value)
     raise exceptions.unsuitable("{} has no length", value)
 
 
-def join(run: CallContext, value: object, separator: object = "", attribute: object = None) -> str:
+def join(run: Run, value: object, separator: object = "", attribute: object = None) -> str:
     """The items as text, with the separator between them."""
     pick = _picker(run, attribute)
     items = [pick(item) for item in items_of(run, value)]
     return runtime.join(run.budget, items, to_text(run.budget, separator))
 
 
-def first(run: CallContext, value: object) -> object:
+def first(run: Run, value: object) -> object:
     """The first item."""
     return (items_of(run, value) or [_undefined_item(run)])[0]
 
 
-def last(run: CallContext, value: object) -> object:
+def last(run: Run, value: object) -> object:
     """The last item."""
     return (items_of(run, value) or [_undefined_item(run)])[-1]
 
 
-def _undefined_item(run: CallContext) -> Undefined:
+def _undefined_item(run: Run) -> Undefined:
     return run.environment.undefined("an empty list has no first and no last item")
 
 
-def reverse(run: CallContext, value: object) -> object:
+def reverse(run: Run, value: object) -> object:
     """The list, or the text, backwards."""
     backwards = items_of(run, value)[::-1]
     return "".join(cast("list[str]", backwards)) if isinstance(value, str) else backwards
 
 
-def pairs(run: CallContext, value: object) -> list[tuple[object, object]]:
+def pairs(run: Run, value: object) -> list[tuple[object, object]]:
     """The keys and values of an object."""
     if not isinstance(value, Mapping):
         raise exceptions.unsuitable("{} is not an object", value)
@@ -269,7 +262,7 @@ def pairs(run: CallContext, value: object) -> list[tuple[object, object]]:
 
 
 def dictsort(
-    run: CallContext,
+    run: Run,
     value: object,
     case_sensitive: object = False,
     by: object = "key",
@@ -284,7 +277,7 @@ def dictsort(
 
 
 def sort(
-    run: CallContext,
+    run: Run,
     value: object,
     reverse: object = False,
     case_sensitive: object = False,
@@ -302,7 +295,7 @@ def sort(
 
 
 def _sorted(
-    run: CallContext, items: list[Item], by: Callable[[Item], SortKey], reverse: object
+    run: Run, items: list[Item], by: Callable[[Item], SortKey], reverse: object
 ) -> list[Item]:
     run.budget.spend(len(items) * len(items).bit_length())
     try:
@@ -313,7 +306,7 @@ def _sorted(
         ) from error
 
 
-def _sort_key(run: CallContext, case_sensitive: object) -> Callable[[object], SortKey]:
+def _sort_key(run: Run, case_sensitive: object) -> Callable[[object], SortKey]:
     """Return the sort key of values: texts without case unless requested; no objects."""
 
     def order(value: object, depth: int = 3) -> SortKey:
@@ -332,20 +325,20 @@ def _sort_key(run: CallContext, case_sensitive: object) -> Callable[[object], So
 
 
 def minimum(
-    run: CallContext, value: object, case_sensitive: object = False, attribute: object = None
+    run: Run, value: object, case_sensitive: object = False, attribute: object = None
 ) -> object:
     """The smallest item."""
     return first(run, sort(run, value, False, case_sensitive, attribute))  # noqa: FBT003 - a template's arguments
 
 
 def maximum(
-    run: CallContext, value: object, case_sensitive: object = False, attribute: object = None
+    run: Run, value: object, case_sensitive: object = False, attribute: object = None
 ) -> object:
     """The biggest item."""
     return last(run, sort(run, value, False, case_sensitive, attribute))  # noqa: FBT003 - a template's arguments
 
 
-def total(run: CallContext, value: object, attribute: object = None) -> object:
+def total(run: Run, value: object, attribute: object = None) -> object:
     """The sum of the numbers in a list."""
     pick = _picker(run, attribute)
     result: object = 0
@@ -359,7 +352,7 @@ def total(run: CallContext, value: object, attribute: object = None) -> object:
 
 
 def unique(
-    run: CallContext, value: object, case_sensitive: object = False, attribute: object = None
+    run: Run, value: object, case_sensitive: object = False, attribute: object = None
 ) -> list[object]:
     """The items without those that came before; texts are compared without case."""
     pick = _picker(run, attribute)
@@ -372,7 +365,7 @@ def unique(
 
 
 def groupby(
-    run: CallContext,
+    run: Run,
     value: object,
     attribute: object,
     default: object = None,
@@ -388,32 +381,32 @@ def groupby(
     return [Group(pick(members[0]), members) for members in listed]
 
 
-def select(run: CallContext, value: object, *check: object) -> list[object]:
+def select(run: Run, value: object, *check: object) -> list[object]:
     """The items that pass a test; without one, those that are true."""
     passes = _test_of(run, check)
     return [item for item in items_of(run, value) if passes(item)]
 
 
-def reject(run: CallContext, value: object, *check: object) -> list[object]:
+def reject(run: Run, value: object, *check: object) -> list[object]:
     """The items that do not pass a test."""
     passes = _test_of(run, check)
     return [item for item in items_of(run, value) if not passes(item)]
 
 
-def selectattr(run: CallContext, value: object, attribute: object, *check: object) -> list[object]:
+def selectattr(run: Run, value: object, attribute: object, *check: object) -> list[object]:
     """The items whose attribute passes a test."""
     pick, passes = _picker(run, attribute), _test_of(run, check)
     return [item for item in items_of(run, value) if passes(pick(item))]
 
 
-def rejectattr(run: CallContext, value: object, attribute: object, *check: object) -> list[object]:
+def rejectattr(run: Run, value: object, attribute: object, *check: object) -> list[object]:
     """The items whose attribute does not pass a test."""
     pick, passes = _picker(run, attribute), _test_of(run, check)
     return [item for item in items_of(run, value) if not passes(pick(item))]
 
 
 def mapped(
-    run: CallContext,
+    run: Run,
     value: object,
     *call: object,
     attribute: object = None,
@@ -429,7 +422,7 @@ def mapped(
     return [apply(run, item, *call[1:], **rest) for item in items_of(run, value)]
 
 
-def _test_of(run: CallContext, check: tuple[object, ...]) -> Check:
+def _test_of(run: Run, check: tuple[object, ...]) -> Check:
     if not check:
         return bool
     test = _find_callable(run.environment.tests, check[0], "test")
@@ -447,9 +440,7 @@ def _find_callable(table: Mapping[str, object], name: object, kind: str) -> Call
     raise exceptions.RenderError(f'there is no {kind} "{name}"', hint=hint, name=name)
 
 
-def _picker(
-    run: CallContext, attribute: object, default: object = None
-) -> Callable[[object], object]:
+def _picker(run: Run, attribute: object, default: object = None) -> Callable[[object], object]:
     """Return a function that looks up ``a.b.0`` in an item; the item itself without attribute."""
     if attribute is None:
         return lambda item: item
@@ -520,7 +511,7 @@ def _integer(value: object) -> int:
 
 def _compared(
     operator: Callable[[Budget, object, object], bool],
-) -> Callable[[CallContext, object, object], bool]:
+) -> Callable[[Run, object, object], bool]:
     return lambda run, value, other: operator(run.budget, value, other)
 
 
@@ -554,7 +545,7 @@ _TESTS = Table[str, object](
 
 
 @_TESTS.add("divisibleby")
-def _divisible(_run: CallContext, value: object, divisor: object) -> bool:
+def _divisible(_run: Run, value: object, divisor: object) -> bool:
     if divisor == 0:
         hint = "test that the divisor is not 0 first"
         raise exceptions.RenderError("division by zero", name="divisibleby", hint=hint)

@@ -1,23 +1,25 @@
-"""The functions of templates: the shared library, and functions that read the request.
+"""The names of templates: functions, parts of the request, and params.
 
-Every function receives the run first, then the template's arguments. Its signature and docstring
-are printed in the reference.
+Functions are those of the shared library, and others that read the request. Every function receives
+the run first, then the template's arguments. Its signature and docstring are printed in the
+reference.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import wraps
 from typing import Final, TypeAlias, TypeVar, cast
 
 from jinja2 import utils
 
 from function_script.engines.jinja import exceptions
-from function_script.engines.jinja.budget import MAX_ITEMS
-from function_script.engines.jinja.calls import LIBRARY, Builtin, CallContext, build_table
+from function_script.engines.jinja.calls import LIBRARY, Builtin, build_table
 from function_script.engines.jinja.filters import items_of, pairs, required
 from function_script.engines.jinja.output import to_text
+from function_script.engines.jinja.run import MAX_ITEMS, Run
 from function_script.engines.jinja.runtime import check_key
 from function_script.engines.library.bounds import TYPES, Resource
 from function_script.request import objects
+from function_script.request.program import Scope
 from function_script.request.values import MAX_SAFE_INTEGER
 
 Result = TypeVar("Result")
@@ -31,7 +33,7 @@ ANNOTATIONS: Final[Mapping[object, tuple[str, ...]]] = {
 """The types of parameters by their annotations."""
 
 
-def numbers(run: CallContext, *bounds: object) -> range:
+def numbers(run: Run, *bounds: object) -> range:
     """``range(stop)``, ``range(start, stop, step)``: whole numbers, the end excluded."""
     if not 1 <= len(bounds) <= len(("start", "stop", "step")):
         raise exceptions.RenderError("a range takes 1 to 3 numbers", name="range")
@@ -49,7 +51,7 @@ def numbers(run: CallContext, *bounds: object) -> range:
     return result
 
 
-def mapping(run: CallContext, *others: object, **named: object) -> dict[object, object]:
+def mapping(run: Run, *others: object, **named: object) -> dict[object, object]:
     """``dict(a=1)``, ``dict(other, a=1)``: an object, of objects or lists of pairs and of names."""
     result: dict[object, object] = {}
     for source in others:
@@ -64,7 +66,7 @@ def mapping(run: CallContext, *others: object, **named: object) -> dict[object, 
     return result
 
 
-def namespace(run: CallContext, *others: object, **named: object) -> utils.Namespace:
+def namespace(run: Run, *others: object, **named: object) -> utils.Namespace:
     """A value whose attributes `set` may change, also from inside of loops."""
     attributes = mapping(run, *others, **named)
     for name in attributes:
@@ -73,24 +75,24 @@ def namespace(run: CallContext, *others: object, **named: object) -> utils.Names
     return utils.Namespace(attributes)
 
 
-def fail(run: CallContext, message: object = "the template failed") -> object:
+def fail(run: Run, message: object = "the template failed") -> object:
     """Stop with a message."""
     raise exceptions.AuthorError(to_text(run.budget, message), name="fail")
 
 
-def log(run: CallContext, *values: object) -> str:
+def log(run: Run, *values: object) -> str:
     """Write a line to the function's log; gives no text."""
     run.log(run.budget.concat([f"{to_text(run.budget, value)} " for value in values])[:-1])
     return ""
 
 
 def _takes_name(
-    function: Callable[[CallContext, Name], Result],
-) -> Callable[[CallContext, object], Result]:
+    function: Callable[[Run, Name], Result],
+) -> Callable[[Run, object], Result]:
     """Check that what a template passes as a name can be one."""
 
     @wraps(function)
-    def checked(run: CallContext, name: object) -> Result:
+    def checked(run: Run, name: object) -> Result:
         if name is None or isinstance(name, (bool, Mapping, list, tuple)):
             cause = f"name: must be a string, not {exceptions.type_of(name)}"
             callee = function.__name__
@@ -100,25 +102,25 @@ def _takes_name(
     return checked
 
 
-def get_composite_resource(run: CallContext) -> object:
+def get_composite_resource(run: Run) -> object:
     """The observed composite resource."""
     return run.scope.xr
 
 
 @_takes_name
-def get_composed_resource(run: CallContext, name: Name) -> object:
+def get_composed_resource(run: Run, name: Name) -> object:
     """The observed composed resource of this name; chains and takes a default if not there."""
     return _look_up(run, ("observed", "resources", name, "resource"))
 
 
 @_takes_name
-def get_composed_connection_details(run: CallContext, name: Name) -> object:
+def get_composed_connection_details(run: Run, name: Name) -> object:
     """The observed connection details of the composed resource of this name."""
     return _look_up(run, ("observed", "resources", name, "connection_details"))
 
 
 @_takes_name
-def get_required_resources(run: CallContext, name: Name) -> object:
+def get_required_resources(run: Run, name: Name) -> object:
     """The required resources that were fetched under this name, as a list."""
     for part in ("required_resources", "extra_resources"):
         items = _look_up(run, (part, name, "items"))
@@ -128,7 +130,7 @@ def get_required_resources(run: CallContext, name: Name) -> object:
 
 
 @_takes_name
-def get_extra_resources_from_context(run: CallContext, name: Name) -> object:
+def get_extra_resources_from_context(run: Run, name: Name) -> object:
     """The extra resources of this name that another step put into the context, as a list."""
     entry = _look_up(run, ("context", objects.EXTRA_RESOURCES, name))
     if isinstance(entry, Mapping):
@@ -137,38 +139,38 @@ def get_extra_resources_from_context(run: CallContext, name: Name) -> object:
 
 
 @_takes_name
-def get_credential_data(run: CallContext, name: Name) -> object:
+def get_credential_data(run: Run, name: Name) -> object:
     """The data of the step's credentials of this name: an object of texts."""
     return _look_up(run, ("credentials", name, "data"))
 
 
-def get_watched_resource(run: CallContext) -> object:
+def get_watched_resource(run: Run) -> object:
     """The resource that a WatchOperation watches."""
     items = _look_up(run, ("required_resources", objects.WATCHED, "items"))
     return run.environment.getitem(run.environment.getitem(items, 0), "resource")
 
 
 @_takes_name
-def has_capability(run: CallContext, name: Name) -> bool:
+def has_capability(run: Run, name: Name) -> bool:
     """True if Crossplane advertises the capability; before v2.2 it advertises none."""
     capability = f"CAPABILITY_{to_text(run.budget, name).removeprefix('CAPABILITY_')}"
     capabilities = _look_up(run, ("meta", "capabilities"))
     return isinstance(capabilities, list) and capability in capabilities
 
 
-def get_resource_condition(run: CallContext, condition: str, resource: Resource) -> object:
+def get_resource_condition(run: Run, condition: str, resource: Resource) -> object:
     """The condition of this type of a resource; its status is "Unknown" if there is none."""
     return LIBRARY["get_condition"](run, resource, condition)
 
 
 @_takes_name
-def set_resource_name_annotation(run: CallContext, name: Name) -> str:
+def set_resource_name_annotation(run: Run, name: Name) -> str:
     """The annotation that gives a document its resource name, as a line of YAML."""
     quoted = LIBRARY["quote"](run, to_text(run.budget, name))
     return f"{objects.RESOURCE_NAME}: {to_text(run.budget, quoted)}"
 
 
-def _look_up(run: CallContext, path: tuple[object, ...]) -> object:
+def _look_up(run: Run, path: tuple[object, ...]) -> object:
     value: object = run.scope.request
     for part in path:
         value = run.environment.getitem(value, to_text(run.budget, part))
@@ -196,3 +198,31 @@ _FUNCTIONS: dict[str, object] = {
     "set_resource_name_annotation": set_resource_name_annotation,
 }
 FUNCTIONS = {name: Builtin(name, call) for name, call in build_table(_FUNCTIONS).items()}
+REQUEST_PARTS = (
+    *("context", "credentials", "desired", "extra_resources", "input", "meta", "observed"),
+    *("required_resources", "required_schemas"),
+)
+_OTHERS: dict[str, Callable[[Scope], object]] = {
+    "params": lambda scope: scope.params,
+    "xr": lambda scope: scope.xr,
+    "spec": lambda scope: scope.xr.get("spec", {}),
+}
+NAMES = (*sorted((*REQUEST_PARTS, *_OTHERS)), *sorted(FUNCTIONS))
+
+
+def build_variables(scope: Scope, used: Collection[str]) -> dict[str, object]:
+    """Return the functions, and those parts of the request that the program uses."""
+    result: dict[str, object] = dict(FUNCTIONS)
+    for name in REQUEST_PARTS:
+        if name in used:
+            result[name] = scope.request.get(name, {})
+    for name, find in _OTHERS.items():
+        if name in used:
+            result[name] = find(scope)
+    return result
+
+
+def find_roots(run: Run) -> dict[str, object]:
+    """Return the data in which values are searched: variables, and parts that were read."""
+    variables = {name: run.variables[name] for name in NAMES if name in run.variables}
+    return {**variables, **run.scope.request.built()}

@@ -18,8 +18,8 @@ from function_script.engines.jinja import (
 )
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS, TESTS
+from function_script.engines.jinja.functions import NAMES
 from function_script.engines.jinja.parser import Template, parse, parse_program
-from function_script.engines.jinja.run import NAMES
 from function_script.engines.lint import FieldAccess, FieldComparison
 from function_script.engines.template_lint import QUOTED, TemplateLint
 from function_script.request.program import Program

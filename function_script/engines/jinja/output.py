@@ -8,8 +8,8 @@ from itertools import islice
 from function_script import documents
 from function_script.documents.rendered_lines import find_outdented
 from function_script.engines.jinja import exceptions
-from function_script.engines.jinja.budget import MAX_INTEGER, Budget
 from function_script.engines.jinja.exceptions import Absent
+from function_script.engines.jinja.run import MAX_INTEGER, Budget
 from function_script.request.program import Lazy, plain
 from function_script.request.values import Value
 

@@ -14,7 +14,7 @@ from jinja2 import Undefined
 from jinja2.utils import missing
 
 from function_script.engines import habits
-from function_script.engines.jinja import exceptions, hints, lookups, run, wording
+from function_script.engines.jinja import exceptions, functions, hints, lookups, wording
 from function_script.engines.jinja.filters import FILTERS
 from function_script.request.program import Lazy
 from function_script.texts import field_names, spelling
@@ -128,7 +128,7 @@ def _unknown_name(keys: Sequence[object], statement: str, template: str) -> Miss
         hints.key_hint(statement, name)
         or hints.unset_hint(name, template)
         or hints.name_hint(name)
-        or suggest(name, run.NAMES, otherwise)
+        or suggest(name, functions.NAMES, otherwise)
     )
     return MissingPath(f"{whole} is undefined{cause}", hint, name)
 

@@ -11,9 +11,9 @@ from typing import Final, NamedTuple, cast
 from jinja2 import nodes
 
 from function_script.engines import habits
-from function_script.engines.jinja.budget import MAX_INTEGER
 from function_script.engines.jinja.calls import argument_error, format_usage
 from function_script.engines.jinja.filters import FILTERS, TESTS
+from function_script.engines.jinja.run import MAX_INTEGER
 from function_script.request.values import LONE_SURROGATE
 from function_script.texts.problems import suggest
 from function_script.texts.source import Source

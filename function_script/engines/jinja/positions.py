@@ -47,31 +47,21 @@ class Position:
 
     def span(self, name: str | None = None) -> Span:
         """Return the span of the word ``name`` if it is certain, else of the line's tags."""
+        begin = sum(len(line) + 1 for line in _split(self.source.text)[: self.line - 1])
         words = _find_words(name, self.statement()) if name else []
-        if len(words) == 1:
-            return self._span_of_word(words[0].start(), words[0].end())
-        if self.operation is not None:
-            place, operands = _find_ranges(
-                self.operation, tokens.read(Environment(), self.source.text)
-            )
-            # Of several words, the last one that the operation has read.
-            begin = sum(len(line) + 1 for line in _split(self.source.text)[: self.line - 1])
-            read = [word for word in words if begin + word.start() in operands]
-            if read:
-                return self._span_of_word(read[-1].start(), read[-1].end())
+        if self.operation is not None and len(words) != 1:
+            token_list = tokens.read(Environment(), self.source.text)
+            place, operands = _find_ranges(self.operation, token_list)
             if not words:
                 return span_at(self.source, place.start, max(1, len(place)))
+            # Of several words, the last one that the operation has read.
+            words = [word for word in words if begin + word.start() in operands][-1:]
+        if len(words) == 1:
+            return span_at(self.source, begin + words[0].start(), len(words[0][0]))
         tags = list(_TAG.finditer(_line(self.source, self.line)))
         if not tags:
             return span_of_line(self.source, self.line)
-        span = Span(name=self.source.name, line=self.line)
-        return _columns(span, tags[0].start(), tags[-1].end())
-
-    def _span_of_word(self, start: int, end: int) -> Span:
-        """Return the span of a part of the statement."""
-        before = self.statement()[:start]
-        line, column = self.line + before.count("\n"), start - before.rfind("\n")
-        return Span(name=self.source.name, line=line, column=column, width=end - start)
+        return span_at(self.source, begin + tags[0].start(), tags[-1].end() - tags[0].start())
 
 
 def _find_ranges(operation: Operation, words: tokens.TokenList) -> tuple[range, range]:
@@ -96,8 +86,9 @@ def _find_ranges(operation: Operation, words: tokens.TokenList) -> tuple[range, 
 def span_of_line(source: Source, line: int) -> Span:
     """Return the span of a line without the blanks around it."""
     text = _line(source, line)
-    begin = len(text) - len(text.lstrip())
-    return _columns(Span(name=source.name, line=line), begin, len(text.rstrip()))
+    span = Span(name=source.name, line=line)
+    begin, width = len(text) - len(text.lstrip()), len(text.strip())
+    return replace(span, column=begin + 1, width=width) if width else span
 
 
 def _line(source: Source, line: int) -> str:
@@ -111,10 +102,6 @@ def _split(text: str) -> list[str]:
     return text.split("\n")
 
 
-def _columns(span: Span, begin: int, end: int) -> Span:
-    return replace(span, column=begin + 1, width=end - begin) if begin < end else span
-
-
 def _find_words(name: str, statement: str) -> list[re.Match[str]]:
     """Find the word inside of tags: as a looked-up or piped name, else anywhere in a tag."""
     tags = [range(*tag.span()) for tag in _TAG.finditer(statement)]
@@ -122,6 +109,7 @@ def _find_words(name: str, statement: str) -> list[re.Match[str]]:
     if not name[:1].isalnum():
         # Do not match "=" and "}" inside of "==" and "}}".
         word = rf"(?<![=!<>{{}}]){re.escape(name)}(?![=}}])"
+    # A looked-up name is more certain than a variable, and the part of a longer word the least.
     for pattern in (rf"(?<=[.|]){word}|(?<=[.|] ){word}", word, re.escape(name)):
         matches = [
             match

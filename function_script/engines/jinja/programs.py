@@ -24,7 +24,8 @@ from function_script.engines.jinja import (
 from function_script.engines.jinja.calls import Call
 from function_script.engines.jinja.environment import RUN, Environment
 from function_script.engines.jinja.filters import FILTERS, TESTS
-from function_script.engines.jinja.run import Run, build_variables
+from function_script.engines.jinja.functions import build_variables
+from function_script.engines.jinja.run import Run
 from function_script.engines.recent import remembered
 from function_script.request.cache import ByteLruCache
 from function_script.request.limits import Limits

@@ -9,8 +9,8 @@ from typing import Final
 from jinja2 import nodes
 
 from function_script.engines.jinja.arguments import count_bindings
+from function_script.engines.jinja.functions import REQUEST_PARTS
 from function_script.engines.jinja.parser import Template, parse_program
-from function_script.engines.jinja.run import REQUEST_PARTS
 from function_script.engines.lint import ANY, CONSTANT_TYPES, FieldAccess, FieldComparison, guarded
 from function_script.request import objects
 from function_script.request.program import Program

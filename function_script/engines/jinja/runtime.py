@@ -14,17 +14,17 @@ from jinja2 import Undefined
 from jinja2.utils import Namespace
 
 from function_script.engines.jinja import exceptions
-from function_script.engines.jinja.budget import (
+from function_script.engines.jinja.calls import Builtin
+from function_script.engines.jinja.exceptions import Absent
+from function_script.engines.jinja.lookups import Method
+from function_script.engines.jinja.output import to_plain, to_text
+from function_script.engines.jinja.run import (
     CHARACTERS_PER_STEP,
     MAX_BITS,
     MAX_INTEGER,
     Budget,
     format_amount,
 )
-from function_script.engines.jinja.calls import Builtin
-from function_script.engines.jinja.exceptions import Absent
-from function_script.engines.jinja.lookups import Method
-from function_script.engines.jinja.output import to_plain, to_text
 
 __all__ = [
     "Absent",

@@ -15,12 +15,11 @@ from jinja2.compiler import Frame
 from function_script.engines import foreign_syntax
 from function_script.engines.allowance import Allowance
 from function_script.engines.jinja import deferral, exceptions, positions, programs, tokens
-from function_script.engines.jinja.budget import Budget
-from function_script.engines.jinja.calls import Call, CallContext
+from function_script.engines.jinja.calls import Call
 from function_script.engines.jinja.compiler import CodeGenerator
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS
-from function_script.engines.jinja.run import Run
+from function_script.engines.jinja.run import Budget, Run
 from function_script.request.cache import ByteLruCache
 from function_script.request.limits import Limits
 from function_script.request.program import Program, Scope
@@ -102,7 +101,7 @@ def merge(pieces: Iterable[str]) -> Traced:
 def _trace_filter(apply: Call) -> Call:
     """Return a filter whose result has the origins of its input, if these lines are still in it."""
 
-    def traced(run: CallContext, /, *arguments: object, **named: object) -> object:
+    def traced(run: Run, /, *arguments: object, **named: object) -> object:
         before, after = arguments[0], apply(run, *arguments, **named)
         if (
             not isinstance(before, Traced)
@@ -185,6 +184,7 @@ def _pieces(chunks: Iterable[str], sources: Mapping[str, Source]) -> Iterator[Pi
     environment = Environment()
     token_lists = {name: tokens.read(environment, each.text) for name, each in sources.items()}
     for chunk in chunks:
+        # A text that lost its writer, as in a macro, has no place: any template will do.
         is_static, template, offset = getattr(chunk, "writer", None) or (True, "0", -1)
         tokens_of = token_lists[template]
         start, end, expression = offset, offset + len(chunk), None

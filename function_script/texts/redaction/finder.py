@@ -96,6 +96,7 @@ class Finder:
             if start and text[start - 1] in _WORD_BYTES:
                 continue
             limit = min(_end_of(start, ends), start + WORD_LENGTH - 1)
+            # The longest first: a shorter word may be its beginning.
             for end in range(limit, start + MIN_LENGTH - 1, -1):
                 is_word = end == len(text) or text[end] not in _WORD_BYTES
                 if is_word and text[start:end] in self._words:

@@ -145,6 +145,7 @@ class Unescaped:
     def _from_above(self, position: int) -> int:
         index = max(bisect_left(self._starts_above, position) - 1, 0)
         if index % 2:
+            # A position within an escape is the end of what the escape stands for.
             return self._starts[index + 1]
         return self._starts[index] + position - self._starts_above[index]
 
@@ -424,6 +425,7 @@ def merge(replacements: Iterable[Replacement]) -> list[Replacement]:
     Of several for the same part, the first one counts.
     """
     merged: list[Replacement] = []
+    # Of those that begin at one place the longest is first: it covers the others.
     for item in sorted(replacements, key=lambda each: (each.start, -each.end)):
         last = merged[-1] if merged else None
         if last is None or item.start >= last.end:

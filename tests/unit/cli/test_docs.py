@@ -12,8 +12,8 @@ from function_script.contribution.dialects import SCRIPT
 from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.syntax.lexer import KEYWORDS
 from function_script.engines.jinja.filters import FILTERS, TESTS
+from function_script.engines.jinja.functions import NAMES
 from function_script.engines.jinja.lookups import MAPPING_METHODS, STRING_METHODS
-from function_script.engines.jinja.run import NAMES
 from function_script.engines.library import FUNCTIONS, Function
 from function_script.engines.starlark import predeclared
 from function_script.tools import input_schema, manual, structural_schema

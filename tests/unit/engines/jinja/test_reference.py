@@ -1,12 +1,11 @@
 import pytest
 from support.paths import ROOT
 
-from function_script.engines.jinja import budget, policy, programs
+from function_script.engines.jinja import policy, programs, run
 from function_script.engines.jinja.calls import Call, LibraryFunction, format_usage
 from function_script.engines.jinja.filters import FILTERS, TESTS
-from function_script.engines.jinja.functions import FUNCTIONS
+from function_script.engines.jinja.functions import FUNCTIONS, NAMES
 from function_script.engines.jinja.lookups import MAPPING_METHODS, STRING_METHODS
-from function_script.engines.jinja.run import NAMES
 
 PAGE = (ROOT / "docs" / "reference" / "jinja.md").read_text()
 CALLS: list[tuple[str, Call, int]] = [
@@ -42,7 +41,7 @@ def test_name_is_in_the_reference(name: str) -> None:
 def test_limits_are_those_of_the_reference() -> None:
     """The table of limits says what the code does."""
     for number in (
-        *(budget.MAX_CHARACTERS, budget.MAX_ITEMS, budget.MAX_BITS, policy.MAX_NODES),
+        *(run.MAX_CHARACTERS, run.MAX_ITEMS, run.MAX_BITS, policy.MAX_NODES),
         *(policy.MAX_DEPTH, policy.MAX_LOOPS, programs.MAX_NODES, policy.MAX_MODULE_DEPTH),
     ):
         assert f"{number:,}" in PAGE
