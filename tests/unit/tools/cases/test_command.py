@@ -38,13 +38,11 @@ def printed(run: Run) -> Printed:
 
 
 def test_command_succeeds_when_all_cases_pass(tmp_path: Path, printed: Printed) -> None:
-    """A line for each case and a summary; no path means here."""
     project(tmp_path, a=GOOD, b=GOOD)
     assert printed() == "PASS   a\nPASS   b\n2 passed in TIME\n"
 
 
 def test_failure(tmp_path: Path, printed: Printed) -> None:
-    """The framed problem below the case, what was printed, exit code 1."""
     project(tmp_path, a=GOOD, b=BAD)
     assert printed(code=1) == (
         "PASS   a\n"
@@ -66,7 +64,6 @@ def test_failure(tmp_path: Path, printed: Printed) -> None:
 
 
 def test_invalid_case_fails_alone(tmp_path: Path, printed: Printed) -> None:
-    """A case with mistakes does not keep others from running."""
     project(tmp_path, a="expct: {}", b=GOOD)
     output = printed(code=1)
     assert 'did you mean "expect"?' in output
@@ -74,7 +71,6 @@ def test_invalid_case_fails_alone(tmp_path: Path, printed: Printed) -> None:
 
 
 def test_golden_files(tmp_path: Path, printed: Printed) -> None:
-    """Written on demand and reviewed, then compared; a difference is shown."""
     case = folder(project(tmp_path) / "tests" / "one", case="description: one")
     assert 'there is no "tests/one/expected.yaml" to compare with' in printed(code=1)
     assert printed("--update", code=1) == (
@@ -147,7 +143,6 @@ def test_snapshots_are_not_written_in_ci(
 
 
 def test_selection_runs_only_some_cases(tmp_path: Path, printed: Printed) -> None:
-    """A regular expression finds names; one that finds none is an error."""
     project(tmp_path, small=GOOD, large=BAD)
     assert printed("--run", "^sm") == "PASS   small\n1 passed in TIME\n"
     assert printed("small.case.yaml") == "PASS   small\n1 passed in TIME\n"
@@ -170,7 +165,6 @@ def test_fail_fast(tmp_path: Path, printed: Printed) -> None:
 
 
 def test_quiet_leaves_out_what_passed(tmp_path: Path, printed: Printed) -> None:
-    """Failures and the summary are told; a report in a file has everything."""
     project(tmp_path, a=GOOD, b=BAD)
     output = printed("--quiet", "--output-file", "report.txt", code=1)
     assert "PASS" not in output
@@ -180,7 +174,6 @@ def test_quiet_leaves_out_what_passed(tmp_path: Path, printed: Printed) -> None:
 
 
 def test_json(tmp_path: Path, printed: Printed) -> None:
-    """Everything the text says, for machines."""
     project(tmp_path, a=GOOD, b=BAD)
     report = json.loads(printed("-o", "json", code=1))
     assert report["summary"] == {"passed": 1, "failed": 1, "seeded": 0, "updated": 0}
@@ -205,7 +198,6 @@ def test_junit_in_a_file(tmp_path: Path, printed: Printed) -> None:
 
 
 def test_text_in_a_file(tmp_path: Path, printed: Printed) -> None:
-    """The same lines, without colours."""
     project(tmp_path, a=GOOD)
     output = printed("--output-file", "report.txt")
     report = re.sub(r"in [0-9.]+ s\b", "in TIME", (tmp_path / "report.txt").read_text())

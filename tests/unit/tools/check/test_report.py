@@ -15,7 +15,6 @@ UNUSED = ours("GoTemplate", "modules: {a: A}", "inline: |", "  text")
 
 
 def test_log_has_what_the_standard_requires(tmp_path: Path) -> None:
-    """A version and runs; each run a tool with a driver's name, each result a message."""
     log = json.loads(check.render_sarif(found(tmp_path, BROKEN, UNUSED)))
     assert log["version"] == "2.1.0"
     assert log["$schema"].endswith("/sarif-schema-2.1.0.json")
