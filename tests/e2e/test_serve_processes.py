@@ -113,7 +113,7 @@ def test_exhausted_processes_are_reported_and_survived(group: Group) -> None:
         for pid in server.family():
             group.join(pid)
         group.limit(group.count())
-        requests = [request(kind, number) for number in range(8) for kind in (SLOW, BOMB)]
+        requests = [request(kind, number) for number in range(4) for kind in (SLOW, BOMB)]
         running = [method(channel).future(each, timeout=PATIENCE_SECONDS) for each in requests]
         texts = [one.result().results[0].message for one in running]
         group.limit(None)
