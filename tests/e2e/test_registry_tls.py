@@ -48,7 +48,6 @@ def test_unknown_authority_is_named_with_what_to_do(
 def test_certificate_of_another_name(
     authority: Authority, tmp_path: Path, ca_file: Path, run: Run
 ) -> None:
-    """An expired certificate is an error as well."""
     for names, age, message in (
         ("other.example.org", timedelta(), "the certificate is not for localhost:"),
         ("localhost", timedelta(days=9), "has expired"),

@@ -47,7 +47,6 @@ def channel(server: Server) -> Iterator[grpc.Channel]:
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
 def test_versions_are_both_served(channel: grpc.Channel, version: str) -> None:
-    """The same bytes through v1 and v1beta1 give the same response."""
     response = call(channel, GOOD, version=version)
     assert response == call(channel, GOOD)
     thing = builders.to_dict(response)["desired"]["resources"]["thing"]["resource"]
@@ -56,7 +55,6 @@ def test_versions_are_both_served(channel: grpc.Channel, version: str) -> None:
 
 
 def test_loop_is_ended_at_its_limit(channel: grpc.Channel) -> None:
-    """An endless program has a FATAL result in time, with desired state as it was."""
     began = time.monotonic()
     request = builders.request(
         builders.starlark(ENDLESS),
@@ -87,7 +85,6 @@ def test_dead_worker_is_a_fatal_result(channel: grpc.Channel) -> None:
 
 
 def test_bytes_that_are_no_request_are_answered(channel: grpc.Channel) -> None:
-    """The response has a FATAL result without an exception's text."""
     send = channel.unary_unary("/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction")
     response = pb.RunFunctionResponse.FromString(send(b"\xff\xff\xff", timeout=PATIENCE_SECONDS))
     assert response.results[0].severity == pb.SEVERITY_FATAL

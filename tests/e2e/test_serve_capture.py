@@ -36,7 +36,6 @@ def files(directory: Path, count: int) -> list[Path]:
 
 
 def test_requests_are_captured_and_replayed(tmp_path: Path) -> None:
-    """Good and failing requests are captured, without a secret in a file."""
     flags = ("--insecure", "--capture-dir", str(tmp_path), "--time-limit", "500ms")
     with Server(*flags) as server, server.channel() as channel:
         for script in (PROGRAM, "def main(req):\n    fail('no')\n", ENDLESS):
@@ -60,7 +59,6 @@ def test_capture_needs_the_flag(tmp_path: Path) -> None:
 
 
 def test_directory_that_vanishes_fails_no_request(tmp_path: Path) -> None:
-    """The log says that nothing was captured."""
     directory = tmp_path / "cases"
     directory.mkdir()
     flags = ("--insecure", "--capture-dir", str(directory))

@@ -148,7 +148,7 @@ def test_exhausted_descriptors_are_reported_and_survived(
     try:
         for pid in workers:
             os.kill(pid, signal.SIGKILL)
-        running = [method(channel).future(LOOP) for _ in range(12)]
+        running = [method(channel).future(LOOP) for _ in range(6)]
         texts = [one.result().results[0].message for one in running]
     finally:
         resource.prlimit(server.pid, resource.RLIMIT_NOFILE, before)

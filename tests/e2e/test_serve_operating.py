@@ -41,7 +41,6 @@ def test_first_line_says_whether_it_is_compiled(server: Server) -> None:
 
 
 def test_request_is_one_json_line(server: Server) -> None:
-    """Without --debug there is one line per request, without its contents."""
     script = "def main(req):\n    print('printed')\n    return {}\n"
     secret = {"credentialData": {"data": {"password": "aHVudGVyMg=="}}}
     request = builders.request(builders.starlark(script), credentials={"db": secret})
@@ -59,7 +58,6 @@ def test_request_is_one_json_line(server: Server) -> None:
 
 
 def test_metrics_tell_what_happened() -> None:
-    """Requests are counted by outcome, lost workers by cause; the log names the XR of both."""
     with Server("--insecure", "--timeout", "50s") as server, server.channel() as channel:
         call(channel, GOOD)
         call(channel, BOMB)
@@ -83,7 +81,6 @@ def test_metrics_tell_what_happened() -> None:
 
 
 def test_refused_call_is_counted_and_logged(server: Server) -> None:
-    """It has no response; log and metrics have the reason."""
     state = {"resources": {"big": {"resource": {"kind": "A", "s": "x" * 5_000_000}}}}
     large = builders.request(builders.starlark(NOTHING), desired=state)
     with server.channel() as channel, pytest.raises(grpc.RpcError) as refused:

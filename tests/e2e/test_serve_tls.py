@@ -109,7 +109,6 @@ def test_health_needs_no_certificate(server: Server) -> None:
 
 @pytest.mark.parametrize("exists", [True, False], ids=["certificates", "missing directory"])
 def test_insecure_wins(directory: Path, authority: Authority, exists: bool) -> None:
-    """With --insecure and a directory, plain text works and TLS does not."""
     path = directory if exists else directory / "none"
     with Server("--insecure", "--tls-certs-dir", str(path)) as server:
         assert all(answers(server.channel()) for _ in range(10))
@@ -117,7 +116,6 @@ def test_insecure_wins(directory: Path, authority: Authority, exists: bool) -> N
 
 
 def test_renewed_certificates_are_used(tmp_path: Path) -> None:
-    """The next connection uses new files, without a restart; invalid ones are ignored."""
     old, new = Authority(), Authority()
     directory = old.server(*NAMES).write(tmp_path / "tls")
     with Server("--tls-certs-dir", str(directory)) as server:

@@ -12,7 +12,7 @@ from support.timing import wait_until
 SLOW = builders.request(
     builders.starlark(
         "def main(req):\n    for i in range(100000000):\n        pass\n    return {}\n",
-        limits={"timeout": "1s"},
+        limits={"timeout": "500ms"},
     )
 )
 LIBRARY = "cygrpc"

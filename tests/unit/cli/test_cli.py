@@ -202,7 +202,6 @@ def test_file_of_another_encoding_is_told(tmp_path: Path, run: Run) -> None:
 
 @pytest.mark.linux
 def test_serve_defaults(served: "list[ServeOptions]") -> None:
-    """Without flags the options are those of the server's own defaults."""
     from function_script import server  # noqa: PLC0415 - it can be imported on Linux alone
 
     assert cli.execute(["serve"]) == 0
@@ -319,14 +318,12 @@ USAGE = [
 
 @pytest.mark.parametrize(("args", "message"), USAGE)
 def test_wrong_usage(args: list[str], message: str, run: Run) -> None:
-    """Exit code 2, the reason on stderr."""
     output = run(*args, code=exit_codes.USAGE)
     assert message in output.err
     assert output.out == ""
 
 
 def test_problems_of_the_user(run: Run) -> None:
-    """Exit code 1, a frame on stderr, nothing on stdout."""
     output = run("render", "no-such-file", "no-such-file", code=exit_codes.PROBLEM)
     assert without_note(output.err).startswith(
         'error: cannot read "no-such-file": no such file or directory'
@@ -377,7 +374,6 @@ def test_full_disk_is_no_bug(args: tuple[str, ...]) -> None:
 
 
 def test_interruptions() -> None:
-    """Exit code 130, as shells have it."""
     assert exit_codes.guard(lambda: fail(KeyboardInterrupt()), {}) == exit_codes.INTERRUPTED
     assert exit_codes.guard(lambda: fail(click.Abort()), {}) == exit_codes.INTERRUPTED
 
@@ -400,7 +396,6 @@ def test_debug_is_remembered_for_bugs(monkeypatch: pytest.MonkeyPatch, run: Run)
 
 @pytest.mark.parametrize("args", [["version"], ["--version"]])
 def test_version(args: list[str], run: Run) -> None:
-    """Name and number; the command also says how the codec runs."""
     assert run(*args).out.startswith(f"function-script {__version__}")
 
 

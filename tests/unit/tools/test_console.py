@@ -44,7 +44,6 @@ COLOURS = [
 def test_colours_only_where_they_show(
     stream: io.StringIO, environment: dict[str, str], expected: bool
 ) -> None:
-    """On terminals, unless NO_COLOR says otherwise."""
     assert console.is_colourful(stream, environment) is expected
 
 
@@ -54,7 +53,6 @@ def test_frames_stand_apart() -> None:
 
 
 def test_colours_change_no_text() -> None:
-    """Without its escapes the coloured text is the plain one."""
     coloured = console.to_text([PROBLEM], colourful=True)
     assert _ESCAPE.sub("", coloured) == console.to_text([PROBLEM])
     assert coloured.startswith("\x1b[1;31merror:\x1b[0m ")

@@ -104,14 +104,12 @@ def test_tests_of_a_project_can_fail(project: Path, run: Run) -> None:
 
 
 def test_quiet_tells_only_what_was_written(tmp_path: Path, run: Run) -> None:
-    """The next steps are left out; the files are the result."""
     message = run("init", tmp_path / "new", "--quiet")
     assert str(tmp_path / "new" / "xr.yaml") in message.out.splitlines()
     assert message.err == ""
 
 
 def test_init_overwrites_nothing(tmp_path: Path) -> None:
-    """A file that is there stays as it is, and no other is written beside it."""
     (tmp_path / "xr.yaml").write_text("mine")
     with pytest.raises(InputError, match=r'"xr.yaml" is there already'):
         starters.write("jinja", tmp_path)

@@ -51,7 +51,6 @@ def answer(run: Run, monkeypatch: pytest.MonkeyPatch) -> Answer:
 
 
 def test_request_is_answered(answer: Answer) -> None:
-    """The response is protobuf JSON with the protocol's names; integers look like integers."""
     out, err = answer(request())
     resource: Object = {"apiVersion": "v1", "kind": "Thing", "size": 2, "half": 0.5}
     # An hour, and the deviation of this XR.
@@ -115,7 +114,6 @@ SPELLINGS = [
 
 @pytest.mark.parametrize("text", SPELLINGS)
 def test_requests_may_be_spelled_freely(text: str) -> None:
-    """Both name styles, JSON or YAML, and fields from a newer Crossplane."""
     assert list(run.parse(Source(name="x", text=text)).required_resources) == ["a"]
 
 
@@ -135,7 +133,6 @@ UNREADABLE = [
 
 @pytest.mark.parametrize(("text", "message"), UNREADABLE)
 def test_unreadable_requests_are_told(text: str, message: str) -> None:
-    """With a cause; never as a bug."""
     with pytest.raises(FatalError, match=message):
         run.parse(Source(name="x", text=text))
 
@@ -153,7 +150,6 @@ def test_manifest_is_no_request() -> None:
 
 
 def test_stdin_must_be_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a locale and without one, when such bytes arrive as surrogates."""
     for errors in ("strict", "surrogateescape"):
         text = io.TextIOWrapper(io.BytesIO(b"\xff\xfe"), encoding="utf-8", errors=errors)
         monkeypatch.setattr(sys, "stdin", text)

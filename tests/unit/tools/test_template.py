@@ -74,7 +74,6 @@ def render(text: str, data: Object | None = None, step: str = "", **options: obj
 
 
 def test_text_is_what_the_template_wrote() -> None:
-    """No YAML is read, none is written."""
     assert render(JINJA, {"observed": OBSERVED}) == "count: 2 of 1\n"
     assert render(JINJA.replace("count:", "- {["), {"observed": OBSERVED}) == "- {[ 2 of 1\n"
 
@@ -133,12 +132,10 @@ def test_plain_data_is_for_go_templates() -> None:
 
 
 def test_step_is_chosen_by_name() -> None:
-    """Of a Composition with several templates; scripts and other functions' inputs are none."""
     assert render(COMPOSITION, XR, "first") == "first XThing"
 
 
 def test_positions_are_in_the_composition() -> None:
-    """They are the same as those of `render`."""
     with pytest.raises(ProgramError) as caught:
         render(COMPOSITION, XR, "second")
     (problem,) = caught.value.diagnostics
@@ -148,7 +145,6 @@ def test_positions_are_in_the_composition() -> None:
 
 
 def test_problem_of_the_input_is_at_its_field() -> None:
-    """Also when the file holds nothing but the input."""
     with pytest.raises(FatalError) as caught:
         render(JINJA + "ttl: 5\n")
     (problem,) = caught.value.diagnostics
@@ -173,7 +169,6 @@ def test_problem_of_the_object_that_the_input_names_says_so() -> None:
 
 
 def test_limits_hold() -> None:
-    """The template runs in the sandbox of production."""
     loop = "{{ range until 1000 }}{{ range until 1000000 }}{{ end }}{{ end }}"
     endless = GO.replace("count:", loop)
     with pytest.raises(FatalError, match="limit"):
@@ -252,7 +247,6 @@ def test_data_is_one_object(text: str) -> None:
 
 
 def test_command(tmp_path: Path, run: Run) -> None:
-    """The text on stdout, byte for byte; errors on stderr, and nothing else then."""
     (tmp_path / "input.yaml").write_text(GO)
     (tmp_path / "xr.json").write_text(json.dumps(XR))
     command = ["template", str(tmp_path / "input.yaml"), "-d", str(tmp_path / "xr.json")]

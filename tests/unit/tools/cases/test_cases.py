@@ -130,7 +130,6 @@ FAILING = {
 
 
 def test_false_expectation_fails(tmp_path: Path) -> None:
-    """Every mismatch is told, and nothing else."""
     verdicts = run(project(tmp_path, **{name: case for name, (case, _) in FAILING.items()}))
     expected = {name: problems for name, (_, problems) in FAILING.items()}
     assert {name: messages(one) for name, one in verdicts.items()} == expected
@@ -175,7 +174,6 @@ ERRORS = [
 
 @pytest.mark.parametrize(("case", "file", "shown"), ERRORS)
 def test_errors_have_their_authors_place(tmp_path: Path, case: str, file: str, shown: str) -> None:
-    """A program's error is told where the program stands."""
     (problem,) = run_one(tmp_path, case).problems
     span, excerpt = problem.diagnostic.span, problem.diagnostic.excerpt
     assert span is not None
@@ -208,7 +206,6 @@ def test_single_files_share_nothing_by_accident(tmp_path: Path) -> None:
 
 
 def test_programs_in_files_are_found(tmp_path: Path) -> None:
-    """Beside the Composition, each in its own directory though all cases run at once."""
     source = "apiVersion: script.fn.crossplane.io/v1beta1\nkind: StarlarkScript\n"
     source += "source: FileSystem\nfileSystem: {dirPath: things}\n"
     for name in ("a", "b"):

@@ -1,11 +1,11 @@
 """The command `test`: exit codes, golden files, reports."""
 
-from __future__ import annotations
-
 import json
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -14,8 +14,7 @@ from support.commands import Run
 from support.notes import without_note
 from support.timing import PATIENCE_SECONDS
 
-from function_script import cli
-
+Printed: TypeAlias = Callable[..., str]
 GOOD = "expect: {ready: false}"
 BAD = "expect: {ready: true}"
 
@@ -28,35 +27,24 @@ def outside_ci(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def printed(capsys: pytest.CaptureFixture[str]) -> Printed:
-    """What a command prints."""
-    return Printed(capsys)
+def printed(run: Run) -> Printed:
+    """Return what the command prints on both streams, with fixed times."""
 
-
-class Printed:
-    """Runs the command and gives what stands on stdout and stderr, with fixed times."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self._capsys = capsys
-        self.code = -1
-
-    def __call__(self, *args: str) -> str:
-        self.code = cli.execute(["test", *args])
-        output = self._capsys.readouterr()
+    def printed(*args: str, code: int = 0) -> str:
+        output = run("test", *args, code=code)
         return re.sub(r"in [0-9.]+ s\b", "in TIME", output.out + without_note(output.err))
+
+    return printed
 
 
 def test_command_succeeds_when_all_cases_pass(tmp_path: Path, printed: Printed) -> None:
-    """A line for each case and a summary; no path means here."""
     project(tmp_path, a=GOOD, b=GOOD)
     assert printed() == "PASS   a\nPASS   b\n2 passed in TIME\n"
-    assert printed.code == 0
 
 
 def test_failure(tmp_path: Path, printed: Printed) -> None:
-    """The framed problem below the case, what was printed, exit code 1."""
     project(tmp_path, a=GOOD, b=BAD)
-    assert printed() == (
+    assert printed(code=1) == (
         "PASS   a\n"
         "FAIL   b\n"
         "\n"
@@ -73,48 +61,39 @@ def test_failure(tmp_path: Path, printed: Printed) -> None:
         "\n"
         "1 passed, 1 failed in TIME\n"
     )
-    assert printed.code == 1
 
 
 def test_invalid_case_fails_alone(tmp_path: Path, printed: Printed) -> None:
-    """A case with mistakes does not keep others from running."""
     project(tmp_path, a="expct: {}", b=GOOD)
-    output = printed()
+    output = printed(code=1)
     assert 'did you mean "expect"?' in output
     assert "PASS   b" in output
-    assert printed.code == 1
 
 
 def test_golden_files(tmp_path: Path, printed: Printed) -> None:
-    """Written on demand and reviewed, then compared; a difference is shown."""
     case = folder(project(tmp_path) / "tests" / "one", case="description: one")
-    assert 'there is no "tests/one/expected.yaml" to compare with' in printed()
-    assert printed.code == 1
-    assert printed("--update") == (
+    assert 'there is no "tests/one/expected.yaml" to compare with' in printed(code=1)
+    assert printed("--update", code=1) == (
         "SEED   tests/one\n  wrote tests/one/expected.yaml, to be reviewed\n1 seeded in TIME\n"
     )
-    assert printed.code == 1
     assert printed() == "PASS   tests/one\n1 passed in TIME\n"
-    assert printed.code == 0
 
     golden = case / "expected.yaml"
     reviewed = golden.read_text()
     golden.write_text(reviewed.replace("port: 80\n", "port: 81\n"))
-    output = printed()
+    output = printed(code=1)
     assert "\n  --- tests/one/expected.yaml\n  +++ rendered\n" in output
     assert "\n  -    port: 81\n  +    port: 80\n" in output
-    assert printed.code == 1
 
     expected = "UPDATE tests/one\n  wrote tests/one/expected.yaml, to be reviewed\n"
     assert printed("--update") == f"{expected}1 updated in TIME\n"
-    assert printed.code == 0
     assert golden.read_text() == reviewed
 
 
 def test_exact_documents_are_those_of_render(tmp_path: Path, printed: Printed, run: Run) -> None:
     """What the command shows with its events is what a case that expects nothing expects."""
     project(tmp_path, a="description: a")
-    printed("--update")
+    printed("--update", code=1)
     assert (tmp_path / "a.expected.yaml").read_text() == run(
         "render", "xr.yaml", "composition.yaml", "-r"
     ).out
@@ -123,7 +102,7 @@ def test_exact_documents_are_those_of_render(tmp_path: Path, printed: Printed, r
 def test_update_leaves_alone_what_agrees(tmp_path: Path, printed: Printed) -> None:
     """Comments and layout are the author's, as long as the documents are the same."""
     case = folder(project(tmp_path) / "tests" / "one", case="description: one")
-    printed("--update")
+    printed("--update", code=1)
     golden = case / "expected.yaml"
     golden.write_text(f"# reviewed\n{golden.read_text()}")
     before = golden.read_text()
@@ -133,7 +112,7 @@ def test_update_leaves_alone_what_agrees(tmp_path: Path, printed: Printed) -> No
 
 def test_single_files_have_golden_files_beside_them(tmp_path: Path, printed: Printed) -> None:
     project(tmp_path, a="description: a", b="expect: {documents: own.yaml, ready: false}")
-    printed("--update")
+    printed("--update", code=1)
     assert (tmp_path / "a.expected.yaml").is_file()
     assert (tmp_path / "own.yaml").read_text() == (tmp_path / "a.expected.yaml").read_text()
     assert printed() == "PASS   a\nPASS   b\n2 passed in TIME\n"
@@ -158,44 +137,36 @@ def test_snapshots_are_not_written_in_ci(
     project(tmp_path, a="description: a")
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert 'documents: there is no "a.expected.yaml" to compare with' in printed(*args)
-    assert printed.code == 1
+    assert 'documents: there is no "a.expected.yaml" to compare with' in printed(*args, code=1)
     assert not (tmp_path / "a.expected.yaml").exists()
-    assert "--update" in printed(*args, "--update")
-    assert printed.code == 2
+    assert "--update" in printed(*args, "--update", code=2)
 
 
 def test_selection_runs_only_some_cases(tmp_path: Path, printed: Printed) -> None:
-    """A regular expression finds names; one that finds none is an error."""
     project(tmp_path, small=GOOD, large=BAD)
     assert printed("--run", "^sm") == "PASS   small\n1 passed in TIME\n"
     assert printed("small.case.yaml") == "PASS   small\n1 passed in TIME\n"
-    text = printed("--run", "medium")
+    text = printed("--run", "medium", code=1)
     assert 'cannot find a case whose name matches "medium" among 2' in text
     assert "hint: the cases are large, small" in text
-    assert printed.code == 1
-    assert "--run" in printed("--run", "(")
-    assert printed.code == 2
+    assert "--run" in printed("--run", "(", code=2)
 
 
 def test_run_without_a_case_is_a_failure(tmp_path: Path, printed: Printed) -> None:
     """A run that checks nothing must not look like success."""
     project(tmp_path)
-    assert "cannot find a case" in printed()
-    assert printed.code == 1
+    assert "cannot find a case" in printed(code=1)
 
 
 def test_fail_fast(tmp_path: Path, printed: Printed) -> None:
     project(tmp_path, a=GOOD, b=BAD, **{f"c{index}": GOOD for index in range(9)})
-    output = printed("--fail-fast", "-j", "1")
+    output = printed("--fail-fast", "-j", "1", code=1)
     assert "1 passed, 1 failed, 9 not run in TIME" in output
-    assert printed.code == 1
 
 
 def test_quiet_leaves_out_what_passed(tmp_path: Path, printed: Printed) -> None:
-    """Failures and the summary are told; a report in a file has everything."""
     project(tmp_path, a=GOOD, b=BAD)
-    output = printed("--quiet", "--output-file", "report.txt")
+    output = printed("--quiet", "--output-file", "report.txt", code=1)
     assert "PASS" not in output
     assert output.startswith("FAIL   b\n")
     assert output.endswith("1 passed, 1 failed in TIME\n")
@@ -203,9 +174,8 @@ def test_quiet_leaves_out_what_passed(tmp_path: Path, printed: Printed) -> None:
 
 
 def test_json(tmp_path: Path, printed: Printed) -> None:
-    """Everything the text says, for machines."""
     project(tmp_path, a=GOOD, b=BAD)
-    report = json.loads(printed("-o", "json"))
+    report = json.loads(printed("-o", "json", code=1))
     assert report["summary"] == {"passed": 1, "failed": 1, "seeded": 0, "updated": 0}
     good, bad = report["cases"]
     assert (good["name"], good["status"], good["problems"]) == ("a", "PASS", [])
@@ -217,7 +187,7 @@ def test_json(tmp_path: Path, printed: Printed) -> None:
 def test_junit_in_a_file(tmp_path: Path, printed: Printed) -> None:
     """CI reads the file, people the text; what XML cannot hold is replaced."""
     project(tmp_path, a=GOOD, b=BAD, c='expect: {status: {runs: "\\u0001"}}')
-    output = printed("--output", "junit", "--output-file", "report.xml")
+    output = printed("--output", "junit", "--output-file", "report.xml", code=1)
     assert output.endswith("1 passed, 2 failed in TIME\n")
     suite = ET.parse(tmp_path / "report.xml").getroot()[0]  # noqa: S314 - written by ourselves
     assert (suite.get("tests"), suite.get("failures")) == ("3", "2")
@@ -228,13 +198,11 @@ def test_junit_in_a_file(tmp_path: Path, printed: Printed) -> None:
 
 
 def test_text_in_a_file(tmp_path: Path, printed: Printed) -> None:
-    """The same lines, without colours."""
     project(tmp_path, a=GOOD)
     output = printed("--output-file", "report.txt")
     report = re.sub(r"in [0-9.]+ s\b", "in TIME", (tmp_path / "report.txt").read_text())
     assert report == output == "PASS   a\n1 passed in TIME\n"
-    assert "cannot write" in printed("--output-file", "nowhere/report.txt")
-    assert printed.code == 1
+    assert "cannot write" in printed("--output-file", "nowhere/report.txt", code=1)
 
 
 def test_other_functions_are_left_out_on_demand(tmp_path: Path, printed: Printed) -> None:
@@ -243,8 +211,7 @@ def test_other_functions_are_left_out_on_demand(tmp_path: Path, printed: Printed
     step = "  - step: other\n    functionRef:\n      name: function-other\n"
     with (tmp_path / "composition.yaml").open("a") as file:
         file.write(step)
-    assert "--function function-other=skip" in printed()
-    assert printed.code == 1
+    assert "--function function-other=skip" in printed(code=1)
     assert printed("--function", "function-other=skip") == "PASS   a\n1 passed in TIME\n"
 
 

@@ -22,7 +22,6 @@ MATCHES = [
 
 @pytest.mark.parametrize(("actual", "expected"), MATCHES)
 def test_contained(actual: Value, expected: Value) -> None:
-    """No mismatch."""
     assert list(find_mismatches(actual, expected)) == []
 
 
@@ -80,7 +79,6 @@ def test_long_values_are_cut() -> None:
 
 
 def test_sameness_is_that_of_json() -> None:
-    """Keys, items and types count, the order of keys does not."""
     assert is_same({"a": 1, "b": [1.0]}, {"b": [1], "a": 1})
     assert not is_same({"a": 1}, {"a": 1, "b": None})
     assert not is_same([True], [1])

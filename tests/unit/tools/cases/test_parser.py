@@ -107,7 +107,6 @@ def test_mistakes_have_a_place(tmp_path: Path, case: str, expected: list[str]) -
 
 
 def test_files_with_mistakes_keep_their_own_place(tmp_path: Path) -> None:
-    """A file that is no YAML is told where it breaks."""
     project(tmp_path, one="observed: bad.yaml")
     (tmp_path / "bad.yaml").write_text("a: 1\nb: [")
     with pytest.raises(InputError) as caught:
@@ -142,7 +141,6 @@ def test_reference_knows_every_key() -> None:
 
 
 def test_discovery(tmp_path: Path) -> None:
-    """Folders and files with the right names, in order, each once; hidden ones are left out."""
     project(tmp_path, b="", a="")
     for name in ("c", ".hidden", "node_modules"):
         folder(tmp_path / name, case="", other="")

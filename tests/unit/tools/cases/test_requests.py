@@ -67,7 +67,6 @@ FAILING = [
 
 @pytest.mark.parametrize(("text", "message"), FAILING)
 def test_fails(text: str, message: str, tmp_path: Path) -> None:
-    """What does not hold, and what cannot stand there, is told at its place."""
     verdict = run(tmp_path, "" if text == "{}" else text)
     assert messages(verdict) == [message]
     assert all(problem.diagnostic.span for problem in verdict.problems if "required" not in message)

@@ -18,7 +18,6 @@ UNUSED = ours("GoTemplate", "modules: {a: A}", "inline: |", "  text")
 
 
 def test_step_of_every_file_is_checked(tmp_path: Path) -> None:
-    """Files of directories to any depth, Operations, inputs alone."""
     operation = composition(BROKEN).replace("apiextensions", "ops")
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "a" / "b" / "one.yaml").write_text(composition(BROKEN, BROKEN))
@@ -42,7 +41,6 @@ def test_step_of_every_file_is_checked(tmp_path: Path) -> None:
 
 
 def test_programs_in_files_are_checked(tmp_path: Path) -> None:
-    """Below programs/ beside the Composition, or where they are said to be."""
     text = ours("JinjaTemplate", "source: FileSystem", "fileSystem: {dirPath: site}")
     programs = tmp_path / "programs"
     (programs / "site").mkdir(parents=True)
@@ -119,7 +117,6 @@ def test_templates_of_a_chart_are_not_looked_at(tmp_path: Path, run: Run) -> Non
 
 
 def test_steps_of_other_functions_are_named(tmp_path: Path) -> None:
-    """With their functions, and in JSON with their places; nobody else says that they exist."""
     step = "  - {step: ready, functionRef: {name: auto-ready}}\n"
     other = "  - step: kcl\n    function: xpkg.example.org/kcl\n    input: {kind: KCLInput}\n"
     file = tmp_path / "a.yaml"
@@ -288,7 +285,6 @@ EXITS = [
 def test_exit_codes(
     tmp_path: Path, run: Run, text: str, flags: list[str], code: int, begin: str, end: str
 ) -> None:
-    """Errors fail, warnings only where that is wanted; the report is on stdout."""
     (tmp_path / "a.yaml").write_text(text)
     said = run("check", tmp_path, *flags, code=code)
     assert said.err == ""
@@ -299,7 +295,6 @@ def test_exit_codes(
 
 
 def test_quiet_tells_nothing_but_findings(tmp_path: Path, run: Run) -> None:
-    """So nothing at all where nothing is wrong."""
     file = tmp_path / "a.yaml"
     file.write_text(UNUSED)
     said = run("check", file, "--quiet").out
@@ -316,7 +311,6 @@ def test_colours_of_severities(tmp_path: Path) -> None:
 
 
 def test_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
-    """- stands for it, as for other commands."""
     monkeypatch.setattr("sys.stdin", io.StringIO(BROKEN))
     (finding,) = check.check(["-"]).findings
     assert str(finding.diagnostic.span) == "stdin:3:13"
@@ -347,7 +341,6 @@ def test_inputs_of_other_apiversions_are_counted_and_told(tmp_path: Path) -> Non
 
 
 def test_inputs_that_were_to_run_here_are_counted(tmp_path: Path) -> None:
-    """A kind of ours in another group, a program elsewhere; other functions' are not looked at."""
     report = found(
         tmp_path,
         "apiVersion: example.org/v1\nkind: JinjaTemplate\ninline: x",

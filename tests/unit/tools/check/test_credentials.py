@@ -57,7 +57,6 @@ def test_credentials_that_the_input_names_are_fine(
 
 
 def test_templates_of_the_peer_see_all(tmp_path: Path) -> None:
-    """They have no such list."""
     text = peer("source: Inline", "inline:", "  template: |", '    {{ getCredentialData . "db" }}')
     assert found(tmp_path, text) == []
 

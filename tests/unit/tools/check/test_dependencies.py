@@ -89,7 +89,6 @@ def test_dependency_on_no_resource_is_found(tmp_path: Path, inputs: list[str], p
 
 
 def test_hint_names_the_nearest_or_all(tmp_path: Path) -> None:
-    """A typing mistake has a near name, a resource that was forgotten has none."""
     bad = document("bucket", depends_on="netwrok, zzz")
     near, other = found(tmp_path, template(NETWORK, bad)).findings
     assert near.diagnostic.hint == 'did you mean "network"?'

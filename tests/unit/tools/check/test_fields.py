@@ -151,7 +151,6 @@ RIGHT = [
 
 @pytest.mark.parametrize("text", RIGHT)
 def test_uncertain_fields_have_no_finding(tmp_path: Path, text: str) -> None:
-    """Whatever may be there is left alone."""
     assert found(tmp_path, text) == []
 
 
@@ -192,7 +191,6 @@ def test_fields_of_composed_resources(tmp_path: Path, text: str) -> None:
 
 
 def test_definition_may_be_given(tmp_path: Path) -> None:
-    """A definition that is given counts, and without one nothing is known of the XR."""
     step = jinja("{{ spec.szie }}")
     file = tmp_path / "a.yaml"
     file.write_text(composition(step).replace(PIPELINE, REFERENCE))

@@ -62,7 +62,6 @@ def test_fields_of_crossplane_go_by_the_scope(tmp_path: Path) -> None:
 
 
 def test_hints_begin_with_the_author_s_fields(tmp_path: Path) -> None:
-    """Crossplane's own come last."""
     ((_, hint),) = found(tmp_path, jinja("{{ spec.qqqqqq }}"))
     assert hint == "there are disks, free, labels, owner, owners, port, size, crossplane"
 

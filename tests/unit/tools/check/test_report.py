@@ -1,21 +1,24 @@
-"""`check` as SARIF: what the standard requires is there, and says what the report says."""
+"""`check` as SARIF, which has what the standard requires, and the page with its rules."""
 
 import json
 from pathlib import Path
 
 import pytest
+from generate import check_page
+from support import generated
 from support.check_helpers import LINE, found, ours
 from support.commands import Run
+from support.paths import ROOT
 
 from function_script.tools import check
 from function_script.tools.check import report, rules
 
+PAGE = ROOT / "docs" / "reference" / "check.md"
 BROKEN = ours("GoTemplate", "inline: '{{ uper }}'")
 UNUSED = ours("GoTemplate", "modules: {a: A}", "inline: |", "  text")
 
 
 def test_log_has_what_the_standard_requires(tmp_path: Path) -> None:
-    """A version and runs; each run a tool with a driver's name, each result a message."""
     log = json.loads(check.render_sarif(found(tmp_path, BROKEN, UNUSED)))
     assert log["version"] == "2.1.0"
     assert log["$schema"].endswith("/sarif-schema-2.1.0.json")
@@ -71,3 +74,11 @@ def test_command_writes_it(tmp_path: Path, run: Run) -> None:
         len(json.loads(run("check", tmp_path, "-o", "sarif", code=1).out)["runs"][0]["results"])
         == 1
     )
+
+
+def test_table_of_rules_is_fresh(*, update_goldens: bool) -> None:
+    before, _, rest = PAGE.read_text().partition(check_page.BEGIN)
+    after = rest.partition(check_page.END)[2]
+    generated.check(PAGE, f"{before}{check_page.section()}{after}", update=update_goldens)
+    assert before
+    assert after

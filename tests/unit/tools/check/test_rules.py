@@ -263,7 +263,6 @@ NAMES = [
 def test_constant_names_in_templates(
     tmp_path: Path, kind: str, name: str, place: str | None
 ) -> None:
-    """The name of a composed resource that is the same whatever the XR."""
     lines = NAMED.replace("NAME", name).splitlines()
     report = found(tmp_path, ours(kind, "inline: |", *(f"  {line}" for line in lines)))
     assert [told(finding)[:2] for finding in report.findings] == [

@@ -85,7 +85,6 @@ def guest(playground: Playground) -> Visitor:
 
 
 def test_strangers_stay_outside(playground: Playground) -> None:
-    """Without the cookie, and with a wrong token, there is neither page nor answer."""
     stranger = Visitor(playground)
     assert stranger.send("GET", "/")[0] == 403
     assert stranger.send("GET", "/?token=wrong")[0] == 403
@@ -93,7 +92,6 @@ def test_strangers_stay_outside(playground: Playground) -> None:
 
 
 def test_token_is_good_once(playground: Playground, guest: Visitor) -> None:
-    """A second browser does not get in by the address of the first."""
     assert Visitor(playground).send("GET", guest.used)[0] == 403
     assert guest.send("GET", "/")[0] == 200
 
@@ -122,7 +120,6 @@ def test_page_may_load_nothing_else(guest: Visitor) -> None:
 
 @pytest.mark.parametrize("path", ["/nothing", "/../server.py", "/page/app.js", "/%2e%2e/server.py"])
 def test_server_serves_only_the_page(guest: Visitor, path: str) -> None:
-    """There is no way to other files."""
     assert guest.send("GET", path)[0] == 404
 
 
@@ -201,7 +198,6 @@ def test_endless_body_is_refused(guest: Visitor) -> None:
 
 
 def test_renders_what_it_is_given(guest: Visitor) -> None:
-    """The folder's texts come, and go back to be rendered."""
     result = guest.render(guest.load("starlark-robots"))
     assert result["problems"] == []
     assert {node["state"] for node in result["graph"]["nodes"]} <= {"ready", "unready"}
@@ -209,7 +205,6 @@ def test_renders_what_it_is_given(guest: Visitor) -> None:
 
 
 def test_programs_in_files_cannot_leave(guest: Visitor, tmp_path: Path) -> None:
-    """A text with a path that leads elsewhere is refused, and nothing is written."""
     files = guest.load("filesystem-source")
     files["programs/../../../escaped.txt"] = "text"
     result = guest.render(files)
@@ -218,7 +213,6 @@ def test_programs_in_files_cannot_leave(guest: Visitor, tmp_path: Path) -> None:
 
 
 def test_starters_are_offered(tmp_path: Path) -> None:
-    """Without a folder to render, there is a starter project for each language."""
     result = folders.find(tmp_path, Project([tmp_path]))
     assert list(result) == ["starter: starlark", "starter: jinja", "starter: gotemplate"]
     assert {"composition.yaml", "xr.yaml"} <= set(result["starter: jinja"].load().files)

@@ -8,6 +8,7 @@ import pytest
 from function_script.texts.errors import InputError
 from function_script.tools.processes import cache
 from function_script.tools.processes.cache import ROOT_FILES, ImageCache
+from function_script.tools.processes.options import default_root
 
 DIGEST = "sha256:" + "a" * 64
 
@@ -94,3 +95,16 @@ def test_cache_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r'cannot write into the cache ".*": not a directory'):
         ImageCache(tmp_path / "file").add(DIGEST, {}, fill)
+
+
+def test_directory_of_the_cache_is_the_users_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert default_root() == tmp_path / ".cache" / "function-script"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
+    assert default_root() == tmp_path / "elsewhere" / "function-script"
+    # The specification of these variables ignores relative paths.
+    monkeypatch.setenv("XDG_CACHE_HOME", "elsewhere")
+    assert default_root() == tmp_path / ".cache" / "function-script"

@@ -79,7 +79,6 @@ def objects_in(text: str) -> list[Object]:
 
 
 def test_directory_is_rendered(tmp_path: Path) -> None:
-    """XR, composed resource, results, context: in this order, as YAML."""
     printed: list[str] = []
     text = render(example(tmp_path), print=printed.append)
     assert [document["kind"] for document in objects_in(text)] == [
@@ -176,7 +175,6 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("script", "place"), MISTAKES)
 def test_positions_are_in_the_composition(tmp_path: Path, script: str, place: str) -> None:
-    """The file, line and column are those where the author mends it."""
     assert problems(example(tmp_path, STEP + script)) == [place]
 
 
@@ -299,7 +297,6 @@ def address() -> Iterator[str]:
 
 
 def test_other_functions_are_called_at_their_address(tmp_path: Path, address: str) -> None:
-    """Between our own steps; without v1 the older version is called."""
     paths = example(tmp_path, STEP + SCRIPT + REMOTE)
     text = render(paths, runtimes={"function-other": address})
     kinds = [document["kind"] for document in objects_in(text)]

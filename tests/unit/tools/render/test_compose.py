@@ -48,13 +48,11 @@ def messages(result: render.RenderResult) -> list[str]:
 
 
 def test_composed_metadata() -> None:
-    """A resource gets its names, its marks and its owner; the rest is as wanted."""
     result = rendered(("bucket", {"resource": BUCKET}))
     assert result.composition.resources == {"bucket": {**BUCKET, "metadata": MADE}}
 
 
 def test_xr_shows_identity_references_and_status() -> None:
-    """Of the XR's file only its identity is repeated."""
     xr = rendered(("bucket", {"resource": BUCKET, "ready": "READY_TRUE"})).composition.xr
     reference: Object = {
         "apiVersion": "s3.example.org/v1",
@@ -67,7 +65,6 @@ def test_xr_shows_identity_references_and_status() -> None:
 
 
 def test_xr_that_composes_nothing() -> None:
-    """Without resources the references are an empty list, and the XR is ready."""
     result = rendered()
     assert result.composition.xr["spec"] == {"crossplane": {"resourceRefs": []}}
     assert [event.message for event in result.events] == [
@@ -76,7 +73,6 @@ def test_xr_that_composes_nothing() -> None:
 
 
 def test_references_are_sorted_by_type_and_name() -> None:
-    """The order is that of apiVersion, kind, name and namespace, not of resource names."""
     result = rendered(
         ("z", {"resource": {"apiVersion": "a/v1", "kind": "A"}}),
         ("a", {"resource": {"apiVersion": "b/v1", "kind": "A"}}),
@@ -88,7 +84,6 @@ def test_references_are_sorted_by_type_and_name() -> None:
 
 
 def test_cluster_scoped_xrs_refer_with_namespaces() -> None:
-    """A cluster scoped XR composes in any namespace and remembers which."""
     result = rendered(("bucket", {"resource": bucket(namespace="far")}), xr=CLUSTER_XR)
     refs = result.composition.xr["spec"]["crossplane"]["resourceRefs"]
     assert refs[0]["namespace"] == "far"
@@ -115,7 +110,6 @@ def test_given_names_stay() -> None:
 
 
 def test_observed_resources_keep_their_identity() -> None:
-    """What exists keeps name, namespace and prefix, whatever a function says."""
     result = rendered(
         ("bucket", {"resource": bucket(name="new", generateName="new-")}),
         observed=[observed("bucket", name="old")],
@@ -126,7 +120,6 @@ def test_observed_resources_keep_their_identity() -> None:
 
 
 def test_labels_of_the_claim_are_handed_on() -> None:
-    """Both claim labels, or none; the prefix comes from the XR's own label."""
     labels: Object = {
         "crossplane.io/composite": "top",
         "crossplane.io/claim-name": "claim",
@@ -157,7 +150,6 @@ def test_impossible_name_is_refused() -> None:
 
 
 def test_readiness_counts_when_explicit() -> None:
-    """Unspecified is not ready, and each is told."""
     result = rendered(
         ("c", {"resource": BUCKET, "ready": "READY_FALSE"}),
         ("b", {"resource": BUCKET}),

@@ -59,13 +59,11 @@ def test_system_conditions_are_not_for_functions() -> None:
 
 
 def test_unspecified_status_is_unknown() -> None:
-    """A condition without a status is Unknown."""
     items = xr_conditions(CLUSTER_XR, {"conditions": [{"type": "Mine", "reason": "Why"}]})
     assert items[1]["status"] == "Unknown"
 
 
 def test_conditions_of_the_file_keep_their_place() -> None:
-    """Types that the XR has stay where they are; only what changed is replaced."""
     old: Object = {**SYNCED, "lastTransitionTime": "2020-01-01T00:00:00Z"}
     mine: Object = {**old, "type": "Mine", "reason": "Old"}
     xr: Object = {**CLUSTER_XR, "status": {"conditions": [old, mine]}}
@@ -83,7 +81,6 @@ def test_conditions_in_desired_status_come_first() -> None:
 
 
 def test_observed_generation_is_that_of_the_xr() -> None:
-    """Responsive carries the XR's generation; what is said after composing does not."""
     metadata: Object = {"name": "demo", "generation": 4}
     items = xr_conditions({**CLUSTER_XR, "metadata": metadata}, {})
     assert items == [{**RESPONSIVE, "observedGeneration": 4}, SYNCED, READY]
@@ -132,7 +129,6 @@ def test_conditions_that_no_function_sets_before_a_fatal_result_are_undetermined
 
 
 def test_times_are_replaced() -> None:
-    """Every condition gets the same time, so that output can be compared."""
     dated: Object = {**READY, "lastTransitionTime": "2020-02-02T02:02:02Z"}
     manifest = conditions.with_times_replaced({"status": {"conditions": [dated], "size": 1}})
     assert manifest == {"status": {"conditions": [READY], "size": 1}}

@@ -82,7 +82,6 @@ def test_xr_is_composed() -> None:
 
 
 def test_undesired_resource_is_deleted_if_the_xr_controls_it() -> None:
-    """Without the labels that say who composed it; what nobody controls stays."""
     owner = {"apiVersion": "example.org/v1", "kind": "XBucket", "name": "demo", "uid": "u"}
     labels = {"crossplane.io/composite": "demo", "mine": "x"}
     controlled = observed(
@@ -97,7 +96,6 @@ def test_undesired_resource_is_deleted_if_the_xr_controls_it() -> None:
 
 
 def test_fatal_result_leaves_what_there_was() -> None:
-    """Conditions and events of the steps before it, and what functions asked for."""
     selector = '{"api_version": "v1", "kind": "ConfigMap", "match_name": "zone"}'
     asking = step(
         f'return {{"requirements": {{"resources": {{"zone": {selector}}}}}, '
@@ -140,7 +138,6 @@ def test_steps_may_share_a_name() -> None:
 
 
 def test_operation_is_run() -> None:
-    """Its status, what it applies, events without the functions' reasons."""
     thing = '{"resource": {"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "a"}}}'
     body = (
         f'return {{"desired": {{"resources": {{"a": {thing}}}}}, "output": {{"n": 1}}, '

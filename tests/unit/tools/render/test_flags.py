@@ -28,7 +28,6 @@ PAIRS = [
 def test_pairs_may_be_joined(
     texts: list[str], separator: str, pairs: list[tuple[str, str]]
 ) -> None:
-    """One flag gives several; a value keeps a separator that begins no further pair."""
     assert render_options.split_pairs(texts, "--flag", separator) == pairs
 
 
@@ -39,7 +38,6 @@ def test_value_without_a_pair_is_wrong_usage(text: str) -> None:
 
 
 def test_paths_may_be_joined(tmp_path: Path) -> None:
-    """By commas, but for a file whose name has one."""
     odd = tmp_path / "a,b.yaml"
     odd.write_text("")
     assert render_options.split_paths([Path("a.yaml,b"), odd, Path("c")]) == [

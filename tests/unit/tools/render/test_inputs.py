@@ -43,7 +43,6 @@ UNFIT = [
 
 @pytest.mark.parametrize(("definition", "is_legacy"), LEGACY)
 def test_legacy(definition: Object | None, is_legacy: bool) -> None:
-    """The XRD's scope says whether XRs are as in Crossplane v1."""
     assert xrs.is_legacy(definition) is is_legacy
 
 
@@ -55,7 +54,6 @@ def test_xrd_for_another_xr_is_refused(definition: Object, cause: str) -> None:
 
 
 def test_defaults_are_filled_in() -> None:
-    """Absent fields get their default, also below maps and lists; what is there stays."""
     item: Object = {"type": "object", "properties": {"zone": {"default": "a"}}}
     fields: Object = {
         "region": {"default": "there"},
@@ -113,7 +111,6 @@ def test_crossplane_s_own_fields_are_as_crossplane_defines_them(
 
 
 def test_schemas_are_found_with_references_resolved() -> None:
-    """References are replaced, also in allOf; a schema inside itself is only an object."""
     ref = "#/components/schemas/"
     schemas: Object = {
         "Meta": {"type": "object", "properties": {"self": {"$ref": f"{ref}Meta"}}},
@@ -136,7 +133,6 @@ def test_schemas_are_found_with_references_resolved() -> None:
 
 
 def test_required_schemas_reach_the_function() -> None:
-    """Both those the function asks for and those of the Composition; unknown ones are empty."""
     schema: Object = {"type": "object", GVK: [{"group": "", "version": "v1", "kind": "Thing"}]}
     document: Object = {"components": {"schemas": {"Thing": schema}}}
     requirements: Object = {"other": {"api_version": "v1", "kind": "Other"}}
@@ -165,7 +161,6 @@ def test_mode_resources_names_the_official_converter(fields: Object) -> None:
 
 
 def test_problem_of_a_composition_is_told() -> None:
-    """All at once, with the paths of the fields."""
     broken = composition({"step": 3}, {"functionRef": None}, {"step": "step-1"}, mode="Scripts")
     with pytest.raises(InputError) as caught:
         steps.parse(broken)

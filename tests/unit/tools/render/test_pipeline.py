@@ -54,7 +54,6 @@ def test_first_request() -> None:
 
 
 def test_tag_tells_requests_apart() -> None:
-    """Equal requests have equal tags, others do not."""
     runner = script()
     run(runner, {}, {}, {"input": {"kind": "Other"}})
     first, second, third = (find_path(request, "meta.tag") for request in runner.requests)
@@ -72,14 +71,12 @@ def test_desired_state_and_context_are_handed_on() -> None:
 
 
 def test_function_that_asks_nothing_is_called_once() -> None:
-    """There is nothing to settle."""
     runner = script()
     run(runner, {})
     assert len(runner.requests) == 1
 
 
 def test_requirements_are_supplied_and_settle() -> None:
-    """The function is called again with what it asked for, until it asks the same."""
     runner = script(asks(one={"match_name": "a", "namespace": "default"}))
     run(runner, {}, required=[config("a"), config("b")])
     assert [names(request, "one") for request in runner.requests] == [[], ["a"]]
@@ -100,7 +97,6 @@ def test_requirements_may_grow() -> None:
 
 
 def test_at_most_six_calls() -> None:
-    """A function that never settles is an error that says so."""
     answers = [asks(**{f"r{number}": {"match_name": "a"}}) for number in range(9)]
     runner = script(*answers)
     with pytest.raises(ProgramError, match="changed with each of 6 calls"):
@@ -109,7 +105,6 @@ def test_at_most_six_calls() -> None:
 
 
 def test_selection() -> None:
-    """By exact namespace and name; by labels or all of a kind, sorted, in all namespaces."""
     answer = asks(
         named={"match_name": "a", "namespace": "default"},
         elsewhere={"match_name": "a"},
@@ -177,7 +172,6 @@ def test_composition_supplies_before_the_first_call() -> None:
 
 
 def test_credentials_come_from_secrets() -> None:
-    """Data is decoded base64; the Secret may be without a kind."""
     reference: Object = {"namespace": "system", "name": "keys"}
     step: Object = {
         "credentials": [
@@ -193,7 +187,6 @@ def test_credentials_come_from_secrets() -> None:
 
 
 def test_missing_credentials_are_told() -> None:
-    """A step does not run without them."""
     reference: Object = {"namespace": "system", "name": "keys"}
     step: Object = {"credentials": [{"name": "cloud", "source": "Secret", "secretRef": reference}]}
     with pytest.raises(InputError, match='its credentials "cloud": there is no such Secret'):
@@ -201,7 +194,6 @@ def test_missing_credentials_are_told() -> None:
 
 
 def test_results_become_events() -> None:
-    """With the step's name; without a severity they are warnings, without a reason ours."""
     results: list[Object] = [
         {"severity": "SEVERITY_NORMAL", "message": "fine", "reason": "Why"},
         {"severity": "SEVERITY_WARNING", "message": "careful"},
@@ -234,7 +226,6 @@ def test_fatal_result_ends_the_pipeline() -> None:
 
 
 def test_response_without_state_leaves_none() -> None:
-    """Desired state and context are replaced by each step: what is absent is gone."""
     first = script({"desired": {"resources": {"bucket": {"resource": BUCKET}}}})
 
     def runner(step: Step, request: pb.RunFunctionRequest) -> StepResponse:

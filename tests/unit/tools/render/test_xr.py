@@ -64,7 +64,6 @@ def test_functions_see_the_xr_with_its_identity() -> None:
 
 
 def test_given_uid_stays() -> None:
-    """Only an XR without a UID gets one."""
     xr: Object = {**XR, "metadata": {"name": "demo", "uid": "mine", "resourceVersion": "7"}}
     metadata = observed_xr(xr=xr)["metadata"]
     assert (metadata["uid"], metadata["resourceVersion"]) == ("mine", "999")
@@ -127,7 +126,6 @@ def test_selection_is_told_once() -> None:
 
 
 def test_paused_xr_is_left_alone() -> None:
-    """No function is called, and the XR says why."""
     metadata: Object = {"name": "demo", "annotations": {"crossplane.io/paused": "true"}}
     runner = script()
     result = render_once(runner, xr={**XR, "metadata": metadata})
@@ -138,7 +136,6 @@ def test_paused_xr_is_left_alone() -> None:
 
 
 def test_deleted_xr_is_left_alone() -> None:
-    """No function is called for an XR that goes away."""
     metadata: Object = {"name": "demo", "deletionTimestamp": "2020-01-01T00:00:00Z"}
     runner = script()
     conditions = render_once(runner, xr={**XR, "metadata": metadata}).composition.xr["status"][
@@ -169,7 +166,6 @@ def test_foreign_observed_resources_are_refused() -> None:
 
 @pytest.mark.parametrize("missing", ["apiVersion", "kind", "metadata"])
 def test_xr_without_identity_is_refused(missing: str) -> None:
-    """Type and name are needed for everything else."""
     xr = {key: value for key, value in XR.items() if key != missing}
     with pytest.raises(InputError):
         render_once(xr=xr)

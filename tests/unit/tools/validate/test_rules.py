@@ -75,7 +75,6 @@ HOLDS = [
 
 @pytest.mark.parametrize(("rule", "value", "field"), HOLDS)
 def test_rules_that_hold(rule: str, value: Object, field: Object) -> None:
-    """A rule that holds says nothing."""
     assert check(value, schema(rule, a=field)) == ([], [])
 
 
@@ -99,7 +98,6 @@ def test_keys_of_maps_are_not_escaped() -> None:
 
 
 def test_broken_rule_tells_its_message() -> None:
-    """With the path of the value it is for, and the field it points to."""
     inner = schema("self.a <= self.b", "a must not exceed b", a=INTEGER, b=INTEGER)
     outer: Object = {"type": "object", "properties": {"spec": inner}}
     (problem,), unevaluated = check({"spec": {"a": 2, "b": 1}}, outer)
@@ -235,7 +233,6 @@ SAID = [
 
 @pytest.mark.parametrize(("extra", "message", "value"), SAID)
 def test_message_of_a_rule_is_printed(extra: Object, message: str, value: Value) -> None:
-    """Its reason and its message, computed or not."""
     stated: Object = {"rule": "self > 0", "message": "no", **extra}
     field = {**INTEGER, "x-kubernetes-validations": [stated]}
     (problem,), _ = check({"a": 0}, {"type": "object", "properties": {"a": field}})

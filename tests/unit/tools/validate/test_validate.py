@@ -50,7 +50,6 @@ spec:
 
 
 def test_text_is_as_the_official_command_prints_it(tmp_path: Path) -> None:
-    """One line for each finding, in the order of resources, and the totals."""
     assert render_text(check(tmp_path, GOOD, BAD, OTHER)).splitlines() == [
         "[✓] example.org/v1, Kind=Thing, good validated successfully",
         (
@@ -130,7 +129,6 @@ def test_yaml_says_the_same_as_json(tmp_path: Path) -> None:
 
 
 def test_success_is_what_the_exit_code_says(tmp_path: Path) -> None:
-    """Invalid resources fail; missing schemas only if asked for."""
     assert check(tmp_path, GOOD).is_success(error_on_missing_schemas=True)
     assert check(tmp_path, OTHER).is_success()
     assert not check(tmp_path, OTHER).is_success(error_on_missing_schemas=True)
@@ -138,7 +136,6 @@ def test_success_is_what_the_exit_code_says(tmp_path: Path) -> None:
 
 
 def test_rule_that_is_not_evaluated_is_shown(tmp_path: Path) -> None:
-    """In the text and in JSON; the resource counts as neither valid nor invalid."""
     extensions = CRD.replace("self.count > 0", "isURL(self.count)")
     report = check(tmp_path, GOOD.replace("{}", "{count: 1}"), extensions=extensions)
     rule = "!has(self.count) || isURL(self.count)"
@@ -175,7 +172,6 @@ def test_steps_inputs_are_resources_of_their_own(tmp_path: Path) -> None:
 
 
 def test_program_that_does_not_compile_is_found(tmp_path: Path) -> None:
-    """At its line in the Composition, in the file its author edits."""
     result = check(tmp_path, COMPOSITION).results[0]
     (problem,) = result.problems
     assert (problem.type, problem.field) == ("program", "script")
@@ -183,7 +179,6 @@ def test_program_that_does_not_compile_is_found(tmp_path: Path) -> None:
 
 
 def test_input_has_all_its_problems_told_once(tmp_path: Path) -> None:
-    """Problems of the schema and of the parser are reported once."""
     result = check(tmp_path, COMPOSITION).results[1]
     assert sorted((problem.type, problem.field) for problem in result.problems) == [
         ("schema", "<nil>"),
@@ -217,7 +212,6 @@ spec:
 
 
 def test_operations_have_inputs_too(tmp_path: Path) -> None:
-    """Those of a template for operations as well."""
     first = check(tmp_path, OPERATION).results[0]
     assert (first.kind, first.name, first.problems) == ("GoTemplate", "clean", ())
 
@@ -233,7 +227,6 @@ def test_peers_input_is_known(tmp_path: Path) -> None:
 
 
 def test_sources_are_files_directories_and_lists(tmp_path: Path) -> None:
-    """Directories are searched to any depth, in the order of paths; lists have commas."""
     write(tmp_path / "r" / "deep", b=OTHER, c="# nothing\n")
     write(tmp_path / "r", a=GOOD)
     (tmp_path / "r" / "notes.txt").write_text("no manifest")
@@ -243,7 +236,6 @@ def test_sources_are_files_directories_and_lists(tmp_path: Path) -> None:
 
 
 def test_dash_is_stdin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One side may come from a pipe, not both."""
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{GOOD}---\n{OTHER}"))
     report = validate(write(tmp_path, crd=CRD), ["-"])
     assert [result.status for result in report.results] == ["valid", "missingSchema"]

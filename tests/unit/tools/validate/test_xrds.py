@@ -68,14 +68,12 @@ def test_machinery_stands_where_the_scope_says(definition: Object, machinery: Ob
 
 
 def test_machinery_of_the_other_kind_is_unknown() -> None:
-    """A modern XR has no claim, a legacy one no spec.crossplane."""
     spec: Object = {"size": "s", "crossplane": {}}
     assert problems(xrd("v1"), spec=spec) == ["unknown spec.crossplane"]
     assert problems(xrd(), spec={"size": "s", "claimRef": {}}) == ["unknown spec.claimRef"]
 
 
 def test_namespaced_xr_references_its_own_namespace() -> None:
-    """Only cluster scoped XRs name a namespace."""
     reference: Object = {"apiVersion": "v1", "kind": "X", "name": "x", "namespace": "n"}
     spec: Object = {"size": "s", "crossplane": {"resourceRefs": [reference]}}
     assert problems(xrd(scope="Cluster"), spec=spec) == []
@@ -83,7 +81,6 @@ def test_namespaced_xr_references_its_own_namespace() -> None:
 
 
 def test_users_schema_counts() -> None:
-    """Types, required and unknown fields of spec and status, as written in the XRD."""
     assert problems(xrd(), spec={"size": "xl", "colour": "red"}, status={"ready": "2"}) == [
         'spec.size: Unsupported value: "xl": supported values: "s", "m"',
         (
@@ -97,7 +94,6 @@ def test_users_schema_counts() -> None:
 
 
 def test_status_has_conditions() -> None:
-    """Every XR has them; a legacy one has connection details, too."""
     assert problems(xrd(), spec={"size": "s"}, status={"conditions": [CONDITION]}) == []
     details: Object = {"connectionDetails": {"lastPublishedTime": "2026-01-01T00:00:00Z"}}
     assert problems(xrd("v1"), spec={"size": "s"}, status=details) == []
@@ -107,7 +103,6 @@ def test_status_has_conditions() -> None:
 
 
 def test_names_fit_a_label() -> None:
-    """63 characters, or fewer where the XRD says so."""
     name = "x" * 64
     (message,) = problems(xrd(), metadata={"name": name}, spec={"size": "s"})
     assert message == "metadata.name: Too long: may not be more than 63 bytes"
@@ -115,7 +110,6 @@ def test_names_fit_a_label() -> None:
 
 
 def test_claim_has_a_schema_of_its_own() -> None:
-    """The user's spec, and a claim's machinery."""
     definition = xrd("v1", claimNames={"kind": "Thing", "plural": "things"})
     spec: Object = {"size": "s", "writeConnectionSecretToRef": {"name": "x"}}
     assert problems(definition, "Thing", spec=spec) == []

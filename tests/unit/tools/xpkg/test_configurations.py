@@ -57,7 +57,6 @@ def build(project: Path, examples: Path | None = None, *ignore: str) -> xpkg.Bui
 
 
 def test_package_has_only_files_that_crossplane_takes(project: Path) -> None:
-    """The metadata first, then the files by name; what is left out is named."""
     built = build(project)
     assert xpkg.read_package(built.path) == f"---\n{META}---\n{XRD}---\n{COMPOSITION}---\n"
     assert [name.removeprefix(f"{project}/") for name in built.left_out] == ["ci.yaml", "xr.yaml"]
@@ -65,7 +64,6 @@ def test_package_has_only_files_that_crossplane_takes(project: Path) -> None:
 
 @pytest.mark.parametrize("examples", ["xr.yaml", "examples"])
 def test_examples_are_a_layer_of_their_own(project: Path, examples: str) -> None:
-    """From a file or a directory; they are no part of package.yaml."""
     (project / "examples").mkdir()
     (project / "examples" / "shop.yaml").write_text(XR)
     built = build(project, project / examples)

@@ -115,14 +115,12 @@ def test_package_without_a_runtime_has_one_layer(tmp_path: Path) -> None:
 
 
 def test_texts_are_the_authors(tmp_path: Path) -> None:
-    """Comments and order of fields stay; the metadata comes first."""
     text = xpkg.read_package(build(tmp_path).path)
     assert text == f"---\n{META}---\n{CRD}---\n"
 
 
 @pytest.mark.parametrize("compress", [True, False], ids=["gzip", "plain"])
 def test_runtime_image_is_extended(tmp_path: Path, *, compress: bool) -> None:
-    """Its layers, entry point, user and platform are the package's, its labels are more."""
     package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)
     runtime = save(tmp_path / "image.tar", image(compress=compress))
     built = packed(package, crds, tmp_path / "x.xpkg", runtime)
@@ -186,7 +184,6 @@ def test_other_files_are_no_runtime(tmp_path: Path, files: dict[str, bytes], mes
 
 
 def test_file_that_is_no_archive_is_named(tmp_path: Path) -> None:
-    """A file that is something else, and one that is not there."""
     (tmp_path / "x.xpkg").write_text("hello")
     with pytest.raises(InputError, match="it is no archive"):
         xpkg.read_package(tmp_path / "x.xpkg")
@@ -195,7 +192,6 @@ def test_file_that_is_no_archive_is_named(tmp_path: Path) -> None:
 
 
 def test_image_that_is_no_package_is_said(tmp_path: Path) -> None:
-    """An image without package.yaml."""
     with pytest.raises(InputError, match=r"it holds no package\.yaml"):
         xpkg.read_package(save(tmp_path / "image.tar", image()))
 
@@ -237,7 +233,6 @@ def test_constraints_on_versions(tmp_path: Path, constraint: str) -> None:
 
 
 def test_directory_that_is_not_there_is_named(tmp_path: Path) -> None:
-    """With what to do about it."""
     with pytest.raises(InputError, match=r"no directory .*run the command in the project"):
         packed(tmp_path / "package", tmp_path, None)
 
