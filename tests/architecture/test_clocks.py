@@ -1,6 +1,7 @@
 """Which clock is read where: one that is set by hand or by NTP decides nothing."""
 
 import ast
+import re
 
 import pytest
 from support.paths import ROOT
@@ -14,6 +15,7 @@ WALL_CLOCKS = {
     for name in ("datetime", "date", "dt.datetime", "datetime.datetime")
     for method in ("now", "utcnow", "today")
 }
+IMPORT = re.compile(r"^\s*(?:import|from) (?:time|datetime)\b", re.MULTILINE)
 ATTRIBUTES = {name.rpartition(".")[2] for name in WALL_CLOCKS}
 # Who says when something was: nothing that waits, limits or forgets.
 STAMPING = {
@@ -44,8 +46,12 @@ def wall_clocks(source: str) -> set[str]:
 
 def test_time_of_day_is_read_for_stamps_only() -> None:
     """Limits, deadlines, pace, patience and TTLs do not know it."""
-    paths = PACKAGE.rglob("*.py")
-    readers = {str(path.relative_to(PACKAGE)) for path in paths if wall_clocks(path.read_text())}
+    sources = {path: path.read_text() for path in PACKAGE.rglob("*.py")}
+    readers = {
+        str(path.relative_to(PACKAGE))
+        for path, source in sources.items()
+        if IMPORT.search(source) and wall_clocks(source)
+    }
     assert readers == STAMPING.keys()
 
 

@@ -1,15 +1,14 @@
 """What the documents show is what happens: commands are run, links lead somewhere."""
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from support.notes import without_note
 from support.paths import ROOT
+
+from function_script import cli
 
 PAGES = [
     *(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "SECURITY")),
@@ -25,7 +24,6 @@ WITH_LINKS = [
 ]
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+?)(?:#([^)]*))?\)")
-BIN = Path(sys.executable).parent
 # Done from beginning to end by tests/test_walk.py.
 WALKED = {ROOT, ROOT / "docs" / "tutorial", ROOT / "docs" / "how-to"}
 
@@ -49,19 +47,20 @@ def _sessions() -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(("page", "command", "shown"), _sessions())
-def test_shown_commands_do_what_is_shown(page: str, command: str, shown: str) -> None:
+def test_shown_commands_do_what_is_shown(
+    page: str,
+    command: str,
+    shown: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """A command in a document prints what stands below it; ``...`` stands for anything."""
-    program, *arguments = shlex.split(command)
-    result = subprocess.run(
-        [BIN / program, *arguments],
-        cwd=ROOT,
-        env={**os.environ, "NO_COLOR": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("NO_COLOR", "1")
+    cli.execute(shlex.split(command)[1:])
+    result = capsys.readouterr()
     pattern = re.escape(shown).replace(re.escape("..."), ".*")
-    printed = (result.stdout + without_note(result.stderr)).strip("\n")
+    printed = (result.out + without_note(result.err)).strip("\n")
     assert re.fullmatch(pattern, printed, re.DOTALL), f"{page} shows otherwise:\n{printed}"
 
 

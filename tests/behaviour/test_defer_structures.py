@@ -56,35 +56,14 @@ JINJA_STOPS = [
 ]
 
 
-@pytest.mark.parametrize(("place", "body", "module"), JINJA, ids=[place for place, *_ in JINJA])
-def test_gap_in_jinja(place: str, body: str, module: str) -> None:
-    """Only its document is withheld."""
-    del place
-    text = document("a", "spec: 1") + document("b", body) + document("c", "spec: 2")
-    response = run(step("JinjaTemplate", text, **({"m": module} if module else {})))
-    assert set(desired(response)) == {"a", "c"}, response.get("results")
-    assert "b because" in str(condition(response)["message"])
-
-
-@pytest.mark.parametrize(
-    ("place", "body", "module"), JINJA_STOPS, ids=[place for place, *_ in JINJA_STOPS]
-)
-def test_structures_without_a_gap_in_jinja(place: str, body: str, module: str) -> None:
-    """Nobody could say which documents are missing, so the step stops."""
-    del place
-    text = document("a", "spec: 1") + document("b", body) + document("c", "spec: 2")
-    response = run(step("JinjaTemplate", text, **({"m": module} if module else {})))
-    assert "id is undefined" in fatal(response)
-
-
-NESTED = 'a: {{ include "m" $ }}{{ define "n" }}{{ M_ }}{{ end }}'
+NESTED = 'a: {{ include "m" $ }}{{ define "o" }}{{ M_ }}{{ end }}'
 IN_A_LOOP = '{{ $x := "" }}{{ range list 1 }}{{ $x = print $x $M_ }}{{ end }}a: {{ $x }}'
 GO = [
     ("a template", '{{ define "t" }}a: {{ M_ }}{{ end }}{{ template "t" $ }}', ""),
     ("a template of a module", '{{ template "m" $ }}', "a: {{ M_ }}"),
     ("an include", 'a: {{ include "m" $ }}', "{{ M_ }}"),
     ("an include that is worked on", 'a: {{ include "m" $ | upper | quote }}', "{{ M_ }}"),
-    ("an include in an include", NESTED, '{{ include "n" $ }}'),
+    ("an include in an include", NESTED, '{{ include "o" $ }}'),
     ("a loop in an include", 'a: {{ include "m" $ }}', "{{ range M_ }}x{{ end }}"),
     ("a block", '{{ block "b" $ }}a: {{ M_ }}{{ end }}', ""),
     ("a loop", "{{ range list 1 2 }}\na{{ . }}: {{ $M_ }}{{ end }}", ""),
@@ -102,26 +81,35 @@ GO_STOPS = [
 ]
 
 
-@pytest.mark.parametrize(("place", "body", "module"), GO, ids=[place for place, *_ in GO])
-def test_gap_in_a_go_template(place: str, body: str, module: str) -> None:
-    """Only its document is withheld."""
-    del place
+def rows(jinja: list[tuple[str, str, str]], go: list[tuple[str, str, str]]) -> list[object]:
+    """The cases of both languages of templates."""
+    return [
+        pytest.param(kind, body, module, id=f"{kind}, {place}")
+        for kind, cases in (("JinjaTemplate", jinja), ("GoTemplate", go))
+        for place, body, module in cases
+    ]
+
+
+def render(kind: str, body: str, module: str) -> Object:
+    """The response to three documents, the second of which has this body."""
     text = document("a", "spec: 1") + document("b", body) + document("c", "spec: 2")
-    response = run(step("GoTemplate", text, **({"m": module} if module else {})))
+    if kind == "GoTemplate":
+        text += f'{{{{ define "n" }}}}{DOCUMENTS}{{{{ end }}}}'
+    return run(step(kind, text, **({"m": module} if module else {})))
+
+
+@pytest.mark.parametrize(("kind", "body", "module"), rows(JINJA, GO))
+def test_gap_withholds_only_its_document(kind: str, body: str, module: str) -> None:
+    response = render(kind, body, module)
     assert set(desired(response)) == {"a", "c"}, response.get("results")
     assert "b because" in str(condition(response)["message"])
 
 
-@pytest.mark.parametrize(
-    ("place", "body", "module"), GO_STOPS, ids=[place for place, *_ in GO_STOPS]
-)
-def test_structures_without_a_gap_in_a_go_template(place: str, body: str, module: str) -> None:
-    """What is changed would be used as it is; and nobody could say which documents are missing."""
-    del place
-    text = document("a", "spec: 1") + document("b", body) + document("c", "spec: 2")
-    text += f'{{{{ define "n" }}}}{DOCUMENTS}{{{{ end }}}}'
-    response = run(step("GoTemplate", text, **({"m": module} if module else {})))
-    assert "id: it does not exist" in fatal(response)
+@pytest.mark.parametrize(("kind", "body", "module"), rows(JINJA_STOPS, GO_STOPS))
+def test_structures_without_a_gap_stop_the_step(kind: str, body: str, module: str) -> None:
+    """What is changed would be used as it is; or nobody could say which documents are missing."""
+    message = fatal(render(kind, body, module))
+    assert ("id is undefined" if kind == "JinjaTemplate" else "id: it does not exist") in message
 
 
 @pytest.mark.parametrize("depth", [15, 16, 18, 19])

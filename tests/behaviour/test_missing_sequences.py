@@ -4,7 +4,7 @@ from typing import cast
 
 import pytest
 from support.builders import API_VERSION, gotemplate, jinja, peer, starlark
-from support.cluster_model import Cluster
+from support.core_model import Core
 
 from function_script.engines.library import FUNCTIONS
 from function_script.request.values import Object
@@ -53,9 +53,9 @@ def main(req):
 """
 
 
-def refusal(cluster: Cluster, step: Object) -> str:
+def refusal(cluster: Core, step: Object) -> str:
     """The message of a step that stops."""
-    (result,) = cluster.reconcile(step)
+    (result,) = cluster.run_step(step)
     assert result["severity"] == "SEVERITY_FATAL"
     return str(result["message"])
 
@@ -136,13 +136,13 @@ def test_loop_over_a_misspelt_path_deletes_nothing(
     sound: Object, misspelt: Object, said: str
 ) -> None:
     """The step stops at its place, and goes on when it is mended."""
-    cluster = Cluster(xr=XR)
-    assert cluster.reconcile(sound) == []
+    cluster = Core(xr=XR)
+    assert cluster.run_step(sound) == []
     before = cluster.objects()
     assert len(before) == 2
     assert refusal(cluster, misspelt).startswith(said)
     assert cluster.objects() == before
-    assert cluster.reconcile(sound) == []
+    assert cluster.run_step(sound) == []
     assert cluster.objects() == before
 
 
@@ -154,20 +154,18 @@ def test_go_deletes_them_where_that_is_wanted(loop: str) -> None:
         gotemplate(go_text(loop), options={"missingKey": "Default"}),
         peer(go_text(loop)),
     ):
-        cluster = Cluster(xr=XR)
+        cluster = Core(xr=XR)
         sound = go_text(f"{SPEC}.zones")
-        cluster.reconcile(
-            gotemplate(sound) if lenient["apiVersion"] == API_VERSION else peer(sound)
-        )
+        cluster.run_step(gotemplate(sound) if lenient["apiVersion"] == API_VERSION else peer(sound))
         assert len(cluster.objects()) == 2
-        cluster.reconcile(lenient)
+        cluster.run_step(lenient)
         assert cluster.objects() == {}
 
 
 def test_misspelt_value_is_not_written() -> None:
     """No `<no value>` gets into an object that is there."""
-    cluster = Cluster(xr=XR)
-    cluster.reconcile(gotemplate(go_text(f"{SPEC}.zones")))
+    cluster = Core(xr=XR)
+    cluster.run_step(gotemplate(go_text(f"{SPEC}.zones")))
     before = cluster.objects()
     message = refusal(cluster, gotemplate(go_text(f"{SPEC}.zones", ".colr.name")))
     assert message.startswith(
@@ -175,7 +173,7 @@ def test_misspelt_value_is_not_written() -> None:
     )
     assert 'did you mean "color"?' in message
     assert cluster.objects() == before
-    cluster.reconcile(peer(go_text(f"{SPEC}.zones", ".colr.name")))
+    cluster.run_step(peer(go_text(f"{SPEC}.zones", ".colr.name")))
     (changed, _) = cluster.objects().values()
     assert cast("Object", changed["data"])["color"] == "<no value>"
 
@@ -201,11 +199,11 @@ kind: Note
 metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: note-of-{{ $name }}}}
 {{ end }}
 """
-    cluster = Cluster(xr=XR)
-    assert cluster.reconcile(gotemplate(text)) == []
+    cluster = Core(xr=XR)
+    assert cluster.run_step(gotemplate(text)) == []
     assert set(cluster.objects()) == {"bucket"}
     cluster.provide({"arn": "arn:1"}, {})
-    assert cluster.reconcile(gotemplate(text)) == []
+    assert cluster.run_step(gotemplate(text)) == []
     assert set(cluster.objects()) == {"bucket", "policy", "note-of-bucket"}
     assert cluster.objects()["policy"]["spec"] == {"arn": "arn:1", "region": "here"}
 
@@ -226,11 +224,11 @@ metadata:
 {% endfor %}
 """
     given = arguments.replace("MISSING", "spec.zoens")
-    cluster = Cluster(xr=XR)
-    results = cluster.reconcile(jinja(turns.replace("CALL", f"{name}({given})")))
+    cluster = Core(xr=XR)
+    results = cluster.run_step(jinja(turns.replace("CALL", f"{name}({given})")))
     assert results or cluster.objects()
     given = arguments.replace("MISSING", 'get(xr, "spec.zoens")')
     loop = f"{name}({given})"
-    cluster = Cluster(xr=XR)
-    results = cluster.reconcile(starlark(script(f"range(len([0 for _ in {loop}]))")))
+    cluster = Core(xr=XR)
+    results = cluster.run_step(starlark(script(f"range(len([0 for _ in {loop}]))")))
     assert results or cluster.objects()

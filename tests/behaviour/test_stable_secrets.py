@@ -93,21 +93,6 @@ def test_random_values_are_computable_from_the_request_without_a_salt_only(tmp_p
     assert values(STEPS["starlark"], seed)["id"] != unsalted
 
 
-def test_secret_of_random_text_is_warned_of_without_a_salt_only(tmp_path: Path) -> None:
-    text = (
-        "apiVersion: v1\nkind: Secret\nmetadata: {annotations: {"
-        'script.fn.crossplane.io/composition-resource-name: a}}\nstringData:\n  p: "%s"\n'
-    )
-    for step in (
-        builders.jinja(text % '{{ stable_secret("password") }}'),
-        builders.gotemplate(text % "{{ randAlphaNum 32 }}", options={"stableValues": True}),
-    ):
-        seed = seed_of(tmp_path / "a", "the salt of this cluster")
-        for each, count in ((b"", 1), (seed, 0)):
-            results = builders.call(builders.request(step), seed=each).results
-            assert [each.reason for each in results] == ["PredictableSecret"] * count
-
-
 NAMES = {
     "starlark": builders.starlark(
         "def main(req):\n"

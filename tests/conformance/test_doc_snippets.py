@@ -16,7 +16,7 @@ import pytest
 import yaml
 from conformance import test_manifest_fields as manifest_fields
 from support.builders import API_VERSION, call, request, to_dict
-from support.cluster_model import Cluster
+from support.core_model import Core
 from support.paths import ROOT
 
 from function_script.engines.registry import LANGUAGES
@@ -291,14 +291,14 @@ CONNECTING = [
 
 def run_twice(program: Object) -> tuple[dict[str, Object], dict[str, Object]]:
     """What is in the cluster after a first reconcile, and after one with status and details."""
-    cluster = Cluster(xr=XR, required=REQUIRED, parts={"context": CONTEXT})
+    cluster = Core(xr=XR, required=REQUIRED, parts={"context": CONTEXT})
     # What waits for a value may say so.
-    waiting = [str(result["reason"]) for result in cluster.reconcile(program)]
+    waiting = [str(result["reason"]) for result in cluster.run_step(program)]
     waits = program.get("missing") == "Defer" or "depends-on" in str(program)
     assert waiting == (["Waiting"] if waits else [])
     first = cluster.objects()
     cluster.provide(STATUS, DETAILS)
-    assert cluster.reconcile(program) == []
+    assert cluster.run_step(program) == []
     return first, cluster.objects()
 
 
@@ -360,8 +360,8 @@ def test_connection_secret_is_filled_once_there_are_details(program: Object) -> 
 def run_recipe(section: str, program: Object) -> list[object]:
     """The XR's status and the objects after a reconcile without anything, and after a later one."""
     desired = {"resources": {"earlier": {"resource": EARLIER}}}
-    cluster = Cluster(xr=XR, parts={"context": CONTEXT, "desired": desired})
-    results = [cluster.reconcile(program)]
+    cluster = Core(xr=XR, parts={"context": CONTEXT, "desired": desired})
+    results = [cluster.run_step(program)]
     states: list[object] = [cluster.objects()]
     cluster.provide(STATUS, DETAILS)
     response = to_dict(
@@ -374,7 +374,7 @@ def run_recipe(section: str, program: Object) -> list[object]:
             )
         )
     )
-    results.append(cluster.reconcile(program))
+    results.append(cluster.run_step(program))
     severities = [result["severity"] for each in results for result in each]
     waits = "missing: Defer" in section or "depends-on" in section
     assert severities == (["SEVERITY_NORMAL"] if waits else [])
@@ -422,13 +422,13 @@ SHOWN = list(shown())
 def test_go_template_of_an_example_runs(xr: Object, program: Object) -> None:
     """With nothing there, and with everything."""
     secrets = {"registry": {"credential_data": {"data": DETAILS}}}
-    cluster = Cluster(xr=xr, parts={"credentials": secrets})
-    results = cluster.reconcile(program) + cluster.reconcile(program)
+    cluster = Core(xr=xr, parts={"credentials": secrets})
+    results = cluster.run_step(program) + cluster.run_step(program)
     assert {result["severity"] for result in results} <= {"SEVERITY_NORMAL"}
     first = cluster.objects()
     assert first
     cluster.provide(STATUS, DETAILS)
-    assert cluster.reconcile(program) == []
+    assert cluster.run_step(program) == []
     assert first.keys() <= cluster.objects().keys()
 
 

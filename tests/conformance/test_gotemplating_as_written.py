@@ -68,11 +68,6 @@ def test_annotations_other_than_name_and_readiness_are_sent() -> None:
     assert annotations == {"annotations": {f"{PREFIX}/other": "x", f"{PREFIX}/b": "z"}}
 
 
-def test_resource_name_used_twice_takes_last_document() -> None:
-    text = composed("a", "spec: {size: 1}\n") + composed("b") + composed("a", "spec: {size: 2}\n")
-    assert composed_object(text)["spec"] == {"size": 2}
-
-
 def test_warnings_of_cached_text_are_sent_each_time() -> None:
     text = composed("a", "spec: {x: 1, x: 2}\n") + composed("a", "  labels: {a: on}\n")
     messages = [warnings(text) for _ in range(3)]

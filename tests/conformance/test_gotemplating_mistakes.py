@@ -50,9 +50,11 @@ def test_02_state_without_changes_is_byte_identical() -> None:
 
 def test_03_resource_name_used_twice_is_a_warning() -> None:
     """One of the resources is lost."""
-    (message,) = warnings(composed("a") + composed("b") + composed("a"))
-    assert message.startswith("inline.template:14:1: ")
+    text = composed("a", "size: 1\n") + composed("b") + composed("a", "size: 2\n")
+    (message,) = warnings(text)
+    assert message.startswith("inline.template:15:1: ")
     assert 'resource name "a" is used before, and the last one counts' in message
+    assert respond(request(text)).desired.resources["a"].resource["size"] == 2
 
 
 def test_04_selector_has_labels_and_namespace() -> None:

@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.dispatching import parent_of
+from support.dispatching import answer, parent_of
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until, wait_until_busy
 
 from function_script.request.limits import MIB, Limits
-from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply, fork_server
+from function_script.sandbox import Answered, Failed, Pool, PoolOptions, fork_server
 from function_script.sandbox.outcome import Cause
 from function_script.texts.errors import SandboxError
 
@@ -24,12 +24,6 @@ LIMITS = Limits(timeout_seconds=1.0, memory_bytes=128 * MIB)
 # For runs that must not reach their time limit, on the slowest machine.
 PATIENT = replace(LIMITS, timeout_seconds=PATIENCE_SECONDS)
 OPTIONS = PoolOptions(module="support.sandbox_handlers", limits=PATIENT, workers=2, slow_workers=4)
-
-
-def number(reply: Reply) -> int:
-    """Return a response as a number."""
-    assert isinstance(reply, Answered), reply
-    return int(reply.response)
 
 
 def open_files() -> int:
@@ -40,7 +34,7 @@ def open_files() -> int:
 def test_worker_killed_while_busy_fails_its_request() -> None:
     """The request is not retried; the next one is answered."""
     with Pool(OPTIONS) as pool, ThreadPoolExecutor(1) as threads:
-        worker = number(pool.run(b"pid"))
+        worker = int(answer(pool.run(b"pid")))
         running = threads.submit(pool.run, b"spin")
         wait_until_busy(lambda: [worker])
         os.kill(worker, signal.SIGKILL)
@@ -48,7 +42,7 @@ def test_worker_killed_while_busy_fails_its_request() -> None:
         assert isinstance(failed, Failed)
         assert failed.cause is Cause.KILLED
         assert "killed from outside" in str(failed.error)
-        assert number(pool.run(b"pid")) != worker
+        assert int(answer(pool.run(b"pid"))) != worker
 
 
 def test_stopped_worker_is_killed() -> None:
@@ -59,7 +53,7 @@ def test_stopped_worker_is_killed() -> None:
     limits = replace(LIMITS, timeout_seconds=0.2)
     options = PoolOptions(module="support.sandbox_handlers", limits=limits, workers=1, min_idle=0)
     with Pool(options) as pool:
-        os.kill(number(pool.run(b"pid")), signal.SIGSTOP)
+        os.kill(int(answer(pool.run(b"pid"))), signal.SIGSTOP)
         began = time.monotonic()
         failed = pool.run(b"echo " + b"x" * (4 * MIB))
         assert 2.0 <= time.monotonic() - began < 2.0 + SLACK_SECONDS
@@ -68,7 +62,7 @@ def test_stopped_worker_is_killed() -> None:
         assert "it was not done after 2" in str(failed.error)
         assert "it had 0 s of CPU time" in str(failed.error)
         assert isinstance(pool.run(b"echo x"), Answered)
-        os.kill(number(pool.run(b"pid")), signal.SIGSTOP)
+        os.kill(int(answer(pool.run(b"pid"))), signal.SIGSTOP)
         failed = pool.run(b"echo x", 0.3)
         assert isinstance(failed, Failed)
         assert "it was not done at the call's deadline, after 0.3" in str(failed.error)
@@ -77,7 +71,7 @@ def test_stopped_worker_is_killed() -> None:
 def test_killed_zygote_fails_running_requests() -> None:
     """Later requests are answered."""
     with Pool(OPTIONS) as pool, ThreadPoolExecutor(1) as threads:
-        worker = number(pool.run(b"pid"))
+        worker = int(answer(pool.run(b"pid")))
         zygote = parent_of(worker)
         running = threads.submit(pool.run, b"spin")
         wait_until_busy(lambda: [worker])
@@ -85,14 +79,14 @@ def test_killed_zygote_fails_running_requests() -> None:
         failed = running.result()
         assert isinstance(failed, Failed)
         assert failed.cause is Cause.KILLED
-        assert parent_of(number(pool.run(b"pid"))) != zygote
+        assert parent_of(int(answer(pool.run(b"pid")))) != zygote
 
 
 def test_stopped_zygote_does_not_stop_warm_workers() -> None:
     """Only a request that needs a new worker waits for the zygote."""
     with Pool(OPTIONS) as pool:
         pool.prefork()
-        zygote = parent_of(number(pool.run(b"pid")))
+        zygote = parent_of(int(answer(pool.run(b"pid"))))
         os.kill(zygote, signal.SIGSTOP)
         try:
             assert isinstance(pool.run(b"echo x"), Answered)
@@ -104,7 +98,7 @@ def test_lack_of_descriptors_fails_one_request() -> None:
     """Without descriptors no worker starts; later, one does."""
     options = PoolOptions(module="support.sandbox_handlers", limits=LIMITS, workers=1, min_idle=0)
     with Pool(options) as pool:
-        os.kill(number(pool.run(b"pid")), signal.SIGKILL)
+        os.kill(int(answer(pool.run(b"pid"))), signal.SIGKILL)
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
         try:
@@ -148,7 +142,7 @@ def test_zygote_that_is_late_is_replaced(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(fork_server, "ANSWER_SECONDS", 0.6)
     with Pool(replace(OPTIONS, min_idle=0)) as pool:
         pool.prefork()
-        workers = {number(pool.run(b"pid")) for _ in range(10)}
+        workers = {int(answer(pool.run(b"pid"))) for _ in range(10)}
         zygote = parent_of(next(iter(workers)))
         os.kill(zygote, signal.SIGSTOP)
         for worker in Path(f"/proc/{zygote}/task/{zygote}/children").read_text().split():
@@ -160,7 +154,7 @@ def test_zygote_that_is_late_is_replaced(monkeypatch: pytest.MonkeyPatch) -> Non
         assert all(isinstance(reply, Answered) for reply in replies[1:])
         replies = [pool.run(b"pid") for _ in range(100)]
         assert all(isinstance(reply, Answered) for reply in replies)
-        assert {parent_of(number(reply)) for reply in replies} != {zygote}
+        assert {parent_of(int(answer(reply))) for reply in replies} != {zygote}
 
 
 def resume(pid: int) -> None:
@@ -175,7 +169,7 @@ def test_pool_with_a_stopped_zygote_is_not_available(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(fork_server, "ANSWER_SECONDS", PATIENCE_SECONDS)
     with Pool(replace(OPTIONS, min_idle=0)) as pool:
         pool.prefork()
-        worker = number(pool.run(b"pid"))
+        worker = int(answer(pool.run(b"pid")))
         zygote = parent_of(worker)
         with ThreadPoolExecutor(1) as threads:
             os.kill(zygote, signal.SIGSTOP)

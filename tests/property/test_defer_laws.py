@@ -195,20 +195,18 @@ def test_defer_accepts_each_expression(kind: str, expression: str) -> None:
     assert "conditions" in response, response
 
 
+@pytest.mark.parametrize(
+    ("kind", "expressions"),
+    [("JinjaTemplate", JINJA_EXPRESSIONS), ("GoTemplate", GO_EXPRESSIONS)],
+    ids=["jinja", "go"],
+)
 @examples(37)
-@given(cases(JINJA_EXPRESSIONS))
-def test_defer_in_jinja_leaves_no_trace_of_missing_value(documents: list[tuple[str, str]]) -> None:
-    """Text, filters, operators, containers, macros, variables: in every position of a document."""
-    check("JinjaTemplate", documents)
-
-
-@examples(37)
-@given(cases(GO_EXPRESSIONS))
-def test_defer_in_go_templates_leaves_no_trace_of_missing_value(
-    documents: list[tuple[str, str]],
+@given(st.data())
+def test_defer_leaves_no_trace_of_missing_value(
+    kind: str, expressions: list[str], data: st.DataObject
 ) -> None:
-    """Pipelines, functions, includes, variables: in every position of a document."""
-    check("GoTemplate", documents)
+    """Text, filters, functions, containers, macros, variables: in every place of a document."""
+    check(kind, data.draw(cases(expressions)))
 
 
 @examples(20)

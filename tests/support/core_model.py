@@ -46,13 +46,15 @@ class Core:
     ``calls`` counts what the function was called for, ``reconciles`` the runs of the pipeline;
     ``deleted`` has the names of objects in the order of their deletion. ``function`` answers in
     place of the function in this process. ``seeds_requirements``: the first call of a step has the
-    objects of the last reconcile, and is repeated.
+    objects of the last reconcile, and is repeated. ``parts`` are further parts of each request, in
+    protobuf JSON; ``results`` are those of the last reconcile.
     """
 
-    pipeline: Sequence[Object]
+    pipeline: Sequence[Object] = ()
     xr: Object = field(default_factory=lambda: copy.deepcopy(XR))
     resources: dict[str, Object] = field(default_factory=dict)
     required: list[Object] = field(default_factory=list)
+    parts: dict[str, object] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     is_realtime: bool = True
     has_cache: bool = False
@@ -66,6 +68,7 @@ class Core:
     events: list[Event] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     created: list[str] = field(default_factory=list)
+    results: list[Object] = field(default_factory=list)
     _failures: int = 0
     _answers: dict[str, object] = field(default_factory=dict)
     _cache: dict[str, tuple[float, pb.RunFunctionResponse]] = field(default_factory=dict)
@@ -94,6 +97,7 @@ class Core:
     def reconcile(self) -> float:
         """Run the pipeline once; return the delay until the next run, 0 for none."""
         self.reconciles += 1
+        self.results = []
         status = copy.deepcopy(self.xr.get("status"))
         ttls: list[float] = []
         desired: Object = {}
@@ -105,6 +109,7 @@ class Core:
             desired = cast("Object", value.get("desired", {}))
             context = cast("Object", value.get("context", {}))
             conditions += cast("list[Object]", value.get("conditions", []))
+            self.results += cast("list[Object]", value.get("results", []))
             if response.meta.ttl.ToTimedelta().total_seconds() > 0:
                 ttls.append(response.meta.ttl.ToTimedelta().total_seconds())
             for result in response.results:
@@ -129,6 +134,23 @@ class Core:
             return min(ttls, default=0.0)
         return POLL_SECONDS
 
+    def run_step(self, step: Object) -> list[Object]:
+        """Run a pipeline of one step once; return its results."""
+        self.pipeline = [step]
+        self.reconcile()
+        return self.results
+
+    def provide(self, status: Object, details: Object) -> None:
+        """Let every resource get this status and these connection details, which are in base64."""
+        for entry in self.resources.values():
+            cast("Object", entry["resource"])["status"] = status
+            entry["connection_details"] = details
+
+    def objects(self) -> dict[str, Object]:
+        """Return the composed resources by their resource names."""
+        entries = self.resources.items()
+        return {name: copy.deepcopy(cast("Object", each["resource"])) for name, each in entries}
+
     def condition(self, kind: str) -> Object | None:
         """Return a condition of the XR."""
         return next((each for each in self._conditions() if each["type"] == kind), None)
@@ -145,6 +167,7 @@ class Core:
             "desired": desired,
             "context": context,
             "meta": {},
+            **self.parts,
         }
         message = request(step, **parts)
         tag = hashlib.sha256(message.SerializeToString(deterministic=True)).hexdigest()
@@ -214,7 +237,7 @@ class Core:
             if "status" in current:
                 whole["status"] = current["status"]
             if whole != current:
-                self.resources[name] = {"resource": whole}
+                self.resources[name] = {**existing, "resource": whole}
                 has_changed = True
         return has_changed
 

@@ -61,6 +61,11 @@ def text(reply: Reply) -> bytes:
     return reply.response
 
 
+def answer(reply: Reply) -> str:
+    """Return the text of a response."""
+    return text(reply).decode()
+
+
 def cause(reply: Reply) -> Cause:
     """Return the cause of a failure."""
     assert isinstance(reply, Failed), reply

@@ -186,17 +186,6 @@ def test_request_is_freed_without_a_collection() -> None:
     run(test)
 
 
-def test_worker_killed_while_idle_costs_no_request() -> None:
-    """The next request is answered by another worker, without an error."""
-
-    async def test(caller: Caller) -> None:
-        pid = int(text(await caller.start(b"pid")))
-        os.kill(pid, signal.SIGKILL)
-        assert int(text(await caller.start(b"pid"))) != pid
-
-    run(test)
-
-
 def test_forking_does_not_block_the_loop() -> None:
     """A zygote that does not answer delays only requests that need a new worker."""
 

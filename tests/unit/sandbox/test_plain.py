@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 from support import builders
+from support.dispatching import answer, cause
 from support.paths import ROOT
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
 from function_script.engines.registry import ENGINE_MODULES
 from function_script.request.limits import MIB, Limits
-from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply, plain, system
+from function_script.sandbox import Answered, Failed, Pool, PoolOptions, plain, system
 from function_script.sandbox.outcome import Cause
 from function_script.sandbox.report import WorkerReport, to_json
 from function_script.texts.errors import LimitError, SandboxError
@@ -81,18 +82,6 @@ def hasty(_plain: None) -> Iterator[Pool]:
     """Start a pool with little time for each run."""
     with Pool(HASTY) as pool:
         yield pool
-
-
-def answer(reply: Reply) -> str:
-    """Return the text of a response."""
-    assert isinstance(reply, Answered), reply
-    return reply.response.decode()
-
-
-def cause(reply: Reply) -> Cause:
-    """Return the cause of a failure."""
-    assert isinstance(reply, Failed), reply
-    return reply.cause
 
 
 def is_running(pid: int) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from support import builders
+from support.dispatching import answer
 from support.sandbox_handlers import PROBLEM
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
@@ -50,12 +51,6 @@ def hasty() -> Iterator[Pool]:
     """Start a pool with little time for each run."""
     with Pool(OPTIONS) as pool:
         yield pool
-
-
-def answer(reply: Reply) -> str:
-    """Return the text of a response."""
-    assert isinstance(reply, Answered), reply
-    return reply.response.decode()
 
 
 def failure(reply: Reply) -> Failed:

@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.dispatching import parent_of
+from support.dispatching import answer, parent_of
 from support.timing import PATIENCE_SECONDS, wait_until
 
 from function_script.request.limits import Limits
-from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
+from function_script.sandbox import Answered, Failed, Pool, PoolOptions
 
 OPTIONS = PoolOptions(
     module="support.sandbox_handlers",
@@ -19,12 +19,6 @@ OPTIONS = PoolOptions(
     slow_workers=2,
     min_idle=0,
 )
-
-
-def number(reply: Reply) -> int:
-    """Return a response as a number."""
-    assert isinstance(reply, Answered), reply
-    return int(reply.response)
 
 
 @pytest.mark.linux
@@ -52,7 +46,7 @@ def test_pool_leaves_nothing_after_close() -> None:
     """Closing a pool ends its workers and its zygote, and closes its files."""
     files_before = len(list(Path("/proc/self/fd").iterdir()))
     with Pool(replace(OPTIONS, limits=Limits(timeout_seconds=0.4))) as pool:
-        worker = number(pool.run(b"pid"))
+        worker = int(answer(pool.run(b"pid")))
         zygote = parent_of(worker)
         assert isinstance(pool.run(b"spin"), Failed)
     assert not Path(f"/proc/{worker}").exists()

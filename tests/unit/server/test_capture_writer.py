@@ -3,7 +3,6 @@
 import json
 import resource
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,6 @@ from function_script.server import capture_writer, log
 from function_script.server.capture_writer import CaptureWriter
 
 RESPONSE = pb.RunFunctionResponse().SerializeToString()
-
-
-@pytest.fixture(autouse=True)
-def restored() -> Iterator[None]:
-    """Restore the loggers."""
-    with server_logs.restored():
-        yield
 
 
 def request(name: str = "demo", wish: str = "true", **spec: object) -> bytes:

@@ -21,13 +21,6 @@ from function_script.server.rpc import Outcome, RpcRequest
 LIMITS = Limits(timeout_seconds=0.3, memory_bytes=128 * MIB)
 
 
-@pytest.fixture(autouse=True)
-def restored() -> Iterator[None]:
-    """Restore the loggers."""
-    with server_logs.restored():
-        yield
-
-
 class Caller:
     """Sends requests to a handler whose workers run the commands of sandbox_handlers."""
 

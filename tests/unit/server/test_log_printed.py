@@ -2,7 +2,6 @@
 
 import base64
 import time
-from collections.abc import Iterator
 
 import pytest
 from support import builders, server_logs
@@ -12,13 +11,6 @@ from function_script.server import log
 from function_script.server.log import PrintedTextLogger
 
 IDENTITY = {"kind": "XThing", "name": "demo"}
-
-
-@pytest.fixture(autouse=True)
-def restored() -> Iterator[None]:
-    """Restore the loggers."""
-    with server_logs.restored():
-        yield
 
 
 def start() -> PrintedTextLogger:

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
@@ -33,13 +33,6 @@ RECORD = request_record.RequestRecord(
     seconds=0.0201,
     waited_seconds=0.005,
 )
-
-
-@pytest.fixture(autouse=True)
-def restored() -> Iterator[None]:
-    """Restore the loggers."""
-    with server_logs.restored():
-        yield
 
 
 def start_gathering() -> list[Callable[[], None]]:

@@ -264,11 +264,6 @@ def test_move_that_is_ambiguous_is_fatal(response: Callable[[], Object], text: s
     assert text in fatal(response())
 
 
-def test_swap_of_two_names_is_refused() -> None:
-    step = builders.jinja(document("a", moved_from="b") + document("b", moved_from="a"))
-    assert "both exist" in fatal(run(step, "a", "b"))
-
-
 def test_operation_moves_nothing() -> None:
     step = builders.starlark(
         'def main(req):\n    return {"desired": {"resources": {"a": {"moved_from": "b", '
