@@ -213,7 +213,7 @@ def serve(**flags: Unpack[_Flags]) -> None:
 
     system.check_server()
     from function_script import server  # noqa: PLC0415 - grpc is slow to import
-    from function_script.request.remote.fetcher import FetcherOptions  # noqa: PLC0415 - slow to import
+    from function_script.sandbox.fetcher import FetcherOptions  # noqa: PLC0415 - slow to import
 
     # Workers have another current directory, so the path must be absolute.
     source = flags["default_source"]

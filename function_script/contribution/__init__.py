@@ -17,11 +17,10 @@ from function_script.contribution import (
     gotemplating,
     lint,
     predictable_secrets,
-    result_limits,
 )
 from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.dialects import SCRIPT
-from function_script.contribution.model import Composite, Contribution
+from function_script.contribution.model import Composite, Contribution, enforce_limits
 from function_script.contribution.ordering import Dependency, ResourcePolicy
 from function_script.request import objects
 from function_script.request.cache import ByteLruCache
@@ -86,7 +85,7 @@ def read(
         contribution = replace(contribution, results=contribution.results + warnings)
     if scope.random_texts:
         contribution = predictable_secrets.warn(contribution, scope.random_texts)
-    return result_limits.enforce(contribution)
+    return enforce_limits(contribution)
 
 
 def _read_documents(

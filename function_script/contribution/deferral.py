@@ -162,7 +162,7 @@ def _to_deferred(identity: _Identity, gap: MissingValue, xr: Object, dialect: Di
     is_meta = kinds[0] == dialect.meta_api_version
     if isinstance(name, str) and name and not is_meta:
         old_names: tuple[str, ...] = ()
-        if dialect.supports_policies:
+        if not dialect.is_lenient:
             value = find_path(identity.document, ("metadata", "annotations"))
             reader = ObjectReader(value if isinstance(value, dict) else {}, "", ProblemList())
             moved_from = dialect.annotations.moved_from

@@ -18,20 +18,18 @@ from function_script.request.values import Object, Value
 class Dialect:
     """The annotations, meta kinds and options of documents.
 
-    ``kinds`` has a reader for each kind of meta document. ``replaces_by_default``: a document
-    without an annotation replaces an earlier step's resource; otherwise it is merged into it.
-    ``is_lenient``: a resource is sent verbatim, with nulls, status, all metadata and annotations
-    that are empty without the function's own, and a mistake that only Crossplane or the API server
-    rejects is a warning. ``supports_policies``: there are annotations for merging, dependencies,
-    readiness and Usages, and unknown ones are errors.
+    ``kinds`` has a reader for each kind of meta document. ``is_lenient``: as in
+    function-go-templating, a resource is sent verbatim, with nulls, status, all metadata and
+    annotations that are empty without the function's own, it replaces an earlier step's resource,
+    and a mistake that only Crossplane or the API server rejects is a warning. Otherwise there are
+    annotations for merging, which is the default, dependencies, readiness and Usages, and unknown
+    ones are errors.
     """
 
     annotations: Annotations
     meta_api_version: str
     kinds: Mapping[str, Callable[[ObjectReader], Contribution]]
-    replaces_by_default: bool
     is_lenient: bool
-    supports_policies: bool
 
 
 class Annotation(NamedTuple):
@@ -164,8 +162,6 @@ META_KINDS: Final = (
 SCRIPT: Final = Dialect(
     annotations=Annotations(PREFIX, owns_prefix=True),
     meta_api_version=META_API_VERSION,
-    replaces_by_default=False,
     is_lenient=False,
-    supports_policies=True,
     kinds={row.kind: row.read for row in META_KINDS},
 )

@@ -222,25 +222,23 @@ def _reject_nameless(
     resource_name = dialect.annotations.name
     problem = f"metadata.annotations lacks {resource_name}"
     hint = "it names the composed resource; give each one a name of its own"
-    code: Code | None = Code("nameless")
+    code: Code | None = None
     if document.value.get("kind") == xr.get("kind"):
-        code = None
         problem = f"has the XR's kind but not its apiVersion {xr.get('apiVersion')}"
         hint = "write that apiVersion to set the XR's status"
     elif document.value.get("kind") == "List":
-        code = None
         problem, hint = "a List cannot be composed", "write its items as documents of their own"
     elif _META_GROUP.match(str(document.value.get("apiVersion"))):
-        code = None
         problem = f"this is not a meta document of {dialect.meta_api_version}"
         hint = f"write apiVersion: {dialect.meta_api_version}"
-    elif "annotations" in document.value:
-        hint = "annotations are a field of metadata: indent them below it"
-    elif objects.find_path(document.value, ("metadata", "labels", resource_name)) is not None:
-        hint = "it is an annotation, not a label"
     else:
+        code = Code("nameless")
         keys = {key.rpartition("/")[2]: key for key in annotations}
-        if near := spelling.nearest(resource_name.rpartition("/")[2], tuple(keys)):
+        if "annotations" in document.value:
+            hint = "annotations are a field of metadata: indent them below it"
+        elif objects.find_path(document.value, ("metadata", "labels", resource_name)) is not None:
+            hint = "it is an annotation, not a label"
+        elif near := spelling.nearest(resource_name.rpartition("/")[2], tuple(keys)):
             hint = f'did you mean that by "{keys[near]}"?'
     document.problems.add("", problem, hint=hint, code=code)
 
@@ -253,31 +251,25 @@ def _read_composed(
     reader = ObjectReader(cast("Object", annotations), _ANNOTATIONS, document.problems)
     if not name:
         reader.problems.add(reader.at(keys.name), "must not be empty")
-    has_policies = dialect.supports_policies
-    if has_policies:
+    replaces: bool | None = dialect.is_lenient
+    advice = ProblemList()
+    if dialect.is_lenient:
+        resource = sanitize.copy_verbatim(document, advice, keys)
+        policy = ordering.only_moves(reader, keys, name)
+    else:
         ordering.reject_unknown(reader, keys)
-    replaces = reader.choice(keys.merge, _MERGE) if has_policies else None
-    advice = ProblemList() if dialect.is_lenient else None
-    resource = (
-        sanitize.without_server_fields(document, keys)
-        if advice is None
-        else sanitize.copy_verbatim(document, advice, keys)
-    )
-    policy = (
-        ordering.from_annotations(reader, keys, name)
-        if has_policies
-        else ordering.only_moves(reader, keys, name)
-    )
+        replaces = reader.choice(keys.merge, _MERGE)
+        resource = sanitize.without_server_fields(document, keys)
+        policy = ordering.from_annotations(reader, keys, name)
     entry = DesiredResource(
         resource=resource,
         keeps_nulls=dialect.is_lenient,
         ready=reader.choice(keys.ready, READY, exact=dialect.is_lenient),
-        replace=dialect.replaces_by_default if replaces is None else replaces,
+        replace=bool(replaces),
         policy=policy,
         key=key,
     )
-    results = lint.name_warnings(name, advice) if advice is not None else ()
-    return _ComposedDocument(name, entry, results)
+    return _ComposedDocument(name, entry, lint.name_warnings(name, advice) if advice else ())
 
 
 def _read_composite(

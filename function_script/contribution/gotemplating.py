@@ -197,9 +197,7 @@ def _labels(item: ObjectReader) -> dict[str, str] | None:
 GO_TEMPLATING = dialects.Dialect(
     annotations=Annotations(PREFIX, owns_prefix=False),
     meta_api_version=f"meta.{PREFIX}/v1alpha1",
-    replaces_by_default=True,
     is_lenient=True,
-    supports_policies=False,
     kinds={
         "ClaimConditions": _claim_conditions,
         "CompositeConnectionDetails": _connection_details,

@@ -88,7 +88,10 @@ def _missing_value(
     if piece is None:
         span = result.locate(line)
     elif piece.expression is not None:
-        subject, span = f"{_shorten(piece.expression)}, which", piece.span
+        expression = " ".join(piece.expression.split())
+        if len(expression) > _MAX_EXPRESSION:
+            expression = f"{expression[:_MAX_EXPRESSION]}…"
+        subject, span = f"{expression}, which", piece.span
     name = _find_resource(result.text, offset, composed)
     place = "" if name is None else f', in resource "{name}"'
     return Diagnostic(
@@ -96,11 +99,6 @@ def _missing_value(
         hint="check the path, give the value a default, or make a missing key an error",
         span=span,
     )
-
-
-def _shorten(expression: str) -> str:
-    text = " ".join(expression.split())
-    return text if len(text) <= _MAX_EXPRESSION else f"{text[:_MAX_EXPRESSION]}…"
 
 
 def _find_resource(text: str, offset: int, composed: Mapping[str, DesiredResource]) -> str | None:

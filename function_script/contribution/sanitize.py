@@ -164,7 +164,9 @@ def check_texts(body: ObjectReader, problems: ProblemList) -> None:
             reader = ObjectReader(value, body.at(field), problems)
             for key, text in value.items():
                 _check_text(reader, key)
-                if is_encoded and isinstance(text, str) and not _is_base64(text):
+                # Go's decoder skips line breaks.
+                content = str(text).replace("\n", "").replace("\r", "") if is_encoded else ""
+                if isinstance(text, str) and not BASE64.fullmatch(content):
                     plain = "stringData" if kind[1] == "Secret" else "data"
                     hint = f"encode it, or write the text itself into {plain}"
                     problems.add(reader.at(key), "must be base64", hint=hint)
@@ -176,11 +178,6 @@ def _check_text(reader: ObjectReader, key: str) -> None:
     if value is not None and not isinstance(value, str):
         message = f"must be a string, not {type_phrase(value)}"
         reader.problems.add(reader.at(key), message, hint="quote the value, or make it a text")
-
-
-def _is_base64(text: str) -> bool:
-    # Go's decoder skips line breaks.
-    return BASE64.fullmatch(text.replace("\n", "").replace("\r", "")) is not None
 
 
 def _check_pod(body: ObjectReader, path: tuple[str, ...], problems: ProblemList) -> None:

@@ -6,10 +6,11 @@ result is read again; a text that cannot be edited so, such as one with aliases,
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import yaml
 
+from function_script.documents.rendered_lines import Edit
 from function_script.documents.stream import read_source
 from function_script.documents.writer import to_yaml
 from function_script.request.limits import Limits
@@ -20,14 +21,6 @@ from function_script.texts.source import Source
 # libyaml's parser is ten times as fast; it is not in every build of PyYAML.
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _BLOCKS: Final = {"|", ">"}
-
-
-class _Edit(NamedTuple):
-    """The replacement of the characters from ``start`` to ``end``."""
-
-    start: int
-    end: int
-    text: str
 
 
 class _NotEditableError(Exception):
@@ -74,7 +67,7 @@ class _Editor:
         self._starts = [0]
         for line in self._lines[:-1]:
             self._starts.append(self._starts[-1] + len(line) + 1)
-        self._edits: list[_Edit] = []
+        self._edits: list[Edit] = []
 
     def edit(self, before: Object, after: Object) -> str:
         root = yaml.compose(self._text, Loader=_LOADER)
@@ -139,11 +132,11 @@ class _Editor:
         if is_inline and text.count("\n") == 1:
             # The comment behind the value stays.
             start, end = self._offset(key.start_mark), self._offset(value.end_mark)
-            self._edits.append(_Edit(start, end, text[:-1]))
+            self._edits.append(Edit(start, end, text[:-1]))
             return
         margin = key.start_mark.column
         end = self._starts[self._last_line(value) + 1]
-        self._edits.append(_Edit(self._offset(key.start_mark), end, _indent(text, margin)[margin:]))
+        self._edits.append(Edit(self._offset(key.start_mark), end, _indent(text, margin)[margin:]))
 
     def _edit_items(self, node: yaml.SequenceNode, before: list[Value], after: list[Value]) -> None:
         column = node.start_mark.column
@@ -191,11 +184,11 @@ class _Editor:
         return line
 
     def _replace_lines(self, first: int, last: int, text: str) -> None:
-        self._edits.append(_Edit(self._starts[first], self._starts[last + 1], text))
+        self._edits.append(Edit(self._starts[first], self._starts[last + 1], text))
 
     def _insert_after(self, line: int, text: str) -> None:
         start = self._starts[line + 1]
-        self._edits.append(_Edit(start, start, text))
+        self._edits.append(Edit(start, start, text))
 
     def _offset(self, mark: yaml.Mark) -> int:
         return self._starts[mark.line] + mark.column

@@ -49,8 +49,8 @@ _CLOSING: Final = re.compile(r"-[^\w\s\"'-]{1,16}\Z")
 _CLOSING_TAG: Final = re.compile(r"(?:-[^\w\s\"'-]{1,16}|[%#]\})\Z")
 
 
-class _Edit(NamedTuple):
-    """A part of the rendered text, and what is to stand there."""
+class Edit(NamedTuple):
+    """The replacement of the characters from ``start`` to ``end``."""
 
     start: int
     end: int
@@ -60,7 +60,7 @@ class _Edit(NamedTuple):
 class _Correction(NamedTuple):
     """Changes of the rendered text, and the place and hint for the template that makes them."""
 
-    edits: Sequence[_Edit]
+    edits: Sequence[Edit]
     span: Span
     hint: str
 
@@ -171,7 +171,7 @@ class Rendering:
 
         The nearest lines above ``stop`` come first. A mark may do so in each turn of a loop.
         """
-        edits: dict[_Mark, list[_Edit]] = {}
+        edits: dict[_Mark, list[Edit]] = {}
         joints: list[list[_Mark]] = []
         for index in range(1, len(self._pieces)):
             at = self._starts[index]
@@ -179,7 +179,7 @@ class Rendering:
                 continue
             marks = [*self._marks(index)]
             for mark, text in marks:
-                edits.setdefault(mark, []).append(_Edit(at, at, text))
+                edits.setdefault(mark, []).append(Edit(at, at, text))
             if marks and at <= stop and self._prefix(at).strip() and self._rest(at).strip():
                 joints.append([mark for mark, _ in marks])
         for joint in reversed(joints):
@@ -252,7 +252,7 @@ class Rendering:
             f"the value has several lines: write {{{{ {_INDENT.sub('', expression)} | {form} }}}}"
         )
         text = body[width:] if name == "indent" else f"\n{body}"
-        yield _Correction([_Edit(at, end, text)], piece.span, hint)
+        yield _Correction([Edit(at, end, text)], piece.span, hint)
 
     def _quote(self, index: int) -> Iterator[_Correction]:
         """Yield a value as a text in quotes, or without those that are around its own."""
@@ -270,7 +270,7 @@ class Rendering:
         value = piece.text if has_quotes else json.dumps(piece.text)
         hint = f"write {{{{ {piece.expression}{'' if has_quotes else ' | quote'} }}}}"
         hint += ", without quotes around it" * bool(quote)
-        yield _Correction([_Edit(start, end, value)], piece.span, hint)
+        yield _Correction([Edit(start, end, value)], piece.span, hint)
 
     def _index_at(self, offset: int) -> int:
         """Return the index of the piece that has an offset; -1 if it is unknown."""
@@ -298,12 +298,12 @@ class Rendering:
         return len(self._text) if end < 0 else end
 
 
-def _join(edits: Iterable[_Edit], others: Iterable[_Edit]) -> list[_Edit]:
+def _join(edits: Iterable[Edit], others: Iterable[Edit]) -> list[Edit]:
     """Return the edits, those of one place as one."""
     texts: dict[int, str] = {}
     for start, _, text in (*edits, *others):
         texts[start] = texts.get(start, "") + text
-    return [_Edit(start, start, text) for start, text in texts.items()]
+    return [Edit(start, start, text) for start, text in texts.items()]
 
 
 def _mark(piece: Piece, match: re.Match[str], side: str) -> _Mark:

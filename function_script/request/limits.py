@@ -40,62 +40,54 @@ class Limits:
 
 
 class Limit(NamedTuple):
-    """One limit: its field in Limits, flag and path in an input (empty: it has none).
+    """One limit: its name, its field in Limits and path in an input (empty: it has none).
 
     ``unit`` is that of the flag's values: seconds, bytes or none. ``minimum`` is the least value
     with which a program runs. ``other_flag`` is an older name of the flag.
     """
 
+    name: LimitName
     field: str
-    flag: str
     path: str
     meaning: str
     unit: Literal["seconds", "bytes", "count"] = "count"
     minimum: float = 0
     other_flag: str = ""
 
+    @property
+    def flag(self) -> str:
+        """The flag of commands that run programs."""
+        return f"--{self.name}-limit"
+
 
 LIMITS: dict[LimitName, Limit] = {
-    "time": Limit(
-        "timeout_seconds",
-        "--time-limit",
-        "limits.timeout",
-        "CPU time of a step.",
-        unit="seconds",
-        minimum=0.001,
-        other_flag="--timeout",
-    ),
-    "memory": Limit(
-        "memory_bytes",
-        "--memory-limit",
-        "limits.memory",
-        "Memory of a step.",
-        unit="bytes",
-        minimum=MIB,
-    ),
-    "output": Limit(
-        "output_bytes",
-        "--output-limit",
-        "limits.output",
-        "Largest response. Crossplane accepts up to 4Mi.",
-        unit="bytes",
-    ),
-    "steps": Limit("steps", "--steps-limit", "limits.steps", "Steps of work of a template."),
-    "documents": Limit(
-        "documents",
-        "--documents-limit",
-        "limits.documents",
-        "Documents that a template may produce.",
-    ),
-    "nodes": Limit("nodes", "--nodes-limit", "limits.nodes", "Values in the output of a step."),
-    "depth": Limit("depth", "--depth-limit", "limits.depth", "Nesting depth of a step's output."),
-    "source": Limit(
-        "source_bytes",
-        "--source-limit",
-        "",
-        "Largest program, with its modules.",
-        unit="bytes",
-    ),
+    limit.name: limit
+    for limit in (
+        Limit(
+            "time",
+            "timeout_seconds",
+            "limits.timeout",
+            "CPU time of a step.",
+            unit="seconds",
+            minimum=0.001,
+            other_flag="--timeout",
+        ),
+        Limit("memory", "memory_bytes", "limits.memory", "Memory of a step.", "bytes", MIB),
+        Limit(
+            "output",
+            "output_bytes",
+            "limits.output",
+            "Largest response. Crossplane accepts up to 4Mi.",
+            unit="bytes",
+        ),
+        Limit("steps", "steps", "limits.steps", "Steps of work of a template."),
+        Limit(
+            "documents", "documents", "limits.documents", "Documents that a template may produce."
+        ),
+        Limit("nodes", "nodes", "limits.nodes", "Values in the output of a step."),
+        Limit("depth", "depth", "limits.depth", "Nesting depth of a step's output."),
+        Limit("source", "source_bytes", "", "Largest program, with its modules.", unit="bytes"),
+    )
 }
 """Limits that can be set, by the names that logs and metrics use, in the order of --help.
 

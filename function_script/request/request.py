@@ -31,11 +31,7 @@ _MAX_SEARCHES: Final = 4
 # Name of a requirement that shows which of the two fields for required resources is answered.
 PROBE = "script.fn.crossplane.io/probe"
 NO_RESOURCE: Final = wire.index_resource(b"")
-# The protocol's names of the parts of a request, of a state and of a resource.
-_PARTS: Final = (
-    *("meta", "observed", "desired", "input", "context", "required_resources", "extra_resources"),
-    *("credentials", "required_schemas"),
-)
+# The protocol's names of the parts of a state and of a resource.
 _STATE_PARTS: Final = ("composite", "resources")
 _OBJECT: Final = "resource"
 _DETAILS: Final = "connection_details"
@@ -63,10 +59,24 @@ def scope(  # noqa: PLR0913 # the facts of a scope
     """
     visible_credentials = _select_credentials(request, credentials, to_diagnostic)
     decoding = _Decoding(keep_managed_fields=keep_managed_fields, sort_keys=sort_keys)
-    parts = _RequestParts(request, visible_credentials, decoding)
     uid = _uid(request)
     return Scope(
-        request=Lazy.of(_PARTS, parts.build),
+        request=Lazy(
+            {
+                "meta": lambda: _meta(request),
+                "observed": lambda: _state(request.observed, decoding),
+                "desired": lambda: _state(request.desired, decoding),
+                "input": lambda: decoding.struct(request.input),
+                "context": lambda: decoding.struct(request.context),
+                "required_resources": lambda: _resources(request.required_resources, decoding),
+                "extra_resources": lambda: _resources(request.extra_resources, decoding),
+                "credentials": lambda: {
+                    name: {"data": to_texts(visible_credentials[name])}
+                    for name in sorted(visible_credentials)
+                },
+                "required_schemas": lambda: _schemas(request, decoding),
+            }
+        ),
         params=params,
         uid=uid,
         seed=seed.hex() if seed else uid,
@@ -100,44 +110,6 @@ class _Decoding:
         """Return the view of a resource's object."""
         whole = wire.Part(struct, 0, len(struct))
         return _Encoded(whole, 1, unread=self.unread, sort_keys=self.sort_keys).lazy()
-
-
-class _RequestParts:
-    """The builders of a request's parts, by the protocol's names."""
-
-    def __init__(
-        self,
-        request: wire.Request,
-        credentials: Mapping[str, Mapping[str, bytes]],
-        decoding: _Decoding,
-    ) -> None:
-        self._request: Final = request
-        self._credentials: Final = credentials
-        self._decoding: Final = decoding
-
-    def build(self, name: str) -> Readable:
-        """Build a part; raise KeyError for another name."""
-        request, decoding = self._request, self._decoding
-        if name == "observed":
-            return _state(request.observed, decoding)
-        if name == "desired":
-            return _state(request.desired, decoding)
-        if name == "context":
-            return decoding.struct(request.context)
-        if name == "meta":
-            return _meta(request)
-        if name == "input":
-            return decoding.struct(request.input)
-        if name == "required_resources":
-            return _resources(request.required_resources, decoding)
-        if name == "extra_resources":
-            return _resources(request.extra_resources, decoding)
-        if name == "required_schemas":
-            return _schemas(request, decoding)
-        if name != "credentials":
-            raise KeyError(name)
-        secrets = self._credentials
-        return {key: {"data": to_texts(secrets[key])} for key in sorted(secrets)}
 
 
 def knows_old_field_only(request: wire.Request) -> bool:

@@ -7,15 +7,15 @@ The server and the local tools use ``Pool``, which passes bytes to ``function.ha
 and bytes back, and explains lost workers. Nothing in here knows gRPC, Crossplane or a language.
 
 In the server's process: ``pool`` (configuration, the blocking front), ``dispatcher`` (the asyncio
-front), ``identity`` (of a request), ``batch`` (runs, and the batch of a worker), ``scheduler``
-(slots and queues), ``history`` (its estimates), ``execution`` (polls and replies),
-``idle_workers``, ``worker_process`` and ``fork_server`` (a worker and the zygote, seen from here),
-``capacity`` and ``cgroups`` (how many), ``outcome`` (results and errors), ``threads``.
+front), ``batch`` (runs, and the batch of a worker), ``scheduler`` (slots and queues), ``history``
+(its estimates), ``execution`` (polls and replies), ``idle_workers``, ``worker_process`` and
+``fork_server`` (a worker and the zygote, seen from here), ``capacity`` (how many), ``outcome``
+(results and errors), ``threads``.
 
 In the zygote and the workers: ``zygote``, ``worker``, ``rlimits``, ``seccomp``.
 
 In both: ``ipc``, ``shared_memory``, ``report``, ``confinement``, ``zygote_config``,
-``spawn_errors``. ``spawn`` starts interpreters.
+``spawn_errors``. ``spawn`` starts interpreters, also that of the ``fetcher`` of remote programs.
 
 ``plain``, ``plain_worker`` and ``stream`` replace the zygote on other systems than Linux;
 ``system`` chooses.

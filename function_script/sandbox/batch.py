@@ -23,11 +23,6 @@ class RequestIdentity(NamedTuple):
         return None if self.owner is None else (self.owner, self.program)
 
 
-def identify_nothing(_: bytes) -> RequestIdentity:
-    """Return the identity of a request of which a pool knows nothing."""
-    return RequestIdentity()
-
-
 def no_seed(_: bytes) -> bytes:
     """Return the seed of a request without a salt."""
     return b""
@@ -114,10 +109,6 @@ class Run:
         on_reply, self._on_reply = self._on_reply, None
         if on_reply is not None:
             on_reply(reply)
-
-    def age_seconds(self) -> float:
-        """Return the time since the request came."""
-        return time.monotonic() - self.requested_at
 
 
 class Batch:

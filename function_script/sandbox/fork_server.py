@@ -24,6 +24,7 @@ from function_script.sandbox.worker_process import ForkedWorker, WorkerProcess
 from function_script.sandbox.zygote_config import ZygoteConfig
 from function_script.texts.errors import SandboxError
 
+_MODULE = "function_script.sandbox.zygote"
 # A new process that is killed exits in a moment.
 _MAX_POLLS = 100
 _POLL_SECONDS = 0.01
@@ -260,7 +261,7 @@ class _ZygoteClient:
         self.is_closed = False
         with peer, ExitStack() as on_failure:
             on_failure.callback(self._control.close)
-            self._process = spawn("zygote", [peer.fileno()], config)
+            self._process = spawn(_MODULE, [peer.fileno()], config.to_literal())
             on_failure.pop_all()
 
     def request(self, pid: int, descriptors: Sequence[int] = ()) -> tuple[list[int], list[int]]:

@@ -18,8 +18,7 @@ from __future__ import annotations
 import json
 import socket
 import struct
-from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 # A report is parsed in the server's event loop, and a compromised worker may send any length.
 MAX_REPORT_BYTES = 1 << 20
@@ -64,16 +63,12 @@ class RequestHeader(NamedTuple):
         return _REQUEST.pack(*self)
 
     @classmethod
-    def unpack(cls, frame: bytes) -> RequestHeader:
-        """Parse a frame of the pool."""
-        length, seed = _REQUEST.unpack(frame)
-        return cls(length, b"" if seed == _NO_SEED else seed)
-
-    @classmethod
     def unpack_batch(cls, frame: bytes) -> list[RequestHeader]:
-        """Parse the frame of a batch."""
-        starts = range(0, len(frame), REQUEST_BYTES)
-        return [cls.unpack(frame[start : start + REQUEST_BYTES]) for start in starts]
+        """Parse a frame of the pool."""
+        headers: list[RequestHeader] = []
+        for length, seed in _REQUEST.iter_unpack(frame):
+            headers.append(cls(length, b"" if seed == _NO_SEED else seed))
+        return headers
 
 
 class ReplyHeader(NamedTuple):
@@ -125,39 +120,32 @@ def receive(connection: socket.socket) -> bytes:
         return b""
 
 
-class Channel(ABC):
-    """The worker's end of its connection to the pool, for one batch at a time.
+class Channel(Protocol):
+    """The worker's end of its connection to the pool, for one batch at a time."""
 
-    A response and its report together may have ``capacity_bytes``, in a batch of several
-    ``batch_capacity_bytes``.
-    """
+    @property
+    def capacity_bytes(self) -> int:
+        """The largest response with its report."""
 
-    batch_capacity_bytes = 0
+    @property
+    def batch_capacity_bytes(self) -> int:
+        """The same in a batch of several."""
 
-    def __init__(self, capacity_bytes: int) -> None:
-        self.capacity_bytes = capacity_bytes
-
-    @abstractmethod
     def receive(self) -> list[RequestHeader] | None:
         """Wait for the next batch; return None when the pool has closed the connection."""
 
-    @abstractmethod
     def begin(self, index: int) -> bool:
         """Begin the request at ``index``; return False when the pool has taken it back."""
 
-    @abstractmethod
-    def read_request(self, length: int, index: int) -> bytes:
+    def read(self, length: int, *, index: int) -> bytes:
         """Return the ``length`` bytes that the header at ``index`` has announced."""
 
-    @abstractmethod
     def narrow(self, index: int, timeout_seconds: float, memory_bytes: int) -> None:
         """Publish the limits of the request that has begun, which the pool reads after a crash."""
 
-    @abstractmethod
-    def write_reply(self, index: int, response: bytes, report: bytes) -> None:
+    def write(self, *parts: bytes, index: int) -> None:
         """Store a response and its report, which fit into the capacity."""
 
-    @abstractmethod
     def send_replies(self, headers: list[ReplyHeader]) -> None:
         """Announce the stored replies of a batch."""
 

@@ -27,6 +27,7 @@ from function_script.sandbox.worker_process import EXIT_SECONDS, WorkerProcess
 if TYPE_CHECKING:
     from function_script.sandbox.zygote_config import ZygoteConfig
 
+_MODULE = "function_script.sandbox.plain_worker"
 # A worker can allocate some 100 MiB between two polls of its size.
 _POLL_SECONDS = 0.02
 # Imports on a cold disk can take seconds; a worker that is silent for longer hangs.
@@ -52,7 +53,7 @@ class PlainWorker(WorkerProcess):
             on_failure.enter_context(self._connection)
             with peer, spawn_errors.system_call(spawn_errors.Call.EXECVE):
                 descriptors = [peer.fileno(), self._log.fileno()]
-                self._process = spawn("plain_worker", descriptors, config)
+                self._process = spawn(_MODULE, descriptors, config.to_literal())
             on_failure.pop_all()
         super().__init__(self._process.pid)
         self._frames = stream.FrameReader(self._connection, config.capacity_bytes)

@@ -15,7 +15,7 @@ from pathlib import Path
 from function_script.request.limits import Limits
 from function_script.sandbox import rlimits
 from function_script.sandbox.stream import StreamChannel
-from function_script.sandbox.worker import Handle, Memory, Worker, run_until_exit
+from function_script.sandbox.worker import Handle, Worker, run_until_exit
 from function_script.sandbox.zygote_config import ZygoteConfig, load_handler
 from function_script.step.telemetry import HandlerResult
 
@@ -45,7 +45,7 @@ def _run_worker(connection_fd: int, log_fd: int, config: ZygoteConfig) -> None:
         os.close(log_fd)
         rlimits.limit_worker()
         channel = StreamChannel(connection, config.capacity_bytes)
-        memory: Memory
+        memory: rlimits.MemoryLimit | PeakMemory
         guarded = handle
         if _STATM.exists():
             memory = rlimits.MemoryLimit(config.limits.memory_bytes)

@@ -15,7 +15,7 @@ from typing import Final, Self
 
 from function_script.request.limits import MIB, Limits
 from function_script.sandbox import capacity, outcome, system
-from function_script.sandbox.batch import Batch, RequestIdentity, Run, identify_nothing, no_seed
+from function_script.sandbox.batch import Batch, RequestIdentity, Run, no_seed
 from function_script.sandbox.confinement import Confinement
 from function_script.sandbox.execution import Executor, Result, WorkerLost
 from function_script.sandbox.history import History
@@ -57,7 +57,7 @@ class PoolOptions:
     queue_size: int = 1_000
     max_request_bytes: int = 64 * MIB
     max_runs: int = 10_000
-    identify: Callable[[bytes], RequestIdentity] = identify_nothing
+    identify: Callable[[bytes], RequestIdentity] = lambda _: RequestIdentity()
     derive_seed: Callable[[bytes], bytes] = no_seed
     batches: bool = False
     module: str = "function_script.step.function"

@@ -4,7 +4,7 @@ Reports are untrusted input: parsing raises ValueError for anything unexpected.
 """
 
 import json
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Final, TypeVar, get_args
 
 import orjson
@@ -12,7 +12,7 @@ import orjson
 from function_script.inputs import MissingContent
 from function_script.request.program import Blocked
 from function_script.request.remote import parsing
-from function_script.request.remote.reference import RemoteReference
+from function_script.request.remote.reference import RemoteReference, Transport
 from function_script.request.values import Object, Value
 from function_script.sandbox.ipc import MAX_REPORT_BYTES
 from function_script.sandbox.outcome import Cause
@@ -33,6 +33,8 @@ _MAX_NUMBER = 10**12
 # The positions of the fields of a RequestInfo.
 _NUMBERS: Final = tuple(map(RequestInfo._fields.index, (*COUNTS, "program_microseconds")))
 _TEXTS: Final = tuple(set(range(len(RequestInfo._fields))) - {*_NUMBERS})
+# The members of a report that are as in JSON, and left out if they are empty.
+_MEMBERS: Final = ("diagnostics", "blocked", "missing", "log", "detail", "trace")
 _BUG: Final = RequestInfo._fields.index("bug")
 
 
@@ -87,28 +89,19 @@ def to_bounded_json(report: WorkerReport) -> bytes:
 
 def to_json(report: WorkerReport) -> bytes:
     """Return the report as JSON without empty members; lone surrogates are replaced."""
-    document: Object = {"info": list(report.info)}
-    if report.diagnostics:
-        document["diagnostics"] = [_diagnostic_to_json(problem) for problem in report.diagnostics]
-    if report.blocked:
-        document["blocked"] = [
-            [each.subject, each.reason, *each.dependencies] for each in report.blocked
-        ]
-    if report.missing:
-        document["missing"] = [[path, *astuple(each)] for path, each in report.missing]
-    if report.log:
-        document["log"] = report.log
+    document: dict[str, object] = {"info": list(report.info)}
+    for name in _MEMBERS:
+        if value := getattr(report, name):
+            document[name] = value
     if report.cause is not None:
         document["cause"] = report.cause.value
-    if report.detail:
-        document["detail"] = report.detail
-    if report.trace:
-        document["trace"] = report.trace
     try:
-        return orjson.dumps(document)
+        # Named tuples come to `default`.
+        return orjson.dumps(document, default=list)
     except TypeError:
         # orjson does not write lone surrogates.
-        return json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
+        text = json.dumps(document, ensure_ascii=False, default=asdict)
+        return text.encode("utf-8", "replace")
 
 
 def from_json(data: bytes) -> WorkerReport:
@@ -156,27 +149,6 @@ def _parse_info(value: Value) -> RequestInfo:
     return RequestInfo._make(items)
 
 
-def _diagnostic_to_json(problem: Diagnostic) -> Object:
-    excerpt = problem.excerpt
-    return {
-        "message": problem.message,
-        "hint": problem.hint,
-        "notes": [
-            note if isinstance(note, str) else [note.text, _span_to_json(note.span), note.is_cause]
-            for note in problem.notes
-        ],
-        "span": _span_to_json(problem.span),
-        "excerpt": [excerpt.first_line, excerpt.first_column, *excerpt.lines] if excerpt else None,
-        "field": problem.field,
-        "kind": problem.kind,
-        "code": None if problem.code is None else [*problem.code],
-    }
-
-
-def _span_to_json(span: Span | None) -> Value:
-    return None if span is None else [span.name, span.line, span.column, span.width]
-
-
 def _parse_diagnostic(document: Object) -> Diagnostic:
     span, excerpt = document["span"], document["excerpt"]
     hint = document["hint"]
@@ -184,8 +156,8 @@ def _parse_diagnostic(document: Object) -> Diagnostic:
         message=_check(document["message"], str),
         hint=None if hint is None else _check(hint, str),
         notes=tuple(_parse_note(note) for note in _check(document["notes"], list)),
-        span=None if span is None else _parse_span(_check(span, list)),
-        excerpt=None if excerpt is None else _parse_excerpt(_check(excerpt, list)),
+        span=None if span is None else _parse_span(span),
+        excerpt=None if excerpt is None else _parse_excerpt(excerpt),
         field=_check(document["field"], str),
         kind=_KINDS[_check(document["kind"], str)],
         code=None if document["code"] is None else _parse_code(_check(document["code"], list)),
@@ -198,49 +170,45 @@ def _parse_code(parts: list[Value]) -> Code:
 
 
 def _parse_blocked(value: Value) -> Blocked:
-    subject, reason, *dependencies = (_check(item, str) for item in _check(value, list))
-    return Blocked(subject, reason, tuple(dependencies))
+    subject, reason, dependencies = _check(value, list)
+    names = tuple(_check(name, str) for name in _check(dependencies, list))
+    return Blocked(_check(subject, str), _check(reason, str), names)
 
 
 def _parse_missing(value: Value) -> MissingContent:
-    path, transport, location, version, folder, credentials = (
-        _check(item, str) for item in _check(value, list)
-    )
-    reference = RemoteReference(
-        transport="oci" if transport == "oci" else "git",
-        location=location,
-        version=version,
-        path=folder,
-        credentials=credentials,
-    )
+    path, fields = _check(value, list)
+    texts = {key: _check(text, str) for key, text in _check(fields, dict).items()}
+    transport: Transport = "oci" if texts.pop("transport") == "oci" else "git"
+    reference = RemoteReference(transport=transport, **texts)
     if not parsing.is_valid(reference):
         raise ValueError
-    return path, reference
+    return _check(path, str), reference
 
 
 def _parse_note(value: Value) -> str | Note:
     if isinstance(value, str):
         return value
     text, span, is_cause = _check(value, list)
-    return Note(_check(text, str), _parse_span(_check(span, list)), is_cause is True)
+    return Note(_check(text, str), _parse_span(span), is_cause is True)
 
 
-def _parse_span(parts: list[Value]) -> Span:
-    name, line, column, width = parts
+def _parse_span(value: Value) -> Span:
+    fields = _check(value, dict)
+    column = fields["column"]
     return Span(
-        name=_check(name, str),
-        line=_check(line, int),
+        name=_check(fields["name"], str),
+        line=_check(fields["line"], int),
         column=None if column is None else _check(column, int),
-        width=_check(width, int),
+        width=_check(fields["width"], int),
     )
 
 
-def _parse_excerpt(parts: list[Value]) -> Excerpt:
-    first_line, first_column, *lines = parts
+def _parse_excerpt(value: Value) -> Excerpt:
+    fields = _check(value, dict)
     return Excerpt(
-        first_line=_check(first_line, int),
-        first_column=_check(first_column, int),
-        lines=tuple(_check(line, str) for line in lines),
+        first_line=_check(fields["first_line"], int),
+        first_column=_check(fields["first_column"], int),
+        lines=tuple(_check(line, str) for line in _check(fields["lines"], list)),
     )
 
 

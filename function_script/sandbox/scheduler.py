@@ -361,7 +361,7 @@ class Scheduler:
 
 def _leave_queue(run: Run) -> None:
     run.is_queued = False
-    run.waited_seconds = run.age_seconds()
+    run.waited_seconds = time.monotonic() - run.requested_at
 
 
 def _tell(events: list[Event]) -> None:

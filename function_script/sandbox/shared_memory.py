@@ -13,7 +13,6 @@ import struct
 from function_script.sandbox.ipc import (
     MAX_BATCH,
     Begun,
-    Channel,
     ReplyHeader,
     RequestHeader,
     receive,
@@ -121,36 +120,19 @@ class SharedMemory:
         self._map.close()
 
 
-class SharedMemoryChannel(Channel):
+class SharedMemoryChannel(SharedMemory):
     """A worker's channel with frames on a SOCK_SEQPACKET socket and payloads in shared memory."""
 
     batch_capacity_bytes = REGION_BYTES
 
-    def __init__(self, connection: socket.socket, memory: SharedMemory) -> None:
-        super().__init__(memory.capacity_bytes)
+    def __init__(self, connection: socket.socket, descriptor: int) -> None:
+        super().__init__(descriptor)
         self._connection = connection
-        self._memory = memory
 
     def receive(self) -> list[RequestHeader] | None:
         """Wait for the next batch; return None when the pool has closed the connection."""
         frame = receive(self._connection)
         return RequestHeader.unpack_batch(frame) if frame else None
-
-    def begin(self, index: int) -> bool:
-        """Begin the request at ``index``; return False when the pool has taken it back."""
-        return self._memory.begin(index)
-
-    def read_request(self, length: int, index: int) -> bytes:
-        """Return the ``length`` bytes that the header at ``index`` has announced."""
-        return self._memory.read(length, index=index)
-
-    def narrow(self, index: int, timeout_seconds: float, memory_bytes: int) -> None:
-        """Publish the limits of the request that has begun, which the pool reads after a crash."""
-        self._memory.narrow(index, timeout_seconds, memory_bytes)
-
-    def write_reply(self, index: int, response: bytes, report: bytes) -> None:
-        """Store a response and its report, which fit into the capacity."""
-        self._memory.write(response, report, index=index)
 
     def send_replies(self, headers: list[ReplyHeader]) -> None:
         """Announce the stored replies of a batch."""

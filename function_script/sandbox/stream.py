@@ -11,7 +11,6 @@ from function_script.sandbox.ipc import (
     REPLY_BYTES,
     REQUEST_BYTES,
     Begun,
-    Channel,
     ReplyHeader,
     RequestHeader,
 )
@@ -22,11 +21,13 @@ _BODY_BYTES = {READY: 0, LIMITS: _LIMITS.size, REPLY: REPLY_BYTES}
 _CHUNK_BYTES = 1 << 18
 
 
-class StreamChannel(Channel):
+class StreamChannel:
     """The worker's end of a stream."""
 
+    batch_capacity_bytes = 0
+
     def __init__(self, connection: socket.socket, capacity_bytes: int) -> None:
-        super().__init__(capacity_bytes)
+        self.capacity_bytes = capacity_bytes
         self._connection = connection
         self._file = connection.makefile("rb")
         self._payload = b""
@@ -41,9 +42,9 @@ class StreamChannel(Channel):
             frame = self._file.read(REQUEST_BYTES)
         except ConnectionResetError:
             return None
-        return [RequestHeader.unpack(frame)] if len(frame) == REQUEST_BYTES else None
+        return RequestHeader.unpack_batch(frame) if len(frame) == REQUEST_BYTES else None
 
-    def read_request(self, length: int, index: int) -> bytes:  # noqa: ARG002 # always 0
+    def read(self, length: int, *, index: int) -> bytes:  # noqa: ARG002 # always 0
         """Return the ``length`` bytes that a header has announced; raise EOFError."""
         data = self._file.read(length)
         if len(data) < length:
@@ -59,9 +60,9 @@ class StreamChannel(Channel):
         """Publish the limits of the request that has begun, which the pool reads after a crash."""
         self._connection.sendall(LIMITS + _LIMITS.pack(timeout_seconds, memory_bytes))
 
-    def write_reply(self, index: int, response: bytes, report: bytes) -> None:  # noqa: ARG002 # 0
+    def write(self, *parts: bytes, index: int) -> None:  # noqa: ARG002 # always 0
         """Store a response and its report, which fit into the capacity."""
-        self._payload = response + report
+        self._payload = b"".join(parts)
 
     def send_replies(self, headers: list[ReplyHeader]) -> None:
         """Send the stored reply."""

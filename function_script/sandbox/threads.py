@@ -84,7 +84,7 @@ class Reaper:
         self._wakeup_receiver.close()
 
     def _wake_up(self) -> None:
-        # The socket is full of wake-ups, and one more makes no difference; or the thread ended.
+        # The thread has ended, or the socket is full of wake-ups: one more makes no difference.
         with suppress(OSError):
             self._wakeup_sender.send(b"\0")
 

@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from function_script.request.limits import MIB, Limits
 from function_script.sandbox import report
@@ -23,7 +23,8 @@ from function_script.step.telemetry import HandlerResult
 from function_script.texts import redaction
 
 if TYPE_CHECKING:
-    from function_script.sandbox.rlimits import Watchdog
+    from function_script.sandbox.plain_worker import PeakMemory
+    from function_script.sandbox.rlimits import MemoryLimit, Watchdog
 
 # A worker that has grown by more, through its caches, is replaced by a fresh one.
 _MAX_GROWTH_BYTES = 64 * MIB
@@ -31,16 +32,6 @@ _STDERR = 2
 
 
 Handle: TypeAlias = Callable[[bytes, Limits, Callable[[Limits], None], bytes], HandlerResult]
-
-
-class Memory(Protocol):
-    """The memory that a worker has allocated since it was idle."""
-
-    def limit(self, max_bytes: int) -> None:
-        """Let the worker allocate at most ``max_bytes`` from now on."""
-
-    def grown_bytes(self) -> int:
-        """Return the memory of the worker less what it had when it was idle."""
 
 
 class Worker:
@@ -52,7 +43,7 @@ class Worker:
         channel: Channel,
         handle: Handle,
         limits: Limits,
-        memory: Memory,
+        memory: MemoryLimit | PeakMemory,
         watchdog: Watchdog,
     ) -> None:
         self._channel = channel
@@ -117,7 +108,7 @@ class Worker:
             response, text = b"", report.to_json(worker_report)
         # What a failed run leaves behind is unknown, so this process does not get another request.
         has_failed = worker_report.cause is not None
-        self._channel.write_reply(index, response, text)
+        self._channel.write(response, text, index=index)
         return ReplyHeader(
             is_answer=not has_failed,
             is_last=has_failed,
@@ -128,7 +119,7 @@ class Worker:
     def _evaluate(
         self, request: RequestHeader, index: int, start: float
     ) -> tuple[bytes, WorkerReport]:
-        data = self._channel.read_request(request.length, index)
+        data = self._channel.read(request.length, index=index)
         try:
             on_limits = self._limit_setter(index, start)
             result = self._handle(data, self._limits, on_limits, request.seed)

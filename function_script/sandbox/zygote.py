@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from function_script.sandbox import confinement, ipc, rlimits
 from function_script.sandbox.confinement import Confinement
-from function_script.sandbox.shared_memory import SharedMemory, SharedMemoryChannel
+from function_script.sandbox.shared_memory import SharedMemoryChannel
 from function_script.sandbox.spawn_errors import Call, CallRefusedError, system_call
 from function_script.sandbox.worker import Handle, Worker, run_until_exit
 from function_script.sandbox.zygote_config import ZygoteConfig, load_handler
@@ -112,12 +112,12 @@ def _build_worker(
     """Confine this process and build its worker; raise CallRefusedError."""
     memory_fd, log_fd = descriptors
     with system_call(Call.MMAP):
-        memory = SharedMemory(memory_fd)
+        channel = SharedMemoryChannel(connection, memory_fd)
     # Before the filter of system calls, which denies opening /dev/null for writing.
     _replace_descriptors(connection.fileno(), log_fd)
     filter_errno = rlimits.harden_worker(zygote)
     worker = Worker(
-        channel=SharedMemoryChannel(connection, memory),
+        channel=channel,
         handle=handle,
         limits=config.limits,
         memory=rlimits.MemoryLimit(config.limits.memory_bytes),

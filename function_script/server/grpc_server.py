@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from function_script.server.admission import Context
     from function_script.server.certificates import CertificateFiles
-    from function_script.server.rpc import Handler, Outcome
+    from function_script.server.handler import RequestHandler
+    from function_script.server.rpc import Outcome
 
 _GRPC_LOG = logging.getLogger("grpc._cython.cygrpc")
 # Below the 30 seconds of Kubernetes' terminationGracePeriodSeconds; a call takes seconds at most.
@@ -49,7 +50,7 @@ class GrpcServer:
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        handler: Handler,
+        handler: RequestHandler,
         max_request_bytes: int,
         certificates: CertificateFiles | None,
         arguments: channel_args.Arguments | None = None,

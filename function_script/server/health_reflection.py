@@ -115,26 +115,28 @@ class HealthAndReflection:
         finally:
             self._tasks.discard(task)
 
-    async def _check(self, call: Call, context: Context) -> None:
-        from grpc_health.v1 import health_pb2  # noqa: PLC0415 - slow to import
+    async def _read_service(self, call: Call, context: Context) -> str | None:
+        from grpc_health.v1.health_pb2 import HealthCheckRequest  # noqa: PLC0415 - slow to import
 
-        request = await self._read(call, context, health_pb2.HealthCheckRequest)
-        if request is not None:
-            if request.service not in _WITH_STATUS:
+        request = await self._read(call, context, HealthCheckRequest)
+        return None if request is None else request.service
+
+    async def _check(self, call: Call, context: Context) -> None:
+        service = await self._read_service(call, context)
+        if service is not None:
+            if service not in _WITH_STATUS:
                 await context.abort(grpc.StatusCode.NOT_FOUND)
-            await context.write(self._health(request.service))
+            await context.write(self._health(service))
 
     async def _watch(self, call: Call, context: Context) -> None:
-        from grpc_health.v1 import health_pb2  # noqa: PLC0415 - slow to import
-
-        request = await self._read(call, context, health_pb2.HealthCheckRequest)
-        if request is None:
+        service = await self._read_service(call, context)
+        if service is None:
             return
-        await context.write(self._health(request.service))
-        if request.service in _WITH_STATUS and not self._stopping.is_set():
+        await context.write(self._health(service))
+        if service in _WITH_STATUS and not self._stopping.is_set():
             # A status changes once.
             await self._stopping.wait()
-            await context.write(self._health(request.service))
+            await context.write(self._health(service))
         # `stop` cancels the call, so that the client reads why it ends.
         await asyncio.get_running_loop().create_future()
 

@@ -25,13 +25,13 @@ from function_script.engines.registry import ENGINE_MODULES, LANGUAGES
 from function_script.inputs.kinds import API_VERSION
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import MIB, Limits
-from function_script.request.remote.fetcher import NO_OPTIONS, Fetcher, FetcherOptions
 from function_script.request.remote.reference import Allowlist
 from function_script.request.salt import SaltFile
 from function_script.sandbox import Pool, PoolOptions, capacity, rlimits
 from function_script.sandbox.batch import no_seed
 from function_script.sandbox.confinement import Measure
 from function_script.sandbox.dispatcher import Dispatcher
+from function_script.sandbox.fetcher import NO_OPTIONS, Fetcher, FetcherOptions
 from function_script.server import channel_args, handler, log, memory, tracing
 from function_script.server.handler import RequestHandler
 from function_script.server.ops import OpsEndpoints
@@ -69,6 +69,11 @@ class ServeOptions:
     seed_file: Path | None = None
     remote_allow: tuple[str, ...] = ()
     fetcher: FetcherOptions = NO_OPTIONS
+
+    @property
+    def max_request_bytes(self) -> int:
+        """The limit of a request in bytes."""
+        return self.max_recv_message_size_mib * MIB
 
 
 if TYPE_CHECKING:
@@ -115,6 +120,10 @@ def serve(options: ServeOptions) -> int:
         stack.callback(signals.restore)
         pool = stack.enter_context(Pool(_pool_options(options)))
         fetcher = _start_fetcher(options, stack)
+        remote_programs = None
+        if fetcher is not None:
+            allowlist, max_bytes = Allowlist(options.remote_allow), options.max_request_bytes
+            remote_programs = RemotePrograms(fetcher.store, allowlist, handler.identify, max_bytes)
         memory.limit_heap()
         ops = OpsEndpoints(pool, certificates, fetcher)
         tracers = [stack.enter_context(tracing.build_tracing()).observe] if is_traced else []
@@ -130,7 +139,7 @@ def serve(options: ServeOptions) -> int:
             [ops.observe, *tracers],
             capture_writer=capture_writer,
             printed_text_logger=printed_text_logger,
-            remote_programs=_build_remote_programs(options, fetcher),
+            remote_programs=remote_programs,
             is_traced=is_traced,
         )
         server = _build_server(loop, request_handler, options, certificates)
@@ -244,7 +253,7 @@ def _pool_options(options: ServeOptions) -> PoolOptions:
         identify=handler.identify,
         derive_seed=no_seed if salt is None else salt.derive_seed,
         workers=options.workers or capacity.cpu_count(),
-        max_request_bytes=options.max_recv_message_size_mib * MIB,
+        max_request_bytes=options.max_request_bytes,
         batches=True,
         preload=ENGINE_MODULES,
         warmup_requests=build_warmup_requests(),
@@ -298,14 +307,6 @@ def _start_fetcher(options: ServeOptions, stack: ExitStack) -> Fetcher | None:
     return fetcher
 
 
-def _build_remote_programs(options: ServeOptions, fetcher: Fetcher | None) -> RemotePrograms | None:
-    if fetcher is None:
-        return None
-    max_bytes = options.max_recv_message_size_mib * MIB
-    allowlist = Allowlist(options.remote_allow)
-    return RemotePrograms(fetcher.store, allowlist, handler.identify, max_bytes)
-
-
 def _open_capture_writer(options: ServeOptions, stack: ExitStack) -> CaptureWriter | None:
     """Return the writer of captured requests, to be closed with ``stack``. Raises InputError."""
     directory = options.capture_dir
@@ -335,8 +336,7 @@ def _build_server(
         os.environ.setdefault(name, value)
     from function_script.server.grpc_server import GrpcServer  # noqa: PLC0415 - after the zygote
 
-    max_request_bytes = options.max_recv_message_size_mib * MIB
-    return GrpcServer(loop, request_handler, max_request_bytes, certificates)
+    return GrpcServer(loop, request_handler, options.max_request_bytes, certificates)
 
 
 def _announce(

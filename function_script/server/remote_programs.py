@@ -14,7 +14,7 @@ from function_script import wire
 from function_script.request.cache import ByteLruCache
 from function_script.request.remote import content, login
 from function_script.request.remote.reference import Allowlist
-from function_script.request.remote.store import ContentStore, Failure, FetchKey
+from function_script.request.remote.store import ContentStore, FetchKey
 from function_script.step import function
 from function_script.texts.errors import InputError
 from function_script.texts.problems import Problem
@@ -121,17 +121,10 @@ class RemotePrograms:
         if self._store.has(key):
             return None
         failure = self._store.request(key, credentials, self._identify(data).owner)
-        return _describe(path, reference, failure)
-
-
-def _describe(path: str, reference: RemoteReference, failure: Failure | None) -> Problem:
-    if failure is None:
-        return Problem(path, f"waiting for {reference}, which is being fetched")
-    return Problem(
-        path,
-        f"cannot fetch {reference}: {failure.reason}",
-        failure.hint or "it is tried again",
-    )
+        if failure is None:
+            return Problem(path, f"waiting for {reference}, which is being fetched")
+        text, hint = f"cannot fetch {reference}: {failure.reason}", failure.hint
+        return Problem(path, text, hint or "it is tried again")
 
 
 def _credentials(data: bytes, reference: RemoteReference) -> Mapping[str, bytes] | None:

@@ -49,12 +49,6 @@ class RequestRecord(NamedTuple):
             return "error"
         return "info" if self.outcome == OK else "warning"
 
-    @property
-    def program_seconds(self) -> float | None:
-        """Return the time that the program took, None if it did not run."""
-        microseconds = self.info.program_microseconds
-        return None if microseconds is None else microseconds * 1e-6
-
 
 def build_record(reply: Reply, data: bytes, response_bytes: int, seconds: float) -> RequestRecord:
     """Return the record of a request of ``data`` and its ``reply``, which took ``seconds``."""

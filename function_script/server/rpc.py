@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from function_script.request.limits import MIB
 from function_script.server import log
@@ -61,17 +61,6 @@ rejected_by_status: Counter[str] = Counter()
 
 Outcome: TypeAlias = bytes | RpcError
 Cancel: TypeAlias = Callable[[], None]
-
-
-class Handler(Protocol):
-    """The part of a server that answers requests; ``is_traced``: it reads the trace context."""
-
-    @property
-    def is_traced(self) -> bool:
-        """Report whether requests need the trace context of their caller."""
-
-    def start(self, request: RpcRequest, respond: Callable[[Outcome], None]) -> Cancel:
-        """Answer later, in the event loop; the returned function cancels the request."""
 
 
 def usable_seconds(remaining: float | None) -> float:

@@ -100,8 +100,9 @@ class Tracing:
             attributes=attributes(record),
         )
         span.add_event("worker found", timestamp=run_start)
-        if record.program_seconds is not None:
-            seconds = {"function_script.program_seconds": record.program_seconds}
+        microseconds = record.info.program_microseconds
+        if microseconds is not None:
+            seconds = {"function_script.program_seconds": microseconds * 1e-6}
             span.add_event("program ran", seconds, timestamp=end)
         if record.outcome != OK:
             span.set_status(self._error)

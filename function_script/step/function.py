@@ -98,7 +98,11 @@ def handle(
         )
     except Exception as error:  # noqa: BLE001 - the caller must get an answer for any error
         record.bug(error)
-        return _fatal(data, _bug(error), record.info)
+        problem = SandboxError.of(
+            f"cannot run: internal error ({type(error).__name__})",
+            hint="this is a bug of function-script, please report it; its log has the details",
+        )
+        return _fatal(data, problem, record.info)
 
 
 def run(
@@ -263,11 +267,4 @@ def _broken(data: bytes, error: FatalError, info: RequestInfo) -> HandlerResult:
     bare = wire.index_request(data)._replace(desired=None, context=None)
     return HandlerResult(
         response=response.fatal(bare, error), diagnostics=error.diagnostics, info=info
-    )
-
-
-def _bug(error: Exception) -> SandboxError:
-    return SandboxError.of(
-        f"cannot run: internal error ({type(error).__name__})",
-        hint="this is a bug of function-script, please report it; its log has the details",
     )

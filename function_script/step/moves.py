@@ -44,7 +44,7 @@ def build_view(request: wire.Request) -> View:
     states = [
         state
         for state in (request.observed, request.desired)
-        if state is not None and state.contains(_MARK)
+        if state is not None and state.message.contains(_MARK)
     ]
     old_names: dict[str, str] = {}
     conflicts: dict[str, tuple[str, str]] = {}
@@ -167,8 +167,11 @@ def _rename(
     states = [
         None
         if state is None
-        else state.with_resources(
-            {new_names.get(name, name): each for name, each in state.resources.items()}
+        # The encoded state stays as it is, with the old names.
+        else wire.State(
+            state.message,
+            state.composite,
+            {new_names.get(name, name): each for name, each in state.resources.items()},
         )
         for state in (request.observed, request.desired)
     ]

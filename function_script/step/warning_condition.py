@@ -50,10 +50,15 @@ def apply(request: wire.Request, contribution: Contribution) -> Contribution:
         result for result in contribution.results if result.severity == enums.SEVERITY_WARNING
     ]
     # Most XRs have neither. Finding the name in the bytes is cheaper than decoding them.
-    if not warnings and not composite.contains(_CONDITION_BYTES) and not _has_handed(request):
+    if (
+        not warnings
+        and not composite.message.contains(_CONDITION_BYTES)
+        and not _has_handed(request)
+    ):
         return contribution
     xr = view_object(composite.struct)
-    revision = _find_revision(xr)
+    names = (objects.find_path(xr, path) for path in _REVISION_PATHS)
+    revision = next((name for name in names if isinstance(name, str)), "")
     observed = objects.find_condition(xr, CONDITION)
     old = _parse(observed, revision)
     handed = _read_handed(request)
@@ -109,12 +114,6 @@ def _read_handed(request: wire.Request) -> _Handed | None:
     if not isinstance(lines, str) or not isinstance(positions, dict):
         return None
     return _Handed(_parse_lines(lines.split("\n")), positions)
-
-
-def _find_revision(xr: Mapping[str, Readable]) -> str:
-    """Return the name of the XR's CompositionRevision; "" if it has none."""
-    names = (objects.find_path(xr, path) for path in _REVISION_PATHS)
-    return next((name for name in names if isinstance(name, str)), "")
 
 
 def _parse(condition: Mapping[str, Readable] | None, revision: str) -> dict[str, str]:

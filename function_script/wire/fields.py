@@ -246,23 +246,13 @@ def length_field(number: int, payload: bytes) -> bytes:
     return length_header(number, payload) + payload
 
 
-def text_field(number: int, text: str) -> bytes:
-    """Encode a string; nothing for the default, which is empty."""
-    return length_field(number, text.encode()) if text else b""
-
-
-def optional_text_field(number: int, text: str | None) -> bytes:
-    """Encode an ``optional`` string: nothing for None, but the empty string is written."""
+def text_field(number: int, text: str | None) -> bytes:
+    """Encode a string; nothing for None, but the empty string is written."""
     return length_field(number, text.encode()) if text is not None else b""
 
 
-def varint_field(number: int, value: int) -> bytes:
-    """Encode an enum or integer; nothing for the default, which is 0."""
-    return optional_varint_field(number, value) if value else b""
-
-
-def optional_varint_field(number: int, value: int | None) -> bytes:
-    """Encode an ``optional`` enum or integer: nothing for None, but 0 is written."""
+def varint_field(number: int, value: int | None) -> bytes:
+    """Encode an enum or integer; nothing for None, but 0 is written."""
     return varint(number << 3 | VARINT) + varint(value & _UINT64) if value is not None else b""
 
 

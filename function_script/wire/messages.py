@@ -16,31 +16,26 @@ class Resource:
     """A resource with its object as a Struct, None when absent. ``ready``: 1 true, 2 false."""
 
     def __init__(
-        self, message: Part, struct: Part | None, connection_details: dict[str, bytes], ready: int
+        self,
+        message: Part,
+        struct_part: Part | None,
+        connection_details: dict[str, bytes],
+        ready: int,
     ) -> None:
+        self.message: Part = message
+        self.struct_part: Part | None = struct_part
         self.connection_details: dict[str, bytes] = connection_details
         self.ready: int = ready
-        self._message: Part = message
-        self._struct: Part | None = struct
 
     @property
     def payload(self) -> bytes:
-        """The encoded Resource message."""
-        return self._message.to_bytes()
+        """A copy of the encoded Resource message."""
+        return self.message.to_bytes()
 
     @property
     def struct(self) -> bytes | None:
-        """The object as a Struct; None when absent."""
-        return None if self._struct is None else self._struct.to_bytes()
-
-    @property
-    def struct_part(self) -> Part | None:
-        """The object as a Struct, without a copy; None when absent."""
-        return self._struct
-
-    def contains(self, text: bytes) -> bool:
-        """Report whether the encoded message contains these bytes."""
-        return self._message.contains(text)
+        """A copy of the object as a Struct; None when absent."""
+        return None if self.struct_part is None else self.struct_part.to_bytes()
 
 
 class State:
@@ -49,22 +44,14 @@ class State:
     def __init__(
         self, message: Part, composite: Resource | None, resources: dict[str, Resource]
     ) -> None:
+        self.message: Part = message
         self.composite: Resource | None = composite
         self.resources: dict[str, Resource] = resources
-        self._message: Part = message
 
     @property
     def payload(self) -> bytes:
-        """The encoded State message."""
-        return self._message.to_bytes()
-
-    def contains(self, text: bytes) -> bool:
-        """Report whether the encoded message contains these bytes."""
-        return self._message.contains(text)
-
-    def with_resources(self, resources: dict[str, Resource]) -> State:
-        """Return the state with other names of its resources; ``payload`` stays as it is."""
-        return State(self._message, self.composite, resources)
+        """A copy of the encoded State message."""
+        return self.message.to_bytes()
 
 
 class Request(NamedTuple):

@@ -19,8 +19,6 @@ from function_script.wire.fields import (
     entry_header,
     length_field,
     length_header,
-    optional_text_field,
-    optional_varint_field,
     read_entry,
     text_field,
     varint_field,
@@ -71,36 +69,36 @@ def encode_resource(
     if not connection_details:
         return resource + varint_field(3, ready) if ready else resource
     details = [entry_field(2, key, connection_details[key]) for key in sorted(connection_details)]
-    return resource + b"".join(details) + varint_field(3, ready)
+    return resource + b"".join(details) + varint_field(3, ready or None)
 
 
 def _meta(tag: str, ttl_seconds: float | None) -> bytes:
     if ttl_seconds is None:
-        return text_field(1, tag)
+        return text_field(1, tag or None)
     # A google.protobuf.Duration has seconds and nanoseconds of the same sign.
     nanoseconds = round(ttl_seconds * 1_000_000_000)
     whole, rest = divmod(abs(nanoseconds), 1_000_000_000)
     sign = -1 if nanoseconds < 0 else 1
-    ttl = varint_field(1, sign * whole) + varint_field(2, sign * rest)
-    return text_field(1, tag) + length_field(2, ttl)
+    ttl = varint_field(1, sign * whole or None) + varint_field(2, sign * rest or None)
+    return text_field(1, tag or None) + length_field(2, ttl)
 
 
 def _result(result: Result) -> bytes:
     return (
-        varint_field(1, result.severity)
-        + text_field(2, result.message)
-        + optional_text_field(3, result.reason)
-        + optional_varint_field(4, result.target)
+        varint_field(1, result.severity or None)
+        + text_field(2, result.message or None)
+        + text_field(3, result.reason)
+        + varint_field(4, result.target)
     )
 
 
 def _condition(condition: Condition) -> bytes:
     return (
-        text_field(1, condition.type)
-        + varint_field(2, condition.status)
-        + text_field(3, condition.reason)
-        + optional_text_field(4, condition.message)
-        + optional_varint_field(5, condition.target)
+        text_field(1, condition.type or None)
+        + varint_field(2, condition.status or None)
+        + text_field(3, condition.reason or None)
+        + text_field(4, condition.message)
+        + varint_field(5, condition.target)
     )
 
 
@@ -118,20 +116,16 @@ def _requirements(requirements: Requirements | None) -> bytes:
 
 
 def _type(api_version: str, kind: str) -> bytes:
-    return text_field(1, api_version) + text_field(2, kind)
+    return text_field(1, api_version or None) + text_field(2, kind or None)
 
 
 def _selector(selector: Selector) -> bytes:
-    match = optional_text_field(3, selector.match_name)
+    match = text_field(3, selector.match_name)
     if selector.match_name is None and selector.match_labels is not None:
         labels = selector.match_labels
         entries = [entry_field(1, key, labels[key].encode()) for key in sorted(labels)]
         match = length_field(4, b"".join(entries))
-    return (
-        _type(selector.api_version, selector.kind)
-        + match
-        + optional_text_field(5, selector.namespace)
-    )
+    return _type(selector.api_version, selector.kind) + match + text_field(5, selector.namespace)
 
 
 def splice_state(

@@ -6,9 +6,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.example_counts import examples
 
-from function_script.request.remote import fetcher
 from function_script.request.remote.reference import RemoteReference
 from function_script.request.remote.store import Failure, FetchKey
+from function_script.sandbox import fetcher
 
 _MAX_FRAME_BYTES = 64 << 20
 _TEXT = st.text(max_size=20)

@@ -12,7 +12,8 @@ from support.timing import PATIENCE_SECONDS
 from function_script.request.limits import MIB
 from function_script.server.channel_args import Arguments
 from function_script.server.grpc_server import GrpcServer
-from function_script.server.rpc import Handler, Outcome, RpcError, RpcRequest, Status
+from function_script.server.handler import RequestHandler
+from function_script.server.rpc import Outcome, RpcError, RpcRequest, Status
 
 T = TypeVar("T")
 METHOD = "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction"
@@ -56,7 +57,7 @@ class Served:
 
     def __init__(
         self,
-        handler: Handler,
+        handler: RequestHandler,
         arguments: Arguments | None = None,
         loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:

@@ -214,7 +214,7 @@ def _babble(_: bytes) -> bytes:
 
 
 def _shared_memory() -> SharedMemory:
-    return next(each for each in gc.get_objects() if type(each).__name__ == "SharedMemory")
+    return next(each for each in gc.get_objects() if type(each).__name__ == "SharedMemoryChannel")
 
 
 def _begin_next(argument: bytes) -> bytes:

@@ -27,7 +27,7 @@ def encode(content: Content) -> bytes:
     entries = [
         fields.entry_field(_TEXT, name, text.encode()) for name, text in content.texts.items()
     ]
-    return b"".join([*entries, fields.varint_field(_IS_FILE, content.is_file)])
+    return b"".join([*entries, fields.varint_field(_IS_FILE, content.is_file or None)])
 
 
 def decode(payload: bytes) -> Content:

@@ -18,29 +18,33 @@ class Row(NamedTuple):
     meaning: str
 
 
-_EXISTS: Final = "it exists"
+_CONDITION: Final = "condition "
+
+
+def _row(group: str, kinds: str, rule: str = "Exists") -> Row:
+    """Return the row of a rule that an author could state for each resource of these kinds."""
+    path, _, value = rule.partition(" == ")
+    meaning = f"`{path}` is {value}"
+    if rule == "Exists":
+        return Row(group, kinds, checks.exists, "it exists")
+    if rule.startswith(_CONDITION):
+        meaning = f"the condition `{rule.removeprefix(_CONDITION)}` is True"
+    return Row(group, kinds, checks.parse_rule(rule), meaning)
+
+
 _LOAD_BALANCER: Final = checks.any_of(
     checks.field("status.loadBalancer.ingress[0].ip"),
     checks.field("status.loadBalancer.ingress[0].hostname"),
 )
 # For every kind that is not in the table: Crossplane's kinds and most others have this condition.
-GENERIC: Final = checks.condition("Ready")
-GENERIC_MEANING: Final = "the condition `Ready` is True"
+_, _, GENERIC, GENERIC_MEANING = _row("", "", "condition Ready")
 
 TABLE: Final = (
-    Row(
-        "",
-        "ConfigMap Endpoints Event LimitRange PodTemplate ResourceQuota Secret ServiceAccount",
-        checks.exists,
-        _EXISTS,
+    _row(
+        "", "ConfigMap Endpoints Event LimitRange PodTemplate ResourceQuota Secret ServiceAccount"
     ),
-    Row("", "Namespace", checks.field_is("status.phase", "Active"), "`status.phase` is Active"),
-    Row(
-        "",
-        "PersistentVolumeClaim",
-        checks.field_is("status.phase", "Bound"),
-        "`status.phase` is Bound",
-    ),
+    _row("", "Namespace", "status.phase == Active"),
+    _row("", "PersistentVolumeClaim", "status.phase == Bound"),
     Row(
         "",
         "PersistentVolume",
@@ -95,9 +99,9 @@ TABLE: Final = (
         checks.all_of(checks.observed, checks.replicas("availableReplicas")),
         "all replicas are available",
     ),
-    Row("apps", "ControllerRevision", checks.exists, _EXISTS),
-    Row("batch", "Job", checks.condition("Complete"), "the condition `Complete` is True"),
-    Row("batch", "CronJob", checks.exists, _EXISTS),
+    _row("apps", "ControllerRevision"),
+    _row("batch", "Job", "condition Complete"),
+    _row("batch", "CronJob"),
     Row(
         "autoscaling",
         "HorizontalPodAutoscaler",
@@ -105,81 +109,44 @@ TABLE: Final = (
         "the conditions `AbleToScale` and `ScalingActive` are True",
     ),
     Row("policy", "PodDisruptionBudget", checks.observed, "its controller has seen it"),
-    Row("networking.k8s.io", "IngressClass NetworkPolicy", checks.exists, _EXISTS),
+    _row("networking.k8s.io", "IngressClass NetworkPolicy"),
     Row("networking.k8s.io", "Ingress", _LOAD_BALANCER, "it has an address"),
-    Row(
-        "rbac.authorization.k8s.io",
-        "ClusterRole ClusterRoleBinding Role RoleBinding",
-        checks.exists,
-        _EXISTS,
-    ),
-    Row("storage.k8s.io", "CSIDriver StorageClass VolumeAttributesClass", checks.exists, _EXISTS),
-    Row("scheduling.k8s.io", "PriorityClass", checks.exists, _EXISTS),
-    Row("node.k8s.io", "RuntimeClass", checks.exists, _EXISTS),
-    Row("coordination.k8s.io", "Lease", checks.exists, _EXISTS),
-    Row("discovery.k8s.io", "EndpointSlice", checks.exists, _EXISTS),
-    Row(
+    _row("rbac.authorization.k8s.io", "ClusterRole ClusterRoleBinding Role RoleBinding"),
+    _row("storage.k8s.io", "CSIDriver StorageClass VolumeAttributesClass"),
+    _row("scheduling.k8s.io", "PriorityClass"),
+    _row("node.k8s.io", "RuntimeClass"),
+    _row("coordination.k8s.io", "Lease"),
+    _row("discovery.k8s.io", "EndpointSlice"),
+    _row(
         "admissionregistration.k8s.io",
         "MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding "
         "ValidatingWebhookConfiguration",
-        checks.exists,
-        _EXISTS,
     ),
-    Row(
-        "apiextensions.k8s.io",
-        "CustomResourceDefinition",
-        checks.condition("Established"),
-        "the condition `Established` is True",
-    ),
-    Row(
-        "apiregistration.k8s.io",
-        "APIService",
-        checks.condition("Available"),
-        "the condition `Available` is True",
-    ),
-    Row(
-        "gateway.networking.k8s.io",
-        "Gateway",
-        checks.condition("Programmed"),
-        "the condition `Programmed` is True",
-    ),
-    Row(
-        "apiextensions.crossplane.io",
-        "CompositeResourceDefinition",
-        checks.condition("Established"),
-        "the condition `Established` is True",
-    ),
-    Row("apiextensions.crossplane.io", "Composition EnvironmentConfig", checks.exists, _EXISTS),
+    _row("apiextensions.k8s.io", "CustomResourceDefinition", "condition Established"),
+    _row("apiregistration.k8s.io", "APIService", "condition Available"),
+    _row("gateway.networking.k8s.io", "Gateway", "condition Programmed"),
+    _row("apiextensions.crossplane.io", "CompositeResourceDefinition", "condition Established"),
+    _row("apiextensions.crossplane.io", "Composition EnvironmentConfig"),
     Row(
         "pkg.crossplane.io",
         "Configuration Function Provider",
         checks.all_of(checks.condition("Installed"), checks.condition("Healthy")),
         "the conditions `Installed` and `Healthy` are True",
     ),
-    Row("pkg.crossplane.io", "DeploymentRuntimeConfig ImageConfig", checks.exists, _EXISTS),
-    Row(
-        "argoproj.io",
-        "Application",
-        checks.field_is("status.health.status", "Healthy"),
-        "`status.health.status` is Healthy",
-    ),
-    Row(
+    _row("pkg.crossplane.io", "DeploymentRuntimeConfig ImageConfig"),
+    _row("argoproj.io", "Application", "status.health.status == Healthy"),
+    _row(
         "monitoring.coreos.com",
         "AlertmanagerConfig PodMonitor Probe PrometheusRule ScrapeConfig ServiceMonitor",
-        checks.exists,
-        _EXISTS,
     ),
-    Row(
+    _row(
         "monitoring.coreos.com",
         "Alertmanager Prometheus PrometheusAgent ThanosRuler",
-        checks.condition("Available"),
-        "the condition `Available` is True",
+        "condition Available",
     ),
 )
 # Kinds of every provider, each in the provider's own group.
-OF_ANY_GROUP: Final = (
-    Row("any", "ClusterProviderConfig ProviderConfig ProviderConfigUsage", checks.exists, _EXISTS),
-)
+OF_ANY_GROUP: Final = (_row("any", "ClusterProviderConfig ProviderConfig ProviderConfigUsage"),)
 
 _CHECKS: Final = {(row.group, kind): row.check for row in TABLE for kind in row.kinds.split()}
 _BY_KIND: Final = {kind: row.check for row in OF_ANY_GROUP for kind in row.kinds.split()}

@@ -7,7 +7,7 @@ none of this pays nothing.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from function_script import wire
 from function_script.contribution import Contribution, DesiredResource
@@ -28,13 +28,6 @@ _NOTHING = DesiredResource(resource=None)
 _DEFAULT_CONDITION: Final = "ResourcesReady"
 _WAITING: Final = "Waiting: "
 _UNREADY: Final = "Unready: "
-
-
-class _Unready(NamedTuple):
-    """A resource that is not ready, and the reason: ``has Ready=False: Creating``."""
-
-    name: str
-    why: str
 
 
 def apply(request: wire.Request, contribution: Contribution, step: Step) -> Contribution:
@@ -151,24 +144,24 @@ def _judge(entry: DesiredResource, name: str, cluster: ClusterState) -> DesiredR
 
 def _collect_unready(
     composed: Mapping[str, DesiredResource], options: ReadinessOptions, cluster: ClusterState
-) -> list[_Unready]:
-    """Return the desired resources within the report's scope that are not ready."""
+) -> list[tuple[str, str]]:
+    """Return the desired resources in the report's scope that are not ready, with the reasons."""
     names = {name for name, entry in composed.items() if entry.resource is not None}
     if options.auto_ready == "All":
         names |= cluster.earlier.keys() - composed.keys()
     verdicts = {name: cluster.verdict(name) for name in names}
-    return [_Unready(name, why) for name, (is_ready, why) in verdicts.items() if not is_ready]
+    return [(name, why) for name, (is_ready, why) in verdicts.items() if not is_ready]
 
 
 def _condition(
-    kind: str, blocked: Sequence[Blocked], unready: Sequence[_Unready]
+    kind: str, blocked: Sequence[Blocked], unready: Sequence[tuple[str, str]]
 ) -> wire.Condition:
     """Return the condition; its message is sorted and at most 1,024 bytes long."""
     if not blocked and not unready:
         return wire.Condition(kind, enums.STATUS_CONDITION_TRUE, "Ready")
     lines = [_blocked_text(blocked)] if blocked else []
     if unready:
-        lines.append(_UNREADY + "; ".join(f"{each.name} {each.why}" for each in sorted(unready)))
+        lines.append(_UNREADY + "; ".join(f"{name} {why}" for name, why in sorted(unready)))
     reason = "Waiting" if blocked else "Unready"
     return wire.Condition(kind, enums.STATUS_CONDITION_FALSE, reason, cut(". ".join(lines)))
 

@@ -14,10 +14,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from function_script.request.remote import fetcher, login
+from function_script.request.remote import login
 from function_script.request.remote.reference import RemoteReference
 from function_script.request.remote.store import MAX_FETCHES, Failure, FetchKey
-from function_script.sandbox import rlimits
+from function_script.sandbox import fetcher, rlimits
 from function_script.texts.errors import cause_of
 from function_script.tools.remote.fetching import DiskCache, Source
 from function_script.tools.remote.selection import FetchError

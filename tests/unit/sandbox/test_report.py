@@ -94,10 +94,10 @@ FULL = WorkerReport(
         pytest.param(b'"diagnostics":[', b'"diagnostics":1,"x":[', id="problems are a number"),
         pytest.param(b'"duplicate-key"', b'"other"', id="an unknown code"),
         pytest.param(b'["duplicate-key","a"]', b'["duplicate-key"]', id="a code of one part"),
-        pytest.param(b'["w","for v","v"]', b'["w"]', id="no reason"),
-        pytest.param(b'["w","for v","v"]', b'["w","for v",1]', id="a dependency is a number"),
-        pytest.param(b'"excerpt":[1,1,"a","b"]', b'"excerpt":[]', id="an empty excerpt"),
-        pytest.param(b'"main.star",2', b'"main.star"', id="a span of three"),
+        pytest.param(b'["w","for v",["v"]]', b'["w"]', id="no reason"),
+        pytest.param(b'["w","for v",["v"]]', b'["w","for v",[1]]', id="a dependency is a number"),
+        pytest.param(b'"excerpt":{"first_line":1,', b'"excerpt":{', id="an empty excerpt"),
+        pytest.param(b'"main.star","line":2,', b'"main.star",', id="a span of three"),
     ],
 )
 def test_member_of_another_type_is_refused(old: bytes, new: bytes) -> None:

@@ -6,33 +6,25 @@ Orders and outcomes are frames: a header in JSON, and content as bytes.
 import base64
 import json
 import logging
-import os
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from io import BufferedIOBase
-from pathlib import Path
 from queue import SimpleQueue
 from typing import Final, Self
 
 from function_script.request.remote.reference import RemoteReference
 from function_script.request.remote.store import ContentStore, Failure, FetchKey
+from function_script.sandbox.spawn import spawn
 
 _LOG = logging.getLogger(__name__)
-# Isolated from the environment and the current directory; the path is this process' own.
-_MAIN: Final = """\
-import sys
-sys.path[:] = sys.argv[3:]
-from function_script.tools.remote import process
-process.main(int(sys.argv[1]), sys.argv[2])
-"""
+_MODULE: Final = "function_script.tools.remote.process"
 # Proxies, certificate authorities, and the directory of temporary files and of git.
 _INHERITED_VARIABLES: Final = (
-    *("PATH", "TMPDIR", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR"),
+    *("PATH", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR"),
     *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
 )
 _ENDED: Final = Failure("the process that fetches ended")
@@ -75,20 +67,13 @@ class _Process:
 
     def __init__(self, options: FetcherOptions) -> None:
         ours, peer = socket.socketpair()
-        environment = {
-            name: os.environ[name] for name in _INHERITED_VARIABLES if name in os.environ
-        }
-        root = str(Path(__file__).resolve().parents[3])
-        paths = [root, *(path for path in sys.path if path not in {"", root})]
-        flags = ["-I", "-S", "-X", "utf8", "-c", _MAIN]
         with peer:
-            self._process = subprocess.Popen(  # noqa: S603 # our own interpreter and program
-                [sys.executable, *flags, str(peer.fileno()), options.to_json(), *paths],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=[peer.fileno()],
-                env=environment,
-                start_new_session=True,
+            self._process = spawn(
+                _MODULE,
+                [peer.fileno()],
+                options.to_json(),
+                variables=_INHERITED_VARIABLES,
+                has_session=True,
             )
         self.stream = ours.makefile("rwb")
         self._socket = ours

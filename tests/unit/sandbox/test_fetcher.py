@@ -4,9 +4,9 @@ from collections.abc import Hashable
 
 from support.timing import wait_until
 
-from function_script.request.remote.fetcher import NO_OPTIONS, Fetcher
 from function_script.request.remote.reference import RemoteReference
 from function_script.request.remote.store import FetchKey
+from function_script.sandbox.fetcher import NO_OPTIONS, Fetcher
 
 
 def absent(number: int) -> FetchKey:
