@@ -97,7 +97,8 @@ class Flag(click.Option):
     """
 
     def __init__(self, names: list[str], *, group: Group, **settings: object) -> None:
-        settings.setdefault("is_flag", settings.keys().isdisjoint({"type", "metavar"}))
+        if settings.keys().isdisjoint({"type", "metavar"}):
+            settings["is_flag"] = True
         settings.setdefault("show_default", bool(settings.get("default")))
         super().__init__(names, **settings)  # type: ignore[arg-type] # click's own settings
         self.group: Group = group
