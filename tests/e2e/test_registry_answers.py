@@ -22,7 +22,7 @@ from e2e.scripted_registry import (
 from support.commands import Run
 from support.timing import PATIENCE_SECONDS, stretched
 
-from function_script.tools.xpkg import archives, images, transport
+from function_script.tools.xpkg import archives, certificates, images
 from function_script.tools.xpkg.registry import retry
 from function_script.tools.xpkg.transport import (
     Body,
@@ -177,7 +177,7 @@ def test_answer_is_never_trusted(
 def client(*, exchange: float = PATIENCE_SECONDS, silence: float = PATIENCE_SECONDS) -> Client:
     """A client with short timeouts."""
     patience = Patience(exchange_seconds=exchange, silence_seconds=silence)
-    return Client(transport.build_context(None), patience, uses_proxies=False)
+    return Client(certificates.build_context(None), patience, uses_proxies=False)
 
 
 @contextmanager

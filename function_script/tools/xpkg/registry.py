@@ -13,7 +13,7 @@ from urllib import parse as urls
 
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
-from function_script.tools.xpkg import credentials, images, transport
+from function_script.tools.xpkg import certificates, credentials, images, transport
 from function_script.tools.xpkg.image_loader import MAX_JSON_BYTES, read_object
 from function_script.tools.xpkg.references import Reference
 from function_script.tools.xpkg.transport import Body, NullProgress, Progress
@@ -110,7 +110,7 @@ class Repository:
         self._base = f"{_address(reference, trust)}/v2/{reference.repository}"
         self._actions = actions
         self._plain_http_hint = trust.plain_http_hint
-        context = transport.build_context(trust.ca_file)
+        context = certificates.build_context(trust.ca_file)
         self._client = transport.Client(
             context, trust.patience, uses_proxies=not reference.is_loopback
         )
@@ -285,5 +285,5 @@ def _address(reference: Reference, trust: credentials.Trust) -> str:
     """Return the URL of the API: without TLS only by option, or on this machine."""
     if trust.plain_http:
         return f"http://{reference.api_host}"
-    is_plain = reference.is_loopback and not transport.speaks_tls(reference.api_host)
+    is_plain = reference.is_loopback and not certificates.speaks_tls(reference.api_host)
     return f"{'http' if is_plain else 'https'}://{reference.api_host}"

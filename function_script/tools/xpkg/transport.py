@@ -14,14 +14,13 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self, cast
 from urllib import error as url_errors
 from urllib import parse as urls
 from urllib import request as url_requests
 
 from function_script import __version__
-from function_script.texts.errors import InputError, cause_of
+from function_script.tools.xpkg import certificates
 
 if TYPE_CHECKING:
     from email.message import Message
@@ -30,14 +29,6 @@ MAX_ANSWER_BYTES: Final = 1 << 20
 _SLOWEST_BYTES_PER_SECOND: Final = 32 * 1024
 _CHUNK_BYTES: Final = 1 << 18
 _READING: Final = ("GET", "HEAD")
-_HANDSHAKE_SECONDS: Final = 10.0
-# X509_V_ERR_… of OpenSSL.
-_NOT_YET_VALID: Final = 9
-_EXPIRED: Final = 10
-_UNKNOWN_AUTHORITY: Final = {2, 18, 19, 20, 21}
-_WRONG_NAME: Final = {62, 64}
-_REASONS_WITHOUT_TLS: Final = {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"}
-_REASONS_WITHOUT_CERTIFICATE: Final = {"TLSV13_ALERT_CERTIFICATE_REQUIRED"}
 _REDIRECTS: Final = {301, 302, 303, 307, 308}
 _MAX_REDIRECTS: Final = 5
 _PORTS: Final = {"http": http.client.HTTP_PORT, "https": http.client.HTTPS_PORT}
@@ -359,8 +350,8 @@ def _explain(
     if deadline.is_over:
         return NoAnswerError(f"{host} did not answer within {deadline.seconds:.0f} s")
     if isinstance(cause, ssl.SSLError):
-        text, hint = _explain_tls(cause, host)
-        needs_plain_http = _is_answer_without_tls(cause)
+        text, hint = certificates.explain(cause, host)
+        needs_plain_http = certificates.is_answer_without_tls(cause)
         return NoAnswerError(text, hint=hint, needs_plain_http=needs_plain_http)
     if isinstance(cause, TimeoutError):
         return NoAnswerError(f"{host} does not answer")
@@ -377,73 +368,3 @@ def _explain(
         return NoAnswerError(f"{host} does not answer in HTTP")
     words = getattr(cause, "strerror", None) or str(cause)
     return NoAnswerError(f"{host}: {words[:1].lower()}{words[1:]}")
-
-
-def build_context(ca_file: Path | None) -> ssl.SSLContext:
-    """Return a context that trusts the system's authorities and those of a file.
-
-    OpenSSL reads the system's from SSL_CERT_FILE and SSL_CERT_DIR if they are set. Raises
-    InputError.
-    """
-    context = ssl.create_default_context()
-    if ca_file is not None:
-        try:
-            context.load_verify_locations(cafile=ca_file)
-        except (OSError, ssl.SSLError) as error:
-            cause = "it holds no certificate in PEM form"
-            if not isinstance(error, ssl.SSLError):
-                cause = cause_of(error)
-            raise InputError.of(f'cannot read "{ca_file}": {cause}') from error
-    return context
-
-
-def speaks_tls(host: str) -> bool:
-    """Report whether a server such as ``localhost:5000`` answers a TLS handshake.
-
-    Its certificate is not verified, and no data is sent.
-    """
-    url = urls.urlsplit(f"//{host}")
-    unverified = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    unverified.check_hostname = False
-    unverified.verify_mode = ssl.CERT_NONE
-    address = url.hostname or "", url.port or http.client.HTTPS_PORT
-    try:
-        with (
-            socket.create_connection(address, timeout=_HANDSHAKE_SECONDS) as plain,
-            unverified.wrap_socket(plain, server_hostname=url.hostname),
-        ):
-            return True
-    except OSError:
-        return False
-
-
-def _is_answer_without_tls(error: object) -> bool:
-    """Report whether a TLS connection failed because the server speaks something else."""
-    return isinstance(error, ssl.SSLError) and error.reason in _REASONS_WITHOUT_TLS
-
-
-def _explain_tls(error: ssl.SSLError, host: str) -> tuple[str, str | None]:
-    """Return the cause of a failed TLS connection, and a hint."""
-    if not isinstance(error, ssl.SSLCertVerificationError):
-        reason = error.reason or str(error)
-        if _is_answer_without_tls(error):
-            return f"{host} does not speak TLS", None
-        if reason in _REASONS_WITHOUT_CERTIFICATE:
-            return f"{host} asks for a certificate of the client, which is not supported", None
-        return f"no TLS connection to {host}: {reason.lower().replace('_', ' ')}", None
-    code = error.verify_code
-    if code in _UNKNOWN_AUTHORITY:
-        return (
-            f"the certificate of {host} is signed by an authority that is not trusted here",
-            "set the variable SSL_CERT_FILE to a file with its certificate",
-        )
-    if code in _WRONG_NAME:
-        return (
-            f"the certificate is not for {host}: {error.verify_message}",
-            "use a name that the certificate has",
-        )
-    if code == _EXPIRED:
-        return f"the certificate of {host} has expired", None
-    if code == _NOT_YET_VALID:
-        return f"the certificate of {host} is not valid yet", "compare the clocks of both machines"
-    return f"the certificate of {host} is not accepted: {error.verify_message}", None
