@@ -21,14 +21,8 @@ from function_script.tools.check.report import Skipped
 from function_script.tools.project import SUFFIXES, Project
 
 # A file without one of these words has nothing to check.
-_WORDS: Final = re.compile(
-    "|".join(
-        (
-            "Composition|Operation|CompositeResourceDefinition",
-            *(kind for _, kind in inputs.LANGUAGES),
-        )
-    )
-)
+_KINDS: Final = ("Composition", "Operation", "CompositeResourceDefinition")
+_WORDS: Final = re.compile("|".join((*_KINDS, *(kind for _, kind in inputs.LANGUAGES))))
 _SEPARATOR: Final = re.compile(r"^---", re.MULTILINE)
 _FIELD: Final = re.compile(
     r"^(apiVersion|kind):[ \t]*[\"']?([\w./-]+)[\"']?[ \t\r]*(?:#.*)?$", re.MULTILINE
