@@ -45,14 +45,6 @@ def poison(error: MissingError) -> Undefined:
     )
 
 
-def refuse_gaps(pieces: Iterable[object]) -> None:
-    """Raise the error of the first gap among ``pieces``."""
-    for piece in pieces:
-        if isinstance(piece, Gap):
-            # A new error: the place is that of the text which captures, and not of the gap.
-            raise MissingError(piece.error.undefined)
-
-
 class DeferringBudget(Budget):
     """A budget that refuses to join gaps."""
 
@@ -61,7 +53,10 @@ class DeferringBudget(Budget):
     def concat(self, parts: Iterable[str]) -> str:
         """Join the output of a macro or a block."""
         pieces = list(parts)
-        refuse_gaps(pieces)
+        for piece in pieces:
+            if isinstance(cast("object", piece), Gap):
+                # A new error: the place is that of the text which captures, and not of the gap.
+                raise MissingError(cast("Gap", piece).error.undefined)
         return super().concat(pieces)
 
 

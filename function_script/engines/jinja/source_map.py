@@ -19,7 +19,7 @@ from function_script.engines.jinja.calls import Call
 from function_script.engines.jinja.compiler import CodeGenerator
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS
-from function_script.engines.jinja.run import Budget, Run
+from function_script.engines.jinja.run import Run
 from function_script.request.cache import ByteLruCache
 from function_script.request.limits import Limits
 from function_script.request.program import Program, Scope
@@ -154,7 +154,7 @@ class _DeferringTracingCodeGenerator(deferral.DeferringCodeGenerator, _TracingCo
 _TRACING_FILTERS = {name: _trace_filter(apply) for name, apply in FILTERS.items()}
 
 
-class _TracingBudget(Budget):
+class _TracingBudget(deferral.DeferringBudget):
     """A budget that also ends a run when its CPU time is used up."""
 
     __slots__ = ("_deadline", "_next_clock_read")
@@ -173,8 +173,7 @@ class _TracingBudget(Budget):
 
     def concat(self, parts: Iterable[str]) -> str:
         pieces = list(parts)
-        deferral.refuse_gaps(pieces)
-        # For its charge: its text has no origins.
+        # For its charge, and to refuse gaps: its text has no origins.
         super().concat(pieces)
         return merge(pieces)
 
