@@ -4,12 +4,6 @@ from google.protobuf import json_format
 from support.builders import NAME_KEY, call, composed, jinja, request, starlark
 
 
-def test_resource_of_none_is_removed() -> None:
-    earlier = {"resources": {name: {"resource": composed(name)} for name in ("a", "b")}}
-    script = starlark('def main(req):\n    return {"desired": {"resources": {"a": None}}}\n')
-    assert list(call(request(script, desired=earlier)).desired.resources) == ["b"]
-
-
 def test_resource_of_script_replaces_and_of_template_merges() -> None:
     """The annotation ``merge`` changes it for a document."""
     earlier = {"resources": {"a": {"resource": composed("a", old=1)}}}

@@ -97,7 +97,7 @@ class Machine:
         self.scheduler.release(batch)
 
 
-# Any two of the three meet.
+# Not all twelve: each two values of different parameters meet in a row.
 @pytest.mark.parametrize(
     ("factor", "share", "deadline_seconds"),
     [
