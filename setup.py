@@ -22,9 +22,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 PACKAGE = Path("function_script")
-CODEC = (
-    *("fields", "messages", "decode", "encode", "request", "response", "identity"),
-)
+CODEC = (*("fields", "messages", "decode", "encode", "request", "response", "identity"),)
 SYNTAX = ("lexer", "nodes", "parser")
 OPERATIONS = ("frame", "expressions", "calls", "statements")
 COMPILER = ("values", "missing_values", "pipelines", "templates")
@@ -39,7 +37,7 @@ MODULES = (
     *(Path("sandbox", name) for name in ("report", "execution", "worker")),
     *(Path("sandbox", "dispatcher"), Path("server", "handler"), Path("server", "request_record")),
     *(Path("documents", name) for name in ("fast_path", "stream")),
-    *(Path("contribution", name) for name in ("__init__", "desired_resource", "ordering")),
+    *(Path("contribution", name) for name in ("__init__", "desired_resource")),
     *(Path("contribution", name) for name in ("from_documents", "from_response", "sanitize")),
     *(Path("contribution", name) for name in ("gotemplating", "lint")),
     Path("engines", "leftovers"),
