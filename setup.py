@@ -37,7 +37,7 @@ MODULES = (
     *(Path("sandbox", name) for name in ("report", "execution", "worker")),
     *(Path("sandbox", "dispatcher"), Path("server", "handler"), Path("server", "request_record")),
     *(Path("documents", name) for name in ("fast_path", "stream")),
-    *(Path("contribution", name) for name in ("__init__", "desired_resource", "ordering")),
+    *(Path("contribution", name) for name in ("__init__", "desired_resource")),
     *(Path("contribution", name) for name in ("from_documents", "from_response", "sanitize")),
     *(Path("contribution", name) for name in ("gotemplating", "lint")),
     Path("engines", "leftovers"),

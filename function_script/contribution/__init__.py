@@ -18,10 +18,13 @@ from function_script.contribution import (
     lint,
     predictable_secrets,
 )
-from function_script.contribution.desired_resource import DesiredResource
+from function_script.contribution.desired_resource import (
+    Dependency,
+    DesiredResource,
+    ResourcePolicy,
+)
 from function_script.contribution.dialects import SCRIPT
 from function_script.contribution.model import Composite, Contribution, enforce_limits
-from function_script.contribution.ordering import Dependency, ResourcePolicy
 from function_script.request import objects
 from function_script.request.cache import ByteLruCache
 from function_script.request.limits import Limits

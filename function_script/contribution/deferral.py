@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from function_script import documents
-from function_script.contribution import ordering
+from function_script.contribution import desired_resource
 from function_script.contribution.dialects import Dialect
 from function_script.contribution.model import Contribution
 from function_script.request.limits import Limits
@@ -166,7 +166,7 @@ def _to_deferred(identity: _Identity, gap: MissingValue, xr: Object, dialect: Di
             value = find_path(identity.document, ("metadata", "annotations"))
             reader = ObjectReader(value if isinstance(value, dict) else {}, "", ProblemList())
             moved_from = dialect.annotations.moved_from
-            old_names = ordering.read_old_names(reader, moved_from, name)
+            old_names = desired_resource.read_old_names(reader, moved_from, name)
             if reader.problems or (placeholder and placeholder in ",".join(old_names)):
                 raise _ambiguous(gap, f"{moved_from} cannot be read without it")
         return Deferred(

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, cast
 
+from function_script.contribution.desired_resource import Annotations
 from function_script.contribution.from_response import read_response
 from function_script.contribution.model import Contribution
-from function_script.contribution.ordering import Annotations
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object, Value
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final, TypeAlias, cast
 
 from function_script import wire
-from function_script.contribution import lint, model, ordering, sanitize
+from function_script.contribution import desired_resource, lint, model, sanitize
 from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.dialects import Dialect
 from function_script.contribution.from_response import READY
@@ -255,12 +255,12 @@ def _read_composed(
     advice = ProblemList()
     if dialect.is_lenient:
         resource = sanitize.copy_verbatim(document, advice, keys)
-        policy = ordering.only_moves(reader, keys, name)
+        policy = desired_resource.only_moves(reader, keys, name)
     else:
-        ordering.reject_unknown(reader, keys)
+        desired_resource.reject_unknown(reader, keys)
         replaces = reader.choice(keys.merge, _MERGE)
         resource = sanitize.without_server_fields(document, keys)
-        policy = ordering.from_annotations(reader, keys, name)
+        policy = desired_resource.from_annotations(reader, keys, name)
     entry = DesiredResource(
         resource=resource,
         keeps_nulls=dialect.is_lenient,

@@ -13,7 +13,7 @@ from typing import Final
 import orjson
 
 from function_script import wire
-from function_script.contribution import lint, model, ordering
+from function_script.contribution import desired_resource, lint, model
 from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.sanitize import without_server_fields
 from function_script.request.cache import ByteLruCache
@@ -161,7 +161,7 @@ def _entry(entry: ObjectReader, name: str, key: str | None) -> DesiredResource:
         body.text("kind", required=True)
     resource = {} if body is None else without_server_fields(body)
     return DesiredResource(
-        resource=resource, ready=ready, key=key, policy=ordering.from_entry(entry, name)
+        resource=resource, ready=ready, key=key, policy=desired_resource.from_entry(entry, name)
     )
 
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from function_script import wire
 from function_script.contribution import dialects, lint
+from function_script.contribution.desired_resource import Annotations
 from function_script.contribution.from_response import READY, STATUS, TARGET
 from function_script.contribution.model import Composite, Contribution
-from function_script.contribution.ordering import Annotations
 from function_script.contribution.sanitize import BASE64
 from function_script.request.objects import EXTRA_RESOURCES, find_path
 from function_script.request.program import Scope, plain

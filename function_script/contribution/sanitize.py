@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from function_script.contribution.ordering import Annotations
+from function_script.contribution.desired_resource import Annotations
 from function_script.request.objects import (
     LABEL_VALUE,
     MAX_LABEL,

@@ -102,6 +102,7 @@ class PenaltyBox:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        # Of the averages only the keys count, and that they expire.
         self._keys: _Averages = _Averages(_MAX_PENALTIES)
 
     def add(self, key: Hashable) -> None:
