@@ -25,7 +25,7 @@ PACKAGE = Path("function_script")
 CODEC = ("fields", "messages", "decode", "encode", "request", "response", "identity")
 SYNTAX = ("lexer", "nodes", "parser")
 OPERATIONS = ("expressions", "statements")
-COMPILER = ("values", "pipelines", "templates")
+COMPILER = ("values", "missing_values", "pipelines", "templates")
 # No module with dataclasses or NamedTuples whose fields have types that are only imported for
 # type checkers: compiled, those look for the types when they are defined.
 MODULES = (

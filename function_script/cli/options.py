@@ -275,7 +275,7 @@ def read_limits(flags: Mapping[str, object]) -> Limits:
 def read_salt(flags: Mapping[str, object]) -> Callable[[bytes], bytes]:
     """Return the function that derives the seed of a request. Raises InputError."""
     from function_script.request.salt import SaltFile  # noqa: PLC0415 - slow to import
-    from function_script.sandbox.batch import no_seed  # noqa: PLC0415 - slow to import
+    from function_script.sandbox.identity import no_seed  # noqa: PLC0415 - slow to import
 
     path = flags["seed_file"]
     return SaltFile(path).derive_seed if isinstance(path, Path) else no_seed

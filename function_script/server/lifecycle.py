@@ -28,10 +28,10 @@ from function_script.request.limits import MIB, Limits
 from function_script.request.remote.reference import Allowlist
 from function_script.request.salt import SaltFile
 from function_script.sandbox import Pool, PoolOptions, capacity, rlimits
-from function_script.sandbox.batch import no_seed
 from function_script.sandbox.confinement import Measure
 from function_script.sandbox.dispatcher import Dispatcher
 from function_script.sandbox.fetcher import NO_OPTIONS, Fetcher, FetcherOptions
+from function_script.sandbox.identity import no_seed
 from function_script.server import channel_args, handler, log, memory, tracing
 from function_script.server.handler import RequestHandler
 from function_script.server.ops import OpsEndpoints

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from function_script.request.remote.reference import RemoteReference
     from function_script.sandbox import Answered
-    from function_script.sandbox.batch import RequestIdentity
+    from function_script.sandbox.identity import RequestIdentity
 
 _MAX_STEPS: Final = 1_000
 _MAX_ATTACHED_BYTES: Final = 2 * content.MAX_BYTES

@@ -13,7 +13,7 @@ from typing import Final
 from function_script.engines.registry import LANGUAGES
 from function_script.request.limits import Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
-from function_script.sandbox.batch import no_seed
+from function_script.sandbox.identity import no_seed
 from function_script.sandbox.outcome import RETRIED
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools.processes.options import PackageOptions

@@ -19,7 +19,7 @@ from function_script.request import objects
 from function_script.request.limits import Limits
 from function_script.request.values import Object, Value
 from function_script.sandbox import Answered
-from function_script.sandbox.batch import no_seed
+from function_script.sandbox.identity import no_seed
 from function_script.texts.errors import FatalError, InputError, ProgramError
 from function_script.texts.problems import suggest
 from function_script.texts.source import Source

@@ -9,9 +9,9 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import registry
+from function_script.engines.gotemplate.compiler.missing_values import Policy
 from function_script.engines.gotemplate.compiler.pipelines import Context
 from function_script.engines.gotemplate.compiler.templates import TemplateCompiler
-from function_script.engines.gotemplate.compiler.values import Policy
 from function_script.engines.gotemplate.errors import ParseError
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.language import DELIMS

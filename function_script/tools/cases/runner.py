@@ -18,7 +18,7 @@ from function_script.request.capture import responses
 from function_script.request.limits import Limits
 from function_script.request.values import Object
 from function_script.sandbox import Pool
-from function_script.sandbox.batch import no_seed
+from function_script.sandbox.identity import no_seed
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.tools import sources

@@ -24,7 +24,7 @@ from urllib.parse import parse_qs, urlsplit
 from function_script.engines.registry import ENGINE_MODULES, LANGUAGES
 from function_script.request.limits import Limits
 from function_script.request.values import Object
-from function_script.sandbox.batch import no_seed
+from function_script.sandbox.identity import no_seed
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import bounded, local_pool
 from function_script.tools.playground import folders

@@ -13,8 +13,9 @@ from support.timing import PATIENCE_SECONDS
 
 from function_script.request.limits import MIB, Limits
 from function_script.sandbox import Answered, Pool, PoolOptions, Reply
-from function_script.sandbox.batch import Batch, RequestIdentity, Run
+from function_script.sandbox.batch import Batch, Run
 from function_script.sandbox.dispatcher import Dispatcher
+from function_script.sandbox.identity import RequestIdentity
 from function_script.sandbox.outcome import Cause
 from function_script.sandbox.scheduler import Lane
 

@@ -13,7 +13,8 @@ from support.timing import PATIENCE_SECONDS, SLACK_SECONDS
 
 from function_script.request.limits import MIB, Limits
 from function_script.sandbox import PoolOptions
-from function_script.sandbox.batch import RequestIdentity, Run
+from function_script.sandbox.batch import Run
+from function_script.sandbox.identity import RequestIdentity
 from function_script.sandbox.outcome import Cause
 
 LIMITS = Limits(timeout_seconds=0.4, memory_bytes=128 * MIB)

@@ -19,7 +19,7 @@ from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 from function_script.engines.registry import ENGINE_MODULES
 from function_script.request.limits import MIB, Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, PoolStats, Reply
-from function_script.sandbox.batch import RequestIdentity
+from function_script.sandbox.identity import RequestIdentity
 from function_script.sandbox.outcome import Cause
 from function_script.step.telemetry import RequestInfo
 from function_script.texts.errors import LimitError, SandboxError

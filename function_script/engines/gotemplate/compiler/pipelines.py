@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import Final, TypeGuard
 
 from function_script.engines.gotemplate import printing, values
+from function_script.engines.gotemplate.compiler.missing_values import MissingValues, Policy
 from function_script.engines.gotemplate.compiler.values import (
     Constant,
-    MissingValues,
     Origin,
-    Policy,
     Value,
     certain,
     constant_value,
