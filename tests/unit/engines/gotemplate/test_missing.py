@@ -9,7 +9,7 @@ from support.paths import ROOT
 
 from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import programs, registry
-from function_script.engines.gotemplate.compiler import values as facts
+from function_script.engines.gotemplate.compiler import missing_values
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.function import Accepts
 from function_script.engines.gotemplate.programs import Settings, Sources
@@ -265,7 +265,7 @@ def test_template_without_missing_values_renders_as_in_go(vector: dict[str, str]
 
 FUNCTIONS = registry.func_map(frozenset(registry.OPTIONS), is_own=True, is_checked=True)
 ACCEPTS_MISSING = {
-    name for name, each in FUNCTIONS.items() if each.accepts in facts.ACCEPTS_MISSING
+    name for name, each in FUNCTIONS.items() if each.accepts in missing_values.ACCEPTS_MISSING
 }
 ACCEPTS_NULL = {name for name, each in FUNCTIONS.items() if each.accepts is Accepts.NULL}
 
