@@ -2,26 +2,22 @@
 
 import json
 import os
-import shutil
-import socket
 import subprocess
 import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import TypeAlias
 from urllib.request import Request, urlopen
 
 import pytest
+from e2e.registries import free_port, needs_registry, serve
 from support.commands import Run
-from support.timing import wait_until
 
 from function_script.tools import xpkg
 from function_script.tools.xpkg import archives, images
 
-BINARY = shutil.which("docker-registry") or shutil.which("registry")
-pytestmark = pytest.mark.skipif(BINARY is None, reason="no registry's program is installed")
+pytestmark = needs_registry
 
 # The password is "secret".
 ACCOUNTS = "me:$2y$05$ZiIifypBjEO.gOvz5pP3OO6nrCNsImqgDm93.rlh6b51xCYw/ycy6\n"
@@ -33,47 +29,6 @@ metadata: {name: function-test}
 Login: TypeAlias = Callable[[object], None]
 MANIFESTS = "application/vnd.docker.distribution.manifest.v2+json"
 INDICES = "application/vnd.oci.image.index.v1+json"
-
-
-def free_port() -> int:
-    """Return a port that is not in use."""
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def serve(directory: Path, auth: str = "") -> Iterator[str]:
-    """Run a registry until the test is over; yield its address."""
-    directory.mkdir()
-    address = f"127.0.0.1:{free_port()}"
-    config = directory / "config.yml"
-    config.write_text(
-        "version: 0.1\n"
-        f"storage: {{filesystem: {{rootdirectory: {directory}/data}}}}\n"
-        f"http: {{addr: {address}}}\n{auth}"
-    )
-    with (directory / "log").open("w") as log:
-        process = subprocess.Popen([BINARY, "serve", config], stdout=log, stderr=log)
-        try:
-            wait_for(address)
-            yield address
-        finally:
-            process.terminate()
-            process.wait(10)
-
-
-def wait_for(address: str) -> None:
-    """Wait until a server listens there."""
-    host, _, port = address.partition(":")
-
-    def listens() -> bool:
-        try:
-            socket.create_connection((host, int(port)), timeout=1).close()
-        except OSError:
-            return False
-        return True
-
-    wait_until(listens)
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,11 @@
 """Credentials and tokens are sent only to the registry that they are for."""
 
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from e2e.scripted_registry import (
     BASIC,
     PACKAGE,
-    Handler,
     Login,
     Start,
     require,
@@ -51,33 +49,6 @@ def test_token_challenge_is_preferred_to_others(
     assert run("package", "inspect", f"{registry.name}/a:v1").err == ""
     assert registry.authorizations("GET", "/token") == {BASIC}
     assert registry.authorizations("GET", "/blobs/") == {"Bearer abc"}
-
-
-def test_token_is_for_one_repository_and_one_action(
-    start: Start, docker_config: Login, tmp_path: Path, package: str, run: Run
-) -> None:
-    """Without credentials this service allows reading only."""
-    registry = start(tls=False)
-    require(registry, f'Bearer realm="{registry.url}/token",service="x"', "Bearer abc")
-    asked: list[tuple[str, str]] = []
-
-    def answer(handler: Handler) -> bool:
-        (scope,) = parse_qs(urlsplit(handler.path).query)["scope"]
-        account = handler.headers.get("Authorization", "")
-        asked.append((scope, account))
-        is_allowed = account == BASIC or scope.endswith(":pull")
-        return handler.send(200, b'{"token": "abc"}') if is_allowed else handler.send(401)
-
-    registry.hook("GET", "^/token", answer)
-    name = f"{registry.name}/team/apps:v1"
-    refused = run("package", "push", name, package, code=1).err
-    assert "its token service refuses (HTTP 401" in refused
-    docker_config(registry.name)
-    run("package", "push", name, package)
-    assert asked[-1] == ("repository:team/apps:pull,push", BASIC)
-    (tmp_path / "config.json").unlink()
-    assert "sha256:" in run("package", "inspect", name).out
-    assert asked[-1] == ("repository:team/apps:pull", "")
 
 
 def test_another_origin_gets_the_upload_and_no_token(
