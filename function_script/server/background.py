@@ -7,7 +7,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, Generic, TypeVarTuple, Unpack
 
-_MAX_QUEUED: Final = 8
+MAX_QUEUED: Final = 8
+"""The calls that wait; one more is refused."""
 _PUT_SECONDS: Final = 1.0
 _CLOSE_SECONDS: Final = 5.0
 Ts = TypeVarTuple("Ts")
@@ -20,7 +21,7 @@ class Background(Generic[*Ts]):
         self._work = work
         self._rest = rest
         self._is_closing = threading.Event()
-        self._queue: queue.Queue[tuple[*Ts] | None] = queue.Queue(_MAX_QUEUED)
+        self._queue: queue.Queue[tuple[*Ts] | None] = queue.Queue(MAX_QUEUED)
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 

@@ -16,7 +16,7 @@ from support.paths import ROOT
 from function_script.cli.serve import serve
 from function_script.request import limits
 from function_script.sandbox.confinement import Measure
-from function_script.server import capture_writer, log, metrics, request_record, tracing
+from function_script.server import background, capture_writer, log, metrics, request_record, tracing
 from function_script.step import telemetry
 
 METRICS = (ROOT / "docs" / "reference" / "metrics.md").read_text()
@@ -211,7 +211,7 @@ def test_bounds_of_capturing_are_told() -> None:
         "files in the directory": f"`--capture-limit`, {_default('--capture-limit')} by default",
         "one request with its response": f"{capture_writer.MAX_REQUEST_BYTES // limits.MIB} MiB",
         "one file": f"{capture_writer.MAX_FILE_BYTES // limits.MIB} MiB",
-        "requests waiting to be written": f"{capture_writer._MAX_QUEUED}",
+        "requests waiting to be written": f"{background.MAX_QUEUED}",
         "time spent on it": {9: "a tenth of one thread"}[capture_writer._REST],
     }.items():
         assert f"- {bound}: {value}" in page
