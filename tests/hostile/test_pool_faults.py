@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.dispatching import answer, parent_of
+from support.replies import answer, parent_of
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until, wait_until_busy
 
 from function_script.request.limits import MIB, Limits

@@ -1,16 +1,14 @@
-"""A dispatcher in a loop of its own, and the replies that it gives."""
+"""A dispatcher in a loop of its own."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import TypeVar
 
 from support.timing import PATIENCE_SECONDS
 
-from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
+from function_script.sandbox import Pool, PoolOptions, Reply
 from function_script.sandbox.batch import Run
 from function_script.sandbox.dispatcher import Dispatcher
-from function_script.sandbox.outcome import Cause
 
 C = TypeVar("C", bound="Caller")
 
@@ -48,25 +46,3 @@ def run_in_loop(
                 dispatcher.close()
 
     asyncio.run(main())
-
-
-def parent_of(pid: int) -> int:
-    """Return the process id of the parent."""
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-
-
-def text(reply: Reply) -> bytes:
-    """Return a response."""
-    assert isinstance(reply, Answered), reply
-    return reply.response
-
-
-def answer(reply: Reply) -> str:
-    """Return the text of a response."""
-    return text(reply).decode()
-
-
-def cause(reply: Reply) -> Cause:
-    """Return the cause of a failure."""
-    assert isinstance(reply, Failed), reply
-    return reply.cause

@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
-from support.dispatching import Caller, cause, parent_of, run_in_loop, text
+from support.dispatching import Caller, run_in_loop
+from support.replies import cause, parent_of, text
 from support.timing import PATIENCE_SECONDS
 
 from function_script.request.limits import MIB, Limits

@@ -7,8 +7,9 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from support.dispatching import Caller, cause, parent_of, run_in_loop, text
+from support.dispatching import Caller, run_in_loop
 from support.gc_assertions import living, no_collection
+from support.replies import cause, parent_of, text
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS
 
 from function_script.request.limits import MIB, Limits

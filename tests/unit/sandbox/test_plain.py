@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from support import builders
-from support.dispatching import answer, cause
 from support.paths import ROOT
+from support.replies import answer, cause
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
 from function_script.engines.registry import ENGINE_MODULES

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from support import builders
-from support.dispatching import answer
+from support.replies import answer
 from support.sandbox_handlers import PROBLEM
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.dispatching import answer, parent_of
+from support.replies import answer, parent_of
 from support.timing import PATIENCE_SECONDS, wait_until
 
 from function_script.request.limits import Limits
