@@ -3,11 +3,12 @@
 Functions raise CallError, the evaluator EvalError; diagnostics.py makes diagnostics of them.
 """
 
-from enum import Enum
+from enum import Enum, unique
 
 from function_script.texts.errors import LimitName
 
 
+@unique
 class Code(Enum):
     """The subject of an error, where a hint or a place depends on it.
 
