@@ -67,9 +67,9 @@ def _open_planner(flags: _Flags, pool: Pool, *, hides_packages: bool) -> Iterato
     named = [after] if before is None else [after, before]
     project = Project.of(named, allowed=flags["allow_outside"])
     rendering = options.read_rendering(flags, hides_packages=hides_packages)
-    with rendering.servers, ExitStack() as stack:
+    with rendering.servers:
         cluster = dump.load(flags["cluster"])
-        renderings = sides.Renderings(cluster, project, rendering, pool, stack)
+        renderings = sides.Renderings(cluster, project, rendering, pool)
         until_ready = flags["until_ready"]
         yield planning.Planner(cluster, renderings, after, before, until_ready=until_ready)
 

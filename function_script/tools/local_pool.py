@@ -6,9 +6,9 @@ this module must not import anything slow.
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from function_script.engines.registry import LANGUAGES
 from function_script.request.limits import Limits
@@ -16,6 +16,7 @@ from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
 from function_script.sandbox.identity import no_seed
 from function_script.sandbox.outcome import RETRIED
 from function_script.texts.errors import FatalError, InputError
+from function_script.tools import worker_marks
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import SUFFIXES, Project
 
@@ -47,6 +48,26 @@ def open_pool(
             module=WORKER,
         )
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RootedPool:
+    """A pool of the tools whose requests have their programs in files below ``root``."""
+
+    pool: Pool
+    root: Path
+
+    @property
+    def module(self) -> str:
+        """The handler of the workers."""
+        return self.pool.module
+
+    def run(self, data: bytes, timeout_seconds: float | None = None) -> Reply:
+        """Evaluate a request, as `Pool.run`."""
+        return self.pool.run(worker_marks.add_root(data, self.root), timeout_seconds)
+
+
+Sandbox: TypeAlias = Pool | RootedPool
 
 
 def evaluate(data: bytes, run: Callable[[bytes], Reply], packages: PackageOptions) -> Reply:

@@ -2,7 +2,8 @@
 
 It answers as the function does, and a request that ends in a mark with the positions of all values,
 with the text that a template renders to, before it is read as YAML, or with the branches of the
-program. A server has another handler, and so no request asks it for them.
+program. The directory of programs in files may be in front of a request. A server has another
+handler, and so no request asks it for them.
 """
 
 import json
@@ -30,6 +31,9 @@ def handle(
     which may be null. A text is UTF-8. Branches are JSON: a list of spans, each with the number of
     the last line and whether the run reached it. No bytes: the program cannot run.
     """
+    root, data = worker_marks.take_root(data)
+    if root is not None:
+        limits = limits.with_root(root)
     effective = EffectiveLimits(limits, on_limits)
     try:
         for mark, answer in _ANSWERS.items():

@@ -8,7 +8,7 @@ not at hand: required and observed resources, the context, credentials, the XR's
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -62,7 +62,7 @@ _TIMEOUT_SECONDS: Final = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """``pool`` evaluates programs that are not in files; those in files have a pool of their own.
+    """``pool`` evaluates all programs.
 
     ``variants`` is the most that an XRD has. ``runs_others``: functions of others run, too.
     """
@@ -142,14 +142,11 @@ def find(subject: Subject, options: Options) -> Report:
     index = FunctionIndex(manifests=values, options=rendering, is_confined=not options.runs_others)
     places: set[object] = set()
     branches = _Branches(subject)
-    root = None
-    # A pool takes a third of a second to start, and few folders of programs are read.
+    pool: local_pool.Sandbox = options.pool
     if subject.programs is not None and any(step.reads_files for _, step in subject.inputs):
         root = subject.project.resolve(subject.programs)
-    with (
-        rendering.servers,
-        nullcontext(options.pool) if root is None else local_pool.open_pool(root) as pool,
-    ):
+        pool = local_pool.RootedPool(pool=options.pool, root=root)
+    with rendering.servers:
         render = Renderer(pool, index, rendering)
         for run in runs:
             for finding, is_certain in _judge(subject, run, render, branches):

@@ -6,7 +6,7 @@ makes them. Requests that were captured are further ones of their step.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
@@ -149,9 +149,7 @@ def run(arguments: Sequence[str], project: Project, options: Options, pool: Pool
             subject = _Subject(document, xrd, project, options)
             rows.append(subject.row)
             try:
-                # The sandboxes of one Composition end before those of the next one start.
-                with ExitStack() as stack:
-                    subject.compare(_take(others, document), captured, pool, stack)
+                subject.compare(_take(others, document), captured, pool)
             except FatalError as error:
                 subject.row.uncompared.update(error.diagnostics)
     unmatched = InputError.of("there is no such Composition here")
@@ -235,15 +233,13 @@ class _Subject:
         self._options = options
         self._xrd = xrd
 
-    def compare(
-        self, other: Document | None, captured: list[_Captured], pool: Pool, stack: ExitStack
-    ) -> None:
+    def compare(self, other: Document | None, captured: list[_Captured], pool: Pool) -> None:
         """Compare the requests of all XRs, and those of ``captured``, which are taken.
 
-        ``stack`` closes what is opened. Raises FatalError.
+        Raises FatalError.
         """
         row = self.row
-        sides = self._open_sides(other, pool, stack)
+        sides = self._make_sides(other, pool)
         if not sides.has_steps:
             row.has_steps = False
             return
@@ -273,28 +269,28 @@ class _Subject:
             hint = "put an xr.yaml beside the Composition, or its XRD"
             row.uncompared[Diagnostic(message="no XR is at hand", hint=hint)] += 1
 
-    def _open_sides(self, other: Document | None, pool: Pool, stack: ExitStack) -> Versions:
+    def _make_sides(self, other: Document | None, pool: Pool) -> Versions:
         rendering, version = self._options.rendering, self._options.version
-        ours = self._open_source(self._document, pool, stack)
+        ours = self._load_source(self._document, pool)
         if version is None:
             return Functions(ours, rendering)
         if other is None:
             raise InputError.of(f'"{version.name}" has no Composition of this name')
-        theirs = self._open_source(other, pool, stack)
+        theirs = self._load_source(other, pool)
         return Versions(ours, theirs, f"in {version.name}", rendering)
 
-    def _open_source(self, document: Document, pool: Pool, stack: ExitStack) -> Source:
+    def _load_source(self, document: Document, pool: Pool) -> Source:
         file = _path(document)
         programs = local_pool.programs_beside(file)
+        sandbox: local_pool.Sandbox = pool
         if programs is not None:
-            root = self._project.resolve(programs)
-            pool = stack.enter_context(local_pool.open_pool(root))
+            sandbox = local_pool.RootedPool(pool=pool, root=self._project.resolve(programs))
         path = loading.find_render_paths(file.parent, self._project).functions
         values = loading.load_values([path], self._project) if path else self._options.dump or ()
         index = functions.FunctionIndex(
             manifests=functions.select(values), options=self._options.rendering
         )
-        return Source(Origin(document=document, programs=programs), index, pool)
+        return Source(Origin(document=document, programs=programs), index, sandbox)
 
     def _plan(self) -> Iterator[runs.Run]:
         limits = Limits().with_root(self._programs and self._programs.resolve())

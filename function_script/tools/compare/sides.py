@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 from function_script import inputs
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request.values import Object, Value
-from function_script.sandbox import Pool
 from function_script.texts.errors import DocumentError, InputError
 from function_script.tools import manifests, render
 from function_script.tools.compare import differences
 from function_script.tools.compare.differences import Difference, Named
+from function_script.tools.local_pool import Sandbox
 from function_script.tools.render import RenderInputs, messages, renderer, steps
 from function_script.tools.render.functions import FunctionIndex, find_other_runtime
 from function_script.tools.render.messages import fatal_messages
@@ -66,7 +66,7 @@ class Source(NamedTuple):
 
     origin: Origin
     functions: FunctionIndex
-    pool: Pool
+    pool: Sandbox
 
     @property
     def composition(self) -> Object:

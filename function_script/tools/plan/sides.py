@@ -1,7 +1,6 @@
 """The Compositions of one side of a plan, and their renderings for the XRs of a dump."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -48,19 +47,13 @@ class Side:
 
 
 class Renderings:
-    """Loads the sides, and renders the XRs of a dump with their sandboxes and functions.
+    """Loads the sides, and renders the XRs of a dump with their sandboxes and functions."""
 
-    ``stack`` closes the sandboxes of programs in files, each of which sees its directory alone.
-    """
-
-    def __init__(
-        self, dump: Dump, project: Project, options: renderer.Options, pool: Pool, stack: ExitStack
-    ) -> None:
+    def __init__(self, dump: Dump, project: Project, options: renderer.Options, pool: Pool) -> None:
         self._dump = dump
         self._project = project
         self._options = options
-        self._stack = stack
-        self._pools: dict[Path | None, Pool] = {None: pool}
+        self._pool = pool
         self._packages = functions.select(dump)
         self._indexes: dict[Path | None, FunctionIndex] = {}
 
@@ -100,7 +93,7 @@ class Renderings:
         """
         self._dump.check_credentials(source.value)
         render = Renderer(
-            self._open_pool(source), self._find_functions(functions_), self._options, answers
+            self._find_pool(source), self._find_functions(functions_), self._options, answers
         )
         rendering = render.reconcile(inputs, source.origin)
         if rendering.skipped:
@@ -145,12 +138,11 @@ class Renderings:
             rendering = self.render(source, inputs, functions_, answers)
         raise UnknownError(f"it does not settle within {_MAX_STAGES} reconciles")
 
-    def _open_pool(self, source: Source) -> Pool:
+    def _find_pool(self, source: Source) -> local_pool.Sandbox:
         programs = None if source.origin is None else source.origin.programs
-        if programs not in self._pools:
-            root = programs and self._project.resolve(programs)
-            self._pools[programs] = self._stack.enter_context(local_pool.open_pool(root))
-        return self._pools[programs]
+        if programs is None:
+            return self._pool
+        return local_pool.RootedPool(pool=self._pool, root=self._project.resolve(programs))
 
     def _find_functions(self, source: Source) -> FunctionIndex:
         """Load the Functions beside a Composition, else those of the dump. Raises FatalError."""

@@ -11,9 +11,9 @@ from typing import TypeAlias
 
 from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
 from function_script.request.program import Blocked
-from function_script.sandbox import Pool
 from function_script.texts.errors import LimitError
 from function_script.tools import render
+from function_script.tools.local_pool import Sandbox
 from function_script.tools.render import RenderInputs, operation, steps
 from function_script.tools.render.operation import OperationInputs, OperationResult
 from function_script.tools.render.positions import Call, Origin, Positions
@@ -30,7 +30,7 @@ from function_script.tools.render.steps import Step
 
 __all__ = ["TIMEOUT_SECONDS", "Answers", "Options", "Renderer", "Rendering", "StepRunner"]
 
-Answers: TypeAlias = dict[tuple[str, Pool | None, bytes], StepResponse]
+Answers: TypeAlias = dict[tuple[str, Sandbox | None, bytes], StepResponse]
 """Responses by the function, the pool with the files of our programs, and the request."""
 
 
@@ -58,7 +58,7 @@ class Renderer:
 
     def __init__(
         self,
-        pool: Pool | None,
+        pool: Sandbox | None,
         functions: FunctionSource,
         options: Options,
         answers: Answers | None = None,

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final, Protocol
 
 from function_script.proto.v1 import run_function_pb2 as fnv1
-from function_script.sandbox import Pool
 from function_script.texts.errors import InputError, ProgramError
+from function_script.tools.local_pool import Sandbox
 from function_script.tools.render import builtin
 from function_script.tools.render.requirements import StepCall, StepResponse
 from function_script.tools.render.runtimes.servers import Server, Servers
@@ -113,7 +113,7 @@ class Options:
 class FunctionCaller:
     """The sandbox, which may be None if no step runs here, and the options of the command."""
 
-    def __init__(self, pool: Pool | None, options: Options) -> None:
+    def __init__(self, pool: Sandbox | None, options: Options) -> None:
         self.pool: Final = pool
         self.options: Final = options
         self._notes: set[str] = set() if options.notes is None else options.notes

@@ -81,7 +81,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def files(project: Path) -> Path:
-    """The same, with programs in files: each version needs a sandbox of its own."""
+    """The same, with programs in files: one input, and a folder of programs for each version."""
     for name in ("old", "new"):
         (project / name / "programs/buckets").mkdir(parents=True)
         (project / name / "composition.yaml").write_text(IN_FILE)

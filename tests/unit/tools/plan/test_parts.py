@@ -2,7 +2,6 @@
 
 import json
 import os
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -57,11 +56,8 @@ def test_number_of_processes_follows_that_of_xrs(
     cluster = Dump([XRD, *(xr(str(number)) for number in range(xr_count))])
     files = Project.of([project], allowed=None)
     os.mkfifo(project / "pipe")
-    with (
-        local_pool.open_pool(None) as pool,
-        ExitStack() as stack,
-    ):
-        renderings = Renderings(cluster, files, renderer.Options(), pool, stack)
+    with local_pool.open_pool(None) as pool:
+        renderings = Renderings(cluster, files, renderer.Options(), pool)
         planner = Planner(cluster, renderings, project / "new", None)
         assert planner.count_processes([project]) == count
         # It can be read once.

@@ -2,7 +2,6 @@
 
 import copy
 import random
-from contextlib import ExitStack
 from pathlib import Path
 from typing import cast
 
@@ -174,7 +173,7 @@ def test_random_edits_do_what_their_plans_say(tmp_path: Path) -> None:
     draw = random.Random(SEED)  # noqa: S311 - no secret
     announced = idle = 0
     file = tmp_path / "composition.yaml"
-    with local_pool.open_pool(None) as pool, ExitStack() as stack:
+    with local_pool.open_pool(None) as pool:
         for _ in range(EDITS):
             program = {f"thing-{number}": fields(draw) for number in range(3)}
             old = to_text(program)
@@ -186,7 +185,7 @@ def test_random_edits_do_what_their_plans_say(tmp_path: Path) -> None:
             file.write_text(to_yaml_stream([composition(new)]))
             project = Project.of([tmp_path], allowed=None)
             dump = dump_of(core, old)
-            renderings = Renderings(dump, project, renderer.Options(), pool, stack)
+            renderings = Renderings(dump, project, renderer.Options(), pool)
             (plan,) = Planner(dump, renderings, tmp_path, None).plan()
             assert plan.verdict in {"planned", "unchanged"}, plan
             assert not plan.drift
