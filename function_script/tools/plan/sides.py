@@ -53,6 +53,7 @@ class Renderings:
         self._dump = dump
         self._project = project
         self._options = options
+        self._pools: dict[Path | None, local_pool.Sandbox] = {None: pool}
         self._pool = pool
         self._packages = functions.select(dump)
         self._indexes: dict[Path | None, FunctionIndex] = {}
@@ -140,9 +141,10 @@ class Renderings:
 
     def _find_pool(self, source: Source) -> local_pool.Sandbox:
         programs = None if source.origin is None else source.origin.programs
-        if programs is None:
-            return self._pool
-        return local_pool.RootedPool(pool=self._pool, root=self._project.resolve(programs))
+        if programs is not None and programs not in self._pools:
+            root = self._project.resolve(programs)
+            self._pools[programs] = local_pool.RootedPool(pool=self._pool, root=root)
+        return self._pools[programs]
 
     def _find_functions(self, source: Source) -> FunctionIndex:
         """Load the Functions beside a Composition, else those of the dump. Raises FatalError."""
