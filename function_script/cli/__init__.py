@@ -143,7 +143,7 @@ commands.commands = cast("MutableMapping[str, click.Command]", _CommandTable())
 
 def main() -> None:
     """Run the console script."""
-    # What a command imports is no garbage, and searching it for cycles takes 20 to 60 ms.
+    # The imports of a command are no garbage, and searching it for cycles takes 20 to 60 ms.
     gc.set_threshold(50_000, 50, 100)
     code = execute(sys.argv[1:])
     # Otherwise Python searches all imported modules for cycles before it exits: 15 to 30 ms.

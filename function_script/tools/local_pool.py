@@ -70,6 +70,14 @@ class RootedPool:
 Sandbox: TypeAlias = Pool | RootedPool
 
 
+def bind_programs(pool: Pool, programs: Path | None, project: Project) -> Sandbox:
+    """Return the pool for a Composition; ``programs`` is its directory of programs in files.
+
+    Raises InputError for one that leads out of the project.
+    """
+    return pool if programs is None else RootedPool(pool=pool, root=project.resolve(programs))
+
+
 def evaluate(data: bytes, run: Callable[[bytes], Reply], packages: PackageOptions) -> Reply:
     """Evaluate a request by ``run``, and again with the remote programs that it lacks.
 

@@ -46,11 +46,11 @@ def _sessions() -> list[tuple[str, str, str]]:
     return pages
 
 
-@pytest.mark.parametrize(("page", "command", "shown"), _sessions())
+@pytest.mark.parametrize(("page", "command", "expected"), _sessions())
 def test_shown_commands_do_what_is_shown(
     page: str,
     command: str,
-    shown: str,
+    expected: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -59,7 +59,7 @@ def test_shown_commands_do_what_is_shown(
     monkeypatch.setenv("NO_COLOR", "1")
     cli.execute(shlex.split(command)[1:])
     result = capsys.readouterr()
-    pattern = re.escape(shown).replace(re.escape("..."), ".*")
+    pattern = re.escape(expected).replace(re.escape("..."), ".*")
     printed = (result.out + without_note(result.err)).strip("\n")
     assert re.fullmatch(pattern, printed, re.DOTALL), f"{page} shows otherwise:\n{printed}"
 

@@ -162,8 +162,8 @@ def _visit_call(node: nodes.Filter | nodes.Test, facts: TemplateFacts) -> None:
     is_filter = isinstance(node, nodes.Filter)
     kind, callables = ("filter", FILTERS) if is_filter else ("test", TESTS)
     if node.name not in callables:
-        meant = habits.find("jinja", node.name, *_KINDS[kind])
-        hint = meant or suggest(node.name, tuple(callables))
+        habit = habits.find("jinja", node.name, *_KINDS[kind])
+        hint = habit or suggest(node.name, tuple(callables))
         message = f'there is no {kind} "{node.name}"'
         facts.violations.append(_violation(node, message, name=node.name, hint=hint))
         return

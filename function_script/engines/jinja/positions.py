@@ -126,9 +126,9 @@ def to_diagnostic(
 ) -> Diagnostic:
     """Return the diagnostic for a part of a template."""
     offset, width, word = violation.offset, violation.width, violation.name
-    found = -1 if word is None else source.text.find(word, offset, offset + _MAX_DISTANCE)
-    if word is not None and found >= 0:
-        offset, width = found, len(word)
+    position = -1 if word is None else source.text.find(word, offset, offset + _MAX_DISTANCE)
+    if word is not None and position >= 0:
+        offset, width = position, len(word)
     if width is None:
         span = Position(source=source, line=tokens.line_at(source.text, offset)).span()
     else:

@@ -142,10 +142,9 @@ def find(subject: Subject, options: Options) -> Report:
     index = FunctionIndex(manifests=values, options=rendering, is_confined=not options.runs_others)
     places: set[object] = set()
     branches = _Branches(subject)
-    pool: local_pool.Sandbox = options.pool
-    if subject.programs is not None and any(step.reads_files for _, step in subject.inputs):
-        root = subject.project.resolve(subject.programs)
-        pool = local_pool.RootedPool(pool=options.pool, root=root)
+    reads_files = any(step.reads_files for _, step in subject.inputs)
+    programs = subject.programs if reads_files else None
+    pool = local_pool.bind_programs(options.pool, programs, subject.project)
     with rendering.servers:
         render = Renderer(pool, index, rendering)
         for run in runs:
@@ -270,12 +269,12 @@ def plan(subject: Subject, choices: Sequence[variants.Variant]) -> Iterator[Run]
         label = f'the XR in "{source.name}"' if source is not None else "the XR at hand"
         yield Run(inputs=replace(inputs, xr=xr, xrd=subject.xrd), label=label)
     yield from _plan_cases(subject)
-    made = RenderInputs(xr={}, composition=subject.document.value, xrd=subject.xrd)
-    made = loading.load_shared(paths, made)
+    inputs = RenderInputs(xr={}, composition=subject.document.value, xrd=subject.xrd)
+    shared = loading.load_shared(paths, inputs)
     for number, variant in enumerate(choices):
         difference = variant.difference or "with all fields"
         yield Run(
-            inputs=replace(made, xr=variant.xr),
+            inputs=replace(shared, xr=variant.xr),
             label=f"an XR {difference} (--variant {number} prints it)",
             invented=variant.invented,
         )

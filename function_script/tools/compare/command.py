@@ -282,9 +282,7 @@ class _Subject:
     def _load_source(self, document: Document, pool: Pool) -> Source:
         file = _path(document)
         programs = local_pool.programs_beside(file)
-        sandbox: local_pool.Sandbox = pool
-        if programs is not None:
-            sandbox = local_pool.RootedPool(pool=pool, root=self._project.resolve(programs))
+        sandbox = local_pool.bind_programs(pool, programs, self._project)
         path = loading.find_render_paths(file.parent, self._project).functions
         values = loading.load_values([path], self._project) if path else self._options.dump or ()
         index = functions.FunctionIndex(

@@ -160,7 +160,7 @@ class Versions:
         try:
             response = runner(own_step, own)
         except UnfetchedError:
-            # What a program answers that is not at hand, nobody knows.
+            # Nobody knows what a program answers that is not at hand.
             raise
         except PipelineError as error:
             refused = fnv1.RunFunctionResponse()

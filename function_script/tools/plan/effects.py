@@ -49,8 +49,10 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
     stored = [_with_data(each, _encode_texts(each)) for each in (before, after)]
     differences = [*compare_values(stored[0], stored[1], ())]
     if live is None:
-        written = [(_to_written(path, after), old, new, True) for path, old, new in differences]
-        return Effect(manifest=after, changes=written)
+        return Effect(
+            manifest=after,
+            changes=[(_to_written(path, after), old, new, True) for path, old, new in differences],
+        )
     if not differences:
         return Effect(manifest=live, changes=[])
     type_ = objects.api_version_and_kind(after)
@@ -145,9 +147,9 @@ def _encode_texts(secret: Object) -> Object:
 
 def _to_written(path: Path, desired: Object) -> Path:
     """Return where a program writes a field: of two with one name, stringData counts."""
-    written = ("stringData", *path[1:])
-    is_text = path[0] == "data" and objects.find_path(desired, written) is not None
-    return written if is_text else path
+    text_path = ("stringData", *path[1:])
+    is_text = path[0] == "data" and objects.find_path(desired, text_path) is not None
+    return text_path if is_text else path
 
 
 def _remove(manifest: Object, path: Path, live: Object) -> None:
@@ -160,7 +162,7 @@ def _remove(manifest: Object, path: Path, live: Object) -> None:
             f'"{format_path(path)}" of {manifests.describe(live)} is desired no longer, and the '
             "dump has no managedFields that say whose it is"
         )
-    # What came from stringData stays in the data, where nobody has it.
+    # A text of stringData stays in the data, where nobody has it.
     if objects.find_path(applied, path) is None:
         return
     *above, name = map(str, path)

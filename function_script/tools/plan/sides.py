@@ -53,8 +53,8 @@ class Renderings:
         self._dump = dump
         self._project = project
         self._options = options
-        self._pools: dict[Path | None, local_pool.Sandbox] = {None: pool}
         self._pool = pool
+        self._pools: dict[Path | None, local_pool.Sandbox] = {}
         self._packages = functions.select(dump)
         self._indexes: dict[Path | None, FunctionIndex] = {}
 
@@ -141,9 +141,8 @@ class Renderings:
 
     def _find_pool(self, source: Source) -> local_pool.Sandbox:
         programs = None if source.origin is None else source.origin.programs
-        if programs is not None and programs not in self._pools:
-            root = self._project.resolve(programs)
-            self._pools[programs] = local_pool.RootedPool(pool=self._pool, root=root)
+        if programs not in self._pools:
+            self._pools[programs] = local_pool.bind_programs(self._pool, programs, self._project)
         return self._pools[programs]
 
     def _find_functions(self, source: Source) -> FunctionIndex:

@@ -1,4 +1,4 @@
-"""What the Kubernetes API server checks of texts: formats, and patterns in RE2's syntax.
+"""Checks of texts as in the Kubernetes API server: formats, and patterns in RE2's syntax.
 
 It ignores other formats, and those of numbers. Dashes in a format's name make no difference.
 Patterns take linear time and bounded memory.

@@ -286,10 +286,10 @@ def test_exit_codes(
     tmp_path: Path, run: Run, text: str, flags: list[str], code: int, begin: str, end: str
 ) -> None:
     (tmp_path / "a.yaml").write_text(text)
-    said = run("check", tmp_path, *flags, code=code)
-    assert said.err == ""
-    assert said.out.startswith(begin)
-    assert said.out.endswith(
+    output = run("check", tmp_path, *flags, code=code)
+    assert output.err == ""
+    assert output.out.startswith(begin)
+    assert output.out.endswith(
         f"\n\nChecked 1 step in 1 file: {end}\nNot compared: 1 Composition without its XRD\n"
     )
 
