@@ -2,13 +2,15 @@
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
+from io import StringIO
 from operator import itemgetter
-from typing import Final
+from typing import Final, TextIO
 
 from function_script import documents
 from function_script.request.limits import Limits
-from function_script.request.values import Value, is_encodable
+from function_script.request.values import Object, Value, is_encodable
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Source, Span, excerpt
 
@@ -17,6 +19,7 @@ _LIMITS: Final = Limits(documents=1_000_000, depth=200)
 # Every error means one more reading of the file.
 _MAX_ERRORS: Final = 100
 _TOO_DEEP: Final = f"it is nested more than {_LIMITS.depth} levels deep"
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -106,22 +109,159 @@ def read_json(data: str | bytes) -> Value:
     """Read one JSON value; raises ValueError with a message for users."""
     try:
         text = data if isinstance(data, str) else data.decode("utf-8")
-        value: Value = json.loads(text, parse_constant=_refuse_constant)
-    except RecursionError as error:
-        raise ValueError(_TOO_DEEP) from error
     except UnicodeDecodeError as error:
         raise ValueError("it is not UTF-8 text") from error
-    except (json.JSONDecodeError, _ConstantError) as error:
+    return JsonReader(StringIO(text), len(text) + 1).read()
+
+
+class JsonReader:
+    """Reads JSON in parts of so many characters, so that of a large list one item is in memory.
+
+    All methods raise ValueError with a message for users.
+    """
+
+    def __init__(self, file: TextIO, part_size: int = 1 << 18) -> None:
+        self._file = file
+        self._part_size = part_size
+        # What is read and not yet decoded begins at ``_at``.
+        self._text = ""
+        self._at = 0
+        # The line and the column of the first character of ``_text``.
+        self._line = self._column = 1
+
+    @property
+    def is_container(self) -> bool:
+        """Whether the text begins as an array or an object."""
+        return self._peek() in {"{", "["}
+
+    def read_text(self) -> str:
+        """Return the whole text, if nothing has been decoded."""
+        return self._text + self._file.read()
+
+    def read(self) -> Value:
+        """Return the one value."""
+        value = self._read_value()
+        self._expect("")
+        return value
+
+    def read_items(self) -> Iterator[Value]:
+        """Yield the items of an array, or of the array ``items`` of an object; else the object."""
+        if self._peek() == "[":
+            yield from self._read_array()
+        else:
+            yield from self._read_object()
+        self._expect("")
+
+    def _read_array(self) -> Iterator[Value]:
+        for _ in self._read_members("[", "]"):
+            yield self._read_value()
+
+    def _read_object(self) -> Iterator[Value]:
+        value: Object = {}
+        has_items = False
+        for _ in self._read_members("{", "}"):
+            key = self._read_value()
+            if not isinstance(key, str):
+                raise self._fail("Expecting property name")
+            self._expect(":")
+            if key == "items" and self._peek() == "[":
+                has_items = True
+                yield from self._read_array()
+            else:
+                value[key] = self._read_value()
+        if not has_items:
+            yield value
+
+    def _read_members(self, first: str, last: str) -> Iterator[None]:
+        """Read an array or an object; a value must be read at each yield."""
+        self._expect(first)
+        if self._peek() == last:
+            self._at += 1
+            return
+        yield
+        while self._peek() == ",":
+            self._expect(",")
+            yield
+        self._expect(last)
+
+    def _expect(self, character: str) -> None:
+        """Read a character that is no space, or the end if it is empty."""
+        if self._peek() != character:
+            raise self._fail(f"Expecting '{character}'" if character else "Extra data")
+        self._at += len(character)
+
+    def _peek(self) -> str:
+        """Return the next character that is no space; empty at the end."""
+        while True:
+            self._at = _skip_space(self._text, self._at)
+            if self._at < len(self._text) or not self._fill():
+                return self._text[self._at : self._at + 1]
+
+    def _read_value(self) -> Value:
+        self._peek()
+        while True:
+            try:
+                value, end = _decode(self._text, self._at)
+            except json.JSONDecodeError as error:
+                if self._fill():
+                    continue
+                raise self._fail(error.msg, error.pos) from error
+            # A number may go on in the next part, as 1 in 1e+2 does.
+            if end + len("e+") < len(self._text) or not self._fill():
+                self._at = end
+                return value
+
+    def _fail(self, message: str, at: int | None = None) -> ValueError:
+        """Return an error at a place of the text so far, or at the next character."""
+        error = json.JSONDecodeError(message, self._text, self._at if at is None else at)
+        line = self._line + error.lineno - 1
+        column = error.colno + (self._column - 1 if error.lineno == 1 else 0)
+        return ValueError(f"it is not JSON: {message}: line {line} column {column}")
+
+    def _fill(self) -> bool:
+        """Read more; report whether there was more."""
+        # A value that needs several parts is decoded again with each: they grow with it.
+        part = self._file.read(max(self._part_size, len(self._text) - self._at))
+        if not part:
+            return False
+        past = self._text[: self._at]
+        self._line += past.count("\n")
+        self._column = len(past) - past.rfind("\n") + (0 if "\n" in past else self._column - 1)
+        self._text = self._text[self._at :] + part
+        self._at = 0
+        return True
+
+
+def _skip_space(text: str, start: int) -> int:
+    """Return the place of the first character that is no space of JSON, from ``start`` on."""
+    match = _SPACE.match(text, start)
+    return start if match is None else match.end()
+
+
+def _decode(text: str, start: int) -> tuple[Value, int]:
+    """Decode the JSON value at a place, and return it and its end.
+
+    Raises JSONDecodeError, or a ValueError with a message for users.
+    """
+    value: Value
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except RecursionError as error:
+        raise ValueError(_TOO_DEEP) from error
+    except json.JSONDecodeError:
+        raise
+    except _ConstantError as error:
         raise ValueError(f"it is not JSON: {error}") from error
     # Python converts no more of them, since that takes quadratic time.
     except ValueError as error:
         raise ValueError("a number in it has more than 4,300 digits") from error
     # Brackets are counted quickly, and few texts have so many.
-    if text.count("{") + text.count("[") > _LIMITS.depth and _depth(value) > _LIMITS.depth:
+    brackets = text.count("{", start, end) + text.count("[", start, end)
+    if brackets > _LIMITS.depth and _depth(value) > _LIMITS.depth:
         raise ValueError(_TOO_DEEP)
-    if _SURROGATE.search(text) and not is_encodable(value):
+    if _SURROGATE.search(text, start, end) and not is_encodable(value):
         raise ValueError("a string in it has half of a surrogate pair")
-    return value
+    return value, end
 
 
 class _ConstantError(ValueError):
@@ -130,6 +270,9 @@ class _ConstantError(ValueError):
 
 def _refuse_constant(name: str) -> Value:
     raise _ConstantError(f"{name} is not a JSON value")
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def _depth(value: Value) -> int:

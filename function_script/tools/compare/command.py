@@ -39,7 +39,6 @@ from function_script.tools.plan.dump import (
     Dump,
     UnknownError,
     is_masked,
-    key_of,
     text_at_machinery,
 )
 from function_script.tools.project import Project
@@ -72,6 +71,11 @@ class Options:
     ignored: Sequence[str] = ()
     dump: Dump | None = None
     version: Version | None = None
+
+    @property
+    def definitions(self) -> list[Object]:
+        """The XRDs and Functions of the dump."""
+        return self.dump.definitions if self.dump else []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +141,7 @@ def run(arguments: Sequence[str], project: Project, options: Options, pool: Pool
             others += _find_compositions(file)
     captured = [*_find_captured(files, project, options, rows)]
     definitions = Definitions(project=project)
-    live = Definitions(xrds=[each for each in options.dump or () if xrds.is_xrd(each)])
+    live = Definitions(xrds=[each for each in options.definitions if xrds.is_xrd(each)])
     for file in files:
         if isinstance(file, Skipped):
             rows.append(Row(file.file, "", InputError.of(f"cannot read it: {file.reason}")))
@@ -249,10 +253,9 @@ class _Subject:
         type_ = objects.api_version_and_kind(reference)
         names = {"", row.name}
         if (dump := self._options.dump) is not None:
-            for xr in dump:
+            for xr in map(dump.__getitem__, dump.list_keys((manifests.group(type_[0]), type_[1]))):
                 # One without a Composition may get this one.
-                is_own = text_at_machinery(xr, *_REFERENCE) in names
-                if is_own and key_of(xr)[:2] == (manifests.group(type_[0]), type_[1]):
+                if text_at_machinery(xr, *_REFERENCE) in names:
                     label = f"{manifests.describe(xr)} of the dump"
                     row.compared += self._attempt(label, partial(self._run_live, sides, dump, xr))
         for request in [*captured]:
@@ -284,7 +287,7 @@ class _Subject:
         programs = local_pool.programs_beside(file)
         sandbox = local_pool.bind_programs(pool, programs, self._project)
         path = loading.find_render_paths(file.parent, self._project).functions
-        values = loading.load_values([path], self._project) if path else self._options.dump or ()
+        values = loading.load_values([path], self._project) if path else self._options.definitions
         index = functions.FunctionIndex(
             manifests=functions.select(values), options=self._options.rendering
         )
@@ -318,7 +321,7 @@ class _Subject:
             composition=self._document.value,
             observed=[*dump.find_observed(xr).values()],
             xrd=self._xrd,
-            cluster=dump.store,
+            cluster=dump,
         )
         # What steps require is known after the run; an XR that lacks some of it is not compared.
         for requirements in sides.run(inputs, comparisons):

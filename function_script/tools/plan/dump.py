@@ -1,10 +1,11 @@
 """The objects of a cluster as `kubectl get -o yaml` or `-o json` prints them, in files."""
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, cast
 
 from function_script.request import objects
 from function_script.request.values import Object, Value
@@ -12,7 +13,7 @@ from function_script.texts.errors import InputError, cause_of
 from function_script.texts.source import Source
 from function_script.tools import bounded, manifests
 from function_script.tools.render import RenderInputs
-from function_script.tools.render.requirements import RequirementSource, Store
+from function_script.tools.render.requirements import RequirementSource
 
 # The group and kind, the namespace and the name.
 Key: TypeAlias = tuple[str, str, str, str]
@@ -25,6 +26,12 @@ MASKED: Final = "script.fn.crossplane.io/masked"
 
 # Values in base64 in place of masks: without a text, and a long one.
 _PROBES: Final = ("", "eHh4" * 27)
+_SECRET: Final = ("", "Secret")
+_DEFINITIONS: Final = {
+    ("apiextensions.crossplane.io", "CompositeResourceDefinition"),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"),
+    ("pkg.crossplane.io", "Function"),
+}
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
 # The words by which programs read connection details, or have them read by what is in no input.
 _DETAILS: Final = re.compile(
@@ -37,40 +44,84 @@ class UnknownError(Exception):
     """The dump does not say what a pipeline makes of an XR; the text is the reason."""
 
 
-class Dump:
-    """The objects of one cluster; ``store`` has them by apiVersion, kind, namespace and name.
+class _Packed(NamedTuple):
+    """An object as JSON, which takes a fifth of the memory, and what objects are selected by."""
 
-    ``kinds`` are the groups and kinds of which there is an object; ``path`` is the file or
-    directory.
+    api_version: str
+    uid: str
+    labels: Mapping[str, str]
+    text: str
+
+    def unpack(self) -> Object:
+        return cast("Object", json.loads(self.text))
+
+
+class Dump:
+    """The objects of one cluster, a `requirements.Cluster`.
+
+    ``path`` is the file or directory.
     """
 
     def __init__(self, manifests_: Iterable[Object], path: Path | None = None) -> None:
         self.path = path
-        self._objects: dict[Key, Object] = {}
+        self._objects: dict[tuple[str, str], dict[tuple[str, str], _Packed]] = {}
+        # Secrets and definitions are not many.
+        self._unpacked: dict[Key, Object] = {}
         for manifest in manifests_:
             key = key_of(manifest)
-            other = self._objects.get(key)
-            uids = {manifests.text_at(each, "metadata", "uid") for each in (manifest, other or {})}
-            if other is not None and len(uids - {""}) > 1:
+            packed = _Packed(
+                api_version=manifests.text_at(manifest, "apiVersion"),
+                uid=manifests.text_at(manifest, "metadata", "uid"),
+                labels=manifests.labels(manifest),
+                text=json.dumps(manifest, separators=(",", ":")),
+            )
+            group = self._objects.setdefault(key[:2], {})
+            other = group.get(key[2:], packed)
+            if other.uid and packed.uid and other.uid != packed.uid:
                 raise InputError.of(
                     "cannot plan with a dump of several clusters: "
                     f"{manifests.describe(manifest)} has two UIDs in it"
                 )
-            self._objects[key] = manifest
+            group[key[2:]] = packed
+            if key[:2] == _SECRET or key[:2] in _DEFINITIONS:
+                self._unpacked[key] = manifest
         if not self._objects:
             raise InputError.of("cannot plan: the dump has no objects")
-        self.kinds = {key[:2] for key in self._objects}
-        self._secrets = {
-            key: each for key, each in self._objects.items() if key[:2] == ("", "Secret")
-        }
-        self.store = Store(self._objects.values())
 
-    def __iter__(self) -> Iterator[Object]:
-        return iter(self._objects.values())
+    @property
+    def definitions(self) -> list[Object]:
+        """The XRDs, CRDs and Functions."""
+        return [each for key, each in self._unpacked.items() if key[:2] in _DEFINITIONS]
 
-    def find(self, key: Key) -> Object | None:
+    def __getitem__(self, key: Key) -> Object:
+        return self._objects[key[:2]][key[2:]].unpack()
+
+    def get(self, key: Key) -> Object | None:
         """Return an object, or None."""
-        return self._objects.get(key)
+        packed = self._objects.get(key[:2], {}).get(key[2:])
+        return None if packed is None else packed.unpack()
+
+    def list_keys(self, type_: tuple[str, str]) -> Iterator[Key]:
+        """Yield the keys of the objects with a group and kind."""
+        return ((*type_, *place) for place in self._objects.get(type_, {}))
+
+    def find(self, api_version: str, kind: str, namespace: str, name: str) -> Object | None:
+        """Return an object of this version, or None."""
+        packed = self._objects.get((manifests.group(api_version), kind), {}).get((namespace, name))
+        is_match = packed is not None and packed.api_version == api_version
+        return packed.unpack() if packed is not None and is_match else None
+
+    def find_all(
+        self, api_version: str, kind: str, namespace: str, labels: Mapping[str, str]
+    ) -> list[Object]:
+        """Return objects of a version and kind by labels; namespace "" means all."""
+        return [
+            packed.unpack()
+            for place, packed in self._objects.get((manifests.group(api_version), kind), {}).items()
+            if packed.api_version == api_version
+            and namespace in {"", place[0]}
+            and labels.items() <= packed.labels.items()
+        ]
 
     def find_observed(self, xr: Object) -> dict[str, Object]:
         """Return the composed resources by resource name. Raises UnknownError for one it lacks."""
@@ -82,7 +133,7 @@ class Dump:
             group = manifests.group(manifests.text_at(reference, "apiVersion"))
             kind, name = (manifests.text_at(reference, each) for each in ("kind", "name"))
             place = manifests.text_at(reference, "namespace") or namespace
-            manifest = self.find((group, kind, place, name))
+            manifest = self.get((group, kind, place, name))
             if manifest is None:
                 raise UnknownError(f'the dump lacks {kind} "{name}", which it composes')
             # A moved resource has the former name in Crossplane.
@@ -98,18 +149,18 @@ class Dump:
         That are objects of a kind that a step requires, and connection details of its objects.
         """
         for selector in requirements.requested if requirements else ():
-            if (manifests.group(selector.api_version), selector.kind) not in self.kinds:
+            if (manifests.group(selector.api_version), selector.kind) not in self._objects:
                 raise UnknownError(
                     f"a step requires {selector.kind} objects, and the dump has none"
                 )
         for key in (key for each in inputs.observed for key in _details_keys(each)):
-            if self.find(key) is None and _DETAILS.search(str(inputs.composition.get("spec"))):
+            if self.get(key) is None and _DETAILS.search(str(inputs.composition.get("spec"))):
                 raise UnknownError(f'the dump lacks Secret "{key[-1]}" with connection details')
 
     def check_credentials(self, composition: Object) -> None:
         """Raise UnknownError if a step has credentials that are masked: they would be refused."""
         for key in _credentials_keys(composition):
-            if is_masked(self.find(key) or {}):
+            if is_masked(self.get(key) or {}):
                 raise UnknownError(f'Secret "{key[-1]}" with credentials is masked in the dump')
 
     def find_secrets(
@@ -119,6 +170,7 @@ class Dump:
 
         Without ``requirements``, which objects the steps require is not known: then all.
         """
+        secrets = [key for key in self._unpacked if key[:2] == _SECRET]
         selectors = requirements.requested if requirements else ()
         names = {
             each.match_name
@@ -126,19 +178,23 @@ class Dump:
             if (each.api_version, each.kind) == manifests.SECRET
         }
         if requirements is None or None in names:
-            yield from self._secrets.values()
+            yield from (self._unpacked[key] for key in secrets)
             return
         keys = {*_credentials_keys(inputs.composition)}
         for each in (inputs.xr, *inputs.observed):
             keys.update((key_of(each), *_details_keys(each)))
         if names:
-            keys.update(key for key in self._secrets if key[-1] in names)
-        yield from (self._secrets[key] for key in keys & self._secrets.keys())
+            keys.update(key for key in secrets if key[-1] in names)
+        yield from (self._unpacked[key] for key in keys.intersection(secrets))
 
     @cached_property
     def probes(self) -> list[dict[Key, Object]]:
         """The Secrets that are masked, twice with other values: programs may read them."""
-        masked = {key: each for key, each in self._secrets.items() if is_masked(each)}
+        masked = {
+            key: each
+            for key, each in self._unpacked.items()
+            if key[:2] == _SECRET and is_masked(each)
+        }
         return [
             {
                 key: {**each, "data": dict.fromkeys(manifests.object_at(each, "data"), value)}
@@ -198,17 +254,19 @@ def load(path: Path) -> Dump:
 
 def _read(file: Path) -> Iterator[Object]:
     try:
-        text = file.read_text("utf-8-sig")
+        with file.open(encoding="utf-8-sig") as stream:
+            reader = bounded.JsonReader(stream)
+            if reader.is_container:
+                for value in reader.read_items():
+                    yield from _flatten(value, file)
+                return
+            text = reader.read_text()
     except OSError as error:
         raise InputError.of(f'cannot read "{file}": {cause_of(error)}') from error
     except UnicodeDecodeError as error:
         raise InputError.of(f'cannot read "{file}": it is not UTF-8 text') from error
-    if text.lstrip()[:1] in {"{", "["}:
-        try:
-            yield from _flatten(bounded.read_json(text), file)
-        except ValueError as error:
-            raise InputError.of(f'cannot read "{file}": {error}') from error
-        return
+    except ValueError as error:
+        raise InputError.of(f'cannot read "{file}": {error}') from error
     for document in bounded.read_documents(Source(name=str(file), text=text)):
         yield from _flatten(document.value, file)
 

@@ -83,7 +83,7 @@ class Planner:
         self._until_ready = until_ready
         live, changed = (
             {manifests.defined_type(each): each for each in side if xrds.is_xrd(each)}
-            for side in (dump, new.definitions)
+            for side in (dump.definitions, new.definitions)
         )
         # An XRD beside a new Composition takes the place of the dump's.
         self._xrds = live | changed
@@ -93,12 +93,12 @@ class Planner:
             if type_ not in live or [*xrds.to_schemas(xrd)] != [*xrds.to_schemas(live[type_])]
         }
         # Schemas of what is composed.
-        self._catalog = Catalog([*dump, *new.definitions])
-        types = {each.type for each in self._new.values()} | self._xrds.keys()
-        self._xrs = {key_of(each): each for each in dump if key_of(each)[:2] in types}
-        self._uids = {
-            manifests.text_at(each, "metadata", "uid"): each for each in self._xrs.values()
-        }
+        self._catalog = Catalog([*dump.definitions, *new.definitions])
+        self._types = {each.type for each in self._new.values()} | self._xrds.keys()
+        # The XRs above each XR, its parent first.
+        self._owners = _find_owners(
+            dump, [key for type_ in self._types for key in dump.list_keys(type_)]
+        )
         # What a parent makes of an XR that it composes; None: it destroys the XR.
         self._rewrites: dict[Key, Object | None] = {}
         # What is unknown of XRs that are planned before those that they compose.
@@ -112,7 +112,7 @@ class Planner:
             # A pipe can be read once.
             return 1
         cpus = capacity.heavy_slots()
-        return max(1, min(cpus, _MAX_PROCESSES, len(self._xrs) // _MIN_XRS))
+        return max(1, min(cpus, _MAX_PROCESSES, len(self._owners) // _MIN_XRS))
 
     def plan(
         self, part: int = 0, part_count: int = 1, report: Callable[[float], None] | None = None
@@ -122,11 +122,10 @@ class Planner:
         What an XR writes into those that it composes is planned first: all are in one part.
         ``report`` gets the part of the XRs that are planned, from 0 to 1.
         """
-        above = {key: self._find_owners(xr) for key, xr in self._xrs.items()}
+        above = self._owners
         roots = sorted({owners[-1] if owners else key for key, owners in above.items()})
         chosen = {*roots[part::part_count]}
         keys = [key for key, owners in above.items() if chosen.intersection((key, *owners))]
-        types = {key[:2] for key in self._xrs} | self._xrds.keys()
         for number, order in enumerate(sorted((len(above[key]), key) for key in keys)):
             if report is not None:
                 report(number / len(keys))
@@ -135,7 +134,7 @@ class Planner:
                 continue
             yield plan
             for change in plan.changes:
-                if change.verb == "add" and change.type in types:
+                if change.verb == "add" and change.type in self._types:
                     yield XrPlan(
                         order=order,
                         xr=f"{change.object} of {plan.xr}",
@@ -145,21 +144,10 @@ class Planner:
                     )
         yield from self._later
 
-    def _find_owners(self, xr: Object) -> list[Key]:
-        """Return the XRs above one, its parent first."""
-        owners: list[Key] = []
-        while len(owners) < _MAX_DEPTH and (owner := manifests.controller(xr)) is not None:
-            above = self._uids.get(str(owner.get("uid")))
-            if above is None:
-                break
-            xr = above
-            owners.append(key_of(xr))
-        return owners
-
     def _plan_xr(self, order: tuple[int, Key]) -> XrPlan | None:
         """Plan one XR; None for one that the change does not concern."""
         _, key = order
-        xr = self._xrs[key]
+        xr = self._dump[key]
         plan = _start(order, xr)
         name = plan.composition
         new_xr = self._rewrites.get(key, xr)
@@ -182,7 +170,7 @@ class Planner:
                 if new_xr is xr:
                     return replace(plan, verdict="stays", reason=reason)
                 new = self._find_old(new_xr, name)
-            return self._compare(plan, old, new, new_xr)
+            return self._compare(plan, old, new, xr, new_xr)
         except UnknownError as error:
             return replace(plan, reason=str(error))
 
@@ -198,7 +186,7 @@ class Planner:
     def _find_live(self, kind: str, revision: str, name: str) -> Source:
         """Return a Composition of the dump; a revision has its name then."""
         api_version, own_kind = manifests.COMPOSITION
-        value = self._dump.find((manifests.group(api_version), kind, "", revision or name))
+        value = self._dump.get((manifests.group(api_version), kind, "", revision or name))
         if value is None:
             raise UnknownError(f'the dump lacks {kind} "{revision or name}"')
         metadata: Object = {**manifests.object_at(value, "metadata"), "name": name}
@@ -224,7 +212,7 @@ class Planner:
     def _destroy(self, plan: XrPlan, observed: Mapping[str, Object]) -> XrPlan:
         """Plan an XR that the XR above it destroys: so is all that it composes."""
         for key in map(key_of, observed.values()):
-            if key in self._xrs:
+            if key in self._owners:
                 self._rewrites[key] = None
         return replace(
             plan,
@@ -233,9 +221,10 @@ class Planner:
             changes=[changes.of_object("destroy", *each) for each in observed.items()],
         )
 
-    def _compare(self, plan: XrPlan, old: Source, new: Source, new_xr: Object) -> XrPlan:
+    def _compare(
+        self, plan: XrPlan, old: Source, new: Source, xr: Object, new_xr: Object
+    ) -> XrPlan:
         key = plan.order[1]
-        xr = self._xrs[key]
         observed = self._dump.find_observed(xr)
         old_inputs = self._find_inputs(xr, old)
         new_inputs = replace(old_inputs, xr=new_xr, composition=new.value)
@@ -313,7 +302,7 @@ class Planner:
         """
         requirements = None
         # The XR above may have written them into this one.
-        if rendering is not None and self._public.issuperset(self._find_owners(inputs.xr)[:1]):
+        if rendering is not None and self._public.issuperset(self._owners[key_of(inputs.xr)][:1]):
             requirements = rendering.result.requirements
         return not all(map(is_masked, self._dump.find_secrets(inputs, requirements)))
 
@@ -323,13 +312,13 @@ class Planner:
             name = change.resource or ""
             # One of another kind under its resource name leaves it as it is.
             key = key_of(observed[name]) if name in observed and change.verb != "add" else None
-            if key is not None and key in self._xrs:
+            if key is not None and key in self._owners:
                 self._rewrites[key] = outcome.manifests.get(name)
 
     def _hand_up(self, xr: Object, status: Object) -> None:
         """Note that the XR above reads the status of an XR, which the change makes another one."""
-        owners = self._find_owners(xr)
-        above = self._rewrites.get(owners[0], self._xrs[owners[0]]) if owners else None
+        owners = self._owners[key_of(xr)]
+        above = self._rewrites.get(owners[0], self._dump[owners[0]]) if owners else None
         if above is None:
             return
         plan = _start((len(owners) - 1, owners[0]), above)
@@ -363,8 +352,28 @@ class Planner:
             composition=source.value,
             observed=[*self._dump.find_observed(xr).values()],
             xrd=xrd,
-            cluster=self._dump.store,
+            cluster=self._dump,
         )
+
+
+def _find_owners(dump: Dump, keys: Sequence[Key]) -> dict[Key, list[Key]]:
+    """Return the XRs above each XR, its parent first."""
+    keys_by_uid: dict[str, Key] = {}
+    owner_uids: dict[Key, str] = {}
+    for key in keys:
+        xr = dump[key]
+        keys_by_uid[manifests.text_at(xr, "metadata", "uid")] = key
+        if (owner := manifests.controller(xr)) is not None:
+            owner_uids[key] = str(owner.get("uid"))
+    owners: dict[Key, list[Key]] = {}
+    for key in keys:
+        above: list[Key] = []
+        owner_key = keys_by_uid.get(owner_uids.get(key, "-"))
+        while owner_key is not None and len(above) < _MAX_DEPTH:
+            above.append(owner_key)
+            owner_key = keys_by_uid.get(owner_uids.get(owner_key, "-"))
+        owners[key] = above
+    return owners
 
 
 def _start(order: tuple[int, Key], xr: Object) -> XrPlan:

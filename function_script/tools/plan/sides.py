@@ -55,7 +55,7 @@ class Renderings:
         self._options = options
         self._pool = pool
         self._pools: dict[Path | None, local_pool.Sandbox] = {}
-        self._packages = functions.select(dump)
+        self._packages = functions.select(dump.definitions)
         self._indexes: dict[Path | None, FunctionIndex] = {}
 
     def load(self, directory: Path) -> Side:
@@ -104,7 +104,7 @@ class Renderings:
         if any(map(is_masked, self._dump.find_secrets(inputs, requirements))):
             for secrets in self._dump.probes:
                 observed = [secrets.get(key_of(each), each) for each in inputs.observed]
-                cluster = Store(secrets.values(), self._dump.store)
+                cluster = Store(secrets.values(), self._dump)
                 other = render.reconcile(replace(inputs, observed=observed, cluster=cluster))
                 if answer(other) != answer(rendering):
                     raise UnknownError("a step reads data of a Secret, which the dump has masked")

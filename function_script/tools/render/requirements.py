@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple, Self, TypeAlias
+from typing import Final, NamedTuple, Protocol, Self, TypeAlias
 
 from function_script import wire
 from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -49,6 +49,18 @@ class StepCall(NamedTuple):
 Runner: TypeAlias = Callable[[Step, fnv1.RunFunctionRequest], StepResponse]
 
 
+class Cluster(Protocol):
+    """The objects of a cluster, in the place of its API server."""
+
+    def find(self, api_version: str, kind: str, namespace: str, name: str) -> Object | None:
+        """Return the object of this type, namespace ("" for none) and name, or None."""
+
+    def find_all(
+        self, api_version: str, kind: str, namespace: str, labels: Mapping[str, str]
+    ) -> list[Object]:
+        """Return objects of a type by labels; namespace "" means all."""
+
+
 class Store:
     """The objects that functions may require, in place of a cluster's API server.
 
@@ -56,7 +68,7 @@ class Store:
     come first.
     """
 
-    def __init__(self, objects: Iterable[Object], below: Store | None = None) -> None:
+    def __init__(self, objects: Iterable[Object], below: Cluster | None = None) -> None:
         self._below = below
         # By type, so that a selector by labels does not look at all objects of a cluster.
         self._objects: dict[tuple[str, str], dict[tuple[str, str], Object]] = {}
@@ -108,7 +120,7 @@ class PipelineInputs:
     """
 
     required: Sequence[Object] = ()
-    cluster: Store | None = None
+    cluster: Cluster | None = None
     credentials: Sequence[Object] = ()
     schemas: Sequence[Object] = ()
     context: Object = field(default_factory=dict)

@@ -204,7 +204,8 @@ def test_masked_dump_is_read_by_plan(kubectl: Path) -> None:
     """The marks and the list of what could not be read are no obstacle."""
     assert snapshot(kubectl) == 0
     loaded = dump.load(Path("dump.json"))
-    assert {dump.is_masked(each) for each in loaded if each["kind"] == "Secret"} == {True}
+    secrets = [loaded[key] for key in loaded.list_keys(("", "Secret"))]
+    assert {dump.is_masked(each) for each in secrets} == {True}
 
 
 def test_interrupt_leaves_no_file_and_no_process(kubectl: Path) -> None:
