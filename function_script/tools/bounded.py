@@ -2,11 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from io import StringIO
 from operator import itemgetter
-from typing import Final, TextIO
+from typing import Final
 
 from function_script import documents
 from function_script.request.limits import Limits
@@ -111,17 +110,19 @@ def read_json(data: str | bytes) -> Value:
         text = data if isinstance(data, str) else data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ValueError("it is not UTF-8 text") from error
-    return JsonReader(StringIO(text), len(text) + 1).read()
+    parts = iter([text])
+    return JsonReader(lambda _: next(parts, "")).read()
 
 
 class JsonReader:
-    """Reads JSON in parts of so many characters, so that of a large list one item is in memory.
+    """Reads JSON in parts, so that of a large list one item is in memory.
 
-    All methods raise ValueError with a message for users.
+    ``read`` is that of a text file: it gets a number of characters, at first ``part_size``. All
+    methods raise ValueError with a message for users.
     """
 
-    def __init__(self, file: TextIO, part_size: int = 1 << 18) -> None:
-        self._file = file
+    def __init__(self, read: Callable[[int], str], part_size: int = 1 << 18) -> None:
+        self._read_part = read
         self._part_size = part_size
         # What is read and not yet decoded begins at ``_at``.
         self._text = ""
@@ -136,7 +137,7 @@ class JsonReader:
 
     def read_text(self) -> str:
         """Return the whole text, if nothing has been decoded."""
-        return self._text + self._file.read()
+        return self._text + self._read_part(-1)
 
     def read(self) -> Value:
         """Return the one value."""
@@ -221,7 +222,7 @@ class JsonReader:
     def _fill(self) -> bool:
         """Read more; report whether there was more."""
         # A value that needs several parts is decoded again with each: they grow with it.
-        part = self._file.read(max(self._part_size, len(self._text) - self._at))
+        part = self._read_part(max(self._part_size, len(self._text) - self._at))
         if not part:
             return False
         past = self._text[: self._at]

@@ -255,7 +255,7 @@ def load(path: Path) -> Dump:
 def _read(file: Path) -> Iterator[Object]:
     try:
         with file.open(encoding="utf-8-sig") as stream:
-            reader = bounded.JsonReader(stream)
+            reader = bounded.JsonReader(stream.read)
             if reader.is_container:
                 for value in reader.read_items():
                     yield from _flatten(value, file)

@@ -26,7 +26,7 @@ LISTS = st.lists(VALUES, max_size=4) | st.builds(
 def read(text: str, part_size: int) -> object:
     """Return the items of a list, or the text of the error."""
     try:
-        return [*bounded.JsonReader(io.StringIO(text), part_size).read_items()]
+        return [*bounded.JsonReader(io.StringIO(text).read, part_size).read_items()]
     except ValueError as error:
         return str(error)
 
