@@ -11,7 +11,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, cast
+from typing import Final, Literal, TypeAlias
 
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError, ProgramError
@@ -29,7 +29,8 @@ _LOG_LINES: Final = 20
 _UNREACHABLE: Final = ("cannot connect", "is the docker daemon running", "error during connect")
 _ABSENT: Final = ("no such", "no container with")
 
-_Cleanup = Literal["Stop", "Remove", "Orphan"]
+_Cleanup: TypeAlias = Literal["Remove", "Stop", "Orphan"]
+_CLEANUPS: Final[tuple[_Cleanup, ...]] = ("Remove", "Stop", "Orphan")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,56 +108,56 @@ class Container(model.ServedRuntime):
         return f"{self.target or local}:{port}"
 
 
-class ContainerKind(model.RuntimeKind):
-    """Docker, or Podman in its place."""
+def _judge(function: model.FunctionReference) -> model.Suitability:
+    """Accept every function with an image where a command is installed."""
+    command = find_command()
+    if not command:
+        return model.Suitability("neither docker nor podman is installed", is_suitable=False)
+    if not _image(function):
+        return model.Suitability("no Function names its image", is_suitable=False)
+    return model.Suitability(f"{command} is installed")
 
-    word = "docker"
-    meaning = "runs its image with Docker or Podman"
-    annotation = "Docker"
-    is_default = True
 
-    def judge(self, function: model.FunctionReference) -> model.Suitability:
-        """Accept every function with an image where a command is installed."""
-        command = find_command()
-        if not command:
-            return model.Suitability(
-                is_suitable=False, reason="neither docker nor podman is installed"
-            )
-        if not _image(function):
-            return model.Suitability(is_suitable=False, reason="no Function names its image")
-        return model.Suitability(is_suitable=True, reason=f"{command} is installed")
+def build(function: model.FunctionReference) -> Container:
+    """Return the container that the annotations describe. Raises InputError."""
+    suitability = _judge(function)
+    if not suitability.is_suitable:
+        raise InputError.of(suitability.reason)
 
-    def build(self, function: model.FunctionReference) -> model.Runtime:
-        """Return the container that the annotations describe. Raises InputError."""
-        suitability = self.judge(function)
-        if not suitability.is_suitable:
-            raise InputError.of(suitability.reason)
-        annotations = function.annotations
-        for key in ("image", "name", "network"):
-            _refuse_flag(f"annotation {_PREFIX}{key}", annotations.get(f"{_PREFIX}{key}", ""))
-        _refuse_flag("package", function.package)
-        target, network = annotations.get(f"{_PREFIX}target"), annotations.get(f"{_PREFIX}network")
-        name = annotations.get(f"{_PREFIX}name")
-        if target:
-            function.check_address(f"{_PREFIX}target", target)
-        elif network and name:
-            # The container's name is looked up as that of any host.
-            function.check_address(f"{_PREFIX}name", name)
-        environment = annotations.get(f"{_PREFIX}env", "").split(",")
-        return Container(
-            command=find_command(),
-            function=function.name,
-            image=_image(function),
-            name=name or "",
-            cleanup=cast("_Cleanup", _choice(function, "cleanup", ("Remove", "Stop", "Orphan"))),
-            pull_policy=cast(
-                "PullPolicy", _choice(function, "pull-policy", ("IfNotPresent", "Always", "Never"))
-            ),
-            environment=tuple(pair for pair in environment if "=" in pair),
-            publish_address=annotations.get(f"{_PREFIX}publish-address") or "127.0.0.1",
-            target=target or "",
-            network=network or "",
-        )
+    def read(key: str) -> str:
+        return function.annotations.get(f"{_PREFIX}{key}", "")
+
+    for key in ("image", "name", "network"):
+        _refuse_flag(f"annotation {_PREFIX}{key}", read(key))
+    _refuse_flag("package", function.package)
+    target, network, name = read("target"), read("network"), read("name")
+    if target:
+        function.check_address(f"{_PREFIX}target", target)
+    elif network and name:
+        # The container's name is looked up as that of any host.
+        function.check_address(f"{_PREFIX}name", name)
+    return Container(
+        command=find_command(),
+        function=function.name,
+        image=_image(function),
+        name=name,
+        cleanup=function.choose(f"{_PREFIX}cleanup", _CLEANUPS),
+        pull_policy=function.choose(f"{_PREFIX}pull-policy", model.PULL_POLICIES),
+        environment=tuple(pair for pair in read("env").split(",") if "=" in pair),
+        publish_address=read("publish-address") or "127.0.0.1",
+        target=target,
+        network=network,
+    )
+
+
+DOCKER: Final = model.RuntimeKind(
+    word="docker",
+    meaning="runs its image with Docker or Podman",
+    judge=_judge,
+    build=build,
+    annotation="Docker",
+    is_default=True,
+)
 
 
 def find_command() -> str:
@@ -172,16 +173,6 @@ def _refuse_flag(what: str, value: str) -> None:
     """Raise InputError for a name that the command line would read as a flag."""
     if value.startswith("-"):
         raise InputError.of(f'invalid {what} "{value}": must not begin with -')
-
-
-def _choice(function: model.FunctionReference, key: str, allowed: Sequence[str]) -> str:
-    """Return an annotation that is one of ``allowed``, whose first is the default."""
-    value = function.annotations.get(f"{_PREFIX}{key}") or allowed[0]
-    if value not in allowed:
-        raise InputError.of(
-            f'invalid annotation {_PREFIX}{key} "{value}": must be one of {", ".join(allowed)}'
-        )
-    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
