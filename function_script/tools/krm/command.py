@@ -22,13 +22,12 @@ from function_script.tools.krm.resource_list import Composite, Item, Result, Sev
 from function_script.tools.project import Project
 from function_script.tools.render import (
     RenderInputs,
-    RenderResult,
     functions,
     renderer,
     steps,
     validation,
 )
-from function_script.tools.render.compose import unready_event
+from function_script.tools.render.compose import RenderResult, list_notable
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.positions import Origin, composition_input_path
 from function_script.tools.render.renderer import Renderer, Rendering
@@ -123,12 +122,8 @@ class _Run:
         for composite in composites:
             rendering = self._render(composite)
             result = rendering.result
-            # The state of composed resources is a cluster's.
-            unready = {unready_event(name) for name in result.composition.resources}
-            for event in result.composition.events:
-                if event not in unready:
-                    problem = Diagnostic(message=event.message)
-                    self._note(event.severity, problem, composite.xr)
+            for event in list_notable(result):
+                self._note(event.severity, Diagnostic(message=event.message), composite.xr)
             if result.requirements is not None:
                 added += _update(composite, result, after)
                 self._delete(composite, rendering, after)
@@ -208,7 +203,7 @@ class _Run:
         stale = [
             item
             for name, item in composite.composed.items()
-            if name not in rendering.result.composition.resources
+            if name not in rendering.result.resources
         ]
         if stale and rendering.skipped:
             message = f'nothing is deleted, because step "{rendering.skipped[0]}" was left out'
@@ -264,7 +259,7 @@ def _of_xr(severity: Severity, problem: Diagnostic, xr: Item) -> Result:
 def _update(composite: Composite, result: RenderResult, after: dict[int, Value]) -> list[Value]:
     """Write what an XR composes into ``after``, by index; return the items that are new."""
     xr = composite.xr
-    status = manifests.object_at(result.composition.xr, "status")
+    status = manifests.object_at(result.xr, "status")
     desired = {key: item for key, item in status.items() if key not in _RECORDS}
     current = manifests.object_at(xr.value, "status")
     if not desired.items() <= current.items():
@@ -276,7 +271,7 @@ def _update(composite: Composite, result: RenderResult, after: dict[int, Value])
         _has_uid(xr.manifest),
     )
     added: list[Value] = []
-    resources = result.composition.resources
+    resources = result.resources
     for name, manifest in resources.items():
         if _key(manifest) in other_keys:
             raise InputError.of(
