@@ -219,12 +219,10 @@ def find_other_revision(composition: Object, xr: Object) -> str | None:
         if manifests.text_at(xr, *place, "compositionUpdatePolicy") == "Manual":
             continue
         selector = ("compositionRevisionSelector", "matchLabels")
-        labels = manifests.labels(composition)
-        for key, value in sorted(manifests.texts_at(xr, *place, *selector).items()):
-            if labels.get(key) != value:
-                other = f'has "{labels[key]}"' if key in labels else "does not have it"
-                return (
-                    f'{manifests.describe(xr)} selects revisions with label {key}="{value}", '
-                    f"the Composition {other}: in a cluster, another revision composes it"
-                )
+        labels = manifests.texts_at(xr, *place, *selector)
+        for label, difference in steps.find_unmatched(composition, labels):
+            return (
+                f"{manifests.describe(xr)} selects revisions with {label}, "
+                f"the Composition {difference}: in a cluster, another revision composes it"
+            )
     return None

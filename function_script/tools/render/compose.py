@@ -213,7 +213,7 @@ def _composed_xr(
     xr: Xr, outcome: PipelineResult, resources: Iterable[Object], unready: list[str]
 ) -> Object:
     """Return the XR's identity, references and status, without the rest of the file."""
-    composed: Object = {"apiVersion": xr.api_version, "kind": xr.kind}
+    composed: Object = {key: xr.file[key] for key in ("apiVersion", "kind")}
     manifests.set_text(composed, xr.name, "metadata", "name")
     manifests.set_text(composed, xr.namespace, "metadata", "namespace")
     references = sorted(resources, key=lambda manifest: _reference_order(manifest, xr))

@@ -174,15 +174,12 @@ def _fatal_error(step: Step, reply: StepResponse, text: str) -> PipelineError:
 
 
 def _event(step: Step, result: fnv1.Result) -> Event:
-    reason = result.reason or COMPOSE
     name = messages.quoted(step.name)
     message = f"Pipeline step {name}: {result.message}"
-    if result.severity == fnv1.SEVERITY_NORMAL:
-        return Event(severity="Normal", reason=reason, message=message)
-    if result.severity == fnv1.SEVERITY_WARNING:
-        return Event(severity="Warning", reason=reason, message=message)
-    message = (
-        f"Pipeline step {name} returned a result of unknown severity "
-        f"(assuming warning): {result.message}"
-    )
-    return Event(severity="Warning", reason=reason, message=message)
+    if result.severity not in {fnv1.SEVERITY_NORMAL, fnv1.SEVERITY_WARNING}:
+        message = (
+            f"Pipeline step {name} returned a result of unknown severity "
+            f"(assuming warning): {result.message}"
+        )
+    severity = "Normal" if result.severity == fnv1.SEVERITY_NORMAL else "Warning"
+    return Event(severity=severity, reason=result.reason or COMPOSE, message=message)

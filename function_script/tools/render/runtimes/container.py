@@ -55,38 +55,37 @@ class Container(model.ServedRuntime):
     def open(self, caller: model.FunctionCaller) -> Server:
         """Start the container, or the one of its name. Raises ProgramError."""
         name = self.name or f"function-script-{secrets.token_hex(6)}"
-        client = _Client(command=self.command, function=self.function)
         try:
-            if self.name and client.exists(name):
-                client.run("start", name)
+            if self.name and self._exists("container", name):
+                self._run("start", name)
             else:
-                self._pull(client, caller)
-                client.run(
+                self._pull(caller)
+                self._run(
                     "run", "--detach", "--name", name, *self._flags(), self.image, "--insecure"
                 )
-            return _RunningContainer(
-                client=client, name=name, cleanup=self.cleanup, address=self._address(client, name)
-            )
+            return _RunningContainer(container=self, name=name, address=self._address(name))
         # Ctrl-C, too: the container may run already, and nobody else knows its name.
         except BaseException:
             if not self.name:
-                client.try_run("rm", "--force", name)
+                self.try_run("rm", "--force", name)
             raise
 
-    def _pull(self, client: _Client, caller: model.FunctionCaller) -> None:
+    def _pull(self, caller: model.FunctionCaller) -> None:
         is_offline = caller.options.servers.packages.pull == "Never"
         # Offline, what is there serves even where the policy is to pull always.
-        is_present = (is_offline or self.pull_policy != "Always") and client.has_image(self.image)
+        is_present = (is_offline or self.pull_policy != "Always") and self._exists(
+            "image", self.image
+        )
         if is_present:
             return
         if is_offline or self.pull_policy == "Never":
             cause = "this command is offline" if is_offline else "the pull policy is Never"
-            raise client.error(
+            raise self._error(
                 f"there is no image {self.image}, and {cause}",
                 hint=f"pull it with: {self.command} pull {self.image}",
             )
         caller.note(f"{self.command} pulls {self.image}")
-        client.run("pull", "--quiet", self.image, timeout_seconds=_PULL_SECONDS)
+        self._run("pull", "--quiet", self.image, timeout_seconds=_PULL_SECONDS)
 
     def _flags(self) -> list[str]:
         flags = [text for pair in self.environment for text in ("--env", pair)]
@@ -95,17 +94,72 @@ class Container(model.ServedRuntime):
         host = f"[{self.publish_address}]" if ":" in self.publish_address else self.publish_address
         return ["--publish", f"{host}::{_PORT}", *flags]
 
-    def _address(self, client: _Client, name: str) -> str:
+    def _address(self, name: str) -> str:
         if self.network:
             return f"{name}:{_PORT}"
         # Docker prints a line for each family of addresses, IPv4 first.
-        lines = client.run("port", name, f"{_PORT}/tcp").split()
+        lines = self._run("port", name, f"{_PORT}/tcp").split()
         if not lines:
-            raise client.error(f"its container publishes no port for {_PORT}")
+            raise self._error(f"its container publishes no port for {_PORT}")
         host, _, port = lines[0].rpartition(":")
         # What listens everywhere is called here.
         local = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(host, host)  # noqa: S104 - compared
         return f"{self.target or local}:{port}"
+
+    def _run(self, *arguments: str, timeout_seconds: float = _COMMAND_SECONDS) -> str:
+        """Return what the command prints. Raises ProgramError if it fails."""
+        result = self.try_run(*arguments, timeout_seconds=timeout_seconds)
+        if result.returncode == 0:
+            return result.stdout
+        raise self._failure(arguments, result.stderr)
+
+    def try_run(
+        self, *arguments: str, timeout_seconds: float = _COMMAND_SECONDS
+    ) -> subprocess.CompletedProcess[str]:
+        """Run the command, whatever it returns. Raises ProgramError if it does not end."""
+        try:
+            return subprocess.run(  # noqa: S603 - a command of the author's machine
+                [self.command, *arguments],
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                stdin=subprocess.DEVNULL,
+                timeout=timeout_seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise self._error(
+                f'"{self.command} {arguments[0]}" did not end within {timeout_seconds:g} s'
+            ) from error
+        except OSError as error:
+            raise self._error(f"{self.command}: {error.strerror or error}") from error
+
+    def _exists(self, kind: Literal["container", "image"], name: str) -> bool:
+        arguments = (kind, "inspect", "--format", "{{.Id}}", name)
+        result = self.try_run(*arguments)
+        text = result.stderr.lower()
+        if result.returncode != 0 and not any(absent in text for absent in _ABSENT):
+            raise self._failure(arguments, result.stderr)
+        return result.returncode == 0
+
+    def _error(
+        self, cause: str, *, hint: str | None = None, notes: Sequence[str] = ()
+    ) -> ProgramError:
+        """Return an error about the function."""
+        message = f'cannot start function "{self.function}": {cause}'
+        return ProgramError(Diagnostic(message=message, hint=hint, notes=tuple(notes)))
+
+    def _failure(self, arguments: Sequence[str], output: str) -> ProgramError:
+        lines = [line.strip() for line in output.splitlines() if line.strip()]
+        if any(text in output.lower() for text in _UNREACHABLE):
+            return self._error(
+                f"{self.command} does not answer",
+                notes=lines[-1:],
+                hint=f"start it, or select another way with --function {self.function}=…",
+            )
+        if arguments[0] == "pull":
+            return self._error(f"{self.command} cannot pull {arguments[-1]}", notes=lines[-1:])
+        return self._error(f'"{self.command} {arguments[0]}" failed', notes=lines[-_LOG_LINES:])
 
 
 def _judge(function: model.FunctionReference) -> model.Suitability:
@@ -176,88 +230,16 @@ def _refuse_flag(what: str, value: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Client:
-    """Runs the command line. An error names the function."""
-
-    command: str
-    function: str
-
-    def run(self, *arguments: str, timeout_seconds: float = _COMMAND_SECONDS) -> str:
-        """Return what the command prints. Raises ProgramError if it fails."""
-        result = self.try_run(*arguments, timeout_seconds=timeout_seconds)
-        if result.returncode == 0:
-            return result.stdout
-        raise self._failure(arguments, result.stderr)
-
-    def try_run(
-        self, *arguments: str, timeout_seconds: float = _COMMAND_SECONDS
-    ) -> subprocess.CompletedProcess[str]:
-        """Run the command, whatever it returns. Raises ProgramError if it does not end."""
-        try:
-            return subprocess.run(  # noqa: S603 - a command of the author's machine
-                [self.command, *arguments],
-                capture_output=True,
-                encoding="utf-8",
-                errors="replace",
-                stdin=subprocess.DEVNULL,
-                timeout=timeout_seconds,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise self.error(
-                f'"{self.command} {arguments[0]}" did not end within {timeout_seconds:g} s'
-            ) from error
-        except OSError as error:
-            raise self.error(f"{self.command}: {error.strerror or error}") from error
-
-    def exists(self, name: str) -> bool:
-        """Report whether there is a container of this name."""
-        return self._inspect("container", name)
-
-    def has_image(self, image: str) -> bool:
-        """Report whether an image is there."""
-        return self._inspect("image", image)
-
-    def _inspect(self, kind: str, name: str) -> bool:
-        arguments = (kind, "inspect", "--format", "{{.Id}}", name)
-        result = self.try_run(*arguments)
-        text = result.stderr.lower()
-        if result.returncode != 0 and not any(absent in text for absent in _ABSENT):
-            raise self._failure(arguments, result.stderr)
-        return result.returncode == 0
-
-    def error(
-        self, cause: str, *, hint: str | None = None, notes: Sequence[str] = ()
-    ) -> ProgramError:
-        """Return an error about the function."""
-        message = f'cannot start function "{self.function}": {cause}'
-        return ProgramError(Diagnostic(message=message, hint=hint, notes=tuple(notes)))
-
-    def _failure(self, arguments: Sequence[str], output: str) -> ProgramError:
-        lines = [line.strip() for line in output.splitlines() if line.strip()]
-        if any(text in output.lower() for text in _UNREACHABLE):
-            return self.error(
-                f"{self.command} does not answer",
-                notes=lines[-1:],
-                hint=f"start it, or select another way with --function {self.function}=…",
-            )
-        if arguments[0] == "pull":
-            return self.error(f"{self.command} cannot pull {arguments[-1]}", notes=lines[-1:])
-        return self.error(f'"{self.command} {arguments[0]}" failed', notes=lines[-_LOG_LINES:])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _RunningContainer:
     """A container that was started."""
 
-    client: _Client
+    container: Container
     name: str
-    cleanup: _Cleanup
     address: str
 
     def read_log(self) -> str:
         """Return the last lines that the function printed."""
-        result = self.client.try_run("logs", "--tail", str(_LOG_LINES), self.name)
+        result = self.container.try_run("logs", "--tail", str(_LOG_LINES), self.name)
         return f"{result.stdout}{result.stderr}".strip()
 
     def stop(self) -> None:
@@ -267,5 +249,5 @@ class _RunningContainer:
             "Stop": ("stop", self.name),
             "Orphan": (),
         }
-        if arguments := commands[self.cleanup]:
-            self.client.try_run(*arguments)
+        if arguments := commands[self.container.cleanup]:
+            self.container.try_run(*arguments)
