@@ -33,7 +33,6 @@ from function_script.tools.render.positions import Origin, composition_input_pat
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.requirements import PipelineInputs
 from function_script.tools.render.xr import XrError
-from function_script.tools.step_inputs import StepInput
 from function_script.tools.validate.catalog import Catalog, is_crd
 from function_script.tools.xrds import is_xrd
 
@@ -56,46 +55,29 @@ class Options:
     programs: Path | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Output:
-    """The ResourceList to write, and the results in it."""
+def run(source: Source, options: Options, pool: Pool) -> tuple[str, Sequence[Result]]:
+    """Run the functionConfig; return the ResourceList to write, and the results in it.
 
-    text: str
-    results: Sequence[Result]
-
-
-def run(source: Source, options: Options, pool: Pool) -> Output:
-    """Run the functionConfig. After an error the items stay as they are.
-
-    Raises FatalError if ``source`` is no ResourceList.
+    After an error the items stay as they are. Raises FatalError if ``source`` is no ResourceList.
     """
     request = resource_list.parse(source)
-    notes: list[Result] = []
-    values = list(request.items)
+    results: list[Result] = []
+    values: Sequence[Value] | None = None
     try:
         function = program.read(request.config, options.directory, options.project)
-        values = _Run(function, options, pool, notes).apply(resource_list.read_items(request.items))
-    except _FailureError as failure:
-        notes += failure.results
+        items = resource_list.read_items(request.items)
+        values = _Run(function, options, pool, results).apply(items)
     except FatalError as error:
-        notes += [
+        results += [
             Result(severity="error", problem=problem, subject=request.config)
             for problem in error.diagnostics
         ]
-    text = request.write(values, [note.to_object() for note in notes])
-    return Output(text=text, results=notes)
-
-
-class _FailureError(Exception):
-    """The run ended with results of severity error."""
-
-    def __init__(self, problems: Sequence[Result]) -> None:
-        super().__init__()
-        self.results = problems
+    after = request.items if values is None else values
+    return request.write(after, [result.to_object() for result in results]), results
 
 
 class _Run:
-    """One functionConfig over the items of a list; ``notes`` receives warnings and events."""
+    """One functionConfig over the items of a list; ``notes`` receives problems and events."""
 
     def __init__(
         self,
@@ -109,8 +91,11 @@ class _Run:
         self._pool = pool
         self._notes = notes
 
-    def apply(self, before: Sequence[Item]) -> list[Value]:
-        """Return the new items: changed ones in their place, new ones at the end."""
+    def apply(self, before: Sequence[Item]) -> list[Value] | None:
+        """Return the new items: changed ones in their place, new ones at the end.
+
+        None: an XR cannot be rendered, and ``notes`` has the reason. Raises FatalError.
+        """
         function = self._function
         composites = resource_list.find_composites(before, function.value, function.type)
         if not composites:
@@ -121,6 +106,8 @@ class _Run:
         added: list[Value] = []
         for composite in composites:
             rendering = self._render(composite)
+            if rendering is None:
+                return None
             result = rendering.result
             for event in list_notable(result):
                 self._note(event.severity, Diagnostic(message=event.message), composite.xr)
@@ -129,7 +116,7 @@ class _Run:
                 self._delete(composite, rendering, after)
         return [*after.values(), *added]
 
-    def _render(self, composite: Composite) -> Rendering:
+    def _render(self, composite: Composite) -> Rendering | None:
         composition = self._function.composition(composite.xr.manifest)
         packages = functions.select(item.manifest for item in composite.others)
         options = self._options.rendering
@@ -141,15 +128,14 @@ class _Run:
             if rendering.result.failure is not None:
                 raise rendering.result.failure
         except XrError as error:
-            raise _FailureError(
-                [_of_xr("error", each, composite.xr) for each in error.diagnostics]
-            ) from error
+            self._notes += (_of_xr("error", each, composite.xr) for each in error.diagnostics)
+            return None
         except PipelineError as error:
-            raise _FailureError(
-                [self._of_step(each, error.step) for each in error.diagnostics]
-            ) from error
+            self._notes += (self._of_step(each, error.step) for each in error.diagnostics)
+            return None
         except (InputError, DocumentError, LimitError) as error:
-            raise _FailureError([*map(self._of_composition, error.diagnostics)]) from error
+            self._notes += map(self._of_composition, error.diagnostics)
+            return None
         for problem, severity in validation.validate(rendering, Catalog(inputs.definitions)):
             self._notes.append(
                 self._of_config("info" if severity == "note" else "warning", problem)
@@ -219,17 +205,15 @@ class _Run:
 
     def _of_step(self, problem: Diagnostic, step: steps.Step) -> Result:
         """Return the result of a problem in a step's program or input."""
-        function = self._function
+        function, origin = self._function, self._origin()
         path = function.own_path(composition_input_path(step))
         span, value = problem.span, step.input or {}
         inner = None if span is None else author_positions.find_text(span, value)
         inner = inner or objects.read_path(problem.field)[1:]
         field_path = function.config_path((*path, *inner))
-        if function.document is not None:
-            step_input = StepInput(
-                step=step.name, value=value, document=function.document, path=path
-            )
-            problem = author_positions.map_to_source(problem, step_input, self._options.programs)
+        if origin is not None:
+            step_input = origin.input_of(step)
+            problem = author_positions.map_to_source(problem, step_input, origin.programs)
         elif span is not None and inner:
             name = format_path(field_path)
             problem = replace(problem, span=replace(span, name=name))
