@@ -63,11 +63,11 @@ def krm(**flags: Unpack[render_options.PipelineFlags]) -> int:
             programs=paths.programs or local_pool.programs_beside(config),
         )
         with rendering.servers:
-            output = tool.run(source, run_options, sandbox)
-    terminal.echo_exact(output.text)
+            text, results = tool.run(source, run_options, sandbox)
+    terminal.echo_exact(text)
     has_error = False
     # Errors and warnings go to stderr, for kustomize shows no results.
-    for result in output.results:
+    for result in results:
         if result.severity != "info":
             has_error = has_error or result.severity == "error"
             if terminal.form() != "text":

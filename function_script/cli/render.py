@@ -153,8 +153,9 @@ def render(**flags: Unpack[_Flags]) -> int:
         if xrd is not None and flags["xrd"] is None and not is_own:
             terminal.echo_note(f'the XRD is "{xrd}"; --xrd none renders without it')
         if flags["explain_functions"]:
-            explanation = command.explain_composition(_paths(flags), run_options)
-            return render_options.print_explanation(explanation)
+            return render_options.print_choices(
+                *command.explain_composition(_paths(flags), run_options)
+            )
         with run_options.rendering.servers:
             if flags["watch"]:
                 _watch(flags, run_options, pool)
@@ -344,8 +345,7 @@ def render_operation(**flags: Unpack[_OperationFlags]) -> int:
             watched=flags["watched_resource"] or base.watched,
         )
         if flags["explain_functions"]:
-            explanation = command.explain_operation(paths, run_options)
-            return render_options.print_explanation(explanation)
+            return render_options.print_choices(*command.explain_operation(paths, run_options))
         with run_options.rendering.servers:
             terminal.echo_exact(command.render_operation(paths, run_options, pool))
     return exit_codes.OK

@@ -6,7 +6,7 @@ The command modules import this to declare their flags, so it must import nothin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -19,8 +19,9 @@ from function_script.tools import project
 
 if TYPE_CHECKING:
     from function_script.sandbox import Pool
+    from function_script.texts.diagnostics import Diagnostic
     from function_script.tools.render.command import Options
-    from function_script.tools.render.functions import Explanation
+    from function_script.tools.render.functions import Choice
     from function_script.tools.render.loading import PipelinePaths
 
 Paths = TypeVar("Paths", bound="PipelinePaths")
@@ -203,13 +204,11 @@ def open_sandbox(
     return pool
 
 
-def print_explanation(explanation: Explanation) -> int:
+def print_choices(choices: Iterable[Choice], problems: Sequence[Diagnostic]) -> int:
     """Print how functions would run, and the problems of others. Return the exit code."""
-    for line in explanation.lines:
-        terminal.echo(line)
-    if not explanation.problems:
-        return exit_codes.OK
-    return exit_codes.report_problem(InputError(*explanation.problems))
+    for choice in choices:
+        terminal.echo(choice.explain())
+    return exit_codes.report_problem(InputError(*problems)) if problems else exit_codes.OK
 
 
 def context_files(flags: PipelineFlags) -> list[tuple[str, Path]]:

@@ -125,12 +125,18 @@ def check_other(value: Object, api_version: str) -> list[Problem]:
 def find_metadata_problems(value: Object) -> list[Problem]:
     """Return what another function cannot decode of its input's metadata."""
     from function_script.tools.render.builtin import decoding  # noqa: PLC0415 - only they need it
+    from function_script.tools.validate import builtin  # noqa: PLC0415 - as above
 
     metadata = value.get("metadata")
     if not isinstance(metadata, dict):
         # Another type is a violation of the schema.
         return []
-    return decoding.find_problems(metadata, "ObjectMeta", "metadata", is_strict=True)
+    schema = builtin.find_schema("v1", "Namespace") or {}
+    of_metadata = manifests.object_at(schema, "properties", "metadata")
+    return [
+        *decoding.find_problems(metadata, of_metadata, "metadata", is_json=True),
+        *(Problem(at, "unknown field") for at, _ in builtin.find_unknown_metadata(value, schema)),
+    ]
 
 
 def _check_against(value: Object, schema: Object) -> list[Problem]:

@@ -67,7 +67,7 @@ def find_places(rendering: Rendering, source: Source) -> dict[tuple[int, str], s
         if name is None or span is None or span.name != source.name:
             continue
         *parent, key = path
-        manifest = rendering.result.composition.resources.get(name, {})
+        manifest = rendering.result.resources.get(name, {})
         schema = builtin.find_schema(*objects.api_version_and_kind(manifest)) or {}
         holder = structural_schema.find(schema, parent) or {}
         if path[0] in {"apiVersion", "kind", "metadata"} or not isinstance(key, str):

@@ -48,9 +48,9 @@ def to_outcome(rendering: Rendering) -> Object:
     ``requirements`` are those of all steps.
     """
     result, responses = rendering.result, rendering.responses
-    xr = manifests.copy(result.xr, conditions.with_times_replaced(result.composition.xr))
+    xr = manifests.copy(result.file, conditions.with_times_replaced(result.xr))
     status = manifests.object_at(xr, "status")
-    resources = result.composition.resources
+    resources = result.resources
     names = {old: manifests.resource_name(resources[old]) or old for old in resources}
     *_, last = (fnv1.RunFunctionResponse(), *responses.values())
     desired = last.desired.resources
@@ -76,7 +76,7 @@ def find_writer(rendering: Rendering, path: objects.Path) -> Note | str | None:
 
     For one that does not exist it is the line of the nearest field above it.
     """
-    resources = rendering.result.composition.resources
+    resources = rendering.result.resources
     resource, below = None, path[1:]
     match path:
         case ("resources", str(name), *_):

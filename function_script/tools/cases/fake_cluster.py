@@ -19,8 +19,9 @@ from function_script.texts.problems import suggest
 from function_script.tools import manifests
 from function_script.tools.cases.loader import ObjectLoader
 from function_script.tools.cases.model import Located, Setup, Step, XrPart
-from function_script.tools.render import RenderInputs, RenderResult, conditions
+from function_script.tools.render import RenderInputs, conditions
 from function_script.tools.render import xr as xrs
+from function_script.tools.render.compose import RenderResult
 
 # Crossplane does not own these fields of a composed resource, or of its metadata.
 _UNOWNED: Final = ("apiVersion", "kind", "status")
@@ -127,7 +128,7 @@ def before_step(cluster: FakeCluster, step: Step) -> FakeCluster:
 
 def after_step(cluster: FakeCluster, setup: Setup, result: RenderResult) -> FakeCluster:
     """Return the state after a pipeline: composed resources exist, the XR has its status."""
-    resources = result.composition.resources.values()
+    resources = result.resources.values()
     composed = {manifests.resource_name(manifest): manifest for manifest in resources}
     foreign = {}
     for name, manifest in composed.items():
@@ -135,11 +136,11 @@ def after_step(cluster: FakeCluster, setup: Setup, result: RenderResult) -> Fake
         old_name = manifests.annotation(manifest, manifests.RESOURCE_NAME)
         foreign[name] = cluster.foreign.get(name, cluster.foreign.get(old_name, {}))
     # Crossplane set references, status and selection of the XR.
-    applied = manifests.copy(result.composition.xr)
+    applied = manifests.copy(result.xr)
     machinery = xrs.machinery(is_legacy=xrs.is_legacy(setup.xrd))
     composition = manifests.name(setup.program.composition)
     manifests.set_text(applied, composition, *machinery, "compositionRef", "name")
-    label = {manifests.COMPOSITE: manifests.name(result.xr)}
+    label = {manifests.COMPOSITE: manifests.name(result.file)}
     manifests.add_texts(applied, label, "metadata", "labels")
     return replace(cluster, applied=applied, foreign=foreign, composed=composed)
 

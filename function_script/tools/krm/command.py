@@ -22,19 +22,17 @@ from function_script.tools.krm.resource_list import Composite, Item, Result, Sev
 from function_script.tools.project import Project
 from function_script.tools.render import (
     RenderInputs,
-    RenderResult,
     functions,
     renderer,
     steps,
     validation,
 )
-from function_script.tools.render.compose import unready_event
+from function_script.tools.render.compose import RenderResult, list_notable
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.positions import Origin, composition_input_path
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.requirements import PipelineInputs
 from function_script.tools.render.xr import XrError
-from function_script.tools.step_inputs import StepInput
 from function_script.tools.validate.catalog import Catalog, is_crd
 from function_script.tools.xrds import is_xrd
 
@@ -57,46 +55,29 @@ class Options:
     programs: Path | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Output:
-    """The ResourceList to write, and the results in it."""
+def run(source: Source, options: Options, pool: Pool) -> tuple[str, Sequence[Result]]:
+    """Run the functionConfig; return the ResourceList to write, and the results in it.
 
-    text: str
-    results: Sequence[Result]
-
-
-def run(source: Source, options: Options, pool: Pool) -> Output:
-    """Run the functionConfig. After an error the items stay as they are.
-
-    Raises FatalError if ``source`` is no ResourceList.
+    After an error the items stay as they are. Raises FatalError if ``source`` is no ResourceList.
     """
     request = resource_list.parse(source)
-    notes: list[Result] = []
-    values = list(request.items)
+    results: list[Result] = []
+    values: Sequence[Value] | None = None
     try:
         function = program.read(request.config, options.directory, options.project)
-        values = _Run(function, options, pool, notes).apply(resource_list.read_items(request.items))
-    except _FailureError as failure:
-        notes += failure.results
+        items = resource_list.read_items(request.items)
+        values = _Run(function, options, pool, results).apply(items)
     except FatalError as error:
-        notes += [
+        results += [
             Result(severity="error", problem=problem, subject=request.config)
             for problem in error.diagnostics
         ]
-    text = request.write(values, [note.to_object() for note in notes])
-    return Output(text=text, results=notes)
-
-
-class _FailureError(Exception):
-    """The run ended with results of severity error."""
-
-    def __init__(self, problems: Sequence[Result]) -> None:
-        super().__init__()
-        self.results = problems
+    after = request.items if values is None else values
+    return request.write(after, [result.to_object() for result in results]), results
 
 
 class _Run:
-    """One functionConfig over the items of a list; ``notes`` receives warnings and events."""
+    """One functionConfig over the items of a list; ``notes`` receives problems and events."""
 
     def __init__(
         self,
@@ -110,8 +91,11 @@ class _Run:
         self._pool = pool
         self._notes = notes
 
-    def apply(self, before: Sequence[Item]) -> list[Value]:
-        """Return the new items: changed ones in their place, new ones at the end."""
+    def apply(self, before: Sequence[Item]) -> list[Value] | None:
+        """Return the new items: changed ones in their place, new ones at the end.
+
+        None: an XR cannot be rendered, and ``notes`` has the reason. Raises FatalError.
+        """
         function = self._function
         composites = resource_list.find_composites(before, function.value, function.type)
         if not composites:
@@ -122,19 +106,17 @@ class _Run:
         added: list[Value] = []
         for composite in composites:
             rendering = self._render(composite)
+            if rendering is None:
+                return None
             result = rendering.result
-            # The state of composed resources is a cluster's.
-            unready = {unready_event(name) for name in result.composition.resources}
-            for event in result.composition.events:
-                if event not in unready:
-                    problem = Diagnostic(message=event.message)
-                    self._note(event.severity, problem, composite.xr)
+            for event in list_notable(result):
+                self._note(event.severity, Diagnostic(message=event.message), composite.xr)
             if result.requirements is not None:
                 added += _update(composite, result, after)
                 self._delete(composite, rendering, after)
         return [*after.values(), *added]
 
-    def _render(self, composite: Composite) -> Rendering:
+    def _render(self, composite: Composite) -> Rendering | None:
         composition = self._function.composition(composite.xr.manifest)
         packages = functions.select(item.manifest for item in composite.others)
         options = self._options.rendering
@@ -146,15 +128,14 @@ class _Run:
             if rendering.result.failure is not None:
                 raise rendering.result.failure
         except XrError as error:
-            raise _FailureError(
-                [_of_xr("error", each, composite.xr) for each in error.diagnostics]
-            ) from error
+            self._notes += (_of_xr("error", each, composite.xr) for each in error.diagnostics)
+            return None
         except PipelineError as error:
-            raise _FailureError(
-                [self._of_step(each, error.step) for each in error.diagnostics]
-            ) from error
+            self._notes += (self._of_step(each, error.step) for each in error.diagnostics)
+            return None
         except (InputError, DocumentError, LimitError) as error:
-            raise _FailureError([*map(self._of_composition, error.diagnostics)]) from error
+            self._notes += map(self._of_composition, error.diagnostics)
+            return None
         for problem, severity in validation.validate(rendering, Catalog(inputs.definitions)):
             self._notes.append(
                 self._of_config("info" if severity == "note" else "warning", problem)
@@ -208,7 +189,7 @@ class _Run:
         stale = [
             item
             for name, item in composite.composed.items()
-            if name not in rendering.result.composition.resources
+            if name not in rendering.result.resources
         ]
         if stale and rendering.skipped:
             message = f'nothing is deleted, because step "{rendering.skipped[0]}" was left out'
@@ -224,17 +205,15 @@ class _Run:
 
     def _of_step(self, problem: Diagnostic, step: steps.Step) -> Result:
         """Return the result of a problem in a step's program or input."""
-        function = self._function
+        function, origin = self._function, self._origin()
         path = function.own_path(composition_input_path(step))
         span, value = problem.span, step.input or {}
         inner = None if span is None else author_positions.find_text(span, value)
         inner = inner or objects.read_path(problem.field)[1:]
         field_path = function.config_path((*path, *inner))
-        if function.document is not None:
-            step_input = StepInput(
-                step=step.name, value=value, document=function.document, path=path
-            )
-            problem = author_positions.map_to_source(problem, step_input, self._options.programs)
+        if origin is not None:
+            step_input = origin.input_of(step)
+            problem = author_positions.map_to_source(problem, step_input, origin.programs)
         elif span is not None and inner:
             name = format_path(field_path)
             problem = replace(problem, span=replace(span, name=name))
@@ -264,7 +243,7 @@ def _of_xr(severity: Severity, problem: Diagnostic, xr: Item) -> Result:
 def _update(composite: Composite, result: RenderResult, after: dict[int, Value]) -> list[Value]:
     """Write what an XR composes into ``after``, by index; return the items that are new."""
     xr = composite.xr
-    status = manifests.object_at(result.composition.xr, "status")
+    status = manifests.object_at(result.xr, "status")
     desired = {key: item for key, item in status.items() if key not in _RECORDS}
     current = manifests.object_at(xr.value, "status")
     if not desired.items() <= current.items():
@@ -276,7 +255,7 @@ def _update(composite: Composite, result: RenderResult, after: dict[int, Value])
         _has_uid(xr.manifest),
     )
     added: list[Value] = []
-    resources = result.composition.resources
+    resources = result.resources
     for name, manifest in resources.items():
         if _key(manifest) in other_keys:
             raise InputError.of(

@@ -73,7 +73,7 @@ def find(
 
     Raises UnknownError if what becomes of an object is not known, or a rule cannot be evaluated.
     """
-    old, new = before.result.composition.resources, after.result.composition.resources
+    old, new = before.result.resources, after.result.resources
     added = {name: new[name] for name in new if name not in old and name not in observed}
     changes: list[Change] = []
     for name, live in observed.items():
@@ -105,7 +105,7 @@ def find(
     effect = effects.apply(None, status_of(before), status, catalog)
     changes += _locate(after.positions, None, status, effect.changes)
     if effect.changes:
-        refusals += _list_violations({**after.result.xr, **status}, catalog, "status")
+        refusals += _list_violations({**after.result.file, **status}, catalog, "status")
     return Outcome(changes=changes, refusals=refusals, manifests=remaining)
 
 
@@ -118,7 +118,7 @@ def add_later(
     """
     generated = [
         manifests.name(manifest)
-        for name, manifest in after.result.composition.resources.items()
+        for name, manifest in after.result.resources.items()
         if name not in observed and _has_generated_name(name, manifest)
     ]
     first_effects = {_effect(each) for each in first.changes}
@@ -205,7 +205,7 @@ def find_drift(
 
     ``is_hidden``: of those that the objects do not have, the names may be data of a Secret.
     """
-    desired = before.result.composition.resources
+    desired = before.result.resources
     for name in (each for each in observed if each in desired):
         live = observed[name]
         for path in effects.find_drift(live, desired[name], catalog):
@@ -215,7 +215,7 @@ def find_drift(
 
 def status_of(rendering: Rendering) -> Object:
     """Return the XR's status without conditions, which a cluster decides."""
-    status = manifests.object_at(rendering.result.composition.xr, "status")
+    status = manifests.object_at(rendering.result.xr, "status")
     return {"status": {key: value for key, value in status.items() if key != "conditions"}}
 
 

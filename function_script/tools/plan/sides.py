@@ -120,18 +120,18 @@ class Renderings:
         answers: Answers = {}
         rendering = first
         for _ in range(_MAX_STAGES):
-            composition = rendering.result.composition
+            result = rendering.result
             current = {
                 manifests.annotation(each, manifests.RESOURCE_NAME): each
                 for each in inputs.observed
             }
             observed = [
                 manifests.copy(current.get(name, {}), manifest)
-                for name, manifest in composition.resources.items()
+                for name, manifest in result.resources.items()
             ]
             for each in observed:
                 conditions.mark(each, [conditions.SYNCED, conditions.AVAILABLE])
-            xr = manifests.copy(inputs.xr, composition.xr)
+            xr = manifests.copy(inputs.xr, result.xr)
             following = replace(inputs, xr=xr, observed=observed)
             if rendering.result.failure or following == inputs:
                 return rendering
@@ -163,4 +163,4 @@ def answer(rendering: Rendering) -> tuple[Mapping[str, Object], Object, str]:
     """Return what Crossplane acts on."""
     result = rendering.result
     failure = "" if result.failure is None else result.failure.diagnostics[0].message
-    return result.composition.resources, result.composition.xr, failure
+    return result.resources, result.xr, failure

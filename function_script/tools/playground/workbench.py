@@ -28,6 +28,7 @@ from function_script.tools.render import (
     steps,
     validation,
 )
+from function_script.tools.render.compose import RenderResult
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.positions import Origin, Position
 from function_script.tools.render.renderer import Renderer, Rendering
@@ -265,7 +266,7 @@ def _to_page(rendering: Rendering, inputs: render.RenderInputs) -> Object:
 
 def _print(rendering: Rendering) -> Iterator[tuple[str | None, str]]:
     """Yield the YAML of the XR, which has no name, and of the composed resources."""
-    names = (None, *sorted(rendering.result.composition.resources))
+    names = (None, *sorted(rendering.result.resources))
     manifests = output.documents(rendering.result, output.OutputOptions(full_xr=True))
     for name, value in zip(names, manifests, strict=True):
         yield name, documents.to_yaml(value)
@@ -342,7 +343,7 @@ def _expect_outcome(outcome: Object) -> Object:
 
 
 def _build_graph(
-    result: render.RenderResult,
+    result: RenderResult,
     outcome: Object,
     observed: Sequence[Object],
     waiting: Sequence[Blocked],
@@ -352,21 +353,21 @@ def _build_graph(
     States: ready, unready, waiting, and deleted for a resource that exists and is no longer
     composed.
     """
-    composed = result.composition.resources
+    composed = result.resources
     resources = {
         manifests.resource_name(composed[name]) or name: composed[name] for name in composed
     }
     ready = objects.find_path(outcome, ("ready",))
     is_ready = ready if isinstance(ready, dict) else {}
     state = "ready" if comparison.is_ready(outcome) else "unready"
-    root = _node(_XR_ID, manifests.name(result.xr), result.xr, state)
+    root = _node(_XR_ID, manifests.name(result.file), result.file, state)
     nodes: list[Value] = [root]
     for name in sorted(resources):
         state = "ready" if is_ready.get(name) is True else "unready"
         nodes.append(_node(_node_id(name), name, resources[name], state))
     blocked = {each.subject: each for each in waiting if each.subject not in resources}
     # A document about the XR itself is named by its kind.
-    if own := blocked.pop(objects.api_version_and_kind(result.xr)[1], None):
+    if own := blocked.pop(objects.api_version_and_kind(result.file)[1], None):
         root["note"] = own.reason
     for name, each in blocked.items():
         nodes.append({**_node(_node_id(name), name, {}, "waiting"), "note": each.reason})

@@ -4,8 +4,8 @@ Everything is loaded before, and the functions are called by a callable: nothing
 sandboxes, networks or files.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
@@ -13,7 +13,13 @@ from function_script.texts.source import Span
 from function_script.tools import manifests
 from function_script.tools.render import messages, pipeline, steps
 from function_script.tools.render import xr as xrs
-from function_script.tools.render.compose import Composition, compose, failed, untouched
+from function_script.tools.render.compose import (
+    RenderResult,
+    compose,
+    failed,
+    list_selections,
+    untouched,
+)
 from function_script.tools.render.requirements import PipelineInputs, RequirementSource, Runner
 from function_script.tools.render.xr import Xr, XrError
 
@@ -39,14 +45,6 @@ class RenderInputs(PipelineInputs):
     report: Callable[[Diagnostic, str], None] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenderResult(pipeline.ReconcileResult):
-    """The XR of the inputs with its XRD's defaults, and what is composed for it."""
-
-    xr: Object
-    composition: Composition
-
-
 def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
     """Run the pipeline and compose; return a result after a FATAL result, too.
 
@@ -57,8 +55,7 @@ def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
     xrs.check_observed(xr, inputs.observed, inputs.spans)
     xrs.prepare(xr, inputs.composition, inputs.observed)
     if xr.is_paused or xr.is_deleted:
-        composition = untouched(xr)
-        return RenderResult(xr=xr.file, composition=composition, events=composition.events)
+        return untouched(xr)
     # A step may require the XR and its composed resources, which are objects of the cluster, too.
     source = RequirementSource.build(inputs, [xr.manifest, *inputs.observed])
     observed: dict[str, Object] = {}
@@ -74,20 +71,12 @@ def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
         state.composite.connection_details.update(_find_details(xr.manifest, source))
     for name, manifest in observed.items():
         state.resources[name].connection_details.update(_find_details(manifest, source))
-    start = pipeline.InitialState(
-        observed=state, context=inputs.context, desired=messages.state(inputs.desired)
-    )
-    outcome = pipeline.run(pipeline_steps, start, source, runner)
+    start = messages.start(inputs.context, messages.state(inputs.desired))
+    outcome = pipeline.run(pipeline_steps, state, start, source, runner)
     is_failed = outcome.failure is not None
-    composition = failed(xr, outcome) if is_failed else compose(xr, observed, outcome)
-    return RenderResult(
-        xr=xr.file,
-        composition=composition,
-        events=(*_selection_events(xr, inputs.composition), *composition.events),
-        context=outcome.context,
-        requirements=source,
-        failure=outcome.failure,
-    )
+    result = failed(xr, outcome) if is_failed else compose(xr, observed, outcome)
+    events = (*list_selections(xr, inputs.composition), *result.events)
+    return replace(result, events=events)
 
 
 def _identify(inputs: RenderInputs) -> Xr:
@@ -128,13 +117,3 @@ def _find_details(manifest: Object, source: RequirementSource) -> dict[str, byte
     namespace = manifests.namespace(manifest) or manifests.text_at(reference, "namespace")
     secret = source.store.find("v1", "Secret", namespace, manifests.text_at(reference, "name"))
     return {} if secret is None else messages.secret_data(secret)
-
-
-def _selection_events(xr: Xr, composition: Object) -> Iterator[pipeline.Event]:
-    """Yield the events that Crossplane emits before the pipeline runs."""
-    if xr.is_requested:
-        message = "Handling reconcile request"
-        yield pipeline.Event(severity="Normal", reason="ReconcileRequestHandled", message=message)
-    if xr.selects_anew:
-        message = f"Successfully selected composition: {manifests.name(composition)}"
-        yield pipeline.Event(severity="Normal", reason="SelectComposition", message=message)

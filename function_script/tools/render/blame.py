@@ -77,7 +77,7 @@ class Blame:
 
     def _named(self) -> Iterator[tuple[str | None, Object]]:
         """Yield the XR and the composed resources with their names, in the order of printing."""
-        resources = self.rendering.result.composition.resources
+        resources = self.rendering.result.resources
         yield from zip((None, *sorted(resources)), self.documents, strict=False)
 
     def _rows(self, name: str | None, document: Object) -> Iterator[tuple[str, str]]:
@@ -131,7 +131,7 @@ class Blame:
                 yield f"{source}: {format_path(path)}"
 
     def _describe_xr(self, path: Path) -> str:
-        value = objects.find_path(self.rendering.result.xr, path)
+        value = objects.find_path(self.rendering.result.file, path)
         text = f"{format_path(path)}: {_to_json(objects.deep_copy(value))}"
         if objects.find_path(self.xr.value, path) is None:
             reason = "the XR lacks it" if value is None else "a default of the XRD"

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from pathlib import Path
+from typing import Final, TypeAlias
 
 from function_script import documents
 from function_script.documents import Document
@@ -53,8 +54,8 @@ def render_composition(paths: loading.RenderPaths, options: Options, pool: Pool)
 
     The pool is needed for that, too. Raises FatalError, positions in the files.
     """
-    programs = paths.programs or local_pool.programs_beside(paths.composition)
-    composition = loading.load_one(paths.composition, "a Composition", paths.project)
+    origin = _open(paths.composition, "a Composition", paths)
+    composition = origin.document
     xr = loading.load_one(paths.xr, "an XR", paths.project)
 
     def locate(problem: Diagnostic) -> Diagnostic:
@@ -75,14 +76,13 @@ def render_composition(paths: loading.RenderPaths, options: Options, pool: Pool)
     inputs = loading.load_inputs(paths, composition, xr, notes)
     if not options.skips_xr_validation:
         inputs = replace(inputs, report=report)
-    origin = Origin(document=composition, programs=programs, locate_xr=locate)
+    origin = replace(origin, locate_xr=locate)
     with origin.map_errors():
         index = _load_functions(steps.parse(inputs.composition), paths, options)
     rendering = Renderer(pool, index, options.rendering).render(inputs, origin)
-    result = rendering.result
     if not options.rendering.is_quiet:
         _print_problems(rendering, inputs, options, notes)
-    printed = output.documents(result, options.output)
+    printed = output.documents(rendering.result, options.output)
     return blame.Blame(rendering=rendering, documents=printed, xr=xr)
 
 
@@ -113,8 +113,8 @@ def _print_problems(
 
 def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool) -> str:
     """Run an Operation and return a YAML stream. Raises FatalError, positions in the files."""
-    programs = paths.programs or local_pool.programs_beside(paths.operation)
-    document = loading.load_one(paths.operation, "an Operation", paths.project)
+    origin = _open(paths.operation, "an Operation", paths)
+    document = origin.document
     manifest = operation.to_operation(document.value)
     inputs = loading.load_shared(paths, operation.OperationInputs(operation=manifest))
     if paths.watched is not None:
@@ -127,7 +127,7 @@ def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool
     def find_input(step: steps.Step) -> objects.Path:
         return (*prefix, *positions.composition_input_path(step))
 
-    origin = Origin(document=document, programs=programs, find_input=find_input)
+    origin = replace(origin, find_input=find_input)
     with origin.map_errors():
         if template:
             # Problems are at the fields of the template, so it is parsed first.
@@ -140,20 +140,31 @@ def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool
     )
 
 
-def explain_composition(paths: loading.RenderPaths, options: Options) -> functions.Explanation:
-    """Explain how the functions of a Composition would run. Raises FatalError."""
-    composition = loading.load_one(paths.composition, "a Composition", paths.project)
-    programs = paths.programs or local_pool.programs_beside(paths.composition)
-    with Origin(document=composition, programs=programs).map_errors():
-        return functions.explain(steps.parse(composition.value), _load_index(paths, options))
+_Choices: TypeAlias = tuple[Sequence[functions.Choice], Sequence[Diagnostic]]
 
 
-def explain_operation(paths: loading.OperationPaths, options: Options) -> functions.Explanation:
-    """Explain how the functions of an Operation, or of its template, would run."""
-    document = loading.load_one(paths.operation, "an Operation", paths.project)
-    template = manifests.object_at(document.value, "spec", _TEMPLATE)
-    pipeline = steps.parse_operation(template or document.value)
-    return functions.explain(pipeline, _load_index(paths, options))
+def explain_composition(paths: loading.RenderPaths, options: Options) -> _Choices:
+    """Return how the functions of a Composition would run, and the problems of the others.
+
+    Raises FatalError.
+    """
+    origin = _open(paths.composition, "a Composition", paths)
+    with origin.map_errors():
+        pipeline = steps.parse(origin.document.value)
+        return functions.choose(pipeline, _load_index(paths, options))
+
+
+def explain_operation(paths: loading.OperationPaths, options: Options) -> _Choices:
+    """`explain_composition` for an Operation, or its template."""
+    value = _open(paths.operation, "an Operation", paths).document.value
+    pipeline = steps.parse_operation(manifests.object_at(value, "spec", _TEMPLATE) or value)
+    return functions.choose(pipeline, _load_index(paths, options))
+
+
+def _open(file: Path, what: str, paths: loading.PipelinePaths) -> Origin:
+    """Load the document of a pipeline. Raises FatalError."""
+    programs = paths.programs or local_pool.programs_beside(file)
+    return Origin(document=loading.load_one(file, what, paths.project), programs=programs)
 
 
 def _load_functions(
@@ -208,12 +219,10 @@ def find_other_revision(composition: Object, xr: Object) -> str | None:
         if manifests.text_at(xr, *place, "compositionUpdatePolicy") == "Manual":
             continue
         selector = ("compositionRevisionSelector", "matchLabels")
-        labels = manifests.labels(composition)
-        for key, value in sorted(manifests.texts_at(xr, *place, *selector).items()):
-            if labels.get(key) != value:
-                other = f'has "{labels[key]}"' if key in labels else "does not have it"
-                return (
-                    f'{manifests.describe(xr)} selects revisions with label {key}="{value}", '
-                    f"the Composition {other}: in a cluster, another revision composes it"
-                )
+        labels = manifests.texts_at(xr, *place, *selector)
+        for label, difference in steps.find_unmatched(composition, labels):
+            return (
+                f"{manifests.describe(xr)} selects revisions with {label}, "
+                f"the Composition {difference}: in a cluster, another revision composes it"
+            )
     return None

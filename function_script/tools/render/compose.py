@@ -1,7 +1,8 @@
 """Turn desired state into composed resources, the XR and events, by Crossplane's rules."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
 
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
@@ -11,24 +12,28 @@ from function_script.tools import manifests
 from function_script.tools.render import conditions, messages
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.conditions import Condition
-from function_script.tools.render.pipeline import COMPOSE, Event, PipelineResult
+from function_script.tools.render.pipeline import COMPOSE, Event, PipelineResult, ReconcileResult
 from function_script.tools.render.xr import Xr
+
+_REQUESTED: Final = "ReconcileRequestHandled"
+_SELECTED: Final = "SelectComposition"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Composition:
-    """The XR, the composed resources by name, and the events in their order.
+class RenderResult(ReconcileResult):
+    """The XR, and the composed resources by name.
 
-    ``deleted`` are observed resources that are no longer desired.
+    ``file`` is the XR of the inputs with its XRD's defaults. ``deleted`` are observed resources
+    that are no longer desired.
     """
 
+    file: Object
     xr: Object
-    resources: Mapping[str, Object]
-    events: tuple[Event, ...]
+    resources: Mapping[str, Object] = field(default_factory=dict)
     deleted: tuple[Object, ...] = ()
 
 
-def compose(xr: Xr, observed: Mapping[str, Object], outcome: PipelineResult) -> Composition:
+def compose(xr: Xr, observed: Mapping[str, Object], outcome: PipelineResult) -> RenderResult:
     """Compose what the pipeline desires. Raises DocumentError if Crossplane refuses a resource."""
     desired = outcome.desired.resources
     resources: dict[str, Object] = {}
@@ -45,16 +50,19 @@ def compose(xr: Xr, observed: Mapping[str, Object], outcome: PipelineResult) -> 
         _set_name(manifest, name, xr)
         resources[name] = manifest
     unready = [name for name in sorted(desired) if desired[name].ready != fnv1.READY_TRUE]
-    return Composition(
+    return RenderResult(
+        file=xr.file,
         xr=_composed_xr(xr, outcome, resources.values(), unready),
         resources=resources,
-        events=(*outcome.events, *overridden, *map(unready_event, unready)),
+        events=(*outcome.events, *overridden, *map(_unready_event, unready)),
         # What has no controller is not Crossplane's to delete.
         deleted=tuple(
             _without_labels(manifest)
             for name, manifest in sorted(observed.items())
             if name not in desired and manifests.controller(manifest) is not None
         ),
+        context=outcome.context,
+        requirements=outcome.requirements,
     )
 
 
@@ -69,7 +77,7 @@ def _without_labels(manifest: Object) -> Object:
     return {**manifest, "metadata": {**metadata, "labels": others}}
 
 
-def failed(xr: Xr, outcome: PipelineResult) -> Composition:
+def failed(xr: Xr, outcome: PipelineResult) -> RenderResult:
     """Return the XR with its conditions and no resources, as after a FATAL result."""
     cause = f"cannot compose resources: {outcome.fatal}"
     manifest = xrs.last_written(xr)
@@ -80,24 +88,31 @@ def failed(xr: Xr, outcome: PipelineResult) -> Composition:
     conditions.restore(manifest, conditions.undetermined(manifest, custom, generation))
     _name_claim_conditions(manifest, custom, xr)
     event = Event(severity="Warning", reason=COMPOSE, message=cause)
-    return Composition(xr=manifest, resources={}, events=(event, *outcome.events))
+    return RenderResult(
+        file=xr.file,
+        xr=manifest,
+        events=(event, *outcome.events),
+        context=outcome.context,
+        requirements=outcome.requirements,
+        failure=outcome.failure,
+    )
 
 
-def untouched(xr: Xr) -> Composition:
+def untouched(xr: Xr) -> RenderResult:
     """Return the XR alone, as for one that is paused or being deleted: no function is called."""
     manifest = manifests.copy(xr.manifest)
     generation = manifests.int_at(manifest, "metadata", "generation")
     if not xr.is_paused:
         marks = [conditions.DELETING, conditions.SYNCED]
         conditions.mark(manifest, marks, generation=generation)
-        return Composition(xr=manifest, resources={}, events=())
+        return RenderResult(file=xr.file, xr=manifest)
     conditions.mark(manifest, [conditions.PAUSED], generation=generation)
     event = Event(
         severity="Normal",
         reason="ReconciliationPaused",
         message="Reconciliation is paused via the pause annotation",
     )
-    return Composition(xr=manifest, resources={}, events=(event,))
+    return RenderResult(file=xr.file, xr=manifest, events=(event,))
 
 
 def _override_namespace(manifest: Object, name: str, xr: Xr) -> list[Event]:
@@ -169,20 +184,36 @@ def _set_name(manifest: Object, name: str, xr: Xr) -> None:
         )
 
 
-def unready_event(name: str) -> Event:
-    """Return the event of a composed resource that is not ready."""
-    return Event(
-        severity="Normal",
-        reason=COMPOSE,
-        message=f"Composed resource {messages.quoted(name)} is not yet ready",
-    )
+def list_selections(xr: Xr, composition: Object) -> Iterator[Event]:
+    """Yield the events that Crossplane emits before the pipeline runs."""
+    if xr.is_requested:
+        message = "Handling reconcile request"
+        yield Event(severity="Normal", reason=_REQUESTED, message=message)
+    if xr.selects_anew:
+        message = f"Successfully selected composition: {manifests.name(composition)}"
+        yield Event(severity="Normal", reason=_SELECTED, message=message)
+
+
+def _unready_event(name: str) -> Event:
+    message = f"Composed resource {messages.quoted(name)} is not yet ready"
+    return Event(severity="Normal", reason=COMPOSE, message=message)
+
+
+def list_notable(result: RenderResult) -> list[Event]:
+    """Return the events without those that only a cluster has: selections, and who is not ready."""
+    unready = {_unready_event(name) for name in result.resources}
+    return [
+        event
+        for event in result.events
+        if event not in unready and event.reason not in {_REQUESTED, _SELECTED}
+    ]
 
 
 def _composed_xr(
     xr: Xr, outcome: PipelineResult, resources: Iterable[Object], unready: list[str]
 ) -> Object:
     """Return the XR's identity, references and status, without the rest of the file."""
-    composed: Object = {"apiVersion": xr.api_version, "kind": xr.kind}
+    composed: Object = {key: xr.file[key] for key in ("apiVersion", "kind")}
     manifests.set_text(composed, xr.name, "metadata", "name")
     manifests.set_text(composed, xr.namespace, "metadata", "namespace")
     references = sorted(resources, key=lambda manifest: _reference_order(manifest, xr))

@@ -134,11 +134,10 @@ def _compose(
     )
     with _open_renderer(inputs.functions, options) as opened:
         result = opened.reconcile(render_inputs).result
-    composition = result.composition
-    messages.write_struct(output.composite_resource, composition.xr)
-    for name in sorted(composition.resources):
-        messages.write_struct(output.composed_resources.add(), composition.resources[name])
-    for manifest in composition.deleted:
+    messages.write_struct(output.composite_resource, result.xr)
+    for name in sorted(result.resources):
+        messages.write_struct(output.composed_resources.add(), result.resources[name])
+    for manifest in result.deleted:
         messages.write_struct(output.deleted_resources.add(), manifest)
     return _finish(output, result)
 
@@ -160,7 +159,7 @@ def _operate(
     )
     with _open_renderer(inputs.functions, options) as opened:
         result = opened.reconcile_operation(operation_inputs)
-    if result.operation is not None:
+    if not result.has_ended:
         messages.write_struct(output.operation, result.operation)
     for manifest in result.applied:
         messages.write_struct(output.applied_resources.add(), manifest)

@@ -21,15 +21,8 @@ from function_script.tools.project import Project
 from function_script.tools.render import loading
 from function_script.tools.render.builtin import repository_name
 from function_script.tools.render.runtimes import RUNTIMES
-from function_script.tools.render.runtimes.address import TARGET, Remote, RemoteKind
-from function_script.tools.render.runtimes.local import (
-    Builtin,
-    BuiltinKind,
-    Local,
-    LocalKind,
-    Skip,
-    SkipKind,
-)
+from function_script.tools.render.runtimes.address import REMOTE, TARGET, Remote
+from function_script.tools.render.runtimes.local import BUILTIN, LOCAL, SKIP, Builtin, Local, Skip
 from function_script.tools.render.runtimes.model import (
     FunctionCaller,
     FunctionReference,
@@ -42,7 +35,7 @@ from function_script.tools.render.steps import Step
 _TYPES: Final = {("pkg.crossplane.io/v1", "Function"), ("pkg.crossplane.io/v1beta1", "Function")}
 _FUNCTION: Final = ("pkg.crossplane.io", "Function")
 _RUNTIME: Final = "render.crossplane.io/runtime"
-_CONFINED: Final[tuple[RuntimeKind, ...]] = (LocalKind(), BuiltinKind())
+_CONFINED: Final = (LOCAL, BUILTIN)
 _WORDS: Final = tuple(dict.fromkeys(kind.word for kind in RUNTIMES))
 
 
@@ -64,10 +57,10 @@ class FunctionIndex:
         """Return the runtime of every step. Raises InputError with all that have none."""
         if self.is_confined:
             return [_confine(_describe(step, self)) for step in pipeline]
-        choices = [_choose(step, self) for step in pipeline]
-        if problems := [each for each in choices if isinstance(each, Diagnostic)]:
+        choices, problems = choose(pipeline, self)
+        if problems:
             raise InputError(*problems)
-        return [each.runtime for each in choices if isinstance(each, Choice)]
+        return [each.runtime for each in choices]
 
 
 class Choice(NamedTuple):
@@ -98,20 +91,16 @@ class Choice(NamedTuple):
         return " or ".join(f"--function {self.function.name}={word}" for word in others)
 
 
-class Explanation(NamedTuple):
-    """One line for each step whose function can run, and the problems of the others."""
-
-    lines: tuple[str, ...]
-    problems: tuple[Diagnostic, ...]
-
-
-def explain(steps: Iterable[Step], index: FunctionIndex) -> Explanation:
-    """Explain how every step's function would run."""
-    verdicts = [_choose(step, index) for step in steps]
-    return Explanation(
-        lines=tuple(verdict.explain() for verdict in verdicts if isinstance(verdict, Choice)),
-        problems=tuple(verdict for verdict in verdicts if isinstance(verdict, Diagnostic)),
-    )
+def choose(pipeline: Iterable[Step], index: FunctionIndex) -> tuple[list[Choice], list[Diagnostic]]:
+    """Return the choices for the steps whose function can run, and the problems of the others."""
+    choices: list[Choice] = []
+    problems: list[Diagnostic] = []
+    for step in pipeline:
+        try:
+            choices.append(_choose(step, index))
+        except InputError as error:
+            problems += error.diagnostics
+    return choices, problems
 
 
 def parse_runtime(text: str) -> tuple[str, str]:
@@ -142,7 +131,7 @@ def find_other_runtime(step: Step, index: FunctionIndex) -> Runtime:
         reasons.append(f"{choice.runtime.describe()}: {choice.reason}")
     for kind in RUNTIMES if choice is None else ():
         verdict = kind.judge(function)
-        if verdict.is_suitable and not isinstance(kind, LocalKind):
+        if verdict.is_suitable and kind is not LOCAL:
             return kind.build(function)
         reasons += [verdict.reason] if verdict.reason and not verdict.is_suitable else []
     raise InputError.of(
@@ -155,34 +144,33 @@ def find_other_runtime(step: Step, index: FunctionIndex) -> Runtime:
 
 def _confine(function: FunctionReference) -> Runtime:
     kinds = (kind for kind in _CONFINED if kind.judge(function).is_suitable)
-    return next(kinds, SkipKind()).build(function)
+    return next(kinds, SKIP).build(function)
 
 
-def _choose(step: Step, index: FunctionIndex) -> Choice | Diagnostic:
-    """Return the choice for a step, or the problem of one that cannot run."""
+def _choose(step: Step, index: FunctionIndex) -> Choice:
+    """Return the choice for a step. Raises InputError for one that cannot run."""
     function = _describe(step, index)
     try:
         choice = (
             _select_by_flag(function, index)
             or _select_by_annotation(function)
-            or _select_by_itself(function, index)
+            or _select_by_itself(function)
         )
     except InputError as error:
         (problem,) = error.diagnostics
         message = f'cannot run step "{step.name}" with {step.function}: {problem.message}'
-        return replace(problem, message=message)
+        raise InputError(replace(problem, message=message)) from error
     if choice is None:
-        return _no_choice(function, index)
-    if isinstance(choice, Diagnostic):
-        return choice
+        raise InputError(_no_choice(function, index))
+    if choice.kind is not None:
+        _check_spelling(function, index)
     runtime = choice.runtime
     other = runtime.other_version() if isinstance(runtime, Builtin) else ""
     if other and index.options.is_strict:
         hint = "without --strict-versions the built-in function runs"
         if flags := choice.list_other_ways():
             hint = f"{flags} runs {other}; {hint}"
-        message = f'cannot run step "{step.name}": {runtime.note()}'
-        return Diagnostic(message=message, hint=hint)
+        raise InputError.of(f'cannot run step "{step.name}": {runtime.note()}', hint=hint)
     return choice
 
 
@@ -226,7 +214,7 @@ def _select_by_flag(function: FunctionReference, index: FunctionIndex) -> Choice
 
 def _build(function: FunctionReference, selection: str) -> Runtime:
     # The word of that row is the form of an address, and nothing that people type.
-    kinds = [kind for kind in RUNTIMES if kind.word == selection != RemoteKind.word]
+    kinds = [kind for kind in RUNTIMES if kind.word == selection != REMOTE.word]
     if not kinds:
         return Remote.at(selection, function.name)
     suitable = (kind for kind in kinds if kind.judge(function).is_suitable)
@@ -236,7 +224,7 @@ def _build(function: FunctionReference, selection: str) -> Runtime:
 def _select_by_annotation(function: FunctionReference) -> Choice | None:
     value = function.annotations.get(_RUNTIME)
     target = function.annotations.get(TARGET, "")
-    if value in {None, "", RemoteKind.annotation} and target in _WORDS:
+    if value in {None, "", REMOTE.annotation} and target in _WORDS:
         # As for the engine of the official command, which passes the target on.
         return Choice(function, _build(function, target), f"{TARGET}: {target}")
     if not value:
@@ -250,18 +238,11 @@ def _select_by_annotation(function: FunctionReference) -> Choice | None:
     return Choice(function, kind.build(function), f"its Function has {_RUNTIME}: {value}")
 
 
-def _select_by_itself(
-    function: FunctionReference, index: FunctionIndex
-) -> Choice | Diagnostic | None:
-    """Return the first way that suits, or the problem of a name that FUNCTIONS spells otherwise.
-
-    Later ways are not judged, which may take time.
-    """
+def _select_by_itself(function: FunctionReference) -> Choice | None:
+    """Return the first way that suits. Later ones are not judged, which may take time."""
     for kind in RUNTIMES:
         suitability = kind.judge(function)
         if suitability.is_suitable:
-            if problem := _find_misspelling(function, index):
-                return problem
             reason = suitability.reason
             if value := function.annotations.get(_RUNTIME):
                 default = next(kind for kind in RUNTIMES if kind.annotation == value)
@@ -271,27 +252,24 @@ def _select_by_itself(
     return None
 
 
-def _find_misspelling(function: FunctionReference, index: FunctionIndex) -> Diagnostic | None:
-    """Return the problem of a function that FUNCTIONS has under another name.
+def _check_spelling(function: FunctionReference, index: FunctionIndex) -> None:
+    """Raise InputError for a function that FUNCTIONS has under another name.
 
     Its input may be ours and would run here, but Crossplane compares names letter by letter.
     """
     functions = index.manifests or ()
     if _find_manifest(function.step, functions) is not None:
-        return None
+        return
     packages = {
         repository_name(manifests.text_at(manifest, "spec", "package")): manifests.name(manifest)
         for manifest in functions
     }
     near = packages.get(function.repository) or spelling.nearest(function.name, packages.values())
-    if near is None:
-        return None
-    name = function.step.name
-    return Diagnostic(
-        message=f'cannot run step "{name}": FUNCTIONS has no function "{function.name}"',
-        field=_name_field(function.step),
-        hint=f'did you mean "{near}"?',
-    )
+    if near is not None:
+        step = function.step
+        message = f'cannot run step "{step.name}": FUNCTIONS has no function "{function.name}"'
+        hint = f'did you mean "{near}"?'
+        raise InputError(Diagnostic(message=message, field=_name_field(step), hint=hint))
 
 
 def _no_choice(function: FunctionReference, index: FunctionIndex) -> Diagnostic:

@@ -54,6 +54,13 @@ def state(composed: Mapping[str, Object], xr: Object | None = None) -> fnv1.Stat
     return message
 
 
+def start(context: Object, desired: fnv1.State) -> fnv1.RunFunctionResponse:
+    """Build what the first step of a pipeline gets, as the response of a step before it."""
+    response = fnv1.RunFunctionResponse(desired=desired)
+    write_struct(response.context, context, "the context")
+    return response
+
+
 def resources(objects: Iterable[Object]) -> fnv1.Resources:
     """Build the message of required resources; an empty one means that there are none."""
     message = fnv1.Resources()

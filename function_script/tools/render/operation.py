@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
+from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
 from function_script.request.values import Object, Value
 from function_script.texts.errors import InputError
@@ -46,31 +47,18 @@ class OperationInputs(PipelineInputs):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationResult(pipeline.ReconcileResult):
-    """The Operation with its status, and what it applies; None if there is nothing to do."""
+    """The Operation with its status, and what it applies.
 
-    operation: Object | None
+    ``has_ended``: it has run already, or is being deleted, so that nothing is done.
+    """
+
+    operation: Object
+    has_ended: bool = False
     applied: tuple[Object, ...] = ()
 
 
-def render(inputs: OperationInputs, runner: Runner) -> OperationResult:
-    """Run the pipeline.
-
-    Raises InputError if the Operation cannot be run, PipelineError after a FATAL result.
-    """
-    result = reconcile(inputs, runner)
-    if result.failure is not None:
-        raise result.failure
-    if result.operation is None:
-        raise InputError.of(
-            f"cannot render {manifests.describe(inputs.operation)}: "
-            "it has run already, or it is being deleted",
-            hint="take its status and metadata.deletionTimestamp out of the file",
-        )
-    return result
-
-
 def reconcile(inputs: OperationInputs, runner: Runner) -> OperationResult:
-    """`render`, but return a result after a FATAL result, too. Raises InputError."""
+    """Run the pipeline; return a result after a FATAL result, too. Raises InputError."""
     operation = manifests.copy(inputs.operation)
     pipeline_steps = steps.parse_operation(operation, is_lenient=inputs.is_prepared)
     manifests.make_object(operation, "metadata")["resourceVersion"] = _RESOURCE_VERSION
@@ -80,7 +68,7 @@ def reconcile(inputs: OperationInputs, runner: Runner) -> OperationResult:
     )
     # A controller that sees such an Operation does nothing, and neither writes its status.
     if is_complete or manifests.text_at(operation, "metadata", "deletionTimestamp"):
-        return OperationResult(operation=None)
+        return OperationResult(operation=operation, has_ended=True)
     limit = manifests.int_at(operation, "spec", "retryLimit", default=_RETRY_LIMIT)
     if limit <= _failures(operation):
         cause = f"failure limit of {limit} reached"
@@ -89,10 +77,9 @@ def reconcile(inputs: OperationInputs, runner: Runner) -> OperationResult:
         return OperationResult(operation=operation)
     _mark(operation, _RUNNING, _VALID)
     source = RequirementSource.build(inputs, [operation])
-    start = pipeline.InitialState(observed=None, context=inputs.context)
-    outcome = pipeline.run(pipeline_steps, start, source, runner)
-    finish = _complete if outcome.failure is None else _fail
-    return replace(finish(operation, outcome), requirements=source)
+    start = messages.start(inputs.context, fnv1.State())
+    outcome = pipeline.run(pipeline_steps, None, start, source, runner)
+    return (_complete if outcome.failure is None else _fail)(operation, outcome)
 
 
 def _failures(operation: Object) -> int:
@@ -110,7 +97,10 @@ def _fail(operation: Object, outcome: pipeline.PipelineResult) -> OperationResul
     _mark(operation, conditions.failed(outcome.fatal))
     event = pipeline.Event(severity="Warning", reason=_FAILED, message=outcome.fatal)
     return OperationResult(
-        operation=operation, events=(*_events(outcome), event), failure=outcome.failure
+        operation=operation,
+        events=(*_events(outcome), event),
+        requirements=outcome.requirements,
+        failure=outcome.failure,
     )
 
 
@@ -132,6 +122,7 @@ def _complete(operation: Object, outcome: pipeline.PipelineResult) -> OperationR
         applied=tuple(applied),
         events=_events(outcome),
         context=outcome.context,
+        requirements=outcome.requirements,
     )
 
 

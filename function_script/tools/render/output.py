@@ -7,9 +7,9 @@ from typing import Final, TypeAlias
 from function_script.documents import to_yaml_stream
 from function_script.request import objects
 from function_script.request.values import Object, Value
-from function_script.texts.errors import InputError
 from function_script.tools import manifests
-from function_script.tools.render import RenderResult, conditions
+from function_script.tools.render import conditions
+from function_script.tools.render.compose import RenderResult
 from function_script.tools.render.operation import OperationResult
 from function_script.tools.render.pipeline import ReconcileResult
 
@@ -30,10 +30,10 @@ class OutputOptions:
 
 def documents(result: RenderResult, options: OutputOptions) -> list[Object]:
     """Return the XR, the composed resources by name, then results and context if chosen."""
-    xr = result.composition.xr
+    xr = result.xr
     if options.full_xr:
-        xr = manifests.copy(result.xr, xr)
-    resources = result.composition.resources
+        xr = manifests.copy(result.file, xr)
+    resources = result.resources
     items = [xr, *(resources[name] for name in sorted(resources))]
     return [*map(conditions.with_times_replaced, items), *_extras(result, options)]
 
@@ -45,8 +45,6 @@ def operation_documents(
 
     The Operation has the steps by which the official command passes context, and which it prints.
     """
-    if result.operation is None:
-        raise InputError.of("cannot show an Operation that was not run")
     operation = manifests.copy(result.operation)
     pipeline: list[Value] = [*manifests.objects_at(operation, "spec", "pipeline")]
     if has_context:

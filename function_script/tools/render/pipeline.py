@@ -5,6 +5,7 @@ Compositions and Operations share this. A callable runs the functions.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Final
 
 from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -58,7 +59,7 @@ class ReconcileResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineResult:
+class PipelineResult(ReconcileResult):
     """The desired state after the last step; ``context`` is None if that step returned none.
 
     ``outputs`` are the outputs of steps by their names. After a FATAL result in ``failure``, the
@@ -66,95 +67,70 @@ class PipelineResult:
     """
 
     desired: fnv1.State
-    context: Object | None
-    events: tuple[Event, ...]
     conditions: tuple[Condition, ...]
     outputs: Mapping[str, Object] = field(default_factory=dict)
-    failure: PipelineError | None = None
     fatal: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InitialState:
-    """The observed state, which is the same for all steps, and what the first step gets.
-
-    ``observed`` is None for Operations; ``desired`` is None unless earlier steps ran elsewhere.
-    """
-
-    observed: fnv1.State | None
-    context: Object
-    desired: fnv1.State | None = None
-
-
 def run(
-    steps: Sequence[Step], start: InitialState, source: RequirementSource, runner: Runner
+    steps: Sequence[Step],
+    observed: fnv1.State | None,
+    response: fnv1.RunFunctionResponse,
+    source: RequirementSource,
+    runner: Runner,
 ) -> PipelineResult:
-    """Run up to the last step, or up to a FATAL result. Raises what ``runner`` raises."""
-    execution = _Execution(start, source, runner)
+    """Run up to the last step, or up to a FATAL result. Raises what ``runner`` raises.
+
+    ``observed`` is the same for all steps, and None for Operations. ``response`` has what the first
+    step gets, so that all steps are alike.
+    """
+    events: list[Event] = []
+    conditions: list[Condition] = []
+    outputs: dict[str, Object] = {}
+    failure: PipelineError | None = None
+    fatal = ""
     for step in steps:
+        request = _build_request(step, observed, response, source)
         try:
-            execution.run(step)
+            reply = requirements.call_until_stable(step, request, source, runner)
         except PipelineError as error:
-            return execution.result(error)
-    return execution.result()
-
-
-class _Execution:
-    """The steps so far, and what they returned."""
-
-    def __init__(self, start: InitialState, source: RequirementSource, runner: Runner) -> None:
-        self._start = start
-        self._source = source
-        self._runner = runner
-        # What the first step gets has the form of a response, so that all steps are alike.
-        self._previous = fnv1.RunFunctionResponse()
-        self._previous.desired.CopyFrom(start.desired or fnv1.State())
-        messages.write_struct(self._previous.context, start.context, "the context")
-        self._events: list[Event] = []
-        self._conditions: list[Condition] = []
-        self._outputs: dict[str, Object] = {}
-
-    def run(self, step: Step) -> None:
-        """Run one step; raises PipelineError at its first FATAL result."""
-        request = _build_request(step, self._start.observed, self._previous, self._source)
-        reply = requirements.call_until_stable(step, request, self._source, self._runner)
-        response = self._previous = reply.response
-        # Before the results: Crossplane keeps the conditions of a response that is FATAL.
-        self._conditions += [
-            Condition(
-                type=condition.type,
-                status=_STATUSES.get(condition.status, "Unknown"),
-                reason=condition.reason,
-                message=condition.message,
-                for_claim=condition.target == fnv1.TARGET_COMPOSITE_AND_CLAIM,
-            )
-            for condition in response.conditions
-        ]
-        for result in response.results:
-            if result.severity == fnv1.SEVERITY_FATAL:
-                raise _fatal_error(step, reply)
-            self._events.append(_event(step, result))
-        if response.HasField("output"):
-            self._outputs[step.name] = messages.read_struct(response.output)
-
-    def result(self, failure: PipelineError | None = None) -> PipelineResult:
-        """Return the result after the steps so far."""
-        last = self._previous
-        fatal = ""
-        if failure is not None:
             # A worker that died left a problem and no response.
-            texts = fatal_messages(last) or [failure.diagnostics[0].message]
-            name = messages.quoted(failure.step.name)
-            fatal = f"pipeline step {name} returned a fatal result: {texts[0]}"
-        return PipelineResult(
-            desired=last.desired,
-            context=messages.read_struct(last.context) if last.HasField("context") else None,
-            events=tuple(self._events),
-            conditions=tuple(self._conditions),
-            outputs=self._outputs,
-            failure=failure,
-            fatal=fatal,
-        )
+            failure, fatal = error, error.diagnostics[0].message
+            break
+        response = reply.response
+        # Before the results: Crossplane keeps the conditions of a response that is FATAL.
+        conditions += map(_read_condition, response.conditions)
+        # Crossplane stops at the first FATAL result, and never reads the others.
+        results = takewhile(lambda each: each.severity != fnv1.SEVERITY_FATAL, response.results)
+        events += (_event(step, result) for result in results)
+        if texts := fatal_messages(response):
+            failure, fatal = _fatal_error(step, reply, texts[0]), texts[0]
+            break
+        if response.HasField("output"):
+            outputs[step.name] = messages.read_struct(response.output)
+    if failure is not None:
+        name = messages.quoted(failure.step.name)
+        fatal = f"pipeline step {name} returned a fatal result: {fatal}"
+    return PipelineResult(
+        desired=response.desired,
+        context=messages.read_struct(response.context) if response.HasField("context") else None,
+        events=tuple(events),
+        conditions=tuple(conditions),
+        outputs=outputs,
+        requirements=source,
+        failure=failure,
+        fatal=fatal,
+    )
+
+
+def _read_condition(condition: fnv1.Condition) -> Condition:
+    return Condition(
+        type=condition.type,
+        status=_STATUSES.get(condition.status, "Unknown"),
+        reason=condition.reason,
+        message=condition.message,
+        for_claim=condition.target == fnv1.TARGET_COMPOSITE_AND_CLAIM,
+    )
 
 
 def _build_request(
@@ -189,26 +165,21 @@ def _credentials(step: Step, name: str, secret: Object | None) -> dict[str, byte
     return messages.secret_data(secret)
 
 
-def _fatal_error(step: Step, reply: StepResponse) -> PipelineError:
+def _fatal_error(step: Step, reply: StepResponse, text: str) -> PipelineError:
     if reply.diagnostics:
         first, *others = reply.diagnostics
         return PipelineError(step, replace(first, notes=first.notes + reply.missing), *others)
-    # Crossplane stops at the first one, and never reads the others.
-    text = fatal_messages(reply.response)[0]
     message = f'pipeline step "{step.name}" returned a fatal result: {text}'
     return PipelineError(step, Diagnostic(message=message, notes=reply.missing, kind="refusal"))
 
 
 def _event(step: Step, result: fnv1.Result) -> Event:
-    reason = result.reason or COMPOSE
     name = messages.quoted(step.name)
     message = f"Pipeline step {name}: {result.message}"
-    if result.severity == fnv1.SEVERITY_NORMAL:
-        return Event(severity="Normal", reason=reason, message=message)
-    if result.severity == fnv1.SEVERITY_WARNING:
-        return Event(severity="Warning", reason=reason, message=message)
-    message = (
-        f"Pipeline step {name} returned a result of unknown severity "
-        f"(assuming warning): {result.message}"
-    )
-    return Event(severity="Warning", reason=reason, message=message)
+    if result.severity not in {fnv1.SEVERITY_NORMAL, fnv1.SEVERITY_WARNING}:
+        message = (
+            f"Pipeline step {name} returned a result of unknown severity "
+            f"(assuming warning): {result.message}"
+        )
+    severity = "Normal" if result.severity == fnv1.SEVERITY_NORMAL else "Warning"
+    return Event(severity=severity, reason=result.reason or COMPOSE, message=message)

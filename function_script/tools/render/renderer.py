@@ -11,10 +11,11 @@ from typing import TypeAlias
 
 from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
 from function_script.request.program import Blocked
-from function_script.texts.errors import LimitError
-from function_script.tools import render
+from function_script.texts.errors import InputError, LimitError
+from function_script.tools import manifests, render
 from function_script.tools.local_pool import Sandbox
 from function_script.tools.render import RenderInputs, operation, steps
+from function_script.tools.render.compose import RenderResult
 from function_script.tools.render.operation import OperationInputs, OperationResult
 from function_script.tools.render.positions import Call, Origin, Positions
 from function_script.tools.render.requirements import StepCall, StepResponse
@@ -42,7 +43,7 @@ class Rendering:
     ``positions`` locates every value; it costs nothing until it is asked.
     """
 
-    result: render.RenderResult
+    result: RenderResult
     responses: Mapping[str, RunFunctionResponse]
     blocked: Mapping[str, Sequence[Blocked]]
     skipped: Sequence[str]
@@ -95,9 +96,21 @@ class Renderer:
     def render_operation(
         self, inputs: OperationInputs, origin: Origin | None = None
     ) -> OperationResult:
-        """Run the pipeline of an Operation; see `operation.render`."""
+        """Run the pipeline of an Operation; ``origin`` maps the errors.
+
+        Raises InputError if the Operation cannot be run, PipelineError after a FATAL result.
+        """
         with nullcontext() if origin is None else origin.map_errors():
-            return operation.render(inputs, self.start(steps.parse_operation(inputs.operation)))
+            result = self.reconcile_operation(inputs)
+            if result.failure is not None:
+                raise result.failure
+            if result.has_ended:
+                raise InputError.of(
+                    f"cannot render {manifests.describe(inputs.operation)}: "
+                    "it has run already, or it is being deleted",
+                    hint="take its status and metadata.deletionTimestamp out of the file",
+                )
+        return result
 
     def reconcile_operation(self, inputs: OperationInputs) -> OperationResult:
         """`render_operation`, but return a result after a FATAL result, too. Raises InputError."""

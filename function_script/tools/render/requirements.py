@@ -247,12 +247,10 @@ def call_until_stable(
 
     Raises ProgramError if the last of ``MAX_CALLS`` still has others.
     """
-    bootstrap = fnv1.RunFunctionRequest()
     # What the Composition requires is in every call, whatever the function asks for.
-    for name, resources in request.required_resources.items():
-        bootstrap.required_resources[name].CopyFrom(resources)
-    for name, schema in request.required_schemas.items():
-        bootstrap.required_schemas[name].CopyFrom(schema)
+    bootstrap = fnv1.RunFunctionRequest(
+        required_resources=request.required_resources, required_schemas=request.required_schemas
+    )
     previous: fnv1.Requirements | None = None
     for call in range(MAX_CALLS):
         reply = runner(step, request)

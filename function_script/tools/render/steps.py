@@ -3,7 +3,7 @@
 Unknown fields are ignored: newer versions of Crossplane may have them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -130,17 +130,22 @@ def check_type(composition: Object, xr: Object) -> None:
 
 def check_selector(composition: Object, xr: Object, *, is_legacy: bool) -> None:
     """Raise InputError unless the Composition has the labels that the XR selects."""
-    name = manifests.name(composition)
     machinery = ("spec",) if is_legacy else ("spec", "crossplane")
-    labels = manifests.labels(composition)
     selector = manifests.texts_at(xr, *machinery, "compositionSelector", "matchLabels")
+    for label, difference in find_unmatched(composition, selector):
+        raise InputError.of(
+            f'cannot render the XR with Composition "{manifests.name(composition)}": '
+            f"the XR selects {label}, the Composition {difference}"
+        )
+
+
+def find_unmatched(composition: Object, selector: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield each label of a selector that the Composition lacks, and what it has instead."""
+    labels = manifests.labels(composition)
     for key, value in sorted(selector.items()):
         if labels.get(key) != value:
             difference = f'has "{labels[key]}"' if key in labels else "does not have it"
-            raise InputError.of(
-                f'cannot render the XR with Composition "{name}": '
-                f'the XR selects label {key}="{value}", the Composition {difference}'
-            )
+            yield f'label {key}="{value}"', difference
 
 
 def _step(index: int, fields: ObjectReader) -> Step:

@@ -25,9 +25,9 @@ def validate(rendering: Rendering, catalog: Catalog) -> Iterator[tuple[Diagnosti
     Each has a severity. A ``note`` lists the kinds of composed resources without a schema, if
     ``catalog`` has schemas of others than the XR's group: without them nobody expects any.
     """
-    composition = rendering.result.composition
-    xr = composition.xr
-    for name, resource in composition.resources.items():
+    result = rendering.result
+    xr = result.xr
+    for name, resource in result.resources.items():
         for problem in _compare(resource, catalog):
             yield _locate(problem, rendering, name), problem.severity
     # Other fields of the XR, and Crossplane's own of its status, are not the pipeline's.
@@ -40,7 +40,7 @@ def validate(rendering: Rendering, catalog: Catalog) -> Iterator[tuple[Diagnosti
     for problem in _compare({**header, _STATUS: status}, catalog):
         if objects.read_path(problem.path)[:1] == (_STATUS,):
             yield _locate(problem, rendering, None), problem.severity
-    types = {*map(objects.api_version_and_kind, composition.resources.values())}
+    types = {*map(objects.api_version_and_kind, result.resources.values())}
     missing = sorted(type_ for type_ in types if catalog.find(*type_) is None)
     if missing and catalog.has_others(objects.api_version_and_kind(xr)):
         kinds = ", ".join(f"{kind} of {api_version}" for api_version, kind in missing)
@@ -54,8 +54,8 @@ def _compare(manifest: Object, catalog: Catalog) -> list[Problem]:
 
 def _locate(problem: Problem, rendering: Rendering, resource: str | None) -> Diagnostic:
     """Return the problem at the line that wrote the value, with the name of the object."""
-    composition = rendering.result.composition
-    manifest = composition.xr if resource is None else composition.resources[resource]
+    result = rendering.result
+    manifest = result.xr if resource is None else result.resources[resource]
     whose = "XR" if resource is None else f'resource "{resource}"'
     api_version, kind = objects.api_version_and_kind(manifest)
     position = rendering.positions.nearest(resource, objects.read_path(problem.path))

@@ -62,16 +62,6 @@ class Xr:
     is_legacy: bool
 
     @property
-    def api_version(self) -> str:
-        """Return the type's group and version."""
-        return manifests.text_at(self.file, "apiVersion")
-
-    @property
-    def kind(self) -> str:
-        """Return the type's kind."""
-        return manifests.text_at(self.file, "kind")
-
-    @property
     def name(self) -> str:
         """Return ``metadata.name``."""
         return manifests.name(self.file)
@@ -105,9 +95,13 @@ class Xr:
     @property
     def selects_anew(self) -> bool:
         """Report whether the file refers to another Composition, or to none."""
-        path = machinery(is_legacy=self.is_legacy)
-        before = manifests.object_at(self.file, *path, "compositionRef")
-        return before != manifests.object_at(self.manifest, *path, "compositionRef")
+        path = (*self.machinery, "compositionRef")
+        return manifests.object_at(self.file, *path) != manifests.object_at(self.manifest, *path)
+
+    @property
+    def machinery(self) -> tuple[str, ...]:
+        """Return the path of Crossplane's own fields of this XR."""
+        return machinery(is_legacy=self.is_legacy)
 
 
 def identify(file: Object, *, is_legacy: bool) -> Xr:
@@ -148,7 +142,7 @@ def prepare(xr: Xr, composition: Object, observed: Sequence[Object]) -> None:
         manifests.set_text(xr.manifest, token, *_HANDLED)
     if xr.is_paused or xr.is_deleted:
         return
-    fields = manifests.make_object(xr.manifest, *machinery(is_legacy=xr.is_legacy))
+    fields = manifests.make_object(xr.manifest, *xr.machinery)
     fields["compositionRef"] = {"name": manifests.name(composition)}
     if not manifests.labels(xr.manifest).get(manifests.COMPOSITE):
         manifests.add_texts(xr.manifest, {manifests.COMPOSITE: xr.name}, "metadata", "labels")
@@ -159,7 +153,7 @@ def prepare(xr: Xr, composition: Object, observed: Sequence[Object]) -> None:
 
 def is_updated(xr: Xr) -> bool:
     """Report whether Crossplane wrote the whole XR before it called a function."""
-    path = (*machinery(is_legacy=xr.is_legacy), "writeConnectionSecretToRef")
+    path = (*xr.machinery, "writeConnectionSecretToRef")
     refers_anew = manifests.object_at(xr.file, *path) != manifests.object_at(xr.manifest, *path)
     return not manifests.labels(xr.file).get(manifests.COMPOSITE) or refers_anew
 
@@ -167,10 +161,9 @@ def is_updated(xr: Xr) -> bool:
 def last_written(xr: Xr) -> Object:
     """Copy the XR as it was last written, with its current conditions."""
     manifest = manifests.copy(xr.manifest)
-    path = machinery(is_legacy=xr.is_legacy)
-    fields = manifests.object_at(manifest, *path)
+    fields = manifests.object_at(manifest, *xr.machinery)
     if not is_updated(xr):
-        before = manifests.object_at(xr.file, *path).get("compositionRef")
+        before = manifests.object_at(xr.file, *xr.machinery).get("compositionRef")
         fields.pop("compositionRef", None)
         if before is not None:
             fields["compositionRef"] = objects.deep_copy(before)
@@ -182,7 +175,7 @@ def set_resource_refs(target: Object, xr: Xr, composed: Sequence[Object]) -> Non
     refs: list[Value] = [
         manifests.reference(each, has_namespace=not xr.namespace) for each in composed
     ]
-    manifests.make_object(target, *machinery(is_legacy=xr.is_legacy))["resourceRefs"] = refs
+    manifests.make_object(target, *xr.machinery)["resourceRefs"] = refs
 
 
 def machinery(*, is_legacy: bool) -> tuple[str, ...]:

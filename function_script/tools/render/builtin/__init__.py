@@ -24,14 +24,13 @@ class BuiltinFunction:
     """A function that runs here.
 
     ``name`` is the last part of its package's repository, ``version`` the release it equals,
-    ``api_version`` that of its input, whatever a step writes there, and ``module`` has
+    and ``api_version`` that of its input, whatever a step writes there. The module of its name has
     ``run(input, request, response)``, which raises InputError for a FATAL result.
     """
 
     name: str
     version: str
     api_version: str
-    module: str
 
 
 _FUNCTIONS: Final = {
@@ -41,19 +40,16 @@ _FUNCTIONS: Final = {
             name="function-auto-ready",
             version="v0.7.0",
             api_version="autoready.fn.crossplane.io/v1beta1",
-            module="auto_ready",
         ),
         BuiltinFunction(
             name="function-environment-configs",
             version="v0.7.1",
             api_version="environmentconfigs.fn.crossplane.io/v1beta1",
-            module="environment_configs",
         ),
         BuiltinFunction(
             name="function-extra-resources",
             version="v0.3.0",
             api_version="extra-resources.fn.crossplane.io/v1beta1",
-            module="extra_resources",
         ),
     )
 }
@@ -71,7 +67,8 @@ def repository_name(reference: str) -> str:
 
 def call(function: BuiltinFunction, request: fnv1.RunFunctionRequest) -> StepResponse:
     """Answer a request as the function does."""
-    module = importlib.import_module(f"{__name__}.{function.module}")
+    module_name = function.name.removeprefix("function-").replace("-", "_")
+    module = importlib.import_module(f"{__name__}.{module_name}")
     run = cast(
         "Callable[[Object, fnv1.RunFunctionRequest, fnv1.RunFunctionResponse], None]", module.run
     )

@@ -11,6 +11,7 @@ from function_script.request.values import Object, Readable
 from function_script.texts.errors import InputError
 from function_script.tools.render import messages
 from function_script.tools.render.builtin import decoding
+from function_script.tools.validate import builtin as kubernetes
 
 _HPA_FAILURES: Final = (
     "FailedGetScale",
@@ -45,7 +46,8 @@ def _is_healthy(observed: Object) -> bool:
     kind = decoding.api_version_and_kind(observed)
     check = _CHECKS.get(kind)
     # The rules of these kinds read an object of Go's types.
-    is_readable = kind not in _DECODED or decoding.can_decode(observed, kind[1])
+    schema = kubernetes.find_schema(*kind) if kind in _DECODED else None
+    is_readable = schema is None or decoding.can_decode(observed, schema)
     return check is not None and is_readable and check(observed)
 
 

@@ -1,16 +1,9 @@
-"""Objects of Kubernetes as Go's types decode them.
+"""Objects of Kubernetes as Go's types decode them, by the schemas of Kubernetes' own kinds."""
 
-``kubernetes_types.json`` has the fields of each type. The type of a field is a name there,
-``[type]`` for a list, ``{"*": type}`` for a map, or a scalar of `_SCALARS`.
-"""
-
-import json
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
-from importlib import resources
-from typing import Final, TypeAlias, cast
+from typing import Final, cast
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.go_time import parse_date
@@ -19,20 +12,23 @@ from function_script.request.values import Object, Value
 from function_script.texts.problems import Problem
 from function_script.tools import structural_schema
 
-GoType: TypeAlias = "str | list[GoType] | dict[str, GoType]"
-
 _RFC3339: Final = "2006-01-02T15:04:05Z07:00"
 _INT32: Final = 1 << 31
 _INT64: Final = 1 << 63
+_CONDITION: Final[Object] = {
+    **{name: {"type": "string"} for name in ("type", "status", "reason", "message")},
+    "lastTransitionTime": {"type": "string", "format": "date-time"},
+    "observedGeneration": {"type": "integer", "format": "int64"},
+}
 # The part of a status that every resource may have.
-CONDITIONED_STATUS: Final[GoType] = {
-    "conditions": [
-        {
-            **dict.fromkeys(("type", "status", "reason", "message"), "text"),
-            "lastTransitionTime": "time",
-            "observedGeneration": "int64",
+CONDITIONED_STATUS: Final[Object] = {
+    "type": "object",
+    "properties": {
+        "conditions": {
+            "type": "array",
+            "items": {"type": "object", "properties": _CONDITION},
         }
-    ]
+    },
 }
 
 
@@ -42,44 +38,35 @@ def api_version_and_kind(value: Object) -> tuple[str, str]:
     return ("", "") if api_version.count("/") > 1 else (api_version.removeprefix("/"), kind)
 
 
-def can_decode(value: Value, kind: GoType) -> bool:
-    """Report whether Go reads ``value`` as this type; unknown fields do no harm."""
-    return not find_problems(value, kind)
+def can_decode(value: Value, schema: Object) -> bool:
+    """Report whether Go reads ``value`` as this type; unknown and missing fields do no harm."""
+    return not find_problems(value, schema)
 
 
 def find_problems(
-    value: Value, kind: GoType, path: str = "", *, is_strict: bool = False
+    value: Value, schema: Object, path: str = "", *, is_json: bool = False
 ) -> list[Problem]:
     """Return what Go cannot read as this type; a null is the type's zero.
 
-    ``is_strict``: as JSON is decoded where unknown fields are rejected.
+    ``is_json``: as JSON is decoded, whose integers must fit; others are converted.
     """
     if value is None:
         return []
-    if is_strict and kind == "integer":
-        kind = "int64"
-    if isinstance(kind, str) and kind in _SCALARS:
-        is_valid, words = _SCALARS[kind]
-        return [] if is_valid(value) else [Problem(path, f"must be {words}")]
-    parts = _types()[kind] if isinstance(kind, str) else kind
-    problems: list[Problem] = []
-    below: list[tuple[str | int, Value, GoType | None]]
-    if isinstance(parts, list):
-        if not isinstance(value, list):
-            return [Problem(path, "must be a list")]
-        below = [(index, item, parts[0]) for index, item in enumerate(value)]
-    else:
-        if not isinstance(value, dict):
-            return [Problem(path, "must be an object")]
-        others = parts.get("*")
-        below = [(key, part, parts.get(key, others)) for key, part in value.items()]
-    for key, part, field in below:
-        place = structural_schema.at(path, key)
-        if field is not None:
-            problems += find_problems(part, field, place, is_strict=is_strict)
-        elif is_strict:
-            problems.append(Problem(place, "unknown field"))
-    return problems
+    marks = (
+        structural_schema.PRESERVE,
+        structural_schema.INT_OR_STRING,
+        structural_schema.QUANTITY,
+    )
+    kind = next((mark for mark in marks if mark in schema), "")
+    kind = kind or str(schema.get("format") or schema["type"])
+    is_valid, words = _KINDS["int64" if is_json and kind == "integer" else kind]
+    if not is_valid(value):
+        return [Problem(path, f"must be {words}")]
+    return [
+        problem
+        for key, part, field in structural_schema.below(value, schema)
+        for problem in find_problems(part, field, structural_schema.at(path, key), is_json=is_json)
+    ]
 
 
 def parse_time(text: str) -> int:
@@ -88,12 +75,6 @@ def parse_time(text: str) -> int:
         return parse_date(_RFC3339, text).unix_nanoseconds()
     except CallError as error:
         raise ValueError(str(error)) from error
-
-
-@cache
-def _types() -> dict[str, dict[str, GoType]]:
-    file = resources.files(__package__) / "kubernetes_types.json"
-    return cast("dict[str, dict[str, GoType]]", json.loads(file.read_text("utf-8")))
 
 
 def _is_number(value: Value) -> bool:
@@ -120,17 +101,19 @@ def _is_quantity(value: Value) -> bool:
     return quantities.is_quantity(value) if isinstance(value, str) else _is_number(value)
 
 
-_SCALARS: Final[dict[str, tuple[Callable[[Value], bool], str]]] = {
-    "any": (lambda _value: True, "anything"),
-    "boolean": (lambda value: isinstance(value, bool), "a boolean"),
-    # As a value is converted; `int64` is as JSON is decoded.
-    "integer": (_is_integer, "an integer"),
-    "int64": (lambda value: _is_integer_below(value, _INT64), "an integer"),
-    "intOrString": (
+_KINDS: Final[dict[str, tuple[Callable[[Value], bool], str]]] = {
+    structural_schema.PRESERVE: (lambda _value: True, "anything"),
+    structural_schema.INT_OR_STRING: (
         lambda value: isinstance(value, str) or _is_integer_below(value, _INT32),
         "an integer or a string",
     ),
-    "quantity": (_is_quantity, "a quantity"),
-    "text": (lambda value: isinstance(value, str), "a string"),
-    "time": (_is_time, "a time such as 2024-01-01T00:00:00Z"),
+    structural_schema.QUANTITY: (_is_quantity, "a quantity"),
+    "array": (lambda value: isinstance(value, list), "a list"),
+    "boolean": (lambda value: isinstance(value, bool), "a boolean"),
+    "date-time": (_is_time, "a time such as 2024-01-01T00:00:00Z"),
+    # As a value is converted; `int64` is as JSON is decoded.
+    "integer": (_is_integer, "an integer"),
+    "int64": (lambda value: _is_integer_below(value, _INT64), "an integer"),
+    "object": (lambda value: isinstance(value, dict), "an object"),
+    "string": (lambda value: isinstance(value, str), "a string"),
 }

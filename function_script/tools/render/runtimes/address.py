@@ -42,27 +42,29 @@ class Remote(model.Runtime):
         return StepResponse(response=response)
 
 
-class RemoteKind(model.RuntimeKind):
-    """The annotations of the official command, or ``--function NAME=HOST:PORT``, select it."""
+def _judge(function: model.FunctionReference) -> model.Suitability:
+    """Accept a function with a target; the official annotation needs not stand beside it."""
+    if function.annotations.get(TARGET):
+        return model.Suitability(f"its Function has the annotation {TARGET}")
+    return model.Suitability("no annotation says where it is served", is_suitable=False)
 
-    word = "HOST:PORT"
-    meaning = "calls it there, in plain text"
-    annotation = "Development"
-    suits_all_by_flag = True
 
-    def judge(self, function: model.FunctionReference) -> model.Suitability:
-        """Accept a function with a target; the official annotation needs not stand beside it."""
-        if function.annotations.get(TARGET):
-            return model.Suitability(
-                is_suitable=True, reason=f"its Function has the annotation {TARGET}"
-            )
-        return model.Suitability(is_suitable=False, reason="no annotation says where it is served")
+def _build(function: model.FunctionReference) -> model.Runtime:
+    """Return the runtime at the annotation's target.
 
-    def build(self, function: model.FunctionReference) -> model.Runtime:
-        """Return the runtime at the annotation's target.
+    Raises InputError for one that a file may not name.
+    """
+    target = function.annotations.get(TARGET) or _DEFAULT_TARGET
+    function.check_address(TARGET, target)
+    return Remote.at(target, function.name)
 
-        Raises InputError for one that a file may not name.
-        """
-        target = function.annotations.get(TARGET) or _DEFAULT_TARGET
-        function.check_address(TARGET, target)
-        return Remote.at(target, function.name)
+
+# The annotations of the official command, or `--function NAME=HOST:PORT`, select it.
+REMOTE: Final = model.RuntimeKind(
+    word="HOST:PORT",
+    meaning="calls it there, in plain text",
+    judge=_judge,
+    build=_build,
+    suits_by_flag=lambda _: True,
+    annotation="Development",
+)

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, cast
+from typing import Final, Literal, TypeAlias
 
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError, ProgramError
@@ -29,7 +29,8 @@ _LOG_LINES: Final = 20
 _UNREACHABLE: Final = ("cannot connect", "is the docker daemon running", "error during connect")
 _ABSENT: Final = ("no such", "no container with")
 
-_Cleanup = Literal["Stop", "Remove", "Orphan"]
+_Cleanup: TypeAlias = Literal["Remove", "Stop", "Orphan"]
+_CLEANUPS: Final[tuple[_Cleanup, ...]] = ("Remove", "Stop", "Orphan")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,38 +55,37 @@ class Container(model.ServedRuntime):
     def open(self, caller: model.FunctionCaller) -> Server:
         """Start the container, or the one of its name. Raises ProgramError."""
         name = self.name or f"function-script-{secrets.token_hex(6)}"
-        client = _Client(command=self.command, function=self.function)
         try:
-            if self.name and client.exists(name):
-                client.run("start", name)
+            if self.name and self._exists("container", name):
+                self._run("start", name)
             else:
-                self._pull(client, caller)
-                client.run(
+                self._pull(caller)
+                self._run(
                     "run", "--detach", "--name", name, *self._flags(), self.image, "--insecure"
                 )
-            return _RunningContainer(
-                client=client, name=name, cleanup=self.cleanup, address=self._address(client, name)
-            )
+            return _RunningContainer(container=self, name=name, address=self._address(name))
         # Ctrl-C, too: the container may run already, and nobody else knows its name.
         except BaseException:
             if not self.name:
-                client.try_run("rm", "--force", name)
+                self.try_run("rm", "--force", name)
             raise
 
-    def _pull(self, client: _Client, caller: model.FunctionCaller) -> None:
+    def _pull(self, caller: model.FunctionCaller) -> None:
         is_offline = caller.options.servers.packages.pull == "Never"
         # Offline, what is there serves even where the policy is to pull always.
-        is_present = (is_offline or self.pull_policy != "Always") and client.has_image(self.image)
+        is_present = (is_offline or self.pull_policy != "Always") and self._exists(
+            "image", self.image
+        )
         if is_present:
             return
         if is_offline or self.pull_policy == "Never":
             cause = "this command is offline" if is_offline else "the pull policy is Never"
-            raise client.error(
+            raise self._error(
                 f"there is no image {self.image}, and {cause}",
                 hint=f"pull it with: {self.command} pull {self.image}",
             )
         caller.note(f"{self.command} pulls {self.image}")
-        client.run("pull", "--quiet", self.image, timeout_seconds=_PULL_SECONDS)
+        self._run("pull", "--quiet", self.image, timeout_seconds=_PULL_SECONDS)
 
     def _flags(self) -> list[str]:
         flags = [text for pair in self.environment for text in ("--env", pair)]
@@ -94,104 +94,19 @@ class Container(model.ServedRuntime):
         host = f"[{self.publish_address}]" if ":" in self.publish_address else self.publish_address
         return ["--publish", f"{host}::{_PORT}", *flags]
 
-    def _address(self, client: _Client, name: str) -> str:
+    def _address(self, name: str) -> str:
         if self.network:
             return f"{name}:{_PORT}"
         # Docker prints a line for each family of addresses, IPv4 first.
-        lines = client.run("port", name, f"{_PORT}/tcp").split()
+        lines = self._run("port", name, f"{_PORT}/tcp").split()
         if not lines:
-            raise client.error(f"its container publishes no port for {_PORT}")
+            raise self._error(f"its container publishes no port for {_PORT}")
         host, _, port = lines[0].rpartition(":")
         # What listens everywhere is called here.
         local = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(host, host)  # noqa: S104 - compared
         return f"{self.target or local}:{port}"
 
-
-class ContainerKind(model.RuntimeKind):
-    """Docker, or Podman in its place."""
-
-    word = "docker"
-    meaning = "runs its image with Docker or Podman"
-    annotation = "Docker"
-    is_default = True
-
-    def judge(self, function: model.FunctionReference) -> model.Suitability:
-        """Accept every function with an image where a command is installed."""
-        command = find_command()
-        if not command:
-            return model.Suitability(
-                is_suitable=False, reason="neither docker nor podman is installed"
-            )
-        if not _image(function):
-            return model.Suitability(is_suitable=False, reason="no Function names its image")
-        return model.Suitability(is_suitable=True, reason=f"{command} is installed")
-
-    def build(self, function: model.FunctionReference) -> model.Runtime:
-        """Return the container that the annotations describe. Raises InputError."""
-        suitability = self.judge(function)
-        if not suitability.is_suitable:
-            raise InputError.of(suitability.reason)
-        annotations = function.annotations
-        for key in ("image", "name", "network"):
-            _refuse_flag(f"annotation {_PREFIX}{key}", annotations.get(f"{_PREFIX}{key}", ""))
-        _refuse_flag("package", function.package)
-        target, network = annotations.get(f"{_PREFIX}target"), annotations.get(f"{_PREFIX}network")
-        name = annotations.get(f"{_PREFIX}name")
-        if target:
-            function.check_address(f"{_PREFIX}target", target)
-        elif network and name:
-            # The container's name is looked up as that of any host.
-            function.check_address(f"{_PREFIX}name", name)
-        environment = annotations.get(f"{_PREFIX}env", "").split(",")
-        return Container(
-            command=find_command(),
-            function=function.name,
-            image=_image(function),
-            name=name or "",
-            cleanup=cast("_Cleanup", _choice(function, "cleanup", ("Remove", "Stop", "Orphan"))),
-            pull_policy=cast(
-                "PullPolicy", _choice(function, "pull-policy", ("IfNotPresent", "Always", "Never"))
-            ),
-            environment=tuple(pair for pair in environment if "=" in pair),
-            publish_address=annotations.get(f"{_PREFIX}publish-address") or "127.0.0.1",
-            target=target or "",
-            network=network or "",
-        )
-
-
-def find_command() -> str:
-    """Return the name of the command that is installed, or ""."""
-    return next((name for name in _COMMANDS if shutil.which(name)), "")
-
-
-def _image(function: model.FunctionReference) -> str:
-    return function.annotations.get(f"{_PREFIX}image") or function.package
-
-
-def _refuse_flag(what: str, value: str) -> None:
-    """Raise InputError for a name that the command line would read as a flag."""
-    if value.startswith("-"):
-        raise InputError.of(f'invalid {what} "{value}": must not begin with -')
-
-
-def _choice(function: model.FunctionReference, key: str, allowed: Sequence[str]) -> str:
-    """Return an annotation that is one of ``allowed``, whose first is the default."""
-    value = function.annotations.get(f"{_PREFIX}{key}") or allowed[0]
-    if value not in allowed:
-        raise InputError.of(
-            f'invalid annotation {_PREFIX}{key} "{value}": must be one of {", ".join(allowed)}'
-        )
-    return value
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Client:
-    """Runs the command line. An error names the function."""
-
-    command: str
-    function: str
-
-    def run(self, *arguments: str, timeout_seconds: float = _COMMAND_SECONDS) -> str:
+    def _run(self, *arguments: str, timeout_seconds: float = _COMMAND_SECONDS) -> str:
         """Return what the command prints. Raises ProgramError if it fails."""
         result = self.try_run(*arguments, timeout_seconds=timeout_seconds)
         if result.returncode == 0:
@@ -213,21 +128,13 @@ class _Client:
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise self.error(
+            raise self._error(
                 f'"{self.command} {arguments[0]}" did not end within {timeout_seconds:g} s'
             ) from error
         except OSError as error:
-            raise self.error(f"{self.command}: {error.strerror or error}") from error
+            raise self._error(f"{self.command}: {error.strerror or error}") from error
 
-    def exists(self, name: str) -> bool:
-        """Report whether there is a container of this name."""
-        return self._inspect("container", name)
-
-    def has_image(self, image: str) -> bool:
-        """Report whether an image is there."""
-        return self._inspect("image", image)
-
-    def _inspect(self, kind: str, name: str) -> bool:
+    def _exists(self, kind: Literal["container", "image"], name: str) -> bool:
         arguments = (kind, "inspect", "--format", "{{.Id}}", name)
         result = self.try_run(*arguments)
         text = result.stderr.lower()
@@ -235,7 +142,7 @@ class _Client:
             raise self._failure(arguments, result.stderr)
         return result.returncode == 0
 
-    def error(
+    def _error(
         self, cause: str, *, hint: str | None = None, notes: Sequence[str] = ()
     ) -> ProgramError:
         """Return an error about the function."""
@@ -245,28 +152,94 @@ class _Client:
     def _failure(self, arguments: Sequence[str], output: str) -> ProgramError:
         lines = [line.strip() for line in output.splitlines() if line.strip()]
         if any(text in output.lower() for text in _UNREACHABLE):
-            return self.error(
+            return self._error(
                 f"{self.command} does not answer",
                 notes=lines[-1:],
                 hint=f"start it, or select another way with --function {self.function}=…",
             )
         if arguments[0] == "pull":
-            return self.error(f"{self.command} cannot pull {arguments[-1]}", notes=lines[-1:])
-        return self.error(f'"{self.command} {arguments[0]}" failed', notes=lines[-_LOG_LINES:])
+            return self._error(f"{self.command} cannot pull {arguments[-1]}", notes=lines[-1:])
+        return self._error(f'"{self.command} {arguments[0]}" failed', notes=lines[-_LOG_LINES:])
+
+
+def _judge(function: model.FunctionReference) -> model.Suitability:
+    """Accept every function with an image where a command is installed."""
+    command = find_command()
+    if not command:
+        return model.Suitability("neither docker nor podman is installed", is_suitable=False)
+    if not _image(function):
+        return model.Suitability("no Function names its image", is_suitable=False)
+    return model.Suitability(f"{command} is installed")
+
+
+def build(function: model.FunctionReference) -> Container:
+    """Return the container that the annotations describe. Raises InputError."""
+    suitability = _judge(function)
+    if not suitability.is_suitable:
+        raise InputError.of(suitability.reason)
+
+    def read(key: str) -> str:
+        return function.annotations.get(f"{_PREFIX}{key}", "")
+
+    for key in ("image", "name", "network"):
+        _refuse_flag(f"annotation {_PREFIX}{key}", read(key))
+    _refuse_flag("package", function.package)
+    target, network, name = read("target"), read("network"), read("name")
+    if target:
+        function.check_address(f"{_PREFIX}target", target)
+    elif network and name:
+        # The container's name is looked up as that of any host.
+        function.check_address(f"{_PREFIX}name", name)
+    return Container(
+        command=find_command(),
+        function=function.name,
+        image=_image(function),
+        name=name,
+        cleanup=function.choose(f"{_PREFIX}cleanup", _CLEANUPS),
+        pull_policy=function.choose(f"{_PREFIX}pull-policy", model.PULL_POLICIES),
+        environment=tuple(pair for pair in read("env").split(",") if "=" in pair),
+        publish_address=read("publish-address") or "127.0.0.1",
+        target=target,
+        network=network,
+    )
+
+
+DOCKER: Final = model.RuntimeKind(
+    word="docker",
+    meaning="runs its image with Docker or Podman",
+    judge=_judge,
+    build=build,
+    annotation="Docker",
+    is_default=True,
+)
+
+
+def find_command() -> str:
+    """Return the name of the command that is installed, or ""."""
+    return next((name for name in _COMMANDS if shutil.which(name)), "")
+
+
+def _image(function: model.FunctionReference) -> str:
+    return function.annotations.get(f"{_PREFIX}image") or function.package
+
+
+def _refuse_flag(what: str, value: str) -> None:
+    """Raise InputError for a name that the command line would read as a flag."""
+    if value.startswith("-"):
+        raise InputError.of(f'invalid {what} "{value}": must not begin with -')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RunningContainer:
     """A container that was started."""
 
-    client: _Client
+    container: Container
     name: str
-    cleanup: _Cleanup
     address: str
 
     def read_log(self) -> str:
         """Return the last lines that the function printed."""
-        result = self.client.try_run("logs", "--tail", str(_LOG_LINES), self.name)
+        result = self.container.try_run("logs", "--tail", str(_LOG_LINES), self.name)
         return f"{result.stdout}{result.stderr}".strip()
 
     def stop(self) -> None:
@@ -276,5 +249,5 @@ class _RunningContainer:
             "Stop": ("stop", self.name),
             "Orphan": (),
         }
-        if arguments := commands[self.cleanup]:
-            self.client.try_run(*arguments)
+        if arguments := commands[self.container.cleanup]:
+            self.container.try_run(*arguments)

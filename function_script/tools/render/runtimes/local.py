@@ -79,32 +79,27 @@ class Local(model.Runtime):
         return reply.response if isinstance(reply, Answered) else None
 
 
-class LocalKind(model.RuntimeKind):
-    """Our steps run here, whatever their Function is called."""
+def _judge_ours(function: model.FunctionReference) -> model.Suitability:
+    """Accept our packages, and inputs of our kinds, whatever their Function is called."""
+    if function.repository == OURS:
+        return model.Suitability("it is this function")
+    if function.repository == _PEER:
+        return model.Suitability(f"inputs of {_PEER} run here")
+    value = function.step.input
+    # By the fields of an input alone only where no package says otherwise.
+    is_ours = inputs.has_our_type if function.package else inputs.is_meant_for_us
+    if value is not None and is_ours(value):
+        kind = manifests.text_at(value, "kind") or "an input"
+        return model.Suitability(f"its input is {kind}, which runs here")
+    return model.Suitability("its input is none of ours", is_suitable=False)
 
-    word = "local"
-    meaning = "runs it here: this function, function-go-templating, or one that is built in"
 
-    def judge(self, function: model.FunctionReference) -> model.Suitability:
-        """Accept our packages, and inputs of our kinds."""
-        if function.repository == OURS:
-            return model.Suitability(is_suitable=True, reason="it is this function")
-        if function.repository == _PEER:
-            return model.Suitability(is_suitable=True, reason=f"inputs of {_PEER} run here")
-        value = function.step.input
-        # By the fields of an input alone only where no package says otherwise.
-        is_ours = inputs.has_our_type if function.package else inputs.is_meant_for_us
-        if value is not None and is_ours(value):
-            kind = manifests.text_at(value, "kind") or "an input"
-            return model.Suitability(
-                is_suitable=True, reason=f"its input is {kind}, which runs here"
-            )
-        return model.Suitability(is_suitable=False, reason="its input is none of ours")
-
-    def build(self, function: model.FunctionReference) -> model.Runtime:
-        """Return the sandbox."""
-        del function
-        return Local()
+LOCAL: Final = model.RuntimeKind(
+    word="local",
+    meaning="runs it here: this function, function-go-templating, or one that is built in",
+    judge=_judge_ours,
+    build=lambda _: Local(),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,25 +138,23 @@ class Builtin(model.Runtime):
         return replace(answer, diagnostics=tuple(problems))
 
 
-class BuiltinKind(model.RuntimeKind):
-    """Functions that most pipelines have need nothing to be started."""
+def _judge_builtin(function: model.FunctionReference) -> model.Suitability:
+    """Accept the packages in the table of built-in functions."""
+    match = builtin.find(function.repository)
+    if match is None:
+        return model.Suitability("it is not built in", is_suitable=False)
+    return model.Suitability(f"{match.name} needs no image here")
 
-    word = LocalKind.word
-    meaning = LocalKind.meaning
 
-    def judge(self, function: model.FunctionReference) -> model.Suitability:
-        """Accept the packages in the table of built-in functions."""
-        match = builtin.find(function.repository)
-        if match is None:
-            return model.Suitability(is_suitable=False, reason="it is not built in")
-        return model.Suitability(is_suitable=True, reason=f"{match.name} needs no image here")
+def _build_builtin(function: model.FunctionReference) -> Builtin:
+    match = builtin.find(function.repository)
+    if match is None:
+        raise InputError.of("it is not built in")
+    return Builtin(function=match, package=function.package)
 
-    def build(self, function: model.FunctionReference) -> model.Runtime:
-        """Return the built-in function."""
-        match = builtin.find(function.repository)
-        if match is None:
-            raise InputError.of("it is not built in")
-        return Builtin(function=match, package=function.package)
+
+# Functions that most pipelines have need nothing to be started.
+BUILTIN: Final = LOCAL._replace(judge=_judge_builtin, build=_build_builtin)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,22 +171,14 @@ class Skip(model.Runtime):
         return StepResponse(response=messages.pass_through(call.request))
 
 
-class SkipKind(model.RuntimeKind):
-    """Only ``--function`` skips a step."""
-
-    word = "skip"
-    meaning = "leaves the step out"
-    suits_all_by_flag = True
-
-    def judge(self, function: model.FunctionReference) -> model.Suitability:
-        """Refuse: leaving a step out is the author's decision."""
-        del function
-        return model.Suitability(is_suitable=False, reason="")
-
-    def build(self, function: model.FunctionReference) -> model.Runtime:
-        """Return the runtime."""
-        del function
-        return Skip()
+# Only the command line skips a step: leaving one out is the author's decision.
+SKIP: Final = model.RuntimeKind(
+    word="skip",
+    meaning="leaves the step out",
+    judge=lambda _: model.Suitability("", is_suitable=False),
+    build=lambda _: Skip(),
+    suits_by_flag=lambda _: True,
+)
 
 
 def compose_input(value: Object, xr: Object, name: str = "input") -> Object:

@@ -6,11 +6,12 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Final, Protocol
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.texts.errors import InputError, ProgramError
 from function_script.tools.local_pool import Sandbox
+from function_script.tools.processes.options import PullPolicy
 from function_script.tools.render import builtin
 from function_script.tools.render.requirements import StepCall, StepResponse
 from function_script.tools.render.runtimes.servers import Server, Servers
@@ -24,6 +25,8 @@ _LOOPBACK: Final = re.compile(
 )
 TIMEOUT_SECONDS: Final = 60.0
 """The time of all steps together where nothing sets it."""
+PULL_POLICIES: Final[tuple[PullPolicy, ...]] = ("IfNotPresent", "Always", "Never")
+_Text = TypeVar("_Text", bound=str)
 _PUBLISHERS: Final = ("crossplane-contrib-", "upbound-")
 
 
@@ -60,6 +63,18 @@ class FunctionReference:
                 f'a file names the address "{address}", which would get the request',
                 hint="--allow-addresses allows it",
             )
+
+    def choose(self, key: str, allowed: Sequence[_Text]) -> _Text:
+        """Return an annotation that is one of ``allowed``, whose first is the default.
+
+        Raises InputError for any other.
+        """
+        value = self.annotations.get(key) or allowed[0]
+        for each in allowed:
+            if each == value:
+                return each
+        texts = ", ".join(allowed)
+        raise InputError.of(f'invalid annotation {key} "{value}": must be one of {texts}')
 
     @property
     def repository(self) -> str:
@@ -125,12 +140,11 @@ class FunctionCaller:
             self.options.print(f"note: {text}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suitability:
+class Suitability(NamedTuple):
     """The answer of a way to run functions: it suits one or does not, and the reason."""
 
-    is_suitable: bool
     reason: str
+    is_suitable: bool = True
 
 
 class Runtime(ABC):
@@ -196,32 +210,27 @@ class ServedRuntime(Runtime):
             raise ProgramError(replace(first, notes=(*first.notes, *log)), *others) from error
 
 
-class RuntimeKind(ABC):
+def _refuse(_: FunctionReference) -> bool:
+    return False
+
+
+class RuntimeKind(NamedTuple):
     """A row of the table of runtimes.
 
-    ``word`` selects it in ``--function NAME=WORD``, ``annotation`` in a Function. ``is_default``:
-    the annotation is what the official command does without one, so it yields where it cannot run.
-    ``suits_all_by_flag``: the flag can select it for every function.
+    ``word`` selects it in ``--function NAME=WORD``, ``annotation`` in a Function. ``judge`` says
+    whether a function runs so if nothing selects a runtime; ``suits_by_flag``, whether the command
+    line can select it though ``judge`` refuses. ``build`` returns the runtime of a function, or
+    raises InputError with the reason against it. ``is_default``: the annotation is what the
+    official command does without one, so it yields where it cannot run.
     """
 
-    word: ClassVar[str]
-    meaning: ClassVar[str]
-    annotation: ClassVar[str] = ""
-    is_default: ClassVar[bool] = False
-    suits_all_by_flag: ClassVar[bool] = False
-
-    @abstractmethod
-    def judge(self, function: FunctionReference) -> Suitability:
-        """Judge whether the function runs so if nothing selects a runtime."""
-
-    def suits_by_flag(self, function: FunctionReference) -> bool:
-        """Report whether the command line can select it though `judge` refuses."""
-        del function
-        return self.suits_all_by_flag
-
-    @abstractmethod
-    def build(self, function: FunctionReference) -> Runtime:
-        """Return the runtime of a function, or raise InputError with the reason against it."""
+    word: str
+    meaning: str
+    judge: Callable[[FunctionReference], Suitability]
+    build: Callable[[FunctionReference], Runtime]
+    suits_by_flag: Callable[[FunctionReference], bool] = _refuse
+    annotation: str = ""
+    is_default: bool = False
 
 
 class FunctionSource(Protocol):

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from function_script.tools.processes.server import FunctionServer
 
 _PULL_POLICY: Final = "render.crossplane.io/runtime-docker-pull-policy"
-_POLICIES: Final = ("IfNotPresent", "Always", "Never")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,44 +76,44 @@ class Process(model.ServedRuntime):
         return cast("FunctionServer", caller.options.servers.wait(self))
 
 
-class ProcessKind(model.RuntimeKind):
-    """A function's package holds its program, which needs no Docker on Linux."""
+def _judge(function: model.FunctionReference) -> model.Suitability:
+    """Accept every function with a package where namespaces confine it."""
+    if not function.package:
+        return model.Suitability("no Function names its package", is_suitable=False)
+    if sys.platform != "linux":
+        reason = "a package runs as a process on Linux alone"
+        return model.Suitability(reason, is_suitable=False)
+    from function_script.tools.processes import probe  # noqa: PLC0415 - of Linux
 
-    word = "process"
-    meaning = "runs its package as a process, on Linux"
+    refusal = probe.find_refusal()
+    if refusal:
+        reason = f"this system does not let us confine a process ({refusal})"
+        return model.Suitability(reason, is_suitable=False)
+    return model.Suitability("its package runs as a confined process")
 
-    def judge(self, function: model.FunctionReference) -> model.Suitability:
-        """Accept every function with a package where namespaces confine it."""
-        if not function.package:
-            return model.Suitability(is_suitable=False, reason="no Function names its package")
-        if sys.platform != "linux":
-            reason = "a package runs as a process on Linux alone"
-            return model.Suitability(is_suitable=False, reason=reason)
-        from function_script.tools.processes import probe  # noqa: PLC0415 - of Linux
 
-        refusal = probe.find_refusal()
-        if refusal:
-            reason = f"this system does not let us confine a process ({refusal})"
-            return model.Suitability(is_suitable=False, reason=reason)
-        return model.Suitability(is_suitable=True, reason="its package runs as a confined process")
+def _suits_by_flag(function: model.FunctionReference) -> bool:
+    """Accept every function with a package on Linux, without namespaces if it must be."""
+    return bool(function.package) and sys.platform == "linux"
 
-    def suits_by_flag(self, function: model.FunctionReference) -> bool:
-        """Accept every function with a package on Linux, without namespaces if it must be."""
-        return bool(function.package) and sys.platform == "linux"
 
-    def build(self, function: model.FunctionReference) -> model.Runtime:
-        """Return the process of the package. Raises InputError."""
-        if not function.package or sys.platform != "linux":
-            raise InputError.of(self.judge(function).reason)
-        policy = function.annotations.get(_PULL_POLICY) or "IfNotPresent"
-        if policy not in _POLICIES:
-            policies = ", ".join(_POLICIES)
-            raise InputError.of(
-                f'invalid annotation {_PULL_POLICY} "{policy}": not one of {policies}'
-            )
-        return Process(
-            function=function.name,
-            package=function.package,
-            pull=cast("PullPolicy", policy),
-            is_explicit=function.is_explicit,
-        )
+def _build(function: model.FunctionReference) -> model.Runtime:
+    """Return the process of the package. Raises InputError."""
+    if not _suits_by_flag(function):
+        raise InputError.of(_judge(function).reason)
+    return Process(
+        function=function.name,
+        package=function.package,
+        pull=function.choose(_PULL_POLICY, model.PULL_POLICIES),
+        is_explicit=function.is_explicit,
+    )
+
+
+# A function's package holds its program, which needs no Docker on Linux.
+PROCESS: Final = model.RuntimeKind(
+    word="process",
+    meaning="runs its package as a process, on Linux",
+    judge=_judge,
+    build=_build,
+    suits_by_flag=_suits_by_flag,
+)

@@ -37,7 +37,7 @@ MADE: Object = {
 
 def metadata(result: render.RenderResult, name: str = "bucket") -> Object:
     """The metadata of a composed resource."""
-    fields = result.composition.resources[name]["metadata"]
+    fields = result.resources[name]["metadata"]
     assert isinstance(fields, dict)
     return fields
 
@@ -49,11 +49,11 @@ def messages(result: render.RenderResult) -> list[str]:
 
 def test_composed_metadata() -> None:
     result = rendered(("bucket", {"resource": BUCKET}))
-    assert result.composition.resources == {"bucket": {**BUCKET, "metadata": MADE}}
+    assert result.resources == {"bucket": {**BUCKET, "metadata": MADE}}
 
 
 def test_xr_shows_identity_references_and_status() -> None:
-    xr = rendered(("bucket", {"resource": BUCKET, "ready": "READY_TRUE"})).composition.xr
+    xr = rendered(("bucket", {"resource": BUCKET, "ready": "READY_TRUE"})).xr
     reference: Object = {
         "apiVersion": "s3.example.org/v1",
         "kind": "Bucket",
@@ -66,7 +66,7 @@ def test_xr_shows_identity_references_and_status() -> None:
 
 def test_xr_that_composes_nothing() -> None:
     result = rendered()
-    assert result.composition.xr["spec"] == {"crossplane": {"resourceRefs": []}}
+    assert result.xr["spec"] == {"crossplane": {"resourceRefs": []}}
     assert [event.message for event in result.events] == [
         "Successfully selected composition: buckets"
     ]
@@ -78,14 +78,14 @@ def test_references_are_sorted_by_type_and_name() -> None:
         ("a", {"resource": {"apiVersion": "b/v1", "kind": "A"}}),
         xr=CLUSTER_XR,
     )
-    refs = result.composition.xr["spec"]["crossplane"]["resourceRefs"]
+    refs = result.xr["spec"]["crossplane"]["resourceRefs"]
     assert [ref["apiVersion"] for ref in refs] == ["a/v1", "b/v1"]
-    assert list(result.composition.resources) == ["a", "z"]
+    assert list(result.resources) == ["a", "z"]
 
 
 def test_cluster_scoped_xrs_refer_with_namespaces() -> None:
     result = rendered(("bucket", {"resource": bucket(namespace="far")}), xr=CLUSTER_XR)
-    refs = result.composition.xr["spec"]["crossplane"]["resourceRefs"]
+    refs = result.xr["spec"]["crossplane"]["resourceRefs"]
     assert refs[0]["namespace"] == "far"
     assert metadata(result)["namespace"] == "far"
 
@@ -169,7 +169,7 @@ def test_readiness_of_the_xr_wins(ready: str, reason: str) -> None:
         "resources": {"bucket": {"resource": BUCKET, "ready": opposite}},
     }
     result = render_once(script({"desired": desired}))
-    last = result.composition.xr["status"]["conditions"][-1]
+    last = result.xr["status"]["conditions"][-1]
     assert (last["type"], last["reason"]) == ("Ready", reason)
     assert "message" not in last
 
@@ -177,8 +177,8 @@ def test_readiness_of_the_xr_wins(ready: str, reason: str) -> None:
 def test_unchanged_xr_is_shown_as_written_last() -> None:
     """When its status does not change, Crossplane's last write is an earlier one, of all of it."""
     result = rendered()
-    again: Object = {**XR, "status": result.composition.xr["status"]}
-    manifest = rendered(xr=again).composition.xr
+    again: Object = {**XR, "status": result.xr["status"]}
+    manifest = rendered(xr=again).xr
     assert manifest["metadata"]["labels"] == {"crossplane.io/composite": "demo"}
     assert "resourceVersion" in manifest["metadata"]
 
@@ -188,7 +188,7 @@ def test_references_of_namespaced_xrs_are_sorted_without_their_namespace() -> No
     result = rendered(
         ("a", {"resource": bucket(name="fixed2")}), ("b", {"resource": bucket(name="fixed")})
     )
-    refs = result.composition.xr["spec"]["crossplane"]["resourceRefs"]
+    refs = result.xr["spec"]["crossplane"]["resourceRefs"]
     assert [ref["name"] for ref in refs] == ["fixed", "fixed2"]
 
 

@@ -25,7 +25,7 @@ MESSAGES = [
 
 def xr_conditions(xr: Object, *responses: Object) -> list[Object]:
     """The XR's conditions after one step that answers so."""
-    status = render_once(script(*responses), xr=xr).composition.xr["status"]
+    status = render_once(script(*responses), xr=xr).xr["status"]
     assert isinstance(status, dict)
     return status["conditions"]
 
@@ -110,7 +110,7 @@ def test_conditions_that_no_function_sets_before_a_fatal_result_are_undetermined
     result = render.reconcile(inputs, script({"conditions": [mine]}, FATAL))
     observed: Object = {"observedGeneration": generation} if generation else {}
     assert result.failure is not None
-    status = result.composition.xr["status"]
+    status = result.xr["status"]
     assert isinstance(status, dict)
     assert status["conditions"] == [
         old,

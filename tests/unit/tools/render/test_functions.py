@@ -7,6 +7,7 @@ import pytest
 from support.render_helpers import composition
 
 from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.tools.render import functions, steps
 from function_script.tools.render.functions import FunctionIndex
@@ -238,8 +239,16 @@ def install(folder: Path, name: str) -> None:
     (folder / name).touch(mode=0o755)
 
 
-def explain(step: Object, index: FunctionIndex) -> functions.Explanation:
-    return functions.explain(steps.parse(composition(step)), index)
+def explain(step: Object, index: FunctionIndex) -> str:
+    """The explanation of a step whose function can run."""
+    (choice,), () = functions.choose(steps.parse(composition(step)), index)
+    return choice.explain()
+
+
+def find_problem(step: Object, index: FunctionIndex) -> Diagnostic:
+    """The problem of a step whose function cannot run."""
+    (), (problem,) = functions.choose(steps.parse(composition(step)), index)
+    return problem
 
 
 def index_of(*manifests: Object, **flags: str) -> FunctionIndex:
@@ -305,29 +314,26 @@ def test_explanation_has_the_runtime_and_the_reason(
     step: Object, index: FunctionIndex, line: str, commands: Path
 ) -> None:
     install(commands, "docker")
-    explanation = explain(step, index)
-    assert not explanation.problems
-    (text,) = explanation.lines
-    assert text.startswith(f"step-0: {line}")
+    assert explain(step, index).startswith(f"step-0: {line}")
 
 
 def test_explanation_names_the_other_ways(commands: Path) -> None:
     install(commands, "docker")
     index = index_of(function("function-other", f"{REGISTRY}/{READY}:v0.7.0"))
-    assert "--function function-other=docker" in explain({}, index).lines[0]
+    assert "--function function-other=docker" in explain({}, index)
 
 
 def test_docker_annotation_yields_where_no_command_is_installed(commands: Path) -> None:
     del commands
     index = index_of(function("function-other", f"{REGISTRY}/{READY}:v0.7.0", runtime="Docker"))
-    (line,) = explain({}, index).lines
+    line = explain({}, index)
     assert line.startswith("step-0: function-other is built in, as v0.7.0")
     assert f"its Function has {RUNTIME}: Docker, but neither docker nor podman is installed" in line
 
 
 def test_unknown_annotation_is_an_error() -> None:
     index = index_of(function("function-other", IMAGE, runtime="Lambda"))
-    (problem,) = explain({}, index).problems
+    problem = find_problem({}, index)
     assert (
         f'invalid annotation {RUNTIME} "Lambda": must be one of Development, Docker'
         in problem.message
@@ -397,7 +403,7 @@ def test_selection_of_a_function_that_no_step_calls_is_no_error() -> None:
 )
 def test_strict_versions_refuse_another_version(package: str, is_refused: bool) -> None:
     index = make_index([function("function-other", package)], is_strict=True)
-    problems = explain({}, index).problems
+    _, problems = functions.choose(steps.parse(composition({})), index)
     assert bool(problems) is is_refused
     assert all("is built in; the Function names" in problem.message for problem in problems)
 
@@ -412,5 +418,5 @@ def test_hint_about_another_version_names_the_ways_that_are_possible(commands: P
     install(commands, "docker")
     manifests = [function("function-other", f"{REGISTRY}/{READY}:v0.6.0")]
     index = make_index(manifests, is_strict=True)
-    (problem,) = explain({}, index).problems
+    problem = find_problem({}, index)
     assert "--function function-other=docker runs v0.6.0" in str(problem.hint)

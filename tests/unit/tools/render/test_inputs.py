@@ -65,7 +65,7 @@ def test_defaults_are_filled_in() -> None:
     }
     schema: Object = {"properties": {"spec": {"default": {"no": 1}, "properties": fields}}}
     spec: Object = {"region": "here", "list": [{}, {"zone": "b"}], "map": {"k": {}}}
-    assert render_once(xr={**XR, "spec": spec}, xrd=xrd(schema=schema)).xr["spec"] == {
+    assert render_once(xr={**XR, "spec": spec}, xrd=xrd(schema=schema)).file["spec"] == {
         "region": "here",
         "size": 3,
         "made": {"deep": True},

@@ -233,5 +233,5 @@ def test_response_without_state_leaves_none() -> None:
         return first(step, request) if step.index == 0 else empty
 
     result = render_once(runner, composition=composition({}, {}), context={"seed": 1})
-    assert result.composition.resources == {}
+    assert result.resources == {}
     assert result.context is None

@@ -104,7 +104,7 @@ def test_legacy_xrs_keep_machinery_below_spec() -> None:
         "compositionRef": {"name": "buckets"},
         "writeConnectionSecretToRef": {"name": uid, "namespace": "system"},
     }
-    assert list(result.composition.xr["spec"]) == ["resourceRefs"]
+    assert list(result.xr["spec"]) == ["resourceRefs"]
 
 
 def test_legacy_xrs_name_conditions_for_their_claim() -> None:
@@ -115,7 +115,7 @@ def test_legacy_xrs_name_conditions_for_their_claim() -> None:
         "target": "TARGET_COMPOSITE_AND_CLAIM",
     }
     runner = script({"conditions": [condition]})
-    status = render_once(runner, xr=CLUSTER_XR, xrd=LEGACY).composition.xr["status"]
+    status = render_once(runner, xr=CLUSTER_XR, xrd=LEGACY).xr["status"]
     assert status["claimConditionTypes"] == ["Mine"]
 
 
@@ -131,16 +131,14 @@ def test_paused_xr_is_left_alone() -> None:
     result = render_once(runner, xr={**XR, "metadata": metadata})
     assert runner.requests == []
     assert [event.reason for event in result.events] == ["ReconciliationPaused"]
-    conditions = result.composition.xr["status"]["conditions"]
+    conditions = result.xr["status"]["conditions"]
     assert [item["reason"] for item in conditions] == ["WatchCircuitClosed", "ReconcilePaused"]
 
 
 def test_deleted_xr_is_left_alone() -> None:
     metadata: Object = {"name": "demo", "deletionTimestamp": "2020-01-01T00:00:00Z"}
     runner = script()
-    conditions = render_once(runner, xr={**XR, "metadata": metadata}).composition.xr["status"][
-        "conditions"
-    ]
+    conditions = render_once(runner, xr={**XR, "metadata": metadata}).xr["status"]["conditions"]
     assert runner.requests == []
     assert [item["reason"] for item in conditions] == [
         "WatchCircuitClosed",
