@@ -61,19 +61,16 @@ class CaseFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Located:
-    """An object with its position; ``span`` is None if it is part of the case's own file."""
-
-    value: Object
-    span: Span | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class XrPart:
-    """A part of the XR: the XR of the case, or a patch of it, at ``at`` in ``document``."""
+    """An object at ``at`` in ``document``: the case's own, or that of a file that it names."""
 
     value: Object
     document: Document
     at: objects.Path = ()
+
+    @property
+    def span(self) -> Span | None:
+        """The position of a whole document; None for a part of the case, whose step has one."""
+        return None if self.at else self.document.span()
 
     def depth(self, path: objects.Path) -> int:
         """Return how many parts of ``path`` exist here."""
@@ -114,7 +111,7 @@ class Setup:
     credentials: Sequence[Object] = ()
     schemas: Sequence[Object] = ()
     xrd: Object | None = None
-    xr_parts: Sequence[XrPart] = ()
+    xr_parts: Sequence[Located] = ()
     definitions: Sequence[Object] = ()
     skips_xr_validation: bool = False
     skips_validation: bool = False
@@ -161,7 +158,7 @@ class Step:
 
     at: objects.Path = ()
     name: str = ""
-    patch: XrPart | None = None
+    patch: Located | None = None
     observed: Sequence[Located] | None = None
     required: Sequence[Object] | None = None
     ready: Sequence[str] = ()
@@ -185,7 +182,7 @@ class Case:
     is_input: Callable[[Path], bool]
 
 
-def locate_xr(problem: Diagnostic, parts: Sequence[XrPart]) -> Diagnostic:
+def locate_xr(problem: Diagnostic, parts: Sequence[Located]) -> Diagnostic:
     """Return a problem of the XR with the position of its field.
 
     Of the ``parts`` that have most of the field's path, the last one set it.
