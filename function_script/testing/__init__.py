@@ -93,11 +93,10 @@ def render(
     cluster = fake_cluster.before_step(fake_cluster.first(case.setup), step)
     salt = None if seed_file is None else Path(seed_file)
     options = renderer.Options(print=print, servers=SERVERS, notes=_NOTES)
-    sandbox = pool(case.setup.program.root, salt)
     rendering = runner.render_in(
         cluster,
         case.setup,
-        sandbox,
+        pool(salt),
         runner.RunOptions(rendering=options),
         lambda problem, severity: options.print(diagnostics.to_frame(problem, severity)),
     )
@@ -110,12 +109,12 @@ def _texts(value: Value) -> list[str]:
 
 
 @cache
-def pool(root: Path | None, seed_file: Path | None = None) -> Pool:
-    """Return the pool that all tests of this process share, with program files below ``root``.
+def pool(seed_file: Path | None = None) -> Pool:
+    """Return the pool that all tests of this process share.
 
     ``seed_file`` has the salt of random values. Raises InputError if it is invalid.
     """
     derive_seed = no_seed if seed_file is None else SaltFile(seed_file).derive_seed
-    shared = local_pool.open_pool(root, derive_seed=derive_seed)
+    shared = local_pool.open_pool(None, derive_seed=derive_seed)
     atexit.register(shared.close)
     return shared

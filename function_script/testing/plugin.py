@@ -62,7 +62,7 @@ class CaseItem(pytest.Item):
         except FatalError as error:
             return console.to_text(error.diagnostics)
         try:
-            pool = testing.pool(case.setup.program.root, *self.config.getini(_SEED_FILE)[:1])
+            pool = testing.pool(*self.config.getini(_SEED_FILE)[:1])
         except FatalError as error:
             return console.to_text(error.diagnostics)
         options = runner.RunOptions(rendering=renderer.Options(servers=testing.SERVERS))

@@ -3,19 +3,20 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from function_script import inputs
 from function_script.documents import Document
 from function_script.inputs.kinds import API_VERSION
 from function_script.request import objects
 from function_script.request.limits import Limits
-from function_script.request.reader import format_path
+from function_script.request.reader import child, format_path
 from function_script.request.remote import parsing
 from function_script.request.remote.content import Content
 from function_script.request.remote.reference import RemoteReference
 from function_script.request.values import Object, Readable
 from function_script.texts.errors import InputError
+from function_script.texts.problems import Problem
 from function_script.texts.source import Span
 from function_script.tools import manifests
 from function_script.wire import Selector
@@ -46,14 +47,6 @@ class StepInput:
     document: Document
     path: objects.Path = ()
     stored: Document | None = None
-
-
-class Misplaced(NamedTuple):
-    """A field of a step that no function gets: its path in the step, and the problem."""
-
-    path: tuple[str, ...]
-    text: str
-    hint: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,12 +117,16 @@ def find_steps(document: Document) -> Iterator[tuple[objects.Path, Object]]:
             yield (*pipeline, index), step
 
 
-def find_misplaced(step: Object) -> Misplaced | None:
-    """Return an input of ours, or a reference to one, that stands where no function gets it."""
+def find_misplaced(step: Object, at: str) -> Problem | None:
+    """Return an input of ours, or a reference to one, that stands where no function gets it.
+
+    ``at`` is the path of the step.
+    """
     for path in _INPUT_REF_PATHS:
         reference = objects.find_path(step, path)
         if reference is not None:
-            return Misplaced(path, "a step of Crossplane has no such field", _show(reference))
+            field = ".".join((at, *path))
+            return Problem(field, "a step of Crossplane has no such field", _show(reference))
     if isinstance(step.get("input"), dict):
         return None
     for key, value in step.items():
@@ -138,7 +135,8 @@ def find_misplaced(step: Object) -> Misplaced | None:
         for inner, candidate in value.items():
             if isinstance(candidate, dict) and _is_own_object(candidate):
                 hint = "it belongs beside functionRef: `input` begins in the same column"
-                return Misplaced((key, inner), "an input here reaches no function", hint)
+                field = child(child(at, key), inner)
+                return Problem(field, "an input here reaches no function", hint)
     return None
 
 
@@ -156,11 +154,10 @@ def _show(reference: Readable) -> str:
     )
 
 
-def find_misplaced_fields(document: Document) -> Iterator[tuple[str, Misplaced]]:
-    """Yield inputs of ours, and references to them, that no function gets, with their paths."""
-    for path, step in find_steps(document):
-        if misplaced := find_misplaced(step):
-            yield format_path((*path, *misplaced.path)), misplaced
+def find_misplaced_fields(document: Document) -> list[Problem]:
+    """Return the inputs of ours, and the references to them, that no function gets."""
+    found = (find_misplaced(step, format_path(path)) for path, step in find_steps(document))
+    return [problem for problem in found if problem is not None]
 
 
 def find_ours(document: Document) -> list[StepInput]:

@@ -6,6 +6,7 @@ the remedy. An unclosed tag is reported with the line that opens it.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple, Self
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
@@ -87,12 +88,17 @@ class Template(NamedTuple):
 
 def parse_program(program: Program) -> list[Template]:
     """Return all templates of a program, which must compile; the main one is the first."""
-    environment = JinjaEnvironment()
     sources = {"": program.main, **program.modules}
     return [
-        Template(name, source, parse(environment, source.text))
+        Template(name, source, _parse_once(source.text))
         for name, source in zip(sources, map(token_lists.normalize, sources.values()), strict=True)
     ]
+
+
+# A dozen analyses of `check` read one program, and none changes a tree.
+@lru_cache(maxsize=16)
+def _parse_once(text: str) -> nodes.Template:
+    return parse(JinjaEnvironment(), text)
 
 
 def _limit(tokens: token_lists.TokenList, environment: Environment) -> Iterator[Token]:

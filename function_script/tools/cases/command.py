@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from function_script.sandbox import Pool
 from function_script.texts.diagnostics import Form
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import local_pool
@@ -95,35 +94,25 @@ def run_all(
     beside them, and beside their Compositions.
     """
     files = files or FileCache(Project.of(file.path for file in cases))
-    groups: dict[Path | None, list[Case]] = {}
+    parsed: list[Case] = []
     for file in cases:
         started = time.monotonic()
         try:
-            case = parser.parse(file, files)
+            parsed.append(parser.parse(file, files))
         except FatalError as error:
             verdict = CaseVerdict(file.name, file.path)
             verdict.problems += (Problem(diagnostic=problem) for problem in error.diagnostics)
             verdict.seconds = time.monotonic() - started
             yield verdict
-        else:
-            groups.setdefault(case.setup.program.root, []).append(case)
-    # A sandbox has one directory of programs, and so one for each group.
-    with options.rendering.servers:
-        for root, group in groups.items():
-            preload = local_pool.engines_in(
-                {case.setup.program.origin.document.text for case in group}
-            )
-            with local_pool.open_pool(
-                root, preload, options.limits, options.derive_seed, jobs
-            ) as pool:
-                yield from _run_group(group, pool, options, jobs)
-
-
-def _run_group(
-    group: Sequence[Case], pool: Pool, options: runner.RunOptions, jobs: int
-) -> Generator[CaseVerdict]:
-    executor = ThreadPoolExecutor(max_workers=jobs)
-    try:
-        yield from executor.map(lambda case: runner.run(case, pool, options), group)
-    finally:
-        executor.shutdown(cancel_futures=True)
+    if not parsed:
+        return
+    preload = local_pool.engines_in({case.setup.program.origin.document.text for case in parsed})
+    with (
+        options.rendering.servers,
+        local_pool.open_pool(None, preload, options.limits, options.derive_seed, jobs) as pool,
+    ):
+        executor = ThreadPoolExecutor(max_workers=jobs)
+        try:
+            yield from executor.map(lambda case: runner.run(case, pool, options), parsed)
+        finally:
+            executor.shutdown(cancel_futures=True)

@@ -16,9 +16,10 @@ from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.texts.problems import suggest
+from function_script.texts.source import Span
 from function_script.tools import manifests
 from function_script.tools.cases.loader import ObjectLoader
-from function_script.tools.cases.model import Located, Setup, Step, XrPart
+from function_script.tools.cases.model import Located, Setup, Step
 from function_script.tools.render import RenderInputs, conditions
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.compose import RenderResult
@@ -33,15 +34,17 @@ class FakeCluster:
     """The state before a step.
 
     ``xr`` has the author's fields, which are those of ``xr_parts``; ``applied`` has those of
-    Crossplane. ``observed`` and ``required`` are whole objects. By resource name, ``foreign`` has
+    Crossplane. ``observed`` and ``required`` are whole objects, and ``spans`` the positions of
+    observed ones by their index. By resource name, ``foreign`` has
     the fields of observed resources that others than Crossplane set, and ``composed`` those of
     Crossplane.
     """
 
     xr: Object
-    xr_parts: Sequence[XrPart] = ()
+    xr_parts: Sequence[Located] = ()
     applied: Object = field(default_factory=dict)
-    observed: Sequence[Located] = ()
+    observed: Sequence[Object] = ()
+    spans: Mapping[int, Span] = field(default_factory=dict)
     required: Sequence[Object] = ()
     foreign: Mapping[str, Object] = field(default_factory=dict)
     composed: Mapping[str, Object] = field(default_factory=dict)
@@ -52,17 +55,16 @@ class FakeCluster:
 
     def to_inputs(self, setup: Setup) -> RenderInputs:
         """Return the inputs of the next reconcile; its XR is not validated."""
-        spans = {index: item.span for index, item in enumerate(self.observed)}
         return RenderInputs(
             xr=self.whole_xr(),
             composition=setup.program.composition,
-            observed=[item.value for item in self.observed],
+            observed=self.observed,
             required=self.required,
             credentials=setup.credentials,
             schemas=setup.schemas,
             xrd=setup.xrd,
             context=setup.context,
-            spans={index: span for index, span in spans.items() if span is not None},
+            spans=self.spans,
         )
 
 
@@ -88,7 +90,7 @@ def read(
         manifests.set_text(identity, manifests.namespace(xr), "metadata", "namespace")
         whole = manifests.copy(identity, item.value)
         manifests.add_texts(whole, {manifests.RESOURCE_NAME: name}, "metadata", "annotations")
-        located.append(Located(value=whole))
+        located.append(loader.own(whole, item.path))
     return located
 
 
@@ -119,7 +121,8 @@ def before_step(cluster: FakeCluster, step: Step) -> FakeCluster:
         xr=manifests.copy(cluster.xr, *(patch.value for patch in patches)),
         xr_parts=(*cluster.xr_parts, *patches),
         applied=cluster.applied,
-        observed=[Located(value=item, span=spans.get(name)) for name, item in whole.items()],
+        observed=[*whole.values()],
+        spans={index: span for index, name in enumerate(whole) if (span := spans.get(name))},
         required=cluster.required if step.required is None else step.required,
         foreign=foreign,
         composed=cluster.composed,

@@ -121,17 +121,17 @@ class ObjectLoader:
         """Load the objects of a file or a directory. Raises FatalError."""
         return [document.value for document in self.files.load(path, self.project)]
 
-    def one(self, fields: ObjectReader, key: str, default: Path | None) -> Document | Object | None:
-        """Load the single object at ``key``; a Document if it is in a file."""
+    def one(self, fields: ObjectReader, key: str, default: Path | None = None) -> Located | None:
+        """Load the single object at ``key``, from the case or from a file."""
         value = fields.value.get(key)
         if isinstance(value, dict):
-            return value
+            return self.own(value, fields.at(key))
         path = default if value is None else self._path_of(fields.at(key), value)
         if path is None:
             return None
         documents = self.attempt(fields.at(key), lambda: self.files.load(path, self.project))
         if len(documents) == 1:
-            return documents[0]
+            return Located(value=documents[0].value, document=documents[0])
         if documents:
             text = f'"{path}" holds {len(documents)} objects instead of one'
             self.problems.add(fields.at(key), text)
@@ -147,7 +147,7 @@ class ObjectLoader:
         for index, item in enumerate(items):
             at = fields.at(key) + (f"[{index}]" if isinstance(value, list) else "")
             if isinstance(item, dict):
-                located.append(Located(value=item))
+                located.append(self.own(item, at))
             elif (path := self._path_of(at, item)) is not None:
                 located += self._load(at, path)
         return located
@@ -155,7 +155,11 @@ class ObjectLoader:
     def value(self, fields: ObjectReader, key: str, default: Path | None = None) -> Object | None:
         """Load the single object at ``key``, from the case or from a file."""
         item = self.one(fields, key, default)
-        return item.value if isinstance(item, Document) else item
+        return None if item is None else item.value
+
+    def own(self, value: Object, at: str) -> Located:
+        """Return an object of the case's own file; ``at`` is its path there."""
+        return Located(value=value, document=self.document, at=objects.read_path(at))
 
     def values(self, fields: ObjectReader, key: str, default: Path | None = None) -> list[Object]:
         """Load the objects at ``key`` without their positions."""
@@ -197,15 +201,11 @@ class ObjectLoader:
                 text = f"is required, as there is no {_FILE} in this directory or above"
                 fields.problems.add("composition", text)
             return None
-        is_file = isinstance(item, Document)
-        document = item if isinstance(item, Document) else self.document
-        composition = item.value if isinstance(item, Document) else item
 
         def find_input(step: Step) -> objects.Path:
-            path = positions.composition_input_path(step)
-            return path if is_file else ("composition", *path)
+            return (*item.at, *positions.composition_input_path(step))
 
-        return self._program(composition, document, find_input)
+        return self._program(item.value, item.document, find_input)
 
     def read_request_program(self, fields: ObjectReader, step_input: Value) -> Program | None:
         """Build a Composition around the input of a request, or around ``input`` instead."""
@@ -235,7 +235,7 @@ class ObjectLoader:
 
     def _load(self, at: str, path: Path) -> list[Located]:
         documents = self.attempt(at, lambda: self.files.load(path, self.project))
-        return [Located(value=document.value, span=document.span()) for document in documents]
+        return [Located(value=document.value, document=document) for document in documents]
 
     def _path_of(self, at: str, value: Value) -> Path | None:
         if isinstance(value, str):
@@ -244,14 +244,10 @@ class ObjectLoader:
         return None
 
     def _read_input(self, fields: ObjectReader, xr: Object) -> Program | None:
-        item = self.one(fields, "input", None)
+        item = self.one(fields, "input")
         if item is None:
             return None
-        is_file = isinstance(item, Document)
-        document = item if isinstance(item, Document) else self.document
-        value = item.value if isinstance(item, Document) else item
-        composition = compose_input(value, xr)
-        return self._program(composition, document, lambda _: () if is_file else ("input",))
+        return self._program(compose_input(item.value, xr), item.document, lambda _: item.at)
 
     def _program(
         self, composition: Object, document: Document, find_input: Callable[[Step], objects.Path]

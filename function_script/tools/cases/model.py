@@ -14,11 +14,13 @@ from function_script.documents import Document
 from function_script.proto.v1.run_function_pb2 import RunFunctionRequest
 from function_script.request import objects
 from function_script.request.values import Object, Value
+from function_script.sandbox import Pool
 from function_script.texts import field_names
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.texts.source import Span
 from function_script.tools import author_positions
+from function_script.tools.local_pool import RootedPool, Sandbox
 from function_script.tools.project import Project
 from function_script.tools.render.positions import Origin
 
@@ -59,19 +61,16 @@ class CaseFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Located:
-    """An object with its position; ``span`` is None if it is part of the case's own file."""
-
-    value: Object
-    span: Span | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class XrPart:
-    """A part of the XR: the XR of the case, or a patch of it, at ``at`` in ``document``."""
+    """An object at ``at`` in ``document``: the case's own, or that of a file that it names."""
 
     value: Object
     document: Document
     at: objects.Path = ()
+
+    @property
+    def span(self) -> Span | None:
+        """The position of a whole document; None for a part of the case, whose step has one."""
+        return None if self.at else self.document.span()
 
     def depth(self, path: objects.Path) -> int:
         """Return how many parts of ``path`` exist here."""
@@ -91,6 +90,10 @@ class Program:
     origin: Origin
     root: Path | None
 
+    def bind(self, pool: Pool) -> Sandbox:
+        """Return the pool of all cases for this program."""
+        return pool if self.root is None else RootedPool(pool=pool, root=self.root)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
@@ -108,7 +111,7 @@ class Setup:
     credentials: Sequence[Object] = ()
     schemas: Sequence[Object] = ()
     xrd: Object | None = None
-    xr_parts: Sequence[XrPart] = ()
+    xr_parts: Sequence[Located] = ()
     definitions: Sequence[Object] = ()
     skips_xr_validation: bool = False
     skips_validation: bool = False
@@ -155,7 +158,7 @@ class Step:
 
     at: objects.Path = ()
     name: str = ""
-    patch: XrPart | None = None
+    patch: Located | None = None
     observed: Sequence[Located] | None = None
     required: Sequence[Object] | None = None
     ready: Sequence[str] = ()
@@ -179,7 +182,7 @@ class Case:
     is_input: Callable[[Path], bool]
 
 
-def locate_xr(problem: Diagnostic, parts: Sequence[XrPart]) -> Diagnostic:
+def locate_xr(problem: Diagnostic, parts: Sequence[Located]) -> Diagnostic:
     """Return a problem of the XR with the position of its field.
 
     Of the ``parts`` that have most of the field's path, the last one set it.

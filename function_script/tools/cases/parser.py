@@ -17,7 +17,7 @@ from function_script.request.reader import ObjectReader
 from function_script.request.values import Object, type_phrase
 from function_script.texts.errors import InputError
 from function_script.texts.problems import ProblemList, suggest
-from function_script.tools import sources, xrds
+from function_script.tools import manifests, sources, xrds
 from function_script.tools.cases import fake_cluster
 from function_script.tools.cases.comparison import PARTS
 from function_script.tools.cases.loader import FileCache, ObjectLoader, find_above
@@ -28,7 +28,6 @@ from function_script.tools.cases.model import (
     Expectation,
     Setup,
     Step,
-    XrPart,
 )
 from function_script.tools.project import Project
 from function_script.tools.render import functions
@@ -137,11 +136,11 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
         return _own_file(file, name) or (path if path is not None and path.exists() else None)
 
     item = loader.one(fields, "xr", find("xr.yaml"))
-    xr = item.value if isinstance(item, Document) else item
+    xr = None if item is None else item.value
     xrd = _read_xrd(loader, fields, find("xrd.yaml"), directory, xr)
     program = loader.read_program(fields, directory, xr and resolve_claim(xr, xrd))
-    manifests = loader.values(fields, "functions", find("functions.yaml"))
-    manifests = loader.attempt("functions", lambda: functions.check_kinds(manifests))
+    named = loader.values(fields, "functions", find("functions.yaml"))
+    named = loader.attempt("functions", lambda: functions.check_kinds(named))
     credentials = loader.values(fields, "credentials", find("credentials.yaml"))
     schemas = loader.schemas(fields, find("schemas"))
     crds = find("crds")
@@ -149,22 +148,16 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
     context = loader.value(fields, "context", _own_file(file, "context.yaml"))
     if xr is None and fields.value.get("xr") is None:
         fields.problems.add("xr", "is required, as there is no xr.yaml")
-    if xr is None or program is None:
+    if item is None or program is None:
         return None
     patch = fields.object("patch")
-    if isinstance(item, Document):
-        parts = [XrPart(value=xr, document=item)]
-    else:
-        parts = [XrPart(value=xr, document=loader.document, at=("xr",))]
+    parts = [item, *([] if patch is None else [loader.own(patch.value, patch.path)])]
     # Cases share what is loaded, and a patch is merged into this one's copy.
-    xr = {key: objects.deep_copy(value) for key, value in xr.items()}
-    if patch is not None:
-        parts.append(XrPart(value=patch.value, document=loader.document, at=("patch",)))
-        objects.merge(xr, patch.value)
+    xr = manifests.copy(*(part.value for part in parts))
     return Setup(
         program=program,
         xr=resolve_claim(xr, xrd),
-        functions=manifests or None,
+        functions=named or None,
         credentials=credentials,
         schemas=schemas,
         xrd=xrd,
@@ -259,9 +252,7 @@ def _step(loader: ObjectLoader, fields: ObjectReader, xr: Object, at: objects.Pa
     return Step(
         at=at,
         name=fields.text("name") or "",
-        patch=None
-        if patch is None
-        else XrPart(value=patch.value, document=loader.document, at=(*at, "patch")),
+        patch=None if patch is None else loader.own(patch.value, patch.path),
         observed=fake_cluster.read(loader, fields, xr) if "observed" in fields.value else None,
         required=loader.values(fields, "required") if "required" in fields.value else None,
         ready=_texts(fields, "ready"),

@@ -88,7 +88,8 @@ def render_in(
         inputs = replace(inputs, report=report_xr)
     origin = replace(setup.program.origin, locate_xr=locate_xr)
     index = FunctionIndex(manifests=setup.functions, options=options.rendering)
-    return Renderer(pool, index, options.rendering).render(inputs, origin)
+    sandbox = setup.program.bind(pool)
+    return Renderer(sandbox, index, options.rendering).render(inputs, origin)
 
 
 class _CaseRun:
@@ -142,7 +143,7 @@ class _CaseRun:
             (pipeline_step,) = steps.parse(program.composition)
             functions = ListedFunctions(runtimes={pipeline_step.function: Local()})
             with program.origin.map_errors():
-                replayer = Renderer(self._pool, functions, self._options.rendering)
+                replayer = Renderer(program.bind(self._pool), functions, self._options.rendering)
                 runner = replayer.start([pipeline_step])
                 reply = runner(pipeline_step, request)
                 if messages := fatal_messages(reply.response):

@@ -184,7 +184,8 @@ class _Checker:
             each for each in steps.ours if each.stored is None and step_inputs.is_elsewhere(each)
         )
         first = len(report.findings)
-        misplaced = _locate(pipelines.find_misplaced_inputs(document), document)
+        fields = step_inputs.find_misplaced_fields(document)
+        misplaced = _locate((each.to_diagnostic() for each in fields), document)
         self._add(rules.INPUT, misplaced)
         for rule, find in _FRAME:
             problems = _locate(find(document), document)

@@ -10,6 +10,7 @@ from function_script.request.reader import format_path
 from function_script.request.values import Value
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
+from function_script.texts.problems import Problem
 from function_script.tools import author_positions, manifests, step_inputs
 from function_script.tools.render import steps
 
@@ -38,11 +39,8 @@ def find_unread_fields(document: Document) -> Iterator[Diagnostic]:
         return
     for key in _OF_RESOURCES:
         if key in spec:
-            yield Diagnostic(
-                message=f"spec.{key}: nothing reads it in mode Pipeline",
-                hint="compose these resources in a step",
-                field=f"spec.{key}",
-            )
+            text = "nothing reads it in mode Pipeline"
+            yield Problem(f"spec.{key}", text, "compose these resources in a step").to_diagnostic()
 
 
 def _is_ours(document: Document) -> bool:
@@ -58,13 +56,6 @@ def _has_input(value: Value) -> bool:
     return isinstance(value, list) and any(map(_has_input, value))
 
 
-def find_misplaced_inputs(document: Document) -> Iterator[Diagnostic]:
-    """Yield a problem for each input, and each reference to one, that no function gets."""
-    for field, misplaced in step_inputs.find_misplaced_fields(document):
-        message = f"{field}: {misplaced.text}"
-        yield Diagnostic(message=message, hint=misplaced.hint, field=field)
-
-
 def find_revisions(document: Document) -> Iterator[Diagnostic]:
     """Yield a problem for each step that selects a revision of its function.
 
@@ -73,14 +64,13 @@ def find_revisions(document: Document) -> Iterator[Diagnostic]:
     for path, step in step_inputs.find_steps(document):
         for name in _REVISION_FIELDS:
             if step.get(name) is not None and "functionRef" in step:
-                field = format_path((*path, name))
-                yield Diagnostic(
-                    message=f"{field}: Crossplane 2.4 and earlier have no such field: the step "
-                    "calls the active revision of its function",
-                    hint="install the other version as a second Function, and give its name in "
+                yield Problem(
+                    format_path((*path, name)),
+                    "Crossplane 2.4 and earlier have no such field: the step calls the active "
+                    "revision of its function",
+                    "install the other version as a second Function, and give its name in "
                     "functionRef",
-                    field=field,
-                )
+                ).to_diagnostic()
 
 
 def find_template_metadata(document: Document) -> Iterator[Diagnostic]:
@@ -89,13 +79,12 @@ def find_template_metadata(document: Document) -> Iterator[Diagnostic]:
     The CRDs declare it as an object without fields, so the API server refuses or drops them.
     """
     for key in manifests.object_at(document.value, *_TEMPLATE_METADATA):
-        field = ".".join((*_TEMPLATE_METADATA, key))
-        yield Diagnostic(
-            message=f"{field}: no cluster keeps this field: kubectl refuses "
-            "it, and for other clients the API server drops it",
-            hint="take it out",
-            field=field,
-        )
+        yield Problem(
+            ".".join((*_TEMPLATE_METADATA, key)),
+            "no cluster keeps this field: kubectl refuses it, and for other clients the API server "
+            "drops it",
+            "take it out",
+        ).to_diagnostic()
 
 
 def find_plain_scalars(

@@ -12,11 +12,12 @@ from typing import Final, Literal, TypeAlias
 from function_script import documents, inputs
 from function_script.documents import plain_scalars
 from function_script.engines import kubernetes_kinds, leftovers
-from function_script.engines.lint import Mention
+from function_script.engines.lint import FieldAccess, FieldComparison, Mention
+from function_script.engines.secret_fields import RandomSecret
 from function_script.request import objects
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
-from function_script.texts.problems import suggest
+from function_script.texts.problems import Problem, suggest
 from function_script.texts.source import Source, Span, excerpt, span_at
 from function_script.tools import author_positions, manifests, step_inputs
 from function_script.tools.check.paths import Request
@@ -59,15 +60,25 @@ class Rule:
     find: Callable[[CheckedStep], Iterable[Diagnostic]] | None = None
 
 
+def _point_at(
+    place: Mention | FieldAccess | FieldComparison | RandomSecret,
+    message: str,
+    hint: str | None = None,
+) -> Diagnostic:
+    """Return a problem at a place of a program's source."""
+    frame = excerpt(place.source, place.span)
+    return Diagnostic(message=message, span=place.span, excerpt=frame, hint=hint)
+
+
 def _other_input(subject: CheckedStep) -> Iterator[Diagnostic]:
     kind = objects.api_version_and_kind(subject.step_input.value)
     if subject.step.dialect == "gotemplating" and kind != inputs.PEERS:
-        yield Diagnostic(
-            message="input.apiVersion: this is read as an input of function-go-templating, which "
-            "looks at neither apiVersion nor kind",
-            hint=f"its own are {inputs.PEERS[0]} and {inputs.PEERS[1]}",
-            field="input.apiVersion",
-        )
+        yield Problem(
+            "input.apiVersion",
+            "this is read as an input of function-go-templating, which looks at neither apiVersion "
+            "nor kind",
+            f"its own are {inputs.PEERS[0]} and {inputs.PEERS[1]}",
+        ).to_diagnostic()
     yield from subject.step.doubts
 
 
@@ -76,11 +87,11 @@ def _unchecked_program(subject: CheckedStep) -> Iterator[Diagnostic]:
         subject.step_input.value.get("source") == "FileSystem"
         and not subject.step.program.main.text
     ):
-        yield Diagnostic(
-            message="input.fileSystem.dirPath: the program is in files, and was not checked",
-            hint="pass their directory with --program-root",
-            field="input.fileSystem.dirPath",
-        )
+        yield Problem(
+            "input.fileSystem.dirPath",
+            "the program is in files, and was not checked",
+            "pass their directory with --program-root",
+        ).to_diagnostic()
 
 
 def _program(subject: CheckedStep) -> Iterable[Diagnostic]:
@@ -99,12 +110,11 @@ def _unused_modules(subject: CheckedStep) -> Iterator[Diagnostic]:
         return
     for name in step.language.engine.unused_modules(step.program, step.limits):
         if name in modules:
-            field = f'input.modules["{name}"]'
-            yield Diagnostic(
-                message=f"{field}: nothing uses this module",
-                hint="take it out, or load it where it is wanted",
-                field=field,
-            )
+            yield Problem(
+                f'input.modules["{name}"]',
+                "nothing uses this module",
+                "take it out, or load it where it is wanted",
+            ).to_diagnostic()
 
 
 def _constant_names(subject: CheckedStep) -> Iterator[Diagnostic]:
@@ -112,22 +122,20 @@ def _constant_names(subject: CheckedStep) -> Iterator[Diagnostic]:
     if step_inputs.is_of_operation(subject.step_input):
         return
     for mention in subject.step.language.lint.find_object_names(subject.step.program):
-        yield Diagnostic(
-            message="metadata.name is the same for every XR: two would want one object",
-            span=mention.span,
-            excerpt=excerpt(mention.source, mention.span),
-            hint="leave it out, and Crossplane makes a name; or make it of the XR's name",
+        yield _point_at(
+            mention,
+            "metadata.name is the same for every XR: two would want one object",
+            "leave it out, and Crossplane makes a name; or make it of the XR's name",
         )
 
 
 def _constant_events(subject: CheckedStep) -> Iterator[Diagnostic]:
     program = subject.step.program
     for span in subject.step.language.lint.find_constant_events(program):
-        yield Diagnostic(
-            message="this result is emitted on every call, as an event that never changes",
-            span=span,
-            excerpt=excerpt(program.main, span),
-            hint="emit it only under its condition; a lasting state is a condition of the XR",
+        yield _point_at(
+            Mention("", program.main, span),
+            "this result is emitted on every call, as an event that never changes",
+            "emit it only under its condition; a lasting state is a condition of the XR",
         )
 
 
@@ -135,12 +143,8 @@ def _api_versions(subject: CheckedStep) -> Iterator[Diagnostic]:
     for mention, kind in subject.step.language.lint.find_kinds(subject.step.program):
         right = kubernetes_kinds.find_api_version(mention.text, kind)
         if right is not None:
-            yield Diagnostic(
-                message=f"there is no {kind} in {mention.text}",
-                span=mention.span,
-                excerpt=excerpt(mention.source, mention.span),
-                hint=f"write apiVersion: {right}",
-            )
+            message = f"there is no {kind} in {mention.text}"
+            yield _point_at(mention, message, f"write apiVersion: {right}")
 
 
 def _random_secrets(subject: CheckedStep) -> Iterator[Diagnostic]:
@@ -150,12 +154,11 @@ def _random_secrets(subject: CheckedStep) -> Iterator[Diagnostic]:
         hint = "take it from a Secret or from the provider, or serve with --seed-file"
         if secret.has_no_salt:
             hint = "write stable_secret, and serve with --seed-file"
-        yield Diagnostic(
-            message=f'"{secret.name}" is a random text that is no secret: whoever knows the XR\'s '
-            "uid and the program can compute it",
-            span=secret.span,
-            excerpt=excerpt(secret.source, secret.span),
-            hint=hint,
+        yield _point_at(
+            secret,
+            f'"{secret.name}" is a random text that is no secret: whoever knows the XR\'s uid and '
+            "the program can compute it",
+            hint,
         )
 
 
@@ -166,11 +169,10 @@ def _unknown_dependencies(subject: CheckedStep) -> Iterator[Diagnostic]:
         name = mention.text
         if name not in subject.composed:
             names = sorted(subject.composed)
-            yield Diagnostic(
-                message=f'no step composes "{name}", so what depends on it is never created',
-                span=mention.span,
-                excerpt=excerpt(mention.source, mention.span),
-                hint=suggest(name, tuple(names), f"there are {', '.join(names)}"),
+            yield _point_at(
+                mention,
+                f'no step composes "{name}", so what depends on it is never created',
+                suggest(name, tuple(names), f"there are {', '.join(names)}"),
             )
 
 
@@ -183,12 +185,8 @@ def _unknown_resources(subject: CheckedStep) -> Iterator[Diagnostic]:
     for mention in lint.find_observed_names(program):
         if mention.text not in names:
             listed = f"there are {', '.join(sorted(names))}" if names else None
-            yield Diagnostic(
-                message=f'no step composes "{mention.text}", so it is never observed',
-                span=mention.span,
-                excerpt=excerpt(mention.source, mention.span),
-                hint=suggest(mention.text, tuple(sorted(names)), listed),
-            )
+            message = f'no step composes "{mention.text}", so it is never observed'
+            yield _point_at(mention, message, suggest(mention.text, tuple(sorted(names)), listed))
 
 
 def _moved_resources(subject: CheckedStep) -> Iterator[Diagnostic]:
@@ -202,12 +200,8 @@ def _moved_resources(subject: CheckedStep) -> Iterator[Diagnostic]:
             message = f'two resources are moved from "{name}", which is one object'
         owners.add(name)
         if message:
-            yield Diagnostic(
-                message=message,
-                span=mention.span,
-                excerpt=excerpt(mention.source, mention.span),
-                hint="moved-from has a name that the resource had before, and no resource has now",
-            )
+            hint = "moved-from has a name that the resource had before, and no resource has now"
+            yield _point_at(mention, message, hint)
 
 
 def _unlisted_credentials(subject: CheckedStep) -> Iterator[Diagnostic]:
@@ -223,13 +217,10 @@ def _unlisted_credentials(subject: CheckedStep) -> Iterator[Diagnostic]:
     for mention in (*reads, *step.language.lint.find_credentials(step.program)):
         name = mention.text
         if name not in step.credentials:
-            yield Diagnostic(
-                message=f'the program does not see credentials "{name}": '
-                "its input does not name them",
-                span=mention.span,
-                excerpt=excerpt(mention.source, mention.span),
-                hint=f"write `credentials: [{', '.join([*step.credentials, name])}]` "
-                "into the input",
+            yield _point_at(
+                mention,
+                f'the program does not see credentials "{name}": its input does not name them',
+                f"write `credentials: [{', '.join([*step.credentials, name])}]` into the input",
             )
 
 
@@ -242,10 +233,7 @@ def _unknown_fields(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagn
     ):
         unknown = subject.request.find_unknown(read.path)
         if unknown is not None and read.is_guarded is is_guarded:
-            message, hint = unknown
-            yield Diagnostic(
-                message=message, span=read.span, excerpt=excerpt(read.source, read.span), hint=hint
-            )
+            yield _point_at(read, *unknown)
 
 
 def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
@@ -258,31 +246,25 @@ def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
             line = source.text.split("\n")[number - 1]
             column = line.find(leftover.part) + 1
             span = Span(name=source.name, line=number, column=column, width=len(leftover.part))
-            yield Diagnostic(
-                message=leftover.message,
-                span=span,
-                excerpt=excerpt(source, span),
-                hint=leftover.hint,
-            )
+            place = Mention(leftover.part, source, span)
+            yield _point_at(place, leftover.message, leftover.hint)
     for comparison in lint.find_comparisons(program):
         kind = subject.request.type_of(comparison.path)
         if comparison.is_default:
             if kind == comparison.type:
-                yield Diagnostic(
-                    message="false becomes true here: a default also replaces false",
-                    span=comparison.span,
-                    excerpt=excerpt(comparison.source, comparison.span),
-                    hint="give the field its default in the XRD, or ask whether it exists",
+                yield _point_at(
+                    comparison,
+                    "false becomes true here: a default also replaces false",
+                    "give the field its default in the XRD, or ask whether it exists",
                 )
             continue
         if kind is None or kind == comparison.type or {kind, comparison.type} <= _NUMBERS:
             continue
-        yield Diagnostic(
-            message=f"these are never equal: the schema's type is {kind}, and this is of type "
+        yield _point_at(
+            comparison,
+            f"these are never equal: the schema's type is {kind}, and this is of type "
             f"{comparison.type}",
-            span=comparison.span,
-            excerpt=excerpt(comparison.source, comparison.span),
-            hint="leave the quotes out" if comparison.type == "string" else None,
+            "leave the quotes out" if comparison.type == "string" else None,
         )
 
 
@@ -310,12 +292,8 @@ def _plain_scalars(subject: CheckedStep) -> Iterator[Diagnostic]:
                     line = first + scalar.line + 1
                     width = len(scalar.text)
                     span = Span(name=source.name, line=line, column=scalar.column + 1, width=width)
-                    yield Diagnostic(
-                        message=scalar.message,
-                        span=span,
-                        excerpt=excerpt(source, span),
-                        hint=scalar.hint,
-                    )
+                    place = Mention(scalar.text, source, span)
+                    yield _point_at(place, scalar.message, scalar.hint)
 
 
 def _split(text: str) -> Iterator[tuple[int, str]]:

@@ -5,6 +5,7 @@ What a program refuses on purpose is none, and neither is an error that may be a
 not at hand: required and observed resources, the context, credentials, the XR's status.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -123,7 +124,10 @@ def find(subject: Subject, options: Options) -> Report:
     try:
         choices = make_variants(subject, options.variants)
         outcome.variants.extend(each.xr for each in choices)
-        runs = [*plan(subject, choices)]
+        # Cases and variants often have an XR at hand, and what it is rendered with.
+        runs: dict[str, Run] = {}
+        for run in plan(subject, choices):
+            runs.setdefault(_to_key(run.inputs), run)
         functions = loading.find_render_paths(_directory(subject), subject.project).functions
         values = loading.load_values([functions] if functions else [], subject.project)
     except FatalError as error:
@@ -147,7 +151,7 @@ def find(subject: Subject, options: Options) -> Report:
     pool = local_pool.bind_programs(options.pool, programs, subject.project)
     with rendering.servers:
         render = Renderer(pool, index, rendering)
-        for run in runs:
+        for run in runs.values():
             for finding, is_certain in _judge(subject, run, render, branches):
                 problem = finding.diagnostic
                 # A line fails in one way for most XRs.
@@ -163,6 +167,12 @@ def find(subject: Subject, options: Options) -> Report:
                     return outcome
     outcome.unreached.extend(branches.find_unreached())
     return outcome
+
+
+def _to_key(inputs: RenderInputs) -> str:
+    """Return one text for equal inputs of one Composition."""
+    lists = (inputs.observed, inputs.required, inputs.credentials, inputs.schemas)
+    return json.dumps([inputs.xr, inputs.context, *map(list, lists)], sort_keys=True)
 
 
 class _Branches:

@@ -157,9 +157,8 @@ def _step(index: int, fields: ObjectReader) -> Step:
         step_input = None
     else:
         step_input = fields.object("input")
-    if misplaced := step_inputs.find_misplaced(fields.value):
-        path = ".".join((fields.path, *misplaced.path))
-        fields.problems.add(path, misplaced.text, hint=misplaced.hint)
+    if misplaced := step_inputs.find_misplaced(fields.value, fields.path):
+        fields.problems.add(misplaced.path, misplaced.text, hint=misplaced.hint)
     requirements = fields.object("requirements") or ObjectReader(
         {}, fields.at("requirements"), fields.problems
     )

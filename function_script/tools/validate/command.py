@@ -289,11 +289,9 @@ def _type_problems(violation: input_schema.Violation) -> Iterator[report.Problem
 
 def _find_misplaced_problems(document: Document) -> Iterator[report.Problem]:
     """Yield the inputs of a pipeline, and references to inputs, that no function gets."""
-    for field, misplaced in step_inputs.find_misplaced_fields(document):
-        line = diagnostics.to_line(
-            (diagnostics.Diagnostic(message=misplaced.text, hint=misplaced.hint),)
-        )
-        yield report.Problem(type="schema", field=field, message=f"{field}: {line}")
+    for problem in step_inputs.find_misplaced_fields(document):
+        line = diagnostics.to_line((problem.to_diagnostic(),))
+        yield report.Problem(type="schema", field=problem.path, message=line)
 
 
 def _find_metadata_problems(value: Object) -> Iterator[report.Problem]:
