@@ -4,10 +4,7 @@ The repository may be anybody's: git reads its objects, and starts no hook, filt
 that its configuration names.
 """
 
-import io
 import os
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,8 +16,9 @@ from function_script.texts.errors import FatalError, InputError
 from function_script.tools.remote import git, selection
 from function_script.tools.remote.selection import FetchError
 
-_SECONDS: Final = 60.0
 _MAX_BYTES: Final = 256 << 20
+# With a line for each file.
+_MAX_OUTPUT_BYTES: Final = 2 * _MAX_BYTES
 _SETTINGS: Final = {
     # The user may read files of somebody else, as in a container of CI.
     "safe.directory": "*",
@@ -56,15 +54,17 @@ def open_version(name: str, paths: Sequence[Path]) -> Iterator[Version]:
         return
     with tempfile.TemporaryDirectory(prefix="function-script-") as directory:
         root = Path(os.path.realpath(directory))
-        reader = _Reader(name, root)
         places = [(root / str(number), f"{name}:") for number in range(len(paths))]
-        version = Version(
-            name=name,
-            paths=[
-                reader.read(path, place) for path, (place, _) in zip(paths, places, strict=True)
-            ],
-            places=places,
-        )
+        read: list[Path] = []
+        for path, (place, _) in zip(paths, places, strict=True):
+            if not path.exists():
+                raise InputError.of(f'cannot read "{path}": no such file or directory')
+            try:
+                read.append(_read(name, path, place, root))
+            except FetchError as error:
+                text = f'cannot read "{name}", which is no path, as a revision: {error.reason}'
+                raise InputError.of(text) from error
+        version = Version(name=name, paths=read, places=places)
         try:
             yield version
         except FatalError as error:
@@ -81,81 +81,40 @@ def open_version(name: str, paths: Sequence[Path]) -> Iterator[Version]:
             ) from error
 
 
-class _Reader:
-    """Reads a revision with git, whose home is a directory without anything."""
+def _read(name: str, path: Path, target: Path, home: Path) -> Path:
+    """Write the folder of a path at a revision below ``target``; return the path there.
 
-    def __init__(self, name: str, home: Path) -> None:
-        self._name = name
-        self._program = shutil.which("git")
-        self._environment = git.isolate(home, _SETTINGS)
-
-    def read(self, path: Path, target: Path) -> Path:
-        """Write the folder of a path at the revision below ``target``; return the path there."""
-        if not path.exists():
-            raise InputError.of(f'cannot read "{path}": no such file or directory')
-        folder = path if path.is_dir() else path.parent
-        prefix = self._run(folder, "rev-parse", "--show-prefix").removesuffix(b"\n")
-        if self._name.startswith("-"):
-            # Git would read an option.
-            raise self._fail("git has no such commit")
-        revision = ("rev-parse", "--verify", "--quiet", f"{self._name}^{{commit}}")
-        commit = self._run(folder, *revision).decode().strip()
-        names = [os.fsdecode(prefix)] if prefix else []
-        listing = self._run(folder, *git.LISTING, commit, "--", *names)
-        self._write(folder, [*git.read_listing(listing)], target)
-        result = target / os.fsdecode(prefix)
-        result = result if path.is_dir() else result / path.name
-        if not result.exists():
-            raise self._fail(f'the commit has no "{path}"')
-        return result
-
-    def _write(self, folder: Path, entries: Sequence[git.Entry], target: Path) -> None:
-        if sum(each.size_bytes for each in entries) > _MAX_BYTES:
-            raise self._fail(f'the files in "{folder}" have more than {_MAX_BYTES >> 20} MiB')
-        hashes = "".join(f"{each.blob}\n" for each in entries).encode()
-        output = io.BytesIO(self._run(folder, "cat-file", "--batch", stdin=hashes))
-        links: list[tuple[Path, bytes]] = []
-        try:
-            for entry in entries:
-                name = os.fsdecode(entry.name)
-                path = target / selection.check_name(name)
-                if output.readline().split()[1:2] != [b"blob"]:
-                    raise self._fail(f'the repository lacks the content of "{name}"')
-                data = output.read(entry.size_bytes + 1)[:-1]
-                path.parent.mkdir(parents=True, exist_ok=True)
-                if entry.is_link:
-                    links.append((path, data))
-                else:
-                    path.write_bytes(data)
-            # Nothing is written through a link: all directories are there by now.
-            for path, text in links:
-                path.symlink_to(os.fsdecode(text))
-        except (OSError, ValueError, FetchError) as error:
-            raise self._fail(f"its files cannot be written: {error}") from error
-
-    def _run(self, folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:
-        """Run git in a folder; return what it prints. Raises InputError."""
-        try:
-            result = subprocess.run(  # noqa: S603 - git itself; hashes and names are no options
-                [self._program or "git", *arguments],
-                cwd=folder,
-                env=self._environment,
-                input=stdin,
-                capture_output=True,
-                timeout=_SECONDS,
-                check=True,
-            )
-        except FileNotFoundError as error:
-            raise self._fail("the command git is not installed") from error
-        except subprocess.TimeoutExpired as error:
-            raise self._fail(f"git took longer than {_SECONDS:.0f} s") from error
-        except subprocess.CalledProcessError as error:
-            fatal = git.read_fatal(error.stderr.decode("utf-8", "replace"))
-            reason = f"git says: {fatal}" if fatal else "git has no such commit"
-            raise self._fail(reason) from error
-        return result.stdout
-
-    def _fail(self, reason: str) -> InputError:
-        return InputError.of(
-            f'cannot read "{self._name}", which is no path, as a revision: {reason}'
-        )
+    ``home`` is a directory without anything. Raises FetchError.
+    """
+    folder = path if path.is_dir() else path.parent
+    environment = git.isolate(home, _SETTINGS)
+    command = git.Git([git.find_program()], folder, environment, _MAX_OUTPUT_BYTES)
+    prefix = command.run("rev-parse", "--show-prefix").removesuffix(b"\n")
+    try:
+        # Git would read an option.
+        revision = "" if name.startswith("-") else f"{name}^{{commit}}"
+        commit = command.run("rev-parse", "--verify", "--quiet", revision).decode().strip()
+    except FetchError as error:
+        raise FetchError("git has no such commit") from error
+    entries = [*command.list_files(commit, *([os.fsdecode(prefix)] if prefix else []))]
+    if sum(each.size_bytes for each in entries) > _MAX_BYTES:
+        raise FetchError(f'the files in "{folder}" have more than {_MAX_BYTES >> 20} MiB')
+    links: list[tuple[Path, bytes]] = []
+    try:
+        for entry, data in command.read_files(entries):
+            file = target / selection.check_name(os.fsdecode(entry.name))
+            file.parent.mkdir(parents=True, exist_ok=True)
+            if entry.is_link:
+                links.append((file, data))
+            else:
+                file.write_bytes(data)
+        # Nothing is written through a link: all directories are there by now.
+        for file, text in links:
+            file.symlink_to(os.fsdecode(text))
+    except (OSError, ValueError) as error:
+        raise FetchError(f"its files cannot be written: {error}") from error
+    result = target / os.fsdecode(prefix)
+    result = result if path.is_dir() else result / path.name
+    if not result.exists():
+        raise FetchError(f'the commit has no "{path}"')
+    return result

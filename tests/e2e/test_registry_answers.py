@@ -174,10 +174,15 @@ def test_answer_is_never_trusted(
     assert time.monotonic() - began < stretched(10)
 
 
-def client(*, exchange: float = PATIENCE_SECONDS, silence: float = PATIENCE_SECONDS) -> Client:
+def client(
+    *,
+    exchange: float = PATIENCE_SECONDS,
+    silence: float = PATIENCE_SECONDS,
+    uses_proxies: bool = False,
+) -> Client:
     """A client with short timeouts."""
     patience = Patience(exchange_seconds=exchange, silence_seconds=silence)
-    return Client(certificates.build_context(None), patience, uses_proxies=False)
+    return Client(certificates.build_context(None), patience, uses_proxies=uses_proxies)
 
 
 @contextmanager
@@ -325,6 +330,38 @@ def test_connection_that_ends_early_is_told() -> None:
         client().send(HttpRequest("PUT", f"http://{address}/", body, headers))
     assert "the connection ended without an answer" in failure.value.text
     assert failure.value.hint == "a proxy in front of the registry may refuse uploads of this size"
+
+
+@pytest.mark.parametrize(
+    ("scheme", "request_line"),
+    [
+        ("http", b"GET http://registry.example.org/v2/?n=1 HTTP/1.1"),
+        ("https", b"CONNECT registry.example.org:443 HTTP/1."),
+    ],
+)
+def test_proxy_gets_its_own_credentials(
+    monkeypatch: pytest.MonkeyPatch, scheme: str, request_line: bytes
+) -> None:
+    """Of a URL with TLS it gets nothing but the host."""
+    received: list[bytes] = []
+
+    def refuse(connection: socket.socket) -> None:
+        received.append(connection.recv(1 << 16))
+        connection.sendall(b"HTTP/1.1 407 Who Are You\r\nContent-Length: 0\r\n\r\n")
+
+    with raw(refuse) as address:
+        monkeypatch.setenv(f"{scheme}_proxy", f"http://robot:p%40ss@{address}")
+        request = HttpRequest("GET", f"{scheme}://registry.example.org/v2/?n=1")
+        proxied = client(uses_proxies=True)
+        if scheme == "http":
+            assert proxied.send(request, "Bearer token").status == 407
+        else:
+            with pytest.raises(NoAnswerError, match=f"{address}: tunnel connection failed: 407"):
+                proxied.send(request, "Bearer token")
+    (head,) = received
+    assert head.startswith(request_line)
+    assert b": Basic cm9ib3Q6cEBzcw==\r\n" in head
+    assert (b"Bearer token" in head) == (scheme == "http")
 
 
 def large_package(directory: Path) -> Path:

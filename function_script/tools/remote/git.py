@@ -4,6 +4,7 @@ It gets an empty home, no configuration, no hooks and no prompt; it speaks HTTPS
 redirect, and checks nothing out. Objects are named by their hashes, which ``git`` computes.
 """
 
+import io
 import os
 import shutil
 import signal
@@ -12,7 +13,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -26,11 +27,8 @@ from function_script.tools.remote.selection import FetchError
 from function_script.tools.xpkg import Trust
 from function_script.tools.xpkg.references import is_loopback
 
-LISTING: Final = ("ls-tree", "-r", "-l", "-z", "--full-tree")
-"""The arguments that list a commit, which is to follow, for `read_listing`."""
-
 _SECONDS: Final = 60.0
-_MAX_LISTING_BYTES: Final = 16 << 20
+_MAX_OUTPUT_BYTES: Final = 16 << 20
 _MAX_PACK_BYTES: Final = 64 << 20
 _MAX_MEMORY_BYTES: Final = 1 << 30
 _SHA1_DIGITS: Final = 40
@@ -99,7 +97,7 @@ def resolve(url: str, revision: str, trust: Trust) -> str:
 
 
 @contextmanager
-def _open(url: str, trust: Trust) -> Iterator["_Git"]:
+def _open(url: str, trust: Trust) -> Iterator["Git"]:
     is_plain = url.startswith("http:")
     host = url.partition("://")[2].partition("/")[0]
     login = trust.find_login(host)
@@ -107,16 +105,24 @@ def _open(url: str, trust: Trust) -> Iterator["_Git"]:
         raise FetchError("its URL is not HTTPS")
     if is_plain and login is not None:
         raise FetchError("its URL is not HTTPS, and credentials are sent over TLS only")
-    program = shutil.which("git")
-    if program is None:
-        raise FetchError("the command git is not installed", _NO_GIT_HINT)
+    program = find_program()
     try:
         directory = tempfile.TemporaryDirectory(prefix="function-script-git-")
     except OSError as error:
         reason = "git needs a directory for temporary files, and there is none"
         raise FetchError(reason, _NO_DIRECTORY_HINT) from error
     with directory as name:
-        yield _Git(program, Path(name), _environment(Path(name), url, login, trust.ca_file))
+        environment = _environment(Path(name), url, login, trust.ca_file)
+        command = ("/bin/sh", "-c", _LIMITS, "sh", program)
+        yield Git(command, Path(name), environment, _MAX_OUTPUT_BYTES)
+
+
+def find_program() -> str:
+    """Return the path of git. Raises FetchError."""
+    program = shutil.which("git")
+    if program is None:
+        raise FetchError("the command git is not installed", _NO_GIT_HINT)
+    return program
 
 
 def _environment(
@@ -180,80 +186,6 @@ def _authorities(directory: Path, ca_file: Path | None) -> str:
     return str(path)
 
 
-class _Git:
-    """The command in an empty repository, with one time limit for all calls."""
-
-    def __init__(self, program: str, directory: Path, environment: Mapping[str, str]) -> None:
-        self._program = program
-        self._directory = directory
-        self._environment = environment
-        self._deadline = time.monotonic() + _SECONDS
-
-    def run(self, *args: str, max_bytes: int = _MAX_LISTING_BYTES) -> bytes:
-        """Run git, and return what it prints. Raises FetchError."""
-        command = ["/bin/sh", "-c", _LIMITS, "sh", self._program, *args]
-        # A file: two pipes would need a thread. The limit of a file's size is that of its errors.
-        with tempfile.TemporaryFile(dir=self._directory) as errors:
-            try:
-                process = subprocess.Popen(  # noqa: S603 - git itself; references are no options
-                    command,
-                    cwd=self._directory,
-                    env=dict(self._environment),
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=errors,
-                    start_new_session=True,
-                )
-            except OSError as error:
-                raise FetchError(f"cannot start git: {error.strerror}") from error
-            timer = threading.Timer(max(self._deadline - time.monotonic(), 0.0), _kill, [process])
-            timer.start()
-            with process:
-                try:
-                    output = b"" if process.stdout is None else process.stdout.read(max_bytes + 1)
-                    if len(output) > max_bytes:
-                        raise selection.too_large()
-                    code = process.wait()
-                finally:
-                    timer.cancel()
-                    _kill(process)
-            errors.seek(0)
-            text = errors.read(_MAX_ERROR_BYTES).decode("utf-8", "replace")
-        if time.monotonic() >= self._deadline:
-            raise FetchError(f"it did not arrive within {_SECONDS:.0f} s")
-        if code:
-            raise _explain(code, text)
-        return output
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill git and the processes that it started."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-
-
-def read_fatal(text: str) -> str:
-    """Return the last line of git's errors, without its mark; "" when git says nothing."""
-    lines = [line.removeprefix("fatal: ") for line in text.splitlines() if line.strip()]
-    return next((line for line in reversed(lines) if line), "")
-
-
-def _explain(code: int, text: str) -> FetchError:
-    fatal = read_fatal(text)
-    if "index-pack" in text:
-        # The limit of file sizes ends it without a word.
-        return FetchError(f"the commit has more than {_MAX_PACK_BYTES >> 20} MiB, or is broken")
-    if "not our ref" in text:
-        return FetchError("the repository does not have the commit")
-    if "Authentication failed" in text or "could not read Username" in text or "403" in fatal:
-        return FetchError("the server refuses access", "are the credentials right?")
-    if "not found" in fatal or "404" in fatal:
-        return FetchError("there is no repository, or no access without credentials")
-    if "returned error: 30" in text or "unable to update url base from redirection" in text:
-        return FetchError("the server redirects, which is not followed", "write its new URL")
-    return FetchError(f"git says: {cut(fatal)}" if fatal else f"git ended with exit code {code}")
-
-
 class Entry(NamedTuple):
     """A file or a link of a commit, whose target is its content; ``blob`` is its hash."""
 
@@ -263,31 +195,126 @@ class Entry(NamedTuple):
     is_link: bool
 
 
-def read_listing(listing: bytes) -> Iterator[Entry]:
-    """Yield the files and links of a commit from what `LISTING` prints; no submodules."""
-    for line in filter(None, listing.split(b"\0")):
-        meta, _, name = line.partition(b"\t")
-        mode, kind, blob, size = meta.split()
-        if kind == b"blob":
-            # The repository may lack the content; then the size is a word.
-            size_bytes = int(size) if size.isdigit() else 0
-            yield Entry(name, blob.decode(), size_bytes, is_link=mode == b"120000")
+class Git:
+    """The command in a directory, with one time limit for all calls.
+
+    It prints at most ``max_bytes``. All methods raise FetchError.
+    """
+
+    def __init__(
+        self,
+        command: Iterable[str],
+        directory: Path,
+        environment: Mapping[str, str],
+        max_bytes: int,
+    ) -> None:
+        self._command = [*command]
+        self._directory = directory
+        self._environment = environment
+        self._max_bytes = max_bytes
+        self._deadline = time.monotonic() + _SECONDS
+
+    def run(self, *args: str, stdin: bytes = b"") -> bytes:
+        """Run git, and return what it prints."""
+        # Files: pipes would need threads. The limit of a file's size is that of its output, too.
+        with (
+            tempfile.TemporaryFile() as question,
+            tempfile.TemporaryFile() as output,
+            tempfile.TemporaryFile() as errors,
+        ):
+            question.write(stdin)
+            question.seek(0)
+            try:
+                process = subprocess.Popen(  # noqa: S603 - git itself; references are no options
+                    [*self._command, *args],
+                    cwd=self._directory,
+                    env=dict(self._environment),
+                    stdin=question,
+                    stdout=output,
+                    stderr=errors,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise FetchError(f"cannot start git: {error.strerror}") from error
+            timer = threading.Timer(max(self._deadline - time.monotonic(), 0.0), _kill, [process])
+            timer.start()
+            try:
+                code = process.wait()
+            finally:
+                timer.cancel()
+                _kill(process)
+            if time.monotonic() >= self._deadline:
+                raise FetchError(f"it did not arrive within {_SECONDS:.0f} s")
+            if os.fstat(output.fileno()).st_size > self._max_bytes:
+                raise FetchError(f"git prints more than {self._max_bytes >> 20} MiB")
+            if code:
+                errors.seek(0)
+                raise _explain(code, errors.read(_MAX_ERROR_BYTES).decode("utf-8", "replace"))
+            output.seek(0)
+            return output.read()
+
+    def list_files(self, commit: str, *names: str) -> Iterator[Entry]:
+        """Yield the files and links of a commit, or those below ``names``; no submodules."""
+        listing = self.run("ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--", *names)
+        for line in filter(None, listing.split(b"\0")):
+            meta, _, name = line.partition(b"\t")
+            mode, kind, blob, size = meta.split()
+            if kind == b"blob":
+                # The repository may lack the content; then the size is a word.
+                size_bytes = int(size) if size.isdigit() else 0
+                yield Entry(name, blob.decode(), size_bytes, is_link=mode == b"120000")
+
+    def read_files(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, bytes]]:
+        """Yield the contents of files and links."""
+        entries = [*entries]
+        hashes = "".join(f"{each.blob}\n" for each in entries).encode()
+        output = io.BytesIO(self.run("cat-file", "--batch", stdin=hashes))
+        for entry in entries:
+            if output.readline().split()[1:2] != [b"blob"]:
+                name = os.fsdecode(entry.name)
+                raise FetchError(f'the repository lacks the content of "{name}"')
+            yield entry, output.read(entry.size_bytes + 1)[:-1]
 
 
-def _read(git: _Git, reference: RemoteReference) -> Content:
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill git and the processes that it started."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _explain(code: int, text: str) -> FetchError:
+    lines = [line.removeprefix("fatal: ") for line in text.splitlines() if line.strip()]
+    fatal = next((line for line in reversed(lines) if line), "")
+    if "index-pack" in text:
+        # The limit of file sizes ends it without a word.
+        return FetchError(f"the commit has more than {_MAX_PACK_BYTES >> 20} MiB, or is broken")
+    if "not our ref" in text:
+        return FetchError("the repository does not have the commit")
+    if (
+        "Authentication failed" in text
+        or "could not read Username" in text
+        or "error: 403" in fatal
+    ):
+        return FetchError("the server refuses access", "are the credentials right?")
+    if "not found" in fatal or "error: 404" in fatal:
+        return FetchError("there is no repository, or no access without credentials")
+    if "returned error: 30" in text or "unable to update url base from redirection" in text:
+        return FetchError("the server redirects, which is not followed", "write its new URL")
+    return FetchError(f"git says: {cut(fatal)}" if fatal else f"git ended with exit code {code}")
+
+
+def _read(git: Git, reference: RemoteReference) -> Content:
     """Return the texts of a commit that was fetched."""
     if git.run("cat-file", "-t", reference.version).strip() != b"commit":
         raise FetchError("it is no commit")
-    sizes: dict[str, tuple[str, int]] = {}
-    for entry in read_listing(git.run(*LISTING, reference.version)):
-        if not entry.is_link:
-            path = selection.check_name(entry.name.decode("utf-8", "replace"))
-            sizes[path] = (entry.blob, entry.size_bytes)
-    selected = selection.select_names(sizes, reference.path)
-    if sum(sizes[path][1] for path in selected.values()) > MAX_BYTES:
+    files = {
+        selection.check_name(entry.name.decode("utf-8", "replace")): entry
+        for entry in git.list_files(reference.version)
+        if not entry.is_link
+    }
+    selected = selection.select_names(files, reference.path)
+    entries = [files[path] for path in selected.values()]
+    if sum(entry.size_bytes for entry in entries) > MAX_BYTES:
         raise selection.too_large()
-    return selection.read_texts(
-        selected,
-        reference.path,
-        lambda path: git.run("cat-file", "blob", sizes[path][0], max_bytes=MAX_BYTES),
-    )
+    contents = dict(git.read_files(entries))
+    return selection.read_texts(selected, reference.path, lambda path: contents[files[path]])

@@ -212,15 +212,9 @@ class Repository:
                 hint="a proxy in front of it has to pass X-Forwarded-Proto",
             )
         joint = "&" if urls.urlsplit(url).query else "?"
-        headers = {
-            "Content-Type": "application/octet-stream",
-            # Without a length urllib sends such a body in chunks, which is another kind of upload.
-            "Content-Length": str(body.size_bytes),
-        }
-        digest_text = urls.quote(digest, safe="")
-        return self._send(
-            transport.HttpRequest("PUT", f"{url}{joint}digest={digest_text}", body, headers)
-        )
+        url += f"{joint}digest={urls.quote(digest, safe='')}"
+        headers = {"Content-Type": "application/octet-stream"}
+        return self._send(transport.HttpRequest("PUT", url, body, headers))
 
     def _try(self, request: transport.HttpRequest) -> transport.HttpResponse:
         return self._retry(lambda: self._send(request))

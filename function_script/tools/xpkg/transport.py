@@ -12,14 +12,14 @@ import socket
 import ssl
 import threading
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self, cast
-from urllib import error as url_errors
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self
 from urllib import parse as urls
 from urllib import request as url_requests
 
 from function_script import __version__
+from function_script.request.remote.login import Login
 from function_script.tools.xpkg import certificates
 
 if TYPE_CHECKING:
@@ -161,18 +161,10 @@ class Client:
         *,
         uses_proxies: bool,
     ) -> None:
-        self._opener = url_requests.OpenerDirector()
-        # None for redirects: `send` follows them by stricter rules than those of urllib.
-        for handler in (
-            # None: those that variables of the environment name.
-            url_requests.ProxyHandler(None if uses_proxies else {}),
-            _PlainHandler(),
-            _SecureHandler(context=context),
-            url_requests.HTTPDefaultErrorHandler(),
-            url_requests.HTTPErrorProcessor(),
-        ):
-            self._opener.add_handler(handler)
+        self._context = context
         self._patience = patience
+        # Those that variables of the environment name.
+        self._proxies = url_requests.getproxies() if uses_proxies else {}
 
     def send(self, request: HttpRequest, authorization: str = "") -> HttpResponse:
         """Send a request, follow redirects, read the response. Raises NoAnswerError."""
@@ -191,31 +183,55 @@ class Client:
         raise NoAnswerError(f"it redirects more than {_MAX_REDIRECTS} times")
 
     def _send(self, request: HttpRequest, authorization: str) -> HttpResponse:
-        origin(request.url)
-        size = request.data.size_bytes if isinstance(request.data, Body) else 0
+        scheme, host, port = origin(request.url)
+        headers = {
+            **request.headers,
+            "User-Agent": f"function-script/{__version__}",
+            "Connection": "close",
+        }
+        if authorization:
+            headers["Authorization"] = authorization
+        size = 0
+        if isinstance(request.data, Body):
+            size = request.data.size_bytes
+            request.data.seek(0)
+            # Without a length it would be sent in chunks, which is another kind of upload.
+            headers["Content-Length"] = str(size)
+        parts = urls.urlsplit(request.url)
+        target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
+        name = parts.netloc
+        place: tuple[str, int | None] = host, port
         slack = (size + request.max_bytes) / _SLOWEST_BYTES_PER_SECOND
         with _Deadline(self._patience.exchange_seconds + slack) as deadline:
-            exchange = _Exchange(request, deadline)
-            if authorization:
-                exchange.add_unredirected_header("Authorization", authorization)
             try:
-                return self._exchange(exchange, request)
+                proxy, proxy_headers = self._find_proxy(scheme, parts.netloc)
+                if proxy is not None:
+                    place, name = (proxy.hostname or "", proxy.port), proxy.netloc
+                seconds = self._patience.silence_seconds
+                with closing(
+                    http.client.HTTPSConnection(*place, timeout=seconds, context=self._context)
+                    if scheme == "https"
+                    else http.client.HTTPConnection(*place, timeout=seconds)
+                ) as connection:
+                    if proxy is not None and scheme == "https":
+                        connection.set_tunnel(host, port, proxy_headers)
+                    elif proxy is not None:
+                        target, headers = request.url, {**headers, **proxy_headers}
+                    return _exchange(connection, target, request, headers, deadline)
             except (OSError, http.client.HTTPException, ValueError) as error:
-                raise _explain(error, exchange, deadline) from error
+                name = name.rpartition("@")[2]
+                raise _explain(error, name, request, deadline) from error
 
-    def _exchange(self, exchange: _Exchange, request: HttpRequest) -> HttpResponse:
-        try:
-            reader = self._opener.open(exchange, timeout=self._patience.silence_seconds)
-        except url_errors.HTTPError as error:
-            reader = error
-        with reader:
-            body = _read(reader, request, exchange.deadline)
-            return HttpResponse(
-                status=reader.status or 0,
-                url=request.url,
-                headers=reader.headers,
-                body=body,
-            )
+    def _find_proxy(self, scheme: str, host: str) -> tuple[urls.SplitResult | None, dict[str, str]]:
+        """Return the proxy for a host, if there is one, and what it gets as headers."""
+        text = self._proxies.get(scheme)
+        if not text or url_requests.proxy_bypass(host):
+            return None, {}
+        proxy = urls.urlsplit(text if "://" in text else f"//{text}")
+        if not proxy.username:
+            return proxy, {}
+        user, password = map(urls.unquote, (proxy.username, proxy.password or ""))
+        return proxy, {"Proxy-Authorization": Login(user=user, password=password).basic}
 
 
 class _Deadline:
@@ -259,75 +275,29 @@ def _shut(connection: socket.socket) -> None:
         socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
-class _Exchange(url_requests.Request):
-    """A request of urllib with its deadline."""
-
-    def __init__(self, request: HttpRequest, deadline: _Deadline) -> None:
-        if isinstance(request.data, Body):
-            request.data.seek(0)
-        super().__init__(request.url, data=request.data, method=request.method)
-        self.deadline = deadline
-        self.add_header("User-Agent", f"function-script/{__version__}")
-        for name, value in request.headers.items():
-            self.add_header(name, value)
-
-
-class _Connection(http.client.HTTPConnection):
-    """A connection with a deadline; its response may come before the whole request is sent."""
-
-    deadline: _Deadline
-
-    def connect(self) -> None:
-        super().connect()
-        self.deadline.watch(self.sock)
-
-    def request(  # type: ignore[override] # the body is what `_Exchange` has
-        self,
-        method: str,
-        url: str,
-        body: Body | bytes | None = None,
-        headers: Mapping[str, str] = {},
-        *,
-        encode_chunked: bool = False,
-    ) -> None:
-        """Send a request; a server that closes early may have sent a response, which is read."""
-        try:
-            super().request(method, url, body, headers, encode_chunked=encode_chunked)
-        except (BrokenPipeError, ConnectionResetError, ssl.SSLEOFError, ssl.SSLZeroReturnError):
-            if self.deadline.is_over or self.sock is None:
-                raise
-
-
-class _SecureConnection(_Connection, http.client.HTTPSConnection):
-    pass
-
-
-class _PlainHandler(url_requests.HTTPHandler):
-    def http_open(self, req: url_requests.Request) -> http.client.HTTPResponse:
-        return self.do_open(_bind_deadline(_Connection, req), req)
-
-
-class _SecureHandler(url_requests.HTTPSHandler):
-    def __init__(self, *, context: ssl.SSLContext) -> None:
-        super().__init__(context=context)
-        self._context = context
-
-    def https_open(self, req: url_requests.Request) -> http.client.HTTPResponse:
-        return self.do_open(_bind_deadline(_SecureConnection, req), req, context=self._context)
-
-
-def _bind_deadline(kind: type[_Connection], exchange: url_requests.Request) -> type[_Connection]:
-    """Return the class of connection with the deadline of a request."""
-    # `do_open` makes the connection itself, and hands on nothing but arguments of http.client.
-    deadline = cast("_Exchange", exchange).deadline
-    return type(kind.__name__, (kind,), {"deadline": deadline})
-
-
-def _read(
-    reader: http.client.HTTPResponse | url_errors.HTTPError,
+def _exchange(
+    connection: http.client.HTTPConnection,
+    target: str,
     request: HttpRequest,
+    headers: Mapping[str, str],
     deadline: _Deadline,
-) -> bytes:
+) -> HttpResponse:
+    connection.connect()
+    deadline.watch(connection.sock)
+    try:
+        connection.request(request.method, target, request.data, headers)
+    except (BrokenPipeError, ConnectionResetError, ssl.SSLEOFError, ssl.SSLZeroReturnError):
+        # A server that closes early may have sent a response, which is read.
+        if deadline.is_over:
+            raise
+    with connection.getresponse() as reader:
+        body = _read(reader, request, deadline)
+        return HttpResponse(
+            status=reader.status, url=request.url, headers=reader.headers, body=body
+        )
+
+
+def _read(reader: http.client.HTTPResponse, request: HttpRequest, deadline: _Deadline) -> bytes:
     # Unlike a list of chunks, which is joined, it holds a large layer once.
     body = io.BytesIO()
     size = 0
@@ -343,10 +313,8 @@ def _read(
 
 
 def _explain(
-    error: Exception, exchange: url_requests.Request, deadline: _Deadline
+    cause: Exception, host: str, request: HttpRequest, deadline: _Deadline
 ) -> NoAnswerError:
-    cause = getattr(error, "reason", error) if isinstance(error, url_errors.URLError) else error
-    host = exchange.host
     if deadline.is_over:
         return NoAnswerError(f"{host} did not answer within {deadline.seconds:.0f} s")
     if isinstance(cause, ssl.SSLError):
@@ -361,7 +329,7 @@ def _explain(
         hint = "a proxy in front of the registry may refuse uploads of this size"
         return NoAnswerError(
             f"{host}: the connection ended without an answer",
-            hint=hint if isinstance(exchange.data, Body) else None,
+            hint=hint if isinstance(request.data, Body) else None,
             is_transient=True,
         )
     if isinstance(cause, http.client.BadStatusLine):
