@@ -92,7 +92,6 @@ def test_floats_print_the_shortest_digits(number: float, text: str) -> None:
 def test_quoting_is_gos_and_not_jsons() -> None:
     """Printable Unicode stays; other characters are escaped by code, stray bytes by value."""
     assert quote('a"b\\\n\té\x01😀\x7f\xa0\udcff') == r'"a\"b\\\n\té\x01😀\x7f\u00a0\xff"'
-    assert quote("é😀", ascii_only=True) == r'"\u00e9\U0001f600"'
 
 
 def test_equality_needs_the_same_types() -> None:
