@@ -123,7 +123,6 @@ _UNTYPED: Final = "interface {}"
 
 def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:
     """Return the value at the end of a chain of fields, by Go's rules; raises EvalError."""
-    static = None
     for index, name in enumerate(names):
         if isinstance(value, dict):
             if name in value:
@@ -144,9 +143,7 @@ def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:
             text = f"nil pointer evaluating {_UNTYPED}.{name}"
             raise errors.FieldError(text, name, index=index, kind="null")
         else:
-            following = _member(value, name, index, static)
-        # Go knows the type of the items of a typed map only, and names it in errors.
-        static = value.element if isinstance(value, values.TypedMap) else _UNTYPED
+            following = _member(value, name, index)
         value = following
     return value
 
@@ -158,7 +155,7 @@ def _value_below_missing(name: str, index: int, missing: MissingKey) -> object:
     return MISSING
 
 
-def _member(value: object, name: str, index: int, static: str | None) -> object:
+def _member(value: object, name: str, index: int) -> object:
     """Return the result of a method or a field; only structs and named numbers have any."""
     own = of_value(value)
     if name in own:
@@ -166,13 +163,10 @@ def _member(value: object, name: str, index: int, static: str | None) -> object:
     fields = value.fields if isinstance(value, values.Struct) else {}
     if name in fields:
         return fields[name]
-    if own or fields:
-        text = f"can't evaluate field {name} in type {values.go_type(value)}"
-        names = (*fields, *own)
-        raise errors.FieldError(text, name, index=index, kind="struct", names=names)
-    is_static_type = static is None or static == "string"
-    type_name = values.go_type(value) if is_static_type else _UNTYPED
-    raise errors.TypeFieldError(name, type_name, index=index, kind=values.go_kind(value))
+    names = (*fields, *own)
+    kind = "struct" if names else values.go_kind(value)
+    text = f"can't evaluate field {name} in type {values.go_type(value)}"
+    raise errors.FieldError(text, name, index=index, kind=kind, names=names)
 
 
 def find_method(value: object, name: str, missing: MissingKey) -> Method | None:
@@ -180,8 +174,6 @@ def find_method(value: object, name: str, missing: MissingKey) -> Method | None:
     method = of_value(value).get(name)
     if method is not None:
         return method
-    if isinstance(value, values.Struct) and name in value.fields:
-        raise errors.EvalError(f"{name} has arguments but cannot be invoked as function")
     if value is MISSING:
         _value_below_missing(name, 0, missing)
         return None

@@ -16,7 +16,6 @@ from function_script.engines.gotemplate.values import (
     go_kind,
     go_type,
     is_nil,
-    is_small,
     to_bytes,
     to_string,
     wrap_int64,
@@ -122,15 +121,3 @@ def test_nil_has_three_kinds() -> None:
     """No value, null, and typed nil containers; an empty container is not nil."""
     assert all(map(is_nil, (MISSING, None, NilMap(), NilList())))
     assert not any(map(is_nil, ({}, [], "", 0)))
-
-
-def test_endless_values_are_not_small() -> None:
-    """A value that contains itself, or itself twice, is recognised without walking it."""
-    endless: dict[str, object] = {}
-    endless["self"] = endless
-    doubled: list[object] = [1]
-    for _ in range(60):
-        doubled = [doubled, doubled]
-    assert not is_small(endless, 1000)
-    assert not is_small(doubled, 1000)
-    assert is_small({"a": [1, 2]}, 10)
