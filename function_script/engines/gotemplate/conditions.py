@@ -30,29 +30,23 @@ class ConditionReason(NamedString):
     go_type = "common.ConditionReason"
 
 
-class TransitionTime(Struct):
+class TransitionTime(Time):
     """Last transition of a condition's status; JSON writes the zero time as null."""
 
-    __slots__ = ("time",)
+    __slots__ = ()
     go_type = "v1.Time"
 
     def __init__(self, time: Time) -> None:
-        super().__init__({"Time": time})
-        self.time = time
-
-    def text(self) -> str:
-        """Return the text of the time."""
-        return self.time.text()
+        super().__init__(time.seconds, time.nanoseconds, time.location)
+        self.fields = {"Time": time}
 
     def json(self) -> object:
         """Return the text of the time in UTC, in whole seconds, or null."""
-        if self.time.is_zero():
-            return None
-        return Time(self.time.seconds).rfc3339()
+        return None if self.is_zero() else Time(self.seconds).rfc3339()
 
     def yaml(self) -> object:
         """Return the text of the time."""
-        return self.time.rfc3339()
+        return self.rfc3339()
 
 
 class Condition(Struct):
@@ -102,17 +96,6 @@ class Condition(Struct):
                 "ObservedGeneration": generation or 0,
             }
         )
-
-    def change(self, name: str, value: object) -> Condition:
-        """Return a copy with another value of a field."""
-        return Condition({**self.fields, name: value})
-
-    def is_like(self, other: Condition) -> bool:
-        """Compare all but the times; generations only where both have one."""
-        names = ["Type", "Status", "Reason", "Message"]
-        if self.fields["ObservedGeneration"] and other.fields["ObservedGeneration"]:
-            names.append("ObservedGeneration")
-        return all(self.fields[name] == other.fields[name] for name in names)
 
     def json(self) -> object:
         """Return the fields without an empty message and an observed generation of zero."""

@@ -298,14 +298,6 @@ def run_text(error: Exception, site: Site) -> str:
     """Return Go's words for an error, without its place."""
     if isinstance(error, errors.CallError) and site.function is not None:
         return f"error calling {site.function}: {error.text}"
-    if isinstance(error, errors.TypeFieldError) and error.index == 0:
-        # An int comes from a range over an int, where Go knows the type; data has int64.
-        is_type_known = not site.element or error.kind == "int"
-        return (
-            error.text
-            if is_type_known
-            else f"can't evaluate field {error.name} in type interface {{}}"
-        )
     return str(error)
 
 

@@ -126,18 +126,6 @@ class NoValueError(EvalError):
         self.null = null
 
 
-class TypeFieldError(FieldError):
-    """A field was read of a value whose type has no fields.
-
-    At the start of a chain Go calls the elements of a range ``interface {}``, which only the
-    compiler can know.
-    """
-
-    def __init__(self, name: str, type_name: str, *, index: int, kind: str) -> None:
-        text = f"can't evaluate field {name} in type {type_name}"
-        super().__init__(text, name, index=index, kind=kind)
-
-
 class ParseError(GoError):
     """The template's text is not Go template syntax; ``position`` counts characters.
 

@@ -54,10 +54,8 @@ class Injects(Enum):
     # A NextRandom: next_random(bound) is a whole number in [0, bound), the same for every run with
     # the same XR and text of the call. Conformance tests set all of them to 0.
     RANDOM = "random"
-    # Only for the engine's own functions: the run itself; the source text of the first
-    # argument (call).
+    # Only for the engine's own functions: the run itself.
     RUN = "run"
-    SOURCE = "source"
 
 
 class Accepts(Enum):

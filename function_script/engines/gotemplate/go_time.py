@@ -1,4 +1,4 @@
-"""Go's times, durations, months, days of the week and locations as values of templates; layouts.
+"""Go's times, durations, months and days of the week as values of templates; layouts.
 
 ``(toDate "2006-01-02" "2024-05-06").Year``. fromYaml, conditions and sprig's dates make times.
 Years are 0 to 9999; a time of day without a date is of the year 0. Zones come from the system's
@@ -11,14 +11,14 @@ import calendar
 import datetime as dt
 import re
 import zoneinfo
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple, NoReturn, Self
+from typing import Final, NamedTuple, Self
 
 from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.values import (
     MAX_INT64,
-    MAX_UINT64,
     MIN_INT64,
     NamedNumber,
     Struct,
@@ -83,7 +83,7 @@ class Month(NamedNumber):
 
     def text(self) -> str:
         """Return the name."""
-        return _MONTHS[self - 1] if 1 <= self <= len(_MONTHS) else _no_name("Month", self)
+        return _MONTHS[self - 1]
 
 
 class Weekday(NamedNumber):
@@ -95,51 +95,26 @@ class Weekday(NamedNumber):
 
     def text(self) -> str:
         """Return the name."""
-        return DAYS[self] if 0 <= self < len(DAYS) else _no_name("Weekday", self)
+        return DAYS[self]
 
 
-def _no_name(kind: str, number: int) -> str:
-    return f"%!{kind}({number % (MAX_UINT64 + 1)})"
+class Location(NamedTuple):
+    """time.Location: the name of a zone, and its distance from UTC in seconds.
 
+    Go's local zone is another value than UTC, in a process whose local zone is UTC, too.
+    """
 
-class Location(Struct):
-    """*time.Location: the name of a zone, and its distance from UTC in seconds."""
-
-    __slots__ = ("name", "offset")
-    go_type = "time.Location"
-    pointer = True
-
-    def __init__(self, name: str, offset: int) -> None:
-        super().__init__({})
-        self.name = name
-        self.offset = offset
-
-    @classmethod
-    def fixed(cls, name: str, offset: int) -> Location:
-        """Return Go's FixedZone: the one of a whole hour without a name is always the same."""
-        return cls(name, offset) if name or offset % _HOUR else _find_hours(offset // _HOUR)
-
-    def content(self) -> tuple[object, ...]:
-        """Return name and offset."""
-        return self.name, self.offset
-
-    def text(self) -> str:
-        """Return the name, which may be empty."""
-        return self.name
+    name: str
+    offset: int
+    is_local: bool = False
 
     def abbreviation(self) -> str:
         """Return the name, or else the offset."""
         return self.name or _offset_text(self.offset, _NUMERIC_ZONE)
 
 
-@lru_cache(maxsize=64)
-def _find_hours(hours: int) -> Location:
-    return Location("", hours * _HOUR)
-
-
 UTC: Final = Location("UTC", 0)
-# Go's local zone is another value than UTC, in a process whose local zone is UTC, too.
-LOCAL: Final = Location("UTC", 0)
+LOCAL: Final = Location("UTC", 0, is_local=True)
 
 
 class Duration(NamedNumber):
@@ -178,17 +153,6 @@ class Duration(NamedNumber):
         """Return the units as a float, computed as Go does."""
         whole = self.count(unit)
         return whole + (self - whole * unit) / unit
-
-    def truncate(self, step: int) -> Duration:
-        """Return the duration, cut to a multiple of a step; as it is for a step of 0 or less."""
-        return Duration(self.count(step) * step) if step > 0 else self
-
-    def round(self, step: int) -> Duration:
-        """Return the nearest multiple of a step, the one farther from zero of two."""
-        if step <= 0:
-            return self
-        size = (abs(int(self)) * 2 + step) // (step * 2) * step
-        return Duration.bounded(-size if self < 0 else size)
 
 
 def _decimal(size: int, unit: int) -> str:
@@ -230,9 +194,8 @@ class Time(Struct):
         return cls(days * _DAY + seconds - (0 if year else _CYCLE))
 
     def content(self) -> tuple[object, ...]:
-        """Return the instant and the location; in Go, UTC is a nil."""
-        location = None if self.location is UTC else self.location
-        return self.seconds, self.nanoseconds, location
+        """Return the instant and the location."""
+        return self.seconds, self.nanoseconds, self.location
 
     def wall_clock(self) -> dt.datetime:
         """Return the wall clock of its zone, without nanoseconds; the year 400 stands for 0."""
@@ -253,7 +216,9 @@ class Time(Struct):
         """Return the text of JSON and YAML: ``2024-05-06T07:08:09Z``."""
         return format_time(self, "2006-01-02T15:04:05.999999999Z07:00")
 
-    json = rfc3339
+    def json(self) -> object:
+        """Return the text."""
+        return self.rfc3339()
 
     def yaml(self) -> object:
         """Return the time itself: YAML has timestamps."""
@@ -275,20 +240,6 @@ class Time(Struct):
     def minus(self, other: Time) -> Duration:
         """Return the duration from another time to this one."""
         return Duration.bounded(self.unix_nanoseconds() - other.unix_nanoseconds())
-
-    def truncate(self, step: int) -> Time:
-        """Return the last time before that is a multiple of a step after the zero time."""
-        return self.plus(-self._after_step(step)) if step > 0 else self
-
-    def round(self, step: int) -> Time:
-        """Return the nearest such time, the later one of two."""
-        if step <= 0:
-            return self
-        rest = self._after_step(step)
-        return self.plus(-rest if rest * 2 < step else step - rest)
-
-    def _after_step(self, step: int) -> int:
-        return (self.unix_nanoseconds() - _ZERO_SECONDS * NANOSECONDS) % step
 
     def in_location(self, location: Location) -> Time:
         """Return the same instant in another location."""
@@ -319,7 +270,7 @@ class Time(Struct):
 
 
 def _out_of_range() -> CallError:
-    return CallError("the year is out of range, which is 0 to 9999")
+    return CallError("the year is out of range, which is 0 to 9999, or has no such day")
 
 
 @lru_cache(maxsize=64)
@@ -463,168 +414,113 @@ _ZONE: Final = (
     rf"(?=(?s:.{{3}}))(?:UTC|ChST|MeST|GMT(?:{_SIGNED_HOURS})?|{_SIGNED_HOURS}"
     "|(?:[A-Z]{4}T|[A-Z]{3}T|WITA|[A-Z]{3})(?![A-Z]))"
 )
-_YEARS: Final = {"2006": "[0-9]{4}", "06": "[0-9]{2}|[+-][0-9]"}
-_OFFSET_LIMITS: Final = (("hour", _DAY // _HOUR), ("minute", _MINUTE), ("second", _MINUTE))
+_PATTERNS: Final = {
+    **{element: row.pattern for element, row in _ELEMENTS.items()},
+    "2006": "[0-9]{4}",
+    "06": "[0-9]{2}|[+-][0-9]",
+    "MST": _ZONE,
+}
+_SECONDS: Final = frozenset({"05", "5"})
+_BLANKS: Final = re.compile(" +")
+# The largest hours, minutes and seconds of an offset.
+_OFFSET_LIMITS: Final = (_DAY // _HOUR, _MINUTE, _MINUTE)
 
 
 def parse_date(layout: str, text: str) -> Time:
-    """Return the time that a text says; raises CallError in Go's words."""
-    return _Reader(to_narrow(layout), to_narrow(text)).read()
+    """Return the time that a text says; raises CallError."""
+    elements: list[str] = []
+    pattern = ""
+    parts = list(_split_layout(to_narrow(layout)))
+    for (plain, element), (_, following) in zip(parts, (*parts[1:], ("", "")), strict=True):
+        # A blank stands for any number of blanks.
+        pattern += "(?: ++|\\Z)".join(map(re.escape, _BLANKS.split(plain)))
+        # A fraction may follow seconds even if the layout has none.
+        is_fraction_free = element in _SECONDS and following[:1] not in {".", ","}
+        for each in (element, ".9") if is_fraction_free else (element,) if element else ():
+            elements.append(each)
+            # What an element has read stays read, as in Go.
+            pattern += f"(?>({_pattern_of(each)}))"
+    match = re.fullmatch(pattern, to_narrow(text))
+    mistake = f"parsing time {quote(text)} as {quote(layout)}"
+    if match is None:
+        raise CallError(f"{mistake}: it has another form")
+    try:
+        return _to_time(zip(elements, match.groups(), strict=True))
+    except CallError as error:
+        raise CallError(f"{mistake}: {error.text}") from error
 
 
 def _pattern_of(element: str) -> str:
     """Return the pattern of the text of an element."""
-    if element in _ELEMENTS:
-        return _ELEMENTS[element].pattern
-    if element in _YEARS:
-        return _YEARS[element]
-    if element == "MST":
-        return _ZONE
+    if element in _PATTERNS:
+        return _PATTERNS[element]
     if element[0] in ".,":
         # As many digits as zeros, any number for nines.
-        return f"[.,]([0-9]{{{len(element) - 1}}})" if "0" in element else "(?:[.,]([0-9]+))?"
-    offset = f"(.){_OFFSET_NUMBER.sub('([0-9]{2})', element[1:])}"
+        return f"[.,][0-9]{{{len(element) - 1}}}" if "0" in element else "(?:[.,][0-9]+)?"
+    offset = f"[+-]{_OFFSET_NUMBER.sub('[0-9]{2}', element[1:])}"
     return f"Z|{offset}" if element[0] == "Z" else offset
 
 
-class _Reader:
-    """Reads one text; ``parts`` has what the layout has an element for."""
-
-    def __init__(self, layout: str, text: str) -> None:
-        self.layout = layout
-        self.text = text
-        self.rest = text
-        self.parts: dict[str, int] = {}
-        self.nanoseconds = 0
-        self.offset: int | None = None
-        self.zone = ""
-
-    def read(self) -> Time:
-        elements = list(_split_layout(self.layout))
-        for index, (plain, element) in enumerate(elements):
-            self.skip(plain)
-            if element:
-                self.read_element(element)
-            # A fraction may follow seconds even if the layout has none.
-            if element in {"05", "5"} and elements[index + 1][1][:1] not in {".", ","}:
-                self.read_element(".9")
-        if self.rest:
-            self.fail(f"extra text: {quote_time(self.rest)}")
-        return self.to_time()
-
-    def skip(self, plain: str) -> None:
-        """Consume the plain text of a layout; a blank stands for any number of blanks."""
-        for index, character in enumerate(plain):
-            if character == " ":
-                if index and plain[index - 1] == " ":
-                    continue
-                if self.rest and not self.rest.startswith(" "):
-                    raise self.mismatch(plain)
-                self.rest = self.rest.lstrip(" ")
-            elif not self.rest.startswith(character):
-                raise self.mismatch(plain)
-            else:
-                self.rest = self.rest[1:]
-
-    def read_element(self, element: str) -> None:
-        """Consume the text of an element."""
-        match = re.match(_pattern_of(element), self.rest)
-        if match is None:
-            raise self.mismatch(element)
-        text = match[0]
+def _to_time(texts: Iterable[tuple[str, str]]) -> Time:
+    """Return the time of the texts of elements; a zone's name does not move its clock."""
+    parts: dict[str, int] = {}
+    nanoseconds, zone = 0, ""
+    offset: int | None = None
+    for element, text in texts:
         if element in _ELEMENTS:
             _, _, part, limits = _ELEMENTS[element]
             word = _WORDS.get(text.lower())
             number = int(text) if word is None else word
             if limits is not None and number not in limits:
-                self.fail(f"{part} out of range")
-            self.parts[part] = number
-        elif element in _YEARS:
-            year = int(text)
-            is_short = element == "06"
-            self.parts["year"] = year + is_short * (_CENTURY + (0 if year >= _PIVOT else 100))
+                raise CallError(f"{part} out of range")
+            parts[part] = number
+        elif element == "2006":
+            parts["year"] = int(text)
+        elif element == "06":
+            parts["year"] = int(text) + _CENTURY + (0 if int(text) >= _PIVOT else 100)
         elif element == "MST" or text == "Z":
-            self.zone = "UTC" if text == "Z" else text
+            zone = "UTC" if text == "Z" else text
         elif element[0] not in ".,":
-            self.read_offset(element, match)
-        elif match[1]:
-            self.nanoseconds = int(match[1][:9].ljust(9, "0"))
-        self.rest = self.rest[match.end() :]
-
-    def read_offset(self, element: str, match: re.Match[str]) -> None:
-        sign, *digits = match.groups()
-        numbers = (*map(int, digits), 0, 0)[: len(_OFFSET_LIMITS)]
-        for number, (part, most) in zip(numbers, _OFFSET_LIMITS, strict=True):
-            if number > most:
-                self.fail(f"time zone offset {part} out of range")
-        if sign not in {"+", "-"}:
-            raise self.mismatch(element)
-        hours, minutes, seconds = numbers
-        offset = hours * _HOUR + minutes * _MINUTE + seconds
-        self.offset = -offset if sign == "-" else offset
-
-    def to_time(self) -> Time:
-        """Return the time whose clock shows what was read; a zone's name does not move it."""
-        hour = self.parts.get("hour", 0)
-        half = self.parts.get("half")
-        if half == 1 and hour < _NOON:
-            hour += _NOON
-        elif half == 0 and hour == _NOON:
-            hour = 0
-        clock = hour * _HOUR + self.parts.get("minute", 0) * _MINUTE + self.parts.get("second", 0)
-        time = Time.at(self.parts.get("year", 0), *self.find_day(), clock)
-        location = self.find_location()
-        offset = 0 if location is UTC or self.offset is None else self.offset
-        return Time(time.seconds - offset, self.nanoseconds, location)
-
-    def find_day(self) -> tuple[int, int]:
-        """Return month and day, perhaps from the day of the year; they must not contradict."""
-        month, day = self.parts.get("month"), self.parts.get("day")
-        # Python's calendar has no year 0, and leap years have the same days.
-        year = 2000 if calendar.isleap(self.parts.get("year", 0)) else 2001
-        number = self.parts.get("day of year")
-        if number is not None:
-            first = dt.date(year, 1, 1)
-            if not 1 <= number <= (dt.date(year + 1, 1, 1) - first).days:
-                self.fail("day-of-year out of range")
-            date = first + dt.timedelta(days=number - 1)
-            if month not in {None, date.month}:
-                self.fail("day-of-year does not match month")
-            if day not in {None, date.day}:
-                self.fail("day-of-year does not match day")
-            return date.month, date.day
-        month, day = month or 1, 1 if day is None else day
-        if not 1 <= day <= calendar.monthrange(year, month)[1]:
-            self.fail("day out of range")
-        return month, day
-
-    def find_location(self) -> Location:
-        """Return the location that was read: the local one without any, and for an offset of 0."""
-        if self.zone == "UTC":
-            return UTC
-        if not self.offset and not self.zone:
-            return LOCAL
-        hours = int(self.zone[3:] or 0) if self.zone.startswith("GMT") else 0
-        return Location.fixed(self.zone, hours * _HOUR if self.offset is None else self.offset)
-
-    def mismatch(self, expected: str) -> CallError:
-        texts = f"{quote_time(self.text)} as {quote_time(self.layout)}"
-        return CallError(
-            f"parsing time {texts}: cannot parse {quote_time(self.rest)} as {quote_time(expected)}"
-        )
-
-    def fail(self, problem: str) -> NoReturn:
-        raise CallError(f"parsing time {quote_time(self.text)}: {problem}")
+            offset = _read_offset(text)
+        elif text:
+            nanoseconds = int(text[1:10].ljust(9, "0"))
+    hour, half = parts.get("hour", 0), parts.get("half")
+    if half is not None and hour <= _NOON:
+        hour = hour % _NOON + half * _NOON
+    clock = hour * _HOUR + parts.get("minute", 0) * _MINUTE + parts.get("second", 0)
+    time = Time.at(parts.get("year", 0), *_find_day(parts), clock)
+    location = _find_location(zone, offset)
+    moved = 0 if location is UTC else offset or 0
+    return Time(time.seconds - moved, nanoseconds, location)
 
 
-def quote_time(text: str) -> str:
-    """Quote a text as Go's package time does: control and non-ASCII bytes as numbers."""
-    escaped = "".join(
-        f"\\x{ord(character):02x}"
-        if not " " <= character < "\x80"
-        else f"\\{character}"
-        if character in '"\\'
-        else character
-        for character in text
-    )
-    return f'"{escaped}"'
+def _find_location(zone: str, offset: int | None) -> Location:
+    """Return the location that was read: the local one without any, and for an offset of 0."""
+    if zone == "UTC":
+        return UTC
+    if not offset and not zone:
+        return LOCAL
+    hours = int(zone[3:] or 0) if zone.startswith("GMT") else 0
+    return Location(zone, hours * _HOUR if offset is None else offset)
+
+
+def _read_offset(text: str) -> int:
+    numbers = [int(digits) for digits in re.findall("[0-9]{2}", text)]
+    if any(number > most for number, most in zip(numbers, _OFFSET_LIMITS, strict=False)):
+        raise CallError("time zone offset out of range")
+    offset = sum(number * unit for number, unit in zip(numbers, (_HOUR, _MINUTE, 1), strict=False))
+    return -offset if text[0] == "-" else offset
+
+
+def _find_day(parts: Mapping[str, int]) -> tuple[int, int]:
+    """Return month and day, perhaps from the day of the year; they must not contradict."""
+    month, day = parts.get("month"), parts.get("day")
+    number = parts.get("day of year")
+    if number is None:
+        return month or 1, 1 if day is None else day
+    # Python's calendar has no year 0, and leap years have the same days.
+    first = dt.date(2000 if calendar.isleap(parts.get("year", 0)) else 2001, 1, 1)
+    date = first + dt.timedelta(days=number - 1)
+    if date.year != first.year or month not in {None, date.month} or day not in {None, date.day}:
+        raise CallError("the day of the year does not match")
+    return date.month, date.day

@@ -1,7 +1,8 @@
 """``printf``: Go's format strings, read left to right, and their arguments by verb and kind.
 
-Every mistake in a format is text in the result, in Go's words: ``%!d(string=x)``. Values in Go's
-syntax (``%#v``), floats as bits (``%b``, ``%x``) and widths in arguments (``%*d``) are errors.
+A value that does not fit its verb is text in the result, in Go's words: ``%!d(string=x)``. These
+are errors: the flag ``#``, ``%O``, ``%U``, ``%+q``, quoted characters, the bits of floats, blanks
+between the bytes of a text, and widths and indexes that the arguments do not have.
 """
 
 from __future__ import annotations
@@ -20,9 +21,8 @@ from function_script.engines.gotemplate.values import go_type
 
 
 class Flags(NamedTuple):
-    """The flags of a verb. ``names`` is ``%+v``."""
+    """The flags of a verb. ``names`` is the plus of ``%v``, which has another meaning there."""
 
-    sharp: bool = False
     zero: bool = False
     plus: bool = False
     minus: bool = False
@@ -30,12 +30,6 @@ class Flags(NamedTuple):
     width: int | None = None
     precision: int | None = None
     names: bool = False
-
-    def for_value(self) -> Flags:
-        """Return the flags of ``%v``, where a plus has another meaning; raises CallError."""
-        if self.sharp:
-            raise CallError("%#v is not supported: write %v, or toJson")
-        return self._replace(plus=False, names=self.plus)
 
 
 def format_argument(value: object, verb: str, flags: Flags) -> str:
@@ -55,10 +49,6 @@ def _format(value: object, verb: str, flags: Flags) -> str:
         return _format_string(value, verb, flags)
     if isinstance(value, int):
         return _format_integer(value, verb, flags)
-    if isinstance(value, float) and verb in "bxX":
-        raise CallError(f"%{verb} of a number with a fraction is not supported: write %g")
-    if isinstance(value, float) and verb not in _FLOAT_VERBS:
-        return _bad_verb(value, verb, flags)
     if isinstance(value, float):
         return _format_float(value, verb, flags)
     if isinstance(value, values.Struct):
@@ -98,28 +88,18 @@ def truncate(text: str, flags: Flags) -> str:
 
 def _format_string(value: str, verb: str, flags: Flags) -> str:
     text = str.__str__(value)
+    if verb == "q" and flags.plus:
+        raise _unsupported("%+q", "%q")
     if verb == "q":
-        return _quoted(text, flags)
+        return pad(printing.quote(truncate(text, flags)), flags)
     if verb in "sv":
         return pad(truncate(text, flags), flags)
     if verb in "xX":
-        data = values.to_bytes(text)[: flags.precision]
-        prefix = f"0{verb}" if flags.sharp and data else ""
-        separator = f" {prefix}" if flags.space else ""
-        digits = prefix + separator.join(f"{byte:02x}" for byte in data)
+        if flags.space:
+            raise _unsupported(f"% {verb} of a text", f"%{verb}")
+        digits = values.to_bytes(text)[: flags.precision].hex()
         return pad(digits.upper() if verb == "X" else digits, flags)
     return _bad_verb(value, verb, flags)
-
-
-def _quoted(text: str, flags: Flags) -> str:
-    text = truncate(text, flags)
-    if flags.sharp and not _NEEDS_QUOTES.search(text):
-        return pad(f"`{text}`", flags)
-    return pad(printing.quote(text, ascii_only=flags.plus), flags)
-
-
-# Control characters, the back quote, the byte order mark and lone surrogates.
-_NEEDS_QUOTES: Final = re.compile("[\x00-\x08\x0a-\x1f`\x7f\ufeff\ud800-\udfff]")
 
 
 def _format_bytes(value: bytes, verb: str, flags: Flags) -> str:
@@ -140,22 +120,13 @@ def _format_integer(value: int, verb: str, flags: Flags) -> str:
         return _in_base(value, verb, flags)
     if verb == "c":
         return pad(chr(value) if values.is_code_point(value) else "\ufffd", flags)
-    if verb == "q":
-        return pad(printing.quote_character(value, ascii_only=flags.plus), flags)
-    if verb == "U":
-        return _unicode(value, flags)
+    if verb in _INSTEAD:
+        raise _unsupported(f"%{verb} of a number", _INSTEAD[verb])
     return _bad_verb(value, verb, flags)
 
 
-def _unicode(value: int, flags: Flags) -> str:
-    code = value % (1 << 64)
-    text = f"U+{code:0{max(flags.precision or 0, 4)}X}"
-    if flags.sharp and values.is_code_point(code) and chr(code).isprintable():
-        text += f" '{chr(code)}'"
-    return _pad_blank(text, flags)
-
-
-_BASES: Final = {"v": "d", "d": "d", "b": "b", "o": "o", "O": "o", "x": "x", "X": "X"}
+_INSTEAD: Final = {"O": "0o%o", "U": "U+%04X", "q": "%c"}
+_BASES: Final = {"v": "d", "d": "d", "b": "b", "o": "o", "x": "x", "X": "X"}
 
 
 def _in_base(value: int, verb: str, flags: Flags) -> str:
@@ -168,26 +139,21 @@ def _in_base(value: int, verb: str, flags: Flags) -> str:
         return " " * (flags.width or 0)
     else:
         digits = f"{abs(value):0{max(flags.precision, 1)}{base}}"
-    if verb == "O":
-        prefix = "0o"
-    elif not flags.sharp or base == "d":
-        prefix = ""
-    elif verb == "o":
-        prefix = "" if digits.startswith("0") else "0"
-    else:
-        prefix = {"b": "0b", "X": "0X"}.get(verb, "0x")
-    return _pad_blank(sign + prefix + digits, flags)
+    return _pad_blank(sign + digits, flags)
 
 
 _FLOAT_VERBS: Final = "vgGfFeE"
 
 
 def _format_float(value: float, verb: str, flags: Flags) -> str:
+    if verb in "bxX":
+        raise _unsupported(f"%{verb} of a number with a fraction", "%g")
+    if verb not in _FLOAT_VERBS:
+        return _bad_verb(value, verb, flags)
     precision = flags.precision
     if precision is None and verb in "fFeE":
         precision = 6
-    letter = {"v": "g", "F": "f"}.get(verb, verb)
-    text = _float_text(value, letter, precision, keep_zeros=flags.sharp)
+    text = _float_text(value, {"v": "g", "F": "f"}.get(verb, verb), precision)
     if text.startswith("-"):
         sign, text = "-", text[1:]
     else:
@@ -203,28 +169,16 @@ def _format_float(value: float, verb: str, flags: Flags) -> str:
 # Floats, as Go's strconv.FormatFloat writes them
 
 
-def _float_text(number: float, verb: str, precision: int | None, *, keep_zeros: bool) -> str:
-    """Format ``number`` with verb e, E, f, g or G; precision None is the shortest.
-
-    Only a minus is written as sign. ``keep_zeros`` is the flag ``#``: a decimal point is always
-    there, and for g the trailing zeros.
-    """
+def _float_text(number: float, verb: str, precision: int | None) -> str:
+    """Format ``number`` with verb e, E, f, g or G; only a minus is written as sign."""
     if not math.isfinite(number):
         return "NaN" if math.isnan(number) else ("Inf" if number > 0 else "-Inf")
-    if verb in "gG" and precision is None:
-        text = printing.float_text(number)
-        text = text.upper() if verb == "G" else text
-    else:
-        text = f"{number:.{max(precision or 0, 1 if verb in 'gG' else 0)}{verb}}"
-    if not keep_zeros:
-        return text
-    cut = next((index for index, letter in enumerate(text) if letter in "eE"), len(text))
-    mantissa, tail = text[:cut], text[cut:]
-    count = (6 if precision is None else precision) if verb in "gG" else 0
-    digits = mantissa.lstrip("-").replace(".", "")
-    significant = len(digits.lstrip("0")) or (1 if digits == "0" else 0)
-    point = "" if "." in mantissa else "."
-    return f"{mantissa}{point}{'0' * (count - significant)}{tail}"
+    # No precision stands for the shortest digits that read back.
+    if verb == "g" and precision is None:
+        return printing.float_text(number)
+    if verb == "G" and precision is None:
+        return printing.float_text(number).upper()
+    return f"{number:.{max(precision or 0, 1 if verb in 'gG' else 0)}{verb}}"
 
 
 # Containers
@@ -259,112 +213,75 @@ def _element(value: object, verb: str, flags: Flags) -> str:
 
 # Formats
 
-# Go ignores a width or precision beyond this.
-_MAX_NUMBER: Final = 1_000_000
 _PLAIN: Final = Flags()
-# An explicit index of an argument, such as [2]; a bracket that nothing closes is one, too.
-_BRACKETS: Final = re.compile(r"\[[^\]]*\]|\[")
-_INDEX: Final = re.compile(r"\[([0-9]+)\]")
-# A verb without its letter. A point at the very end is no precision.
 _VERB: Final = re.compile(
-    rf"%(?P<flags>[#0+\- ]*)(?P<index>{_BRACKETS.pattern})?(?P<width>\*|[0-9]*)"
-    rf"(?P<point>\.(?!\Z)(?P<second>{_BRACKETS.pattern})?(?P<precision>\*|[0-9]*))?"
+    r"%(?P<flags>[#0+\- ]*)(?P<width>\*|[0-9]*)(?P<point>\.(?P<precision>\*|[0-9]*))?"
+    r"(?:\[(?P<index>[0-9]{1,6})\])?(?P<letter>.?)",
+    re.DOTALL,
 )
-_NO_VERB: Final = "%!(NOVERB)"
+# More digits make a number that is too large anyway.
+_MAX_DIGITS: Final = 7
 
 
 def sprintf(allocator: Allocator, template: str, *arguments: object) -> str:
-    """Return ``fmt.Sprintf``; raises LimitExceededError for excessive padding and length."""
-    return _Formatter(allocator, template, arguments).run()
+    """Return ``fmt.Sprintf``; raises CallError, LimitExceededError for padding and length."""
+    parts: list[str] = []
+    end = following = 0
+    is_reordered = False
+    for match in _VERB.finditer(template):
+        parts.append(template[end : match.start()])
+        end = match.end()
+        letter, index = match["letter"], match["index"]
+        if letter in {"", "%"}:
+            parts.append(letter or "%!(NOVERB)")
+            continue
+        flags = _read_flags(match)
+        allocator.check_width(max(flags.width or 0, flags.precision or 0))
+        # An index stands right before its verb.
+        if letter in "[*.0123456789" or (index and not 0 < int(index) <= len(arguments)):
+            raise CallError(f"{match[0]} has no index of one of {len(arguments)} values")
+        if index:
+            is_reordered, following = True, int(index) - 1
+        if following >= len(arguments):
+            parts.append(f"%!{letter}(MISSING)")
+            continue
+        parts.append(format_argument(arguments[following], letter, flags))
+        following += 1
+    parts.append(template[end:])
+    if not is_reordered and following < len(arguments):
+        parts.append(_format_extra(arguments[following:]))
+    allocator.check_string(sum(map(len, parts)))
+    return "".join(parts)
 
 
-class _Formatter:
-    def __init__(self, allocator: Allocator, template: str, arguments: tuple[object, ...]) -> None:
-        self.allocator = allocator
-        self.template = template
-        self.arguments = arguments
-        self.position = 0
-        self.next_argument = 0
-        self.is_reordered = False
-        # Whether every index of the current verb names an argument.
-        self.has_good_index = True
-
-    def run(self) -> str:
-        parts: list[str] = []
-        while (match := _VERB.search(self.template, self.position)) is not None:
-            parts.append(self.template[self.position : match.start()])
-            self.position = match.end()
-            parts.append(self.format_verb(match))
-        parts.append(self.template[self.position :])
-        if not self.is_reordered and self.next_argument < len(self.arguments):
-            parts.append(self.format_extra())
-        self.allocator.check_string(sum(map(len, parts)))
-        return "".join(parts)
-
-    def format_verb(self, match: re.Match[str]) -> str:
-        """Format one verb; raises CallError for a star."""
-        names, index, width, point, second, precision = match.groups()
-        self.has_good_index = True
-        is_after_index = self.read_index(index)
-        # Go stops reading at a number that is too large.
-        if _is_too_large(width):
-            self.position = len(self.template)
-            return _NO_VERB
-        if is_after_index and (width or point):
-            self.has_good_index = False
-        if point:
-            is_after_index = self.read_index(second)
-            if _is_too_large(precision):
-                self.position = len(self.template)
-                return _NO_VERB
-        if not is_after_index and (brackets := _BRACKETS.match(self.template, self.position)):
-            self.position = brackets.end()
-            self.read_index(brackets[0])
-        letter = self.template[self.position : self.position + 1]
-        if not letter:
-            return _NO_VERB
-        self.position += 1
-        if letter == "%":
-            return "%"
-        if not self.has_good_index or self.next_argument >= len(self.arguments):
-            return f"%!{letter}({'MISSING' if self.has_good_index else 'BADINDEX'})"
-        value = self.arguments[self.next_argument]
-        self.next_argument += 1
-        flags = Flags(
-            sharp="#" in names,
-            zero="0" in names,
-            plus="+" in names,
-            minus="-" in names,
-            space=" " in names,
-            width=int(width) if width else None,
-            precision=int(precision or 0) if point else None,
-        )
-        self.allocator.check_width(max(flags.width or 0, flags.precision or 0))
-        return format_argument(value, letter, flags.for_value() if letter == "v" else flags)
-
-    def read_index(self, text: str | None) -> bool:
-        """Go on with the argument of an index; report whether it has the form of one."""
-        if text is None:
-            return False
-        self.is_reordered = True
-        match = _INDEX.fullmatch(text)
-        number = int(match[1]) if match is not None and len(match[1]) <= len("1000000") else 0
-        if 0 < number <= len(self.arguments):
-            self.next_argument = number - 1
-        else:
-            self.has_good_index = False
-        return match is not None
-
-    def format_extra(self) -> str:
-        """Return the complaint about superfluous arguments."""
-        texts = (
-            NIL if value is None else f"{go_type(value)}={format_argument(value, 'v', _PLAIN)}"
-            for value in self.arguments[self.next_argument :]
-        )
-        return f"%!(EXTRA {', '.join(texts)})"
-
-
-def _is_too_large(digits: str) -> bool:
-    if digits == "*":
+def _read_flags(match: re.Match[str]) -> Flags:
+    """Return the flags of a verb; raises CallError."""
+    marks, width, precision = match["flags"], match["width"], match["precision"] or ""
+    if "#" in marks:
+        instead = "%v, or toJson" if match["letter"] == "v" else "what it adds in front of the verb"
+        raise _unsupported(f"%#{match['letter']}", instead)
+    if "*" in {width, precision}:
         raise CallError("a width or precision of * is not supported: write the number")
-    return int(digits[: len("10000000")] or 0) > _MAX_NUMBER * 10
+    is_value = match["letter"] == "v"
+    return Flags(
+        zero="0" in marks,
+        plus="+" in marks and not is_value,
+        minus="-" in marks,
+        space=" " in marks,
+        width=int(width[:_MAX_DIGITS]) if width else None,
+        precision=int(precision[:_MAX_DIGITS] or 0) if match["point"] else None,
+        names="+" in marks and is_value,
+    )
+
+
+def _unsupported(what: str, instead: str) -> CallError:
+    return CallError(f"{what} is not supported: write {instead}")
+
+
+def _format_extra(arguments: tuple[object, ...]) -> str:
+    """Return the complaint about superfluous arguments."""
+    texts = (
+        NIL if value is None else f"{go_type(value)}={format_argument(value, 'v', _PLAIN)}"
+        for value in arguments
+    )
+    return f"%!(EXTRA {', '.join(texts)})"

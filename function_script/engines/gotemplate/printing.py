@@ -75,21 +75,12 @@ def sorted_items(value: Mapping[object, object]) -> list[tuple[object, object]]:
     return [(key, value[key]) for key in keys]
 
 
-def quote(text: str, *, ascii_only: bool = False) -> str:
-    r"""Return ``strconv.Quote``: ``"a\tb\x01é"``; with ``ascii_only`` that of ``%+q``."""
-    plain = text.isprintable() and '"' not in text and "\\" not in text
-    if plain and (text.isascii() or not ascii_only):
+def quote(text: str) -> str:
+    r"""Return ``strconv.Quote``: ``"a\tb\x01é"``."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     whole = values.to_string(values.to_bytes(text)) if values.is_broken(text) else text
-    escaped = "".join(_escape(character, '"', ascii_only=ascii_only) for character in whole)
-    return f'"{escaped}"'
-
-
-def quote_character(code: int, *, ascii_only: bool = False) -> str:
-    """Return ``strconv.QuoteRune``: ``'x'``; U+FFFD for an invalid code point."""
-    character = chr(code) if values.is_code_point(code) else "\ufffd"
-    escaped = _escape(character, "'", ascii_only=ascii_only)
-    return f"'{escaped}'"
+    return f'"{"".join(map(_escape, whole))}"'
 
 
 _MAX_BMP: Final = 0xFFFF
@@ -103,15 +94,14 @@ _SHORT_ESCAPES: Final = {
     "\t": r"\t",
     "\v": r"\v",
     "\\": r"\\",
+    '"': r"\"",
 }
 
 
-def _escape(character: str, quotes: str, *, ascii_only: bool) -> str:
-    if character == quotes:
-        return f"\\{quotes}"
+def _escape(character: str) -> str:
     if character in _SHORT_ESCAPES:
         return _SHORT_ESCAPES[character]
-    if character.isprintable() and (character.isascii() or not ascii_only):
+    if character.isprintable():
         return character
     code = ord(character)
     if "\ud800" <= character <= "\udfff":

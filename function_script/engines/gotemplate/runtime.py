@@ -4,14 +4,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 from function_script.engines.gotemplate import errors, printing, values
-from function_script.engines.gotemplate.conditions import Condition, TransitionTime
+from function_script.engines.gotemplate.conditions import TransitionTime
 from function_script.engines.gotemplate.go_time import (
     DAYS,
     LOCAL,
     UNITS,
     UTC,
     Duration,
-    Location,
     Month,
     Time,
     Weekday,
@@ -55,20 +54,14 @@ _OF_TIME: Final = {
     "Equal": _method(lambda left, right: _compare(left, right) == 0, _TIME),
     "Format": _method(format_time, "string"),
     "Hour": _method(lambda time: Int(time.wall_clock().hour)),
-    "In": _method(Time.in_location, "*time.Location"),
-    # Daylight saving is a matter of zones, and a time is in UTC or at a fixed distance from it.
-    "IsDST": _method(lambda _: False),
     "IsZero": _method(Time.is_zero),
     "Local": _method(lambda time: time.in_location(LOCAL)),
-    "Location": _method(lambda time: time.location),
     "Minute": _method(lambda time: Int(time.wall_clock().minute)),
     "Month": _method(lambda time: Month(time.wall_clock().month)),
     "Nanosecond": _method(lambda time: Int(time.nanoseconds)),
-    "Round": _method(Time.round, _DURATION),
     "Second": _method(lambda time: Int(time.wall_clock().second)),
     "String": _method(Time.text),
     "Sub": _method(Time.minus, _TIME),
-    "Truncate": _method(Time.truncate, _DURATION),
     "UTC": _method(lambda time: time.in_location(UTC)),
     "Unix": _method(lambda time: time.seconds),
     "UnixMicro": _method(lambda time: time.unix_nanoseconds() // UNITS["us"]),
@@ -80,34 +73,9 @@ _OF_TIME: Final = {
 }
 
 
-def _of_time_inside(method: Method) -> Method:
-    return Method(method.parameters, lambda outer, *rest: method.call(outer.time, *rest))
-
-
-_OF_VERSION: Final = {
-    "IncMajor": _method(lambda version: version.change((version.numbers[0] + 1, 0, 0))),
-    "IncMinor": _method(
-        lambda version: version.change((version.numbers[0], version.numbers[1] + 1, 0))
-    ),
-    "IncPatch": _method(Version.next_patch),
-    "Major": _method(lambda version: values.Uint64(version.numbers[0])),
-    "Metadata": _method(lambda version: version.metadata),
-    "Minor": _method(lambda version: values.Uint64(version.numbers[1])),
-    "Patch": _method(lambda version: values.Uint64(version.numbers[2])),
-    "Prerelease": _method(lambda version: version.pre),
-    "SetMetadata": _method(Version.with_metadata, "string"),
-    "SetPrerelease": _method(Version.with_pre, "string"),
-    "String": _method(Version.text),
-}
-
 METHODS: Final[Mapping[str, Mapping[str, Method]]] = {
     Time.go_type: _OF_TIME,
-    # The pointer's own three hide those of the time inside of it, and a template has no pointer.
-    TransitionTime.go_type: {
-        name: _of_time_inside(method)
-        for name, method in _OF_TIME.items()
-        if name not in {"Before", "Equal", "IsZero"}
-    },
+    TransitionTime.go_type: _OF_TIME,
     Duration.go_type: {
         "Abs": _method(lambda duration: Duration.bounded(abs(int(duration)))),
         "Hours": _method(lambda duration: duration.measure(UNITS["h"])),
@@ -115,31 +83,25 @@ METHODS: Final[Mapping[str, Mapping[str, Method]]] = {
         "Milliseconds": _method(lambda duration: duration.count(UNITS["ms"])),
         "Minutes": _method(lambda duration: duration.measure(UNITS["m"])),
         "Nanoseconds": _method(int),
-        "Round": _method(Duration.round, _DURATION),
         "Seconds": _method(lambda duration: duration.measure(UNITS["s"])),
         "String": _method(Duration.text),
-        "Truncate": _method(Duration.truncate, _DURATION),
     },
     Month.go_type: {"String": _method(Month.text)},
     Weekday.go_type: {"String": _method(Weekday.text)},
-    f"*{Location.go_type}": {"String": _method(Location.text)},
-    Version.go_type: _OF_VERSION,
     f"*{Version.go_type}": {
-        **_OF_VERSION,
         "Compare": _method(Version.compare, _VERSION),
         "Equal": _method(lambda left, right: left.compare(right) == 0, _VERSION),
         "GreaterThan": _method(lambda left, right: left.compare(right) > 0, _VERSION),
         "GreaterThanEqual": _method(lambda left, right: left.compare(right) >= 0, _VERSION),
         "LessThan": _method(lambda left, right: left.compare(right) < 0, _VERSION),
         "LessThanEqual": _method(lambda left, right: left.compare(right) <= 0, _VERSION),
+        "Major": _method(lambda version: values.Uint64(version.numbers[0])),
+        "Metadata": _method(lambda version: version.metadata),
+        "Minor": _method(lambda version: values.Uint64(version.numbers[1])),
         "Original": _method(lambda version: version.original),
-    },
-    Condition.go_type: {
-        "Equal": _method(Condition.is_like, Condition.go_type),
-        "WithMessage": _method(lambda it, text: it.change("Message", text), "string"),
-        "WithObservedGeneration": _method(
-            lambda it, number: it.change("ObservedGeneration", number), "int64"
-        ),
+        "Patch": _method(lambda version: values.Uint64(version.numbers[2])),
+        "Prerelease": _method(lambda version: version.pre),
+        "String": _method(Version.text),
     },
 }
 _NONE: Final[Mapping[str, Method]] = {}
@@ -161,7 +123,6 @@ _UNTYPED: Final = "interface {}"
 
 def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:
     """Return the value at the end of a chain of fields, by Go's rules; raises EvalError."""
-    static = None
     for index, name in enumerate(names):
         if isinstance(value, dict):
             if name in value:
@@ -182,9 +143,7 @@ def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:
             text = f"nil pointer evaluating {_UNTYPED}.{name}"
             raise errors.FieldError(text, name, index=index, kind="null")
         else:
-            following = _member(value, name, index, static)
-        # Go knows the type of the items of a typed map only, and names it in errors.
-        static = value.element if isinstance(value, values.TypedMap) else _UNTYPED
+            following = _member(value, name, index)
         value = following
     return value
 
@@ -196,7 +155,7 @@ def _value_below_missing(name: str, index: int, missing: MissingKey) -> object:
     return MISSING
 
 
-def _member(value: object, name: str, index: int, static: str | None) -> object:
+def _member(value: object, name: str, index: int) -> object:
     """Return the result of a method or a field; only structs and named numbers have any."""
     own = of_value(value)
     if name in own:
@@ -204,13 +163,10 @@ def _member(value: object, name: str, index: int, static: str | None) -> object:
     fields = value.fields if isinstance(value, values.Struct) else {}
     if name in fields:
         return fields[name]
-    if own or fields:
-        text = f"can't evaluate field {name} in type {values.go_type(value)}"
-        names = (*fields, *own)
-        raise errors.FieldError(text, name, index=index, kind="struct", names=names)
-    is_static_type = static is None or static == "string"
-    type_name = values.go_type(value) if is_static_type else _UNTYPED
-    raise errors.TypeFieldError(name, type_name, index=index, kind=values.go_kind(value))
+    names = (*fields, *own)
+    kind = "struct" if names else values.go_kind(value)
+    text = f"can't evaluate field {name} in type {values.go_type(value)}"
+    raise errors.FieldError(text, name, index=index, kind=kind, names=names)
 
 
 def find_method(value: object, name: str, missing: MissingKey) -> Method | None:
@@ -218,8 +174,6 @@ def find_method(value: object, name: str, missing: MissingKey) -> Method | None:
     method = of_value(value).get(name)
     if method is not None:
         return method
-    if isinstance(value, values.Struct) and name in value.fields:
-        raise errors.EvalError(f"{name} has arguments but cannot be invoked as function")
     if value is MISSING:
         _value_below_missing(name, 0, missing)
         return None
@@ -299,7 +253,7 @@ def elements(value: object) -> Collection[object]:
         return value
     if isinstance(value, dict):
         return [item for _, item in printing.sorted_items(value)]
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int) and not isinstance(value, (bool, values.NamedNumber)):
         return _Numbers(value) if isinstance(value, values.Sized) else range(value)
     return _bytes(value)
 

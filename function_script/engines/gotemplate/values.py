@@ -314,22 +314,6 @@ def is_nil(value: object) -> bool:
 _NIL_TYPES: Final = (NilMap, NilList, NilStrings, NilBytesMap)
 
 
-def is_small(value: object, nodes: int) -> bool:
-    """Report whether a value, written out, has at most ``nodes`` nodes; an endless one has more."""
-    pending = [value]
-    count = 0
-    while pending:
-        count += 1
-        if count + len(pending) > nodes:
-            return False
-        node = pending.pop()
-        if isinstance(node, dict):
-            pending.extend(node.values())
-        elif isinstance(node, list):
-            pending.extend(node)
-    return True
-
-
 def deep_equal(left: object, right: object) -> bool:
     """Return reflect.DeepEqual: equal Go type and content; an int64 3 is not an int 3.
 

@@ -113,7 +113,7 @@ def _time(text: str) -> Time | None:
     nanoseconds = int((match[8] or "0")[:9].ljust(9, "0"))
     seconds = int(moment.timestamp()) - offset
     if offset:
-        return Time(seconds, nanoseconds, Location.fixed("", offset))
+        return Time(seconds, nanoseconds, Location("", offset))
     return Time(seconds, nanoseconds, UTC if zone in {None, "Z"} else LOCAL)
 
 

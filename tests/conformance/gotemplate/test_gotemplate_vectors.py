@@ -1,6 +1,7 @@
 """Our own snippets of the template language, with the results of Go's engine.
 
-language.jsonl has a template per line, rendered with data.json; stage, text and error are Go's.
+language.jsonl has a template per line, rendered with data.json; stage, text and the place of an
+error are Go's, the words of some errors our own.
 """
 
 import copy

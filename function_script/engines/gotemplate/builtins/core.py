@@ -6,8 +6,8 @@ from urllib.parse import quote_plus
 
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError, Code
-from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable, Injects
-from function_script.engines.gotemplate.printf import Flags, format_argument, sprintf
+from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable
+from function_script.engines.gotemplate.printf import sprintf
 from function_script.engines.gotemplate.sprig.conversions import print_value
 
 FUNCTIONS: Final = FunctionTable()
@@ -15,8 +15,6 @@ FUNCTIONS: Final = FunctionTable()
 
 # Comparison, by Go's rules: none across kinds, nil equals nil
 
-# Errors do not show values of more nodes: they may be endless.
-_MAX_NODES: Final = 1000
 _INVALID: Final = "invalid type for comparison"
 
 
@@ -60,21 +58,16 @@ def _equals(left: object, right: object) -> bool:
         return bool(left == right)
     kinds = {values.go_kind(left), values.go_kind(right)}
     if len(kinds) > 1 and "invalid" not in kinds:
-        right_text = printing.to_text(right) if values.is_small(right, _MAX_NODES) else "…"
-        left_text = f"{_format_operand(left)}: {values.go_type(left)}"
-        raise CallError(f"non-comparable types {left_text}, {values.go_type(right)}: {right_text}")
+        types = f"{values.go_type(left)}, {values.go_type(right)}"
+        raise CallError(f"non-comparable types {types}")
     if values.is_nil(left) or values.is_nil(right):
         return values.is_nil(left) == values.is_nil(right)
     if not isinstance(right, values.Struct):
-        raise CallError(f"non-comparable type {_format_operand(right)}: {values.go_type(right)}")
+        raise CallError(f"non-comparable type {values.go_type(right)}")
     return left == right
 
 
 _NOTHING: Final = (None, values.MISSING)
-
-
-def _format_operand(value: object) -> str:
-    return format_argument(value, "s", Flags()) if values.is_small(value, _MAX_NODES) else "…"
 
 
 def _incompatible(left: object, right: object) -> CallError:
@@ -136,15 +129,13 @@ def not_(item: object) -> bool:
     return not item
 
 
-@FUNCTIONS.add("call", parameters="value value...", injects=Injects.SOURCE)
-def call(source: str, function: object, *_: object) -> None:
+@FUNCTIONS.add("call", parameters="value value...")
+def call(function: object, *_: object) -> None:
     """Call a function value with arguments.
 
     Raises CallError: no value of a template is a function.
     """
-    if function is None or function is values.MISSING:
-        raise CallError("call of nil")
-    raise CallError(f"non-function {source} of type {values.go_type(function)}")
+    raise CallError(f"a value of type {values.go_type(function)} is no function")
 
 
 @FUNCTIONS.add("len", parameters="value")
@@ -154,10 +145,6 @@ def length(item: object) -> values.Int:
         return values.Int(values.byte_length(item))
     if isinstance(item, (dict, list, bytes)):
         return values.Int(len(item))
-    if item is None:
-        raise CallError("len of nil pointer")
-    if item is values.MISSING:
-        raise CallError("reflect: call of reflect.Value.Type on zero Value")
     raise CallError(f"len of type {values.go_type(item)}")
 
 
@@ -200,12 +187,8 @@ def _element(item: list[object] | bytes | str, key: object) -> object:
         code = Code.KEY_OF_LIST if isinstance(key, str) else None
         raise CallError(f"cannot index slice/array with type {values.go_type(key)}", code)
     data = values.to_bytes(item) if isinstance(item, str) else item
-    # Go's own check lets the length itself pass, and `reflect` refuses it with other words.
-    if not 0 <= key <= len(data):
+    if not 0 <= key < len(data):
         raise CallError(f"index out of range: {int(key)}", Code.INDEX_OUT_OF_RANGE)
-    if key == len(data):
-        kind = "string" if isinstance(item, str) else "slice"
-        raise CallError(f"reflect: {kind} index out of range", Code.INDEX_OUT_OF_RANGE)
     value = data[key]
     return value if isinstance(data, list) else values.Uint8(int.from_bytes(data[key : key + 1]))
 

@@ -95,9 +95,9 @@ class PipelineCompiler:
         # The action that is being compiled changes data.
         self.mutates: bool = False
 
-    def site(self, value: Value | None = None) -> Site:
+    def site(self) -> Site:
         """Return the site of the next operation: the current node."""
-        return Site(self.at, self.template, None, value is not None and value.element)
+        return Site(self.at, self.template)
 
     def new_slot(self) -> Slot:
         """Return a slot that nothing else uses."""
@@ -143,10 +143,10 @@ class PipelineCompiler:
         for command in pipe.commands:
             value = self.compile_command(command, value, before)
             # Dots and variables are shared values, so a stage changes a copy. Go unpacks an
-            # interface {} behind each stage: nil is no value then, and no item of a range is known.
-            if value.element or not value.from_pipeline:
+            # interface {} behind each stage: nil is no value then.
+            if not value.from_pipeline:
                 value = value.copy()
-                value.from_pipeline, value.element = True, False
+                value.from_pipeline = True
             before = stage_of(command)
         result = value or Value(expressions.Constant(_MISSING), null=False)
         if binds:
@@ -241,7 +241,9 @@ class PipelineCompiler:
         if isinstance(node, nodes.Variable):
             start, names = self.compile_variable(node.names[0]), node.names[1:]
         else:
-            start, names = self.compile_start(node), node.names
+            start, names = self.compile_operand(node.start), node.names
+            if start.from_pipeline:
+                start = self.leave_pipeline(start, Accepts.VALUES)
         if self.missing.refuses and start.origin is None:
             prefix = nodes.to_source(node).removesuffix("".join(f".{name}" for name in names))
             expression = start.expression
@@ -254,16 +256,9 @@ class PipelineCompiler:
             start.origin = Origin(expression, prefix, ())
         return start, names
 
-    def compile_start(self, node: nodes.Chain) -> Value:
-        """Compile the expression in parentheses that a chain of fields begins with."""
-        if isinstance(node.start, nodes.Nil):
-            return self.fail(f"indirection through explicit nil in {nodes.to_source(node)}")
-        start = self.compile_operand(node.start)
-        return self.leave_pipeline(start, Accepts.VALUES) if start.from_pipeline else start
-
     def compile_fields(self, start: Value, names: tuple[str, ...]) -> Value:
         """Compile a chain of fields."""
-        fields = expressions.Fields(start.expression, names, self.context.missing, self.site(start))
+        fields = expressions.Fields(start.expression, names, self.context.missing, self.site())
         return Value(fields, origin=self.origin_below(start, names))
 
     def origin_below(self, start: Value, names: tuple[str, ...]) -> Origin | None:
@@ -279,9 +274,7 @@ class PipelineCompiler:
         self.steps += 1
         if len(names) > 1:
             receiver = self.compile_fields(receiver, names[:-1])
-            # Go knows the value below a field as interface {}, as it does an element.
-            receiver.element = True
-        start = self.site(receiver)
+        start = self.site()
         slot = self.new_slot() if final is not None else None
         arguments = [self.compile_method_argument(word) for word in command.words[1:]]
         if final is not None and slot is not None:
@@ -360,16 +353,16 @@ class PipelineCompiler:
             for index, word in enumerate(words)
         ]
         if final is None:
-            return self.compile_result(callee, node, words, arguments, site)
+            return self.compile_result(callee, node, arguments, site)
         type_name = callee.parameter_type(len(words))
         # The value of a pipeline is computed first, also where `and` or `or` never gets to it.
         is_lazy = function in {"and", "or"}
         if not is_lazy and self.are_simple(arguments):
             arguments.append(self.check_value(final, type_name, callee))
-            return self.compile_result(callee, node, words, arguments, site)
+            return self.compile_result(callee, node, arguments, site)
         slot = self.new_slot()
         arguments.append(self.check_value(final.copy(slot), type_name, callee))
-        value = self.compile_result(callee, node, words, arguments, site)
+        value = self.compile_result(callee, node, arguments, site)
         return value.copy(expressions.Sequence(final.expression, value.expression, slot.index))
 
     def are_simple(self, arguments: list[Value]) -> bool:
@@ -394,7 +387,6 @@ class PipelineCompiler:
         self,
         callee: Callee,
         node: nodes.Placed,
-        words: tuple[nodes.Operand, ...],
         arguments: list[Value],
         site: Site,
     ) -> Value:
@@ -416,8 +408,6 @@ class PipelineCompiler:
             else value.expression
             for index, value in enumerate(arguments)
         ]
-        if callee.has_source:
-            codes.insert(0, expressions.Constant(nodes.to_source(words[0]) if words else ""))
         is_any = callee.returns == "any"
         call = expressions.Call(callee, codes, site, key)
         return Value(call, callee.returns, nil=is_any, null=is_any)

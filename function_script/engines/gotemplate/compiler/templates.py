@@ -262,7 +262,7 @@ class TemplateCompiler(PipelineCompiler):
         outer_loop, self.loop = self.loop, Loop(start)
         self.loops += 1
         self.scope = self.scope.copy()
-        self.dot = Value(element, element=True)
+        self.dot = Value(element)
         for name, slot in zip(
             declared, [key, element] if declared[1:] else [element], strict=False
         ):
@@ -272,7 +272,7 @@ class TemplateCompiler(PipelineCompiler):
             if variable is not None and (node.pipe.assigns or name in self.context.assigned):
                 self.body.append(statements.Assign(slot_of(variable), slot))
             else:
-                self.scope[name] = Value(slot, element=True)
+                self.scope[name] = Value(slot)
         self.compile_nodes(node.body)
         self.body.append(statements.Jump(start - len(self.body)))
         turn.cost = 1 + self.steps - before

@@ -31,7 +31,7 @@ class Value:
 
     ``type`` is its Go type if that is known. ``nil``: it may be MISSING or None; ``null``: it may
     be None. ``from_pipeline``: None means no value, as at the end of a pipeline, and not a null.
-    ``element``: it comes straight from a range. ``origin`` is set for values that were read by a
+    ``origin`` is set for values that were read by a
     chain of fields and may be absent.
     """
 
@@ -43,7 +43,6 @@ class Value:
         nil: bool = True,
         null: bool = True,
         from_pipeline: bool = False,
-        element: bool = False,
         origin: Origin | None = None,
     ) -> None:
         self.expression: Expression = expression
@@ -51,7 +50,6 @@ class Value:
         self.nil: bool = nil
         self.null: bool = null
         self.from_pipeline: bool = from_pipeline
-        self.element: bool = element
         self.origin: Origin | None = origin
 
     def copy(self, expression: Expression | None = None) -> "Value":
@@ -62,7 +60,6 @@ class Value:
             nil=self.nil,
             null=self.null,
             from_pipeline=self.from_pipeline,
-            element=self.element,
             origin=self.origin,
         )
 

@@ -300,7 +300,6 @@ class Callee:
         self.accepts: Accepts = function.accepts
         self.has_run: bool = function.injects in {Injects.ALLOCATOR, Injects.RUN}
         self.has_random: bool = function.injects is Injects.RANDOM
-        self.has_source: bool = function.injects is Injects.SOURCE
         self.measures_text: bool = function.returns == "string" and function.allocates
         self.measures: bool = function.returns == "any" and function.allocates
 

@@ -5,10 +5,8 @@ only.
 """
 
 import base64
-import binascii
 import hashlib
 import hmac
-import re
 from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.errors import CallError
@@ -101,16 +99,6 @@ def _length_prefixed(text: str) -> bytes:
 _KEY_BYTES: Final = 32
 _BLOCK: Final = 16
 _BYTE: Final = 256
-_PEM: Final = re.compile(
-    rb"(?:^|\n)-----BEGIN ([^\n]*?)-----[ \t\r]*\n(?:[^\n:]+:[^\n]*\n)*(.*?)\n?-----END \1-----",
-    re.DOTALL,
-)
-_KEY_KINDS: Final = {
-    "PRIVATE KEY": "decoding PEM as PKCS#8",
-    "RSA PRIVATE KEY": "parsing RSA private key from PEM",
-    "EC PRIVATE KEY": "parsing EC private key from PEM",
-    "DSA PRIVATE KEY": "parsing DSA private key from PEM",
-}
 
 
 class Certificate(Struct):
@@ -177,30 +165,19 @@ def custom_certificate(certificate: str, key: str) -> Certificate:
     Both are checked.
     """
     from cryptography import x509  # noqa: PLC0415 # optional
+    from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 # optional
     from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 # optional
 
     pem = _decode(certificate, "certificate")
     key_pem = _decode(key, "private key")
-    block = _read_pem(pem)
-    if block is None:
-        raise CallError("unable to decode certificate")
     try:
-        x509.load_der_x509_certificate(block[1])
+        x509.load_pem_x509_certificate(pem)
     except ValueError as error:
-        cause = "error parsing certificate: decodedCert.Bytes: x509: malformed certificate"
-        raise CallError(cause) from error
-    key_block = _read_pem(key_pem)
-    if key_block is None:
-        raise _bad_key_error("no PEM data in input")
-    kind, der = key_block
-    if not kind.endswith("PRIVATE KEY"):
-        raise _bad_key_error(f"no private key data in PEM block of type {kind}")
-    if kind not in _KEY_KINDS:
-        raise _bad_key_error(f"unsupported private key type {kind}")
+        raise CallError(f"error parsing certificate: {error}") from error
     try:
-        serialization.load_der_private_key(der, password=None)
-    except (ValueError, TypeError) as error:
-        raise _bad_key_error(f"{_KEY_KINDS[kind]}: it is malformed") from error
+        serialization.load_pem_private_key(key_pem, password=None)
+    except (TypeError, UnsupportedAlgorithm, ValueError) as error:
+        raise CallError(f"error parsing private key: {error}") from error
     return Certificate({"Cert": to_string(pem), "Key": to_string(key_pem)})
 
 
@@ -209,18 +186,3 @@ def _decode(text: str, what: str) -> bytes:
         return decode_64(text)
     except CallError as error:
         raise CallError(f"unable to decode base64 {what}") from error
-
-
-def _bad_key_error(cause: str) -> CallError:
-    return CallError(f"error parsing private key: {cause}")
-
-
-def _read_pem(data: bytes) -> tuple[str, bytes] | None:
-    """Return the kind and the bytes of the first block; None when there is none."""
-    for match in _PEM.finditer(data):
-        try:
-            body = base64.b64decode(b"".join(match[2].split()), validate=True)
-        except binascii.Error:
-            continue
-        return match[1].decode("utf-8", "replace"), body
-    return None

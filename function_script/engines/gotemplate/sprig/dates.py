@@ -21,11 +21,11 @@ from function_script.engines.gotemplate.go_time import (
     Time,
     format_time,
     parse_date,
-    quote_time,
 )
+from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig.conversions import parse_decimal
-from function_script.engines.gotemplate.values import go_type, to_narrow, wrap_int64
+from function_script.engines.gotemplate.values import go_type, wrap_int64
 
 FUNCTIONS: Final = FunctionTable()
 
@@ -71,7 +71,8 @@ def html_date_in_zone(value: object, zone: str) -> str:
 
 def _find_time(value: object) -> Time | None:
     """Return the date of a value: a time, or seconds since 1970; None for others."""
-    if isinstance(value, Time):
+    # Not the time of a condition, which sprig does not know.
+    if type(value) is Time:
         return value
     if isinstance(value, int) and go_type(value) in _SECONDS:
         return Time(int(value))
@@ -219,10 +220,10 @@ def _read_part(match: re.Match[str], text: str) -> tuple[int, int]:
         raise _invalid(text)
     name = match["unit"]
     if not name:
-        raise CallError(f"time: missing unit in duration {quote_time(to_narrow(text))}")
+        raise CallError(f"time: missing unit in duration {quote(text)}")
     if name not in UNITS:
-        unknown = f"unknown unit {quote_time(to_narrow(name))}"
-        raise CallError(f"time: {unknown} in duration {quote_time(to_narrow(text))}")
+        unknown = f"unknown unit {quote(name)}"
+        raise CallError(f"time: {unknown} in duration {quote(text)}")
     unit = UNITS[name]
     zeros = len(fraction) - len(fraction.lstrip("0"))
     digits = fraction[: zeros + _MAX_DIGITS]
@@ -235,4 +236,4 @@ def _read_part(match: re.Match[str], text: str) -> tuple[int, int]:
 
 
 def _invalid(text: str) -> CallError:
-    return CallError(f"time: invalid duration {quote_time(to_narrow(text))}")
+    return CallError(f"time: invalid duration {quote(text)}")

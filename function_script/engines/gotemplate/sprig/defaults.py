@@ -141,52 +141,33 @@ def float_text(number: float) -> str:
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-class BadJsonError(CallError):
-    """A text that is not JSON; ``value`` is the part that Go has read."""
-
-    def __init__(self, text: str, value: object = None) -> None:
-        super().__init__(text)
-        self.value = value
-
-
-class _Reader:
-    """Reads one text; ``too_large`` is the first number beyond a float, which becomes nil."""
-
-    def __init__(self) -> None:
-        self.too_large = ""
-        self.decoder = json.JSONDecoder(
-            parse_int=self.number, parse_float=self.number, parse_constant=_reject_constant
-        )
-
-    def number(self, text: str) -> float | None:
-        number = float(text)
-        if math.isfinite(number):
-            return number
-        self.too_large = self.too_large or text
-        return None
-
-
-def unmarshal(allocator: Allocator, text: str) -> object:
-    """Return the value of a JSON text; raises BadJsonError."""
-    allocator.check_string(len(text))
-    # Before it is read: an item takes many times the memory of its text.
-    allocator.check_list(text.count(","))
-    reader = _Reader()
-    characters = values.whole(text)
-    try:
-        value: object = reader.decoder.decode(characters)
-    except ValueError as error:
-        raise BadJsonError(f"it is not JSON: {error}") from error
-    if _SURROGATE_ESCAPE.search(characters) is not None:
-        value = _replace_surrogates(value)
-    if reader.too_large:
-        cause = f"json: cannot unmarshal number {reader.too_large} into Go value of type float64"
-        raise BadJsonError(cause, value)
-    return value
+def _read_number(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is too large")
+    return number
 
 
 def _reject_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number")
+
+
+_DECODER: Final = json.JSONDecoder(
+    parse_int=_read_number, parse_float=_read_number, parse_constant=_reject_constant
+)
+
+
+def unmarshal(allocator: Allocator, text: str) -> object:
+    """Return the value of a JSON text; raises CallError."""
+    allocator.check_string(len(text))
+    # Before it is read: an item takes many times the memory of its text.
+    allocator.check_list(text.count(","))
+    characters = values.whole(text)
+    try:
+        value: object = _DECODER.decode(characters)
+    except ValueError as error:
+        raise CallError(f"it is not JSON: {error}") from error
+    return _replace_surrogates(value) if _SURROGATE_ESCAPE.search(characters) else value
 
 
 def _replace_surrogates(value: object) -> object:
@@ -290,8 +271,8 @@ def from_json(allocator: Allocator, text: str) -> object:
     """The value of a JSON text."""
     try:
         return unmarshal(allocator, text)
-    except BadJsonError as error:
-        return error.value
+    except CallError:
+        return None
 
 
 FUNCTIONS.add("mustFromJson")(unmarshal)

@@ -18,13 +18,25 @@ FUNCTIONS: Final = FunctionTable()
 _NEWLINES: Final = b"\r\n"
 _PADDING: Final = b"="
 
-# A quantum of base64 has 4 characters, of base32 8.
-_QUANTUM_64: Final = 4
-_QUANTUM_32: Final = 8
 _ALPHABET_64: Final = f"{ascii_letters}{digits}+/".encode()
 _ALPHABET_32: Final = f"{ascii_uppercase}234567".encode()
-# Numbers of characters in a last quantum of base32 in front of its padding.
-_ENDINGS_32: Final = frozenset({2, 4, 5, 7})
+
+
+def _find_mistake(data: bytes, alphabet: bytes, quantum: int, wrong: tuple[int, ...]) -> int | None:
+    """Return the position where a text is not in an encoding, or None.
+
+    ``wrong`` has the numbers of characters that no last quantum has in front of its padding.
+    """
+    count = len(data) - len(data.lstrip(alphabet))
+    rest = count % quantum
+    following = data[count:].lstrip(_PADDING)
+    padding = len(data) - count - len(following)
+    if not following and padding == -count % quantum and rest not in wrong:
+        return None
+    # Go names the last quantum where all of its end is missing.
+    if count == len(data):
+        return count - rest
+    return count if rest in {0, *wrong} else count + padding
 
 
 # Base64
@@ -46,37 +58,13 @@ def b64_decode(text: str) -> str:
 
 
 def decode_64(text: str) -> bytes:
-    """Decode base64; raises CallError with the position of Go's decoder."""
-    data = to_bytes(text)
+    """Decode base64; raises CallError."""
     # Go's decoder skips line breaks anywhere.
-    plain = data.translate(None, _NEWLINES)
-    count = len(plain) - len(plain.lstrip(_ALPHABET_64))
-    padding = plain[count:]
-    remainder = count % _QUANTUM_64
-    if padding != _PADDING * (-count % _QUANTUM_64) or remainder == 1:
-        raise CallError(f"illegal base64 data at input byte {_error_position(data, count)}")
-    return base64.b64decode(plain)
-
-
-def _error_position(data: bytes, count: int) -> int:
-    """Return the position where Go's decoder stops, behind ``count`` good characters.
-
-    Line breaks count in the position, but not in ``count``.
-    """
-    positions = [position for position, byte in enumerate(data) if byte not in _NEWLINES]
-    remainder = count % _QUANTUM_64
-    rest = positions[count:]
-    if not rest:
-        return len(data) - remainder
-    if remainder < len(("first", "second")) or data[rest[0]] not in _PADDING:
-        return rest[0]
-    padding = _QUANTUM_64 - remainder
-    if padding > 1:
-        if len(rest) == 1:
-            return len(data)
-        if data[rest[1]] not in _PADDING:
-            return rest[1] - 1
-    return rest[padding]
+    data = to_bytes(text).translate(None, _NEWLINES)
+    position = _find_mistake(data, _ALPHABET_64, 4, (1,))
+    if position is not None:
+        raise CallError(f"illegal base64 data at input byte {position}")
+    return base64.b64decode(data)
 
 
 # Base32
@@ -92,28 +80,10 @@ def b32_encode(text: str) -> str:
 def b32_decode(text: str) -> str:
     """The text of a base32 text."""
     data = to_bytes(text).translate(None, _NEWLINES)
-    count = len(data) - len(data.lstrip(_ALPHABET_32))
-    remainder = count % _QUANTUM_32
-    rest = data[count:]
-    if not rest:
-        if remainder:
-            return _corrupt_32(len(data) - remainder)
-        return to_string(base64.b32decode(data))
-    if not rest.startswith(_PADDING) or remainder <= 1 or len(rest) > _QUANTUM_32:
-        return _corrupt_32(count)
-    padding = _QUANTUM_32 - remainder
-    if len(rest) < padding:
-        return _corrupt_32(len(data))
-    present = len(rest[:padding]) - len(rest[:padding].lstrip(_PADDING))
-    if present < padding:
-        return _corrupt_32(count + present - 1)
-    if remainder not in _ENDINGS_32:
-        return _corrupt_32(count)
-    return to_string(base64.b32decode(data[: count + padding]))
-
-
-def _corrupt_32(position: int) -> str:
-    return f"illegal base32 data at input byte {position}"
+    position = _find_mistake(data, _ALPHABET_32, 8, (1, 3, 6))
+    if position is not None:
+        return f"illegal base32 data at input byte {position}"
+    return to_string(base64.b32decode(data))
 
 
 # Checksums

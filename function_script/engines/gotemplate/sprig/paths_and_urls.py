@@ -8,7 +8,6 @@ byte.
 import ipaddress
 import posixpath
 import re
-import string
 import urllib.parse
 from typing import Final, NamedTuple
 
@@ -68,19 +67,14 @@ PATH: Final = "$&+,/:;=@"
 FRAGMENT: Final = "!$&()*+,/:;=?@"
 _USER: Final = "$&+,;="
 _HOST: Final = "!\"$&'()*+,:;<=>[]"
-_HOST_CHARACTERS: Final = frozenset(f"{string.ascii_letters}{string.digits}-._~{_HOST}")
 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _USERINFO: Final = re.compile(r"[A-Za-z0-9._:~!$&'()*+,;=%@-]*")
 _PORT: Final = re.compile(r"(?::[0-9]*)?")
-# A character of a host, or what may be an escape.
-_HOST_PART: Final = re.compile("%.{0,2}|[^%]", re.DOTALL)
-_ESCAPE: Final = re.compile("%([0-9A-Fa-f]{2})")
+# A character that no host has. Go lets some be escaped in a host and in the zone of an address.
+_NOT_OF_HOST: Final = re.compile(rf"[^\w.~\x80-\xff{re.escape(_HOST)}-]", re.ASCII)
 _BAD_ESCAPE: Final = re.compile("%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
-_PERCENT: Final = "%25"
-_IPV4: Final = 4
-_FIRST_NON_ASCII: Final = 0x80
 
 
 class Url(NamedTuple):
@@ -106,13 +100,10 @@ class Url(NamedTuple):
 def parse_url(text: str) -> Url:
     """Return a URL's parts; raises CallError with Go's text."""
     plain, _, fragment = text.partition("#")
-    quoted = plain
     try:
-        url = _parse(plain)
-        quoted = text
-        return url._replace(fragment=unescape(fragment))
+        return _parse(plain)._replace(fragment=unescape(fragment))
     except CallError as error:
-        raise CallError(f"parse {quote(to_wide(quoted))}: {error.text}") from error
+        raise CallError(f"parse {quote(to_wide(text))}: {error.text}") from error
 
 
 def _parse(text: str) -> Url:
@@ -140,39 +131,21 @@ def _parse(text: str) -> Url:
 
 
 def _host(scheme: str, text: str) -> str:
-    if "[" in text:
-        return _address(text)
-    strict = scheme in {"http", "https"}
-    _, colon, port = text.partition(":") if strict else text.rpartition(":")
-    _check_port(colon + port if colon else "")
-    return _unescape_host(text)
-
-
-def _address(text: str) -> str:
-    """Return an IPv6 address in brackets, perhaps with a zone, and a port."""
-    if text.rindex("["):
-        raise CallError("invalid IP-literal")
-    name, bracket, port = text.removeprefix("[").rpartition("]")
-    if not bracket:
-        raise CallError("missing ']' in host")
-    _check_port(port)
-    address, zone, _ = name.partition(_PERCENT)
-    address = _unescape_host(address)
-    if zone:
-        address += _unescape_host(name[name.index(_PERCENT) :], zone=True)
-    try:
-        version = ipaddress.ip_address(address).version
-    except ValueError as error:
-        cause = f"ParseAddr({quote(to_wide(address))}): unable to parse IP"
-        raise CallError(f"invalid host: {cause}") from error
-    if version == _IPV4:
-        raise CallError("invalid IP-literal")
-    return f"[{address}]{port}"
-
-
-def _check_port(text: str) -> None:
-    if _PORT.fullmatch(text) is None:
-        raise CallError(f"invalid port {quote(to_wide(text))} after host")
+    if bad := _NOT_OF_HOST.search(text):
+        raise CallError(f"invalid character {quote(to_wide(bad[0]))} in host name")
+    name, bracket, port = text.rpartition("]")
+    if bracket:
+        try:
+            ipaddress.IPv6Address(name.removeprefix("["))
+        except ValueError as error:
+            raise CallError(f"invalid host {quote(to_wide(text))}") from error
+    else:
+        is_strict = scheme in {"http", "https"}
+        _, colon, port = text.partition(":") if is_strict else text.rpartition(":")
+        port = colon + port if colon else ""
+    if "[" in text[1:] or (text[:1] == "[") != bool(bracket) or _PORT.fullmatch(port) is None:
+        raise CallError(f"invalid host or port {quote(to_wide(text))}")
+    return text
 
 
 # Escapes
@@ -186,27 +159,8 @@ def escape(text: str, allowed: str) -> str:
 def unescape(text: str) -> str:
     """Decode ``%`` and two digits; raises CallError."""
     if bad := _BAD_ESCAPE.search(text):
-        raise _bad_escape(bad[0])
+        raise CallError(f"invalid URL escape {quote(to_wide(bad[0]))}")
     return urllib.parse.unquote(text, encoding="latin-1")
-
-
-def _unescape_host(text: str, *, zone: bool = False) -> str:
-    """Decode a host: escapes stand for non-ASCII bytes, in zones also for allowed ones."""
-    for part in _HOST_PART.findall(text):
-        if not part.startswith("%"):
-            if part not in _HOST_CHARACTERS and ord(part) < _FIRST_NON_ASCII:
-                raise CallError(f"invalid character {quote(part)} in host name")
-            continue
-        match = _ESCAPE.fullmatch(part)
-        byte = chr(int(match[1], 16)) if match is not None else ""
-        is_valid = byte in _HOST_CHARACTERS or byte == " " if zone else byte >= "\x80"
-        if not is_valid and part != _PERCENT:
-            raise _bad_escape(part)
-    return unescape(text)
-
-
-def _bad_escape(text: str) -> CallError:
-    return CallError(f"invalid URL escape {quote(to_wide(text))}")
 
 
 # Writing

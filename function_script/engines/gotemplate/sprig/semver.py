@@ -75,41 +75,6 @@ class Version(Struct):
         mine, others = self.precedence(), other.precedence()
         return Int((mine > others) - (mine < others))
 
-    def change(
-        self, numbers: tuple[int, int, int], pre: str = "", metadata: str = ""
-    ) -> ChangedVersion:
-        """Return a version with other parts."""
-        # Go's numbers are uint64, and wrap around.
-        major, minor, patch = (number & MAX_UINT64 for number in numbers)
-        changed = ChangedVersion((major, minor, patch), pre, metadata)
-        changed.original = self.original[: self.original.startswith("v")] + changed.text()
-        return changed
-
-    def next_patch(self) -> ChangedVersion:
-        """Return the next patch; that of a pre-release is its release."""
-        major, minor, patch = self.numbers
-        return self.change((major, minor, patch if self.pre else patch + 1))
-
-    def with_pre(self, pre: str) -> ChangedVersion:
-        """Return the version as a pre-release; raises CallError."""
-        if pre and re.fullmatch(IDENTIFIERS, pre) is None:
-            raise CallError("invalid prerelease string")
-        _check_pre(pre)
-        return self.change(self.numbers, pre, self.metadata)
-
-    def with_metadata(self, metadata: str) -> ChangedVersion:
-        """Return the version with metadata; raises CallError."""
-        if metadata and re.fullmatch(IDENTIFIERS, metadata) is None:
-            raise CallError("invalid metadata string")
-        return self.change(self.numbers, self.pre, metadata)
-
-
-class ChangedVersion(Version):
-    """A version made from another: Go returns a value instead of a pointer, with fewer methods."""
-
-    __slots__ = ()
-    pointer = False
-
 
 def precedence(pre: str) -> tuple[object, ...]:
     """Return the sort key of a pre-release: part by part, numbers before words."""

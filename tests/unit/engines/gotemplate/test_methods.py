@@ -45,10 +45,7 @@ FIELDS = [
     pytest.param(
         f"{CONDITION}.x",
         "it has",
-        {
-            *METHODS["common.Condition"],
-            *("Type", "Status", "LastTransitionTime", "Reason", "Message", "ObservedGeneration"),
-        },
+        ("Type", "Status", "LastTransitionTime", "Reason", "Message", "ObservedGeneration"),
         id="condition",
     ),
 ]

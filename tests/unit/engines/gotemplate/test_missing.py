@@ -164,7 +164,7 @@ REFUSED = [
     ),
     ('{{ get .params "x" }}', '1:4 evaluate get .params "x": .params.x does not exist'),
     ("{{ index .params .params.x }}", "1:4 call index: a key does not exist"),
-    ("{{ index .params.list 1 }}", "1:4 call index: reflect: slice index out of range"),
+    ("{{ index .params.list 1 }}", "1:4 call index: index out of range: 1"),
     ("{{ first list }}", "1:4 evaluate first list: it does not exist"),
     (
         '{{ getComposedResource "x" | toYaml }}',

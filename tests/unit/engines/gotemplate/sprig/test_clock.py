@@ -24,7 +24,7 @@ CASES = [
     pytest.param('durationRound (now | dateModify "-50h")', "2d", id="round"),
     pytest.param('durationRound (now | dateModify "50h")', "2d", id="round-later"),
     pytest.param('printf "%02d" now.Month', "05", id="month-is-a-number"),
-    pytest.param("now.Location", "UTC", id="location"),
+    pytest.param('now.Format "MST"', "UTC", id="location"),
     pytest.param('ago "text"', "0s", id="ago-no-date"),
 ]
 

@@ -84,17 +84,12 @@ def pem(kind: str, body: str = "AAAA") -> str:
 
 BAD = [
     pytest.param(pem("CERTIFICATE"), "", "error parsing certificate: ", id="certificate"),
-    pytest.param(pem("CERTIFICATE", "?"), "", "unable to decode certificate", id="not-base64"),
+    pytest.param(pem("CERTIFICATE", "?"), "", "error parsing certificate: ", id="not-base64"),
     pytest.param("", "!", "unable to decode base64 private key", id="key-not-base64"),
-    pytest.param(None, "", "error parsing private key: no PEM data in input", id="no-key"),
-    pytest.param(
-        None,
-        pem("PUBLIC KEY"),
-        "error parsing private key: no private key data in PEM block of type PUBLIC KEY",
-        id="public-key",
-    ),
-    pytest.param(None, pem("A PRIVATE KEY"), "unsupported private key type", id="other-key"),
-    pytest.param(None, pem("PRIVATE KEY"), "decoding PEM as PKCS#8: ", id="bad-key"),
+    pytest.param(None, "", "error parsing private key: ", id="no-key"),
+    pytest.param(None, pem("PUBLIC KEY"), "error parsing private key: ", id="public-key"),
+    pytest.param(None, pem("A PRIVATE KEY"), "error parsing private key: ", id="other-key"),
+    pytest.param(None, pem("PRIVATE KEY"), "error parsing private key: ", id="bad-key"),
 ]
 
 

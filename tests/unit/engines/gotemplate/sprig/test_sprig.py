@@ -222,6 +222,13 @@ def test_years_out_of_range_are_refused(expression: str) -> None:
     [
         pytest.param('printf "%#v" "a"', "%#v is not supported", id="a value in Go's syntax"),
         pytest.param('printf "%b" 1.5', "%b of a number with a fraction", id="bits"),
+        pytest.param('printf "%#x" 5', "%#x is not supported", id="a prefix"),
+        pytest.param('printf "%U" 5', "write U+%04X", id="a code point"),
+        pytest.param('printf "%q" 5', "write %c", id="a quoted character"),
+        pytest.param('printf "%+q" "a"', "write %q", id="a quoted text of ASCII"),
+        pytest.param('printf "% x" "a"', "write %x", id="bytes with blanks"),
+        pytest.param('printf "%[2]d" 1', "%[2]d has no index of one of 1 values", id="index"),
+        pytest.param('printf "%[1]5d" 1', "%[1]5 has no index", id="width behind an index"),
         pytest.param('printf "%*d" 5 1', "a width or precision of", id="width of an argument"),
         pytest.param("round 1.5 400", "wants at most 22 digits, got 400", id="digits"),
         pytest.param('maxf 1 (float64 "nan")', "NaN has no order", id="NaN"),

@@ -1,7 +1,8 @@
 """sprig's functions against committed vectors: what Go's engine with sprig 3.3 makes of them.
 
 A vector is an expression on one line and its result on the next: ``=`` and the text it prints, or
-``!`` and Go's error without its place, both as JSON texts. A comment says what the next ones show.
+``!`` and the error without its place, both as JSON texts. Errors have Go's words or our own. A
+comment says what the next ones show.
 """
 
 import copy
@@ -53,7 +54,7 @@ def _outcome(expression: str) -> str:
 
 @pytest.mark.parametrize(("expression", "expected"), VECTORS)
 def test_expression_gives_gos_result(expression: str, expected: str) -> None:
-    """The expression prints, or fails with, exactly the text that it does in Go."""
+    """The expression prints exactly the text that it does in Go, or fails as it does."""
     assert _outcome(expression) == expected[:2] + json.loads(expected[2:])
 
 
