@@ -252,7 +252,7 @@ class _CallableFunctions:
 
 def _to_page(rendering: Rendering, inputs: render.RenderInputs) -> Object:
     result = rendering.result
-    waiting = [each for blocked in rendering.blocked.values() for each in blocked]
+    waiting = [each for call in rendering.calls for each in call.reply.blocked]
     return {
         "documents": [{"name": name or "", "yaml": text} for name, text in _print(rendering)],
         "events": [

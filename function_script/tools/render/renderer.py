@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
 from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
-from function_script.request.program import Blocked
 from function_script.texts.errors import InputError, LimitError
 from function_script.tools import manifests, render
 from function_script.tools.local_pool import Sandbox
@@ -37,17 +36,21 @@ Answers: TypeAlias = dict[tuple[str, Sandbox | None, bytes], StepResponse]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendering:
-    """The result of a reconcile, and the last response of each step by its name.
+    """The result of a reconcile, and the last call of each step.
 
-    ``blocked`` is what waited in each step; ``skipped`` are the steps that were left out.
-    ``positions`` locates every value; it costs nothing until it is asked.
+    ``skipped`` are the steps that were left out. ``positions`` locates every value; it costs
+    nothing until it is asked.
     """
 
     result: RenderResult
-    responses: Mapping[str, RunFunctionResponse]
-    blocked: Mapping[str, Sequence[Blocked]]
+    calls: Sequence[Call]
     skipped: Sequence[str]
-    positions: Positions = field(default_factory=Positions)
+    positions: Positions
+
+    @property
+    def responses(self) -> dict[str, RunFunctionResponse]:
+        """The last response of each step, by its name."""
+        return {call.step.name: call.reply.response for call in self.calls}
 
 
 class Renderer:
@@ -85,12 +88,10 @@ class Renderer:
         ``origin`` maps positions, and not errors.
         """
         runner = self.start(steps.parse(inputs.composition, is_lenient=inputs.is_prepared))
+        result = render.reconcile(inputs, runner)
+        calls = [*runner.calls.values()]
         return Rendering(
-            result=render.reconcile(inputs, runner),
-            responses=runner.responses,
-            blocked=runner.blocked,
-            skipped=runner.skipped,
-            positions=Positions([*runner.calls.values()], origin),
+            result=result, calls=calls, skipped=runner.skipped, positions=Positions(calls, origin)
         )
 
     def render_operation(
@@ -142,8 +143,6 @@ class StepRunner:
         }
         self._caller = caller
         self._remaining_seconds = caller.options.timeout_seconds
-        self.responses: dict[str, RunFunctionResponse] = {}
-        self.blocked: dict[str, Sequence[Blocked]] = {}
         self.calls: dict[int, Call] = {}
         self.skipped = [
             step.name for step in pipeline if isinstance(self._runtimes[step.index], Skip)
@@ -167,10 +166,8 @@ class StepRunner:
                 self._answers[key] = self._call(runtime, step, request)
             response = self._answers[key]
         # Steps run in order, so the last entry is the last step of the pipeline.
-        self.responses[step.name] = response.response
-        self.blocked[step.name] = response.blocked
         ask = partial(runtime.ask, request, self._caller)
-        self.calls[step.index] = Call(step, request, response.response, ask)
+        self.calls[step.index] = Call(step, request, response, ask)
         return response
 
     def _call(self, runtime: Runtime, step: Step, request: RunFunctionRequest) -> StepResponse:
