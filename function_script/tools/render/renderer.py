@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
@@ -71,12 +70,12 @@ class Renderer:
         self._answers = answers
         self._caller = FunctionCaller(pool, options)
 
-    def render(self, inputs: RenderInputs, origin: Origin | None = None) -> Rendering:
+    def render(self, inputs: RenderInputs, origin: Origin) -> Rendering:
         """Run the pipeline of a Composition, and compose; ``origin`` maps the errors.
 
         Raises InputError if the inputs cannot be rendered, PipelineError after a FATAL result.
         """
-        with nullcontext() if origin is None else origin.map_errors():
+        with origin.map_errors():
             rendering = self.reconcile(inputs, origin)
             if rendering.result.failure is not None:
                 raise rendering.result.failure
@@ -85,8 +84,13 @@ class Renderer:
     def reconcile(self, inputs: RenderInputs, origin: Origin | None = None) -> Rendering:
         """`render`, but return a result after a FATAL result, too. Raises InputError.
 
-        ``origin`` maps positions, and not errors.
+        ``origin`` maps positions and what is reported of the XR, and not errors.
         """
+        locate, report = None if origin is None else origin.locate_xr, inputs.report
+        if locate is not None and report is not None:
+            inputs = replace(
+                inputs, report=lambda problem, severity: report(locate(problem), severity)
+            )
         runner = self.start(steps.parse(inputs.composition, is_lenient=inputs.is_prepared))
         result = render.reconcile(inputs, runner)
         calls = [*runner.calls.values()]
@@ -94,14 +98,12 @@ class Renderer:
             result=result, calls=calls, skipped=runner.skipped, positions=Positions(calls, origin)
         )
 
-    def render_operation(
-        self, inputs: OperationInputs, origin: Origin | None = None
-    ) -> OperationResult:
+    def render_operation(self, inputs: OperationInputs, origin: Origin) -> OperationResult:
         """Run the pipeline of an Operation; ``origin`` maps the errors.
 
         Raises InputError if the Operation cannot be run, PipelineError after a FATAL result.
         """
-        with nullcontext() if origin is None else origin.map_errors():
+        with origin.map_errors():
             result = self.reconcile_operation(inputs)
             if result.failure is not None:
                 raise result.failure
