@@ -91,8 +91,9 @@ class Renderer:
             inputs = replace(
                 inputs, report=lambda problem, severity: report(locate(problem), severity)
             )
-        runner = self.start(steps.parse(inputs.composition, is_lenient=inputs.is_prepared))
-        result = render.reconcile(inputs, runner)
+        pipeline = steps.parse(inputs.composition, is_lenient=inputs.is_prepared)
+        runner = self.start(pipeline)
+        result = render.reconcile(inputs, pipeline, runner)
         calls = [*runner.calls.values()]
         return Rendering(
             result=result, calls=calls, skipped=runner.skipped, positions=Positions(calls, origin)
@@ -118,7 +119,7 @@ class Renderer:
     def reconcile_operation(self, inputs: OperationInputs) -> OperationResult:
         """`render_operation`, but return a result after a FATAL result, too. Raises InputError."""
         pipeline = steps.parse_operation(inputs.operation, is_lenient=inputs.is_prepared)
-        return operation.reconcile(inputs, self.start(pipeline))
+        return operation.reconcile(inputs, pipeline, self.start(pipeline))
 
     def start(self, pipeline: Sequence[Step]) -> StepRunner:
         """Choose the runtimes; what has to be started begins to start at once."""
