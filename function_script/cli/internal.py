@@ -56,7 +56,7 @@ def render(**flags: Unpack[_Flags]) -> int:
     from function_script.tools.render import engine, renderer  # noqa: PLC0415 - slow to import
 
     root = flags["program_root"]
-    result = engine.respond(
+    response, failure = engine.respond(
         sys.stdin.buffer.read(),
         engine.Options(
             rendering=renderer.Options(
@@ -66,9 +66,9 @@ def render(**flags: Unpack[_Flags]) -> int:
             derive_seed=options.read_salt(flags),
         ),
     )
-    sys.stdout.buffer.write(result.response)
+    sys.stdout.buffer.write(response)
     sys.stdout.buffer.flush()
-    if result.failure is None:
+    if failure is None:
         return exit_codes.OK
-    exit_codes.report_problem(result.failure)
+    exit_codes.report_problem(failure)
     return _FATAL

@@ -1,7 +1,6 @@
 """The command ``krm``: a KRM function, which kustomize and kpt call."""
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, Unpack
 
@@ -50,11 +49,7 @@ def krm(**flags: Unpack[render_options.PipelineFlags]) -> int:
         from function_script.tools.render import loading, requirements  # noqa: PLC0415 - as above
 
         paths = render_options.add_paths(loading.PipelinePaths(project=project), flags)
-        rendering = replace(
-            options.read_rendering(flags, hides_packages=True),
-            annotations=render_options.read_annotations(flags),
-            print=terminal.echo_text,
-        )
+        rendering = render_options.read_rendering(flags, hides_packages=True)
         run_options = tool.Options(
             shared=loading.load_shared(paths, requirements.PipelineInputs()),
             rendering=rendering,

@@ -20,6 +20,7 @@ from function_script.tools import project
 if TYPE_CHECKING:
     from function_script.sandbox import Pool
     from function_script.texts.diagnostics import Diagnostic
+    from function_script.tools.render import renderer
     from function_script.tools.render.command import Options
     from function_script.tools.render.functions import Choice
     from function_script.tools.render.loading import PipelinePaths
@@ -134,16 +135,21 @@ def required_schemas(*short: str) -> click.Option:
     )
 
 
+def read_rendering(
+    flags: PipelineFlags, *, is_quiet: bool = True, hides_packages: bool = False
+) -> renderer.Options:
+    """Return the options of the renderer, as `options.read_rendering`, for one pipeline."""
+    rendering = options.read_rendering(flags, is_quiet=is_quiet, hides_packages=hides_packages)
+    pairs = split_pairs(flags["function_annotations"], "--function-annotations", ",")
+    return replace(rendering, annotations=dict(pairs), print=terminal.echo_text)
+
+
 def read_options(flags: Flags, *, full_xr: bool = False, is_quiet: bool = False) -> Options:
     """Return the options that the shared flags set, apart from the paths."""
     from function_script.tools.render import command, output  # noqa: PLC0415 - slow to import
 
     return command.Options(
-        rendering=replace(
-            options.read_rendering(flags, is_quiet=is_quiet, hides_packages=is_quiet),
-            annotations=read_annotations(flags),
-            print=terminal.echo_text,
-        ),
+        rendering=read_rendering(flags, is_quiet=is_quiet, hides_packages=is_quiet),
         output=output.OutputOptions(
             full_xr=full_xr,
             results=flags["include_function_results"],
@@ -215,11 +221,6 @@ def context_files(flags: PipelineFlags) -> list[tuple[str, Path]]:
     """Return keys and files of the first step's context."""
     pairs = split_pairs(flags["context_files"], "--context-files", ";")
     return [(key, Path(path)) for key, path in pairs]
-
-
-def read_annotations(flags: PipelineFlags) -> dict[str, str]:
-    """Return the annotations of every Function."""
-    return dict(split_pairs(flags["function_annotations"], "--function-annotations", ","))
 
 
 def split_paths(paths: Iterable[Path]) -> list[Path]:

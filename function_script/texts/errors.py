@@ -57,10 +57,13 @@ class FatalError(Exception):
         excerpt: Excerpt | None = None,
         hint: str | None = None,
         notes: tuple[str | Note, ...] = (),
+        field: str = "",
         limit: LimitName | None = None,
     ) -> Self:
         """Return an error with a single diagnostic."""
-        problem = Diagnostic(message=message, span=span, excerpt=excerpt, hint=hint, notes=notes)
+        problem = Diagnostic(
+            message=message, span=span, excerpt=excerpt, hint=hint, notes=notes, field=field
+        )
         return cls(problem, limit=limit)
 
     def with_diagnostics(self, *problems: Diagnostic) -> Self:

@@ -7,6 +7,8 @@ from google.protobuf import json_format
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.values import Object
 from function_script.tools import render
+from function_script.tools.render import steps
+from function_script.tools.render.compose import RenderResult
 from function_script.tools.render.requirements import Runner, StepResponse
 from function_script.tools.render.steps import Step
 
@@ -76,15 +78,21 @@ def script(*responses: Object) -> Script:
     return Script(responses=responses or ({},))
 
 
-def render_once(runner: Runner | None = None, **inputs: object) -> render.RenderResult:
+def reconcile(inputs: render.RenderInputs, runner: Runner) -> RenderResult:
+    """The result of a reconcile, also after a FATAL result."""
+    pipeline = steps.parse(inputs.composition, is_lenient=inputs.is_prepared)
+    return render.reconcile(inputs, pipeline, runner)
+
+
+def render_once(runner: Runner | None = None, **inputs: object) -> RenderResult:
     """The result of a reconcile, by default of XR by one step; a failure is raised."""
     parts = {"xr": XR, "composition": composition({}), **inputs}
-    result = render.reconcile(render.RenderInputs(**parts), runner or script())
+    result = reconcile(render.RenderInputs(**parts), runner or script())
     if result.failure is not None:
         raise result.failure
     return result
 
 
-def rendered(*resources: tuple[str, Object], **given: object) -> render.RenderResult:
+def rendered(*resources: tuple[str, Object], **given: object) -> RenderResult:
     """The result for one step that wants ``resources``: pairs of name and protocol Resource."""
     return render_once(script({"desired": {"resources": dict(resources)}}), **given)

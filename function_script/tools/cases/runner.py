@@ -76,17 +76,12 @@ def render_in(
 
     Raises FatalError, positions in the author's files.
     """
-
-    def locate_xr(problem: Diagnostic) -> Diagnostic:
-        return model.locate_xr(problem, cluster.xr_parts)
-
-    def report_xr(problem: Diagnostic, severity: str) -> None:
-        report(locate_xr(problem), severity)
-
     inputs = cluster.to_inputs(setup)
     if not (setup.skips_xr_validation or options.skips_xr_validation):
-        inputs = replace(inputs, report=report_xr)
-    origin = replace(setup.program.origin, locate_xr=locate_xr)
+        inputs = replace(inputs, report=report)
+    origin = replace(
+        setup.program.origin, locate_xr=lambda problem: model.locate_xr(problem, cluster.xr_parts)
+    )
     index = FunctionIndex(manifests=setup.functions, options=options.rendering)
     sandbox = setup.program.bind(pool)
     return Renderer(sandbox, index, options.rendering).render(inputs, origin)

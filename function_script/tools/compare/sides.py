@@ -210,8 +210,9 @@ class Functions(Versions):
         try:
             with self._theirs.origin.map_errors():
                 # A function that nothing runs is an error before any step is called.
-                runner = self._open(self._theirs).start(steps.parse(inputs_.composition))
-                result = render.reconcile(inputs_, call)
+                parsed = steps.parse(inputs_.composition)
+                runner = self._open(self._theirs).start(parsed)
+                result = render.reconcile(inputs_, parsed, call)
                 # The other side's refusal ends a pipeline. It was compared.
                 if result.failure is not None and result.failure.step.index not in answered:
                     raise result.failure

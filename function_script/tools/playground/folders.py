@@ -9,7 +9,7 @@ import os
 import shutil
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -78,14 +78,6 @@ def to_digest(data: bytes) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contents:
-    """The files of a folder by their path in it; ``unfit`` has the reason for those left out."""
-
-    files: dict[str, File] = field(default_factory=dict)
-    unfit: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
     """The file has another version on disk than the page has seen; None: it was deleted."""
 
@@ -124,24 +116,23 @@ class Folder:
         """Return the bytes of one of its files; raises InputError."""
         return self._project.read(path)
 
-    def load(self) -> Contents:
-        """Load the files."""
+    def load(self) -> tuple[dict[str, File], dict[str, str]]:
+        """Load the files by their path in the folder, and the reasons against those left out."""
         if self.directory is None:
             texts = starters.load(self._language)
-            return Contents(
-                files={name: File.of(texts[name].encode()) for name in FILES if name in texts}
-            )
-        contents = Contents()
+            return {name: File.of(texts[name].encode()) for name in FILES if name in texts}, {}
+        files: dict[str, File] = {}
+        unfit: dict[str, str] = {}
         for name, path in self.find_paths().items():
-            if len(contents.files) == _MAX_FILES:
-                contents.unfit[name] = f"the page shows {_MAX_FILES} files at most"
+            if len(files) == _MAX_FILES:
+                unfit[name] = f"the page shows {_MAX_FILES} files at most"
                 continue
             try:
-                contents.files[name] = File.of(self.read(path))
+                files[name] = File.of(self.read(path))
             except (UnfitError, InputError) as error:
-                contents.unfit[name] = str(error)
-        self.opened_names |= contents.files.keys()
-        return contents
+                unfit[name] = str(error)
+        self.opened_names |= files.keys()
+        return files, unfit
 
     def compute_digests(self) -> dict[str, str]:
         """Return the digest of every file that can be read; a file is read when it has changed."""

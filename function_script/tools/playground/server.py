@@ -158,10 +158,10 @@ class Playground:
         folder = self._find_folder(query)
         if folder is None:
             return None
-        contents = folder.load()
+        files, unfit = folder.load()
         return {
-            "files": {name: _to_page(file) for name, file in contents.files.items()},
-            "unfit": {**contents.unfit},
+            "files": {name: _to_page(file) for name, file in files.items()},
+            "unfit": {**unfit},
             "digests": {**folder.compute_digests()},
             "addable": [*folders.ADDABLE],
             "isWritable": folder.directory is not None,

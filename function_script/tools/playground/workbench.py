@@ -191,13 +191,7 @@ class RenderSession:
         self, project: _Project, report: Report, print_text: Callable[[str], None]
     ) -> Rendering:
         """Render; ``report`` gets problems of the XR, and of steps that the result is without."""
-
-        def locate(problem: Diagnostic) -> Diagnostic:
-            return author_positions.locate(problem, project.xr)
-
-        inputs = replace(
-            project.inputs, report=lambda problem, severity: report(locate(problem), severity)
-        )
+        inputs = replace(project.inputs, report=report)
         options = replace(self._options, print=print_text)
         callable_functions = _CallableFunctions(
             index=functions.FunctionIndex(manifests=project.functions, options=options),
@@ -205,7 +199,9 @@ class RenderSession:
             report=report,
         )
         origin = Origin(
-            document=project.composition, programs=self._mirror.programs, locate_xr=locate
+            document=project.composition,
+            programs=self._mirror.programs,
+            locate_xr=lambda problem: author_positions.locate(problem, project.xr),
         )
         return Renderer(self._pool, callable_functions, options).render(inputs, origin)
 
@@ -252,7 +248,7 @@ class _CallableFunctions:
 
 def _to_page(rendering: Rendering, inputs: render.RenderInputs) -> Object:
     result = rendering.result
-    waiting = [each for blocked in rendering.blocked.values() for each in blocked]
+    waiting = [each for call in rendering.calls for each in call.reply.blocked]
     return {
         "documents": [{"name": name or "", "yaml": text} for name, text in _print(rendering)],
         "events": [

@@ -45,13 +45,14 @@ class RenderInputs(PipelineInputs):
     report: Callable[[Diagnostic, str], None] | None = None
 
 
-def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
-    """Run the pipeline and compose; return a result after a FATAL result, too.
+def reconcile(
+    inputs: RenderInputs, pipeline_steps: Sequence[steps.Step], runner: Runner
+) -> RenderResult:
+    """Run the steps and compose; return a result after a FATAL result, too.
 
     Raises InputError if the inputs cannot be rendered.
     """
     xr = _identify(inputs)
-    pipeline_steps = steps.parse(inputs.composition, is_lenient=inputs.is_prepared)
     xrs.check_observed(xr, inputs.observed, inputs.spans)
     xrs.prepare(xr, inputs.composition, inputs.observed)
     if xr.is_paused or xr.is_deleted:

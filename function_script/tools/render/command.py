@@ -13,7 +13,7 @@ from function_script.request.values import Object
 from function_script.sandbox import Pool
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
-from function_script.tools import local_pool, manifests, render
+from function_script.tools import author_positions, local_pool, manifests, render, step_inputs
 from function_script.tools.render import (
     blame,
     functions,
@@ -58,14 +58,9 @@ def render_composition(paths: loading.RenderPaths, options: Options, pool: Pool)
     composition = origin.document
     xr = loading.load_one(paths.xr, "an XR", paths.project)
 
-    def locate(problem: Diagnostic) -> Diagnostic:
-        from function_script.tools import author_positions  # noqa: PLC0415 - slow
-
-        return author_positions.locate(problem, xr)
-
     def report(problem: Diagnostic, severity: str) -> None:
         if severity == "error" or not options.rendering.is_quiet:
-            options.report(locate(problem), severity)
+            options.report(problem, severity)
 
     if not options.rendering.is_quiet:
         for note in find_clock_reads(composition, xr.value):
@@ -76,7 +71,7 @@ def render_composition(paths: loading.RenderPaths, options: Options, pool: Pool)
     inputs = loading.load_inputs(paths, composition, xr, notes)
     if not options.skips_xr_validation:
         inputs = replace(inputs, report=report)
-    origin = replace(origin, locate_xr=locate)
+    origin = replace(origin, locate_xr=lambda problem: author_positions.locate(problem, xr))
     with origin.map_errors():
         index = _load_functions(steps.parse(inputs.composition), paths, options)
     rendering = Renderer(pool, index, options.rendering).render(inputs, origin)
@@ -191,8 +186,6 @@ def find_clock_reads(composition: Document, xr: Object) -> Iterator[str]:
         for name in language.clock_functions
     ):
         return
-    from function_script.tools import author_positions, step_inputs  # noqa: PLC0415 - slow
-
     for step_input in step_inputs.find_ours(composition):
         try:
             step = step_inputs.parse(step_input)

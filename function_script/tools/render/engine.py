@@ -49,14 +49,6 @@ class Options:
     derive_seed: Callable[[bytes], bytes] = no_seed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EngineResponse:
-    """A RenderResponse as bytes; after a FATAL result it is partial, with the error beside it."""
-
-    response: bytes
-    failure: FatalError | None = None
-
-
 @contextmanager
 def _open_renderer(
     listed: Iterable[render_pb2.FunctionInput], options: Options
@@ -82,8 +74,11 @@ def _open_renderer(
         yield Renderer(pool, ListedFunctions(runtimes=runtimes), options.rendering)
 
 
-def respond(request: bytes, options: Options) -> EngineResponse:
-    """Render what a request holds. Raises FatalError if there is no response."""
+def respond(request: bytes, options: Options) -> tuple[bytes, FatalError | None]:
+    """Render what a request holds to a RenderResponse; raises FatalError if there is none.
+
+    After a FATAL result the response is partial, with the error beside it.
+    """
     render_request = render_pb2.RenderRequest()
     try:
         render_request.ParseFromString(request)
@@ -115,7 +110,7 @@ def respond(request: bytes, options: Options) -> EngineResponse:
             messages.write_struct(response.watch_operation.operation, manifest)
         case _:
             raise InputError.of("cannot answer the request: it holds nothing to render")
-    return EngineResponse(response=response.SerializeToString(), failure=failure)
+    return response.SerializeToString(), failure
 
 
 def _compose(

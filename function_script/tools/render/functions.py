@@ -269,7 +269,7 @@ def _check_spelling(function: FunctionReference, index: FunctionIndex) -> None:
         step = function.step
         message = f'cannot run step "{step.name}": FUNCTIONS has no function "{function.name}"'
         hint = f'did you mean "{near}"?'
-        raise InputError(Diagnostic(message=message, field=_name_field(step), hint=hint))
+        raise InputError.of(message, field=_name_field(step), hint=hint)
 
 
 def _no_choice(function: FunctionReference, index: FunctionIndex) -> Diagnostic:

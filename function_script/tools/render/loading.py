@@ -217,13 +217,10 @@ def load_one(path: Path, what: str, project: Project) -> Document:
     """Load the single object in a file. Raises InputError or DocumentError."""
     documents = load_all(path, project)
     if len(documents) != 1:
-        raise InputError(
-            Diagnostic(
-                message=f'cannot load {what} from "{path}": it holds {len(documents)} objects '
-                "instead of one",
-                span=documents[1].span() if documents else Span(name=str(path), line=1),
-                hint="write each into a file of its own" if documents else None,
-            )
+        raise InputError.of(
+            f'cannot load {what} from "{path}": it holds {len(documents)} objects instead of one',
+            span=documents[1].span() if documents else Span(name=str(path), line=1),
+            hint="write each into a file of its own" if documents else None,
         )
     return documents[0]
 

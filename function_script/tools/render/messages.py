@@ -4,7 +4,7 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from google.protobuf.struct_pb2 import Struct
@@ -59,14 +59,6 @@ def start(context: Object, desired: fnv1.State) -> fnv1.RunFunctionResponse:
     response = fnv1.RunFunctionResponse(desired=desired)
     write_struct(response.context, context, "the context")
     return response
-
-
-def resources(objects: Iterable[Object]) -> fnv1.Resources:
-    """Build the message of required resources; an empty one means that there are none."""
-    message = fnv1.Resources()
-    for manifest in objects:
-        write_struct(message.items.add().resource, manifest)
-    return message
 
 
 def sign(request: fnv1.RunFunctionRequest) -> None:

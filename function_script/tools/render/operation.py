@@ -5,6 +5,7 @@ There is no XR and no observed state; Crossplane applies the desired resources a
 """
 
 import hashlib
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -57,10 +58,11 @@ class OperationResult(pipeline.ReconcileResult):
     applied: tuple[Object, ...] = ()
 
 
-def reconcile(inputs: OperationInputs, runner: Runner) -> OperationResult:
-    """Run the pipeline; return a result after a FATAL result, too. Raises InputError."""
+def reconcile(
+    inputs: OperationInputs, pipeline_steps: Sequence[steps.Step], runner: Runner
+) -> OperationResult:
+    """Run the steps; return a result after a FATAL result, too. Raises InputError."""
     operation = manifests.copy(inputs.operation)
-    pipeline_steps = steps.parse_operation(operation, is_lenient=inputs.is_prepared)
     manifests.make_object(operation, "metadata")["resourceVersion"] = _RESOURCE_VERSION
     is_complete = any(
         condition["type"] == _SUCCEEDED and condition["status"] in {"True", "False"}

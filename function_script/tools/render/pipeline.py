@@ -149,7 +149,11 @@ def _build_request(
     for name, (namespace, secret) in step.credentials.items():
         data = _credentials(step, name, source.store.find("v1", "Secret", namespace, secret))
         request.credentials[name].credential_data.data.update(data)
-    requirements.add_required(step, request, source)
+    # What the step requires in the Composition is there at its first call.
+    for name, selector in step.resources.items():
+        request.required_resources[name].CopyFrom(source.fetch(selector))
+    for name, selector in step.schemas.items():
+        request.required_schemas[name].CopyFrom(source.fetch_schema(selector))
     # Once for all calls of the step: the tag does not change with what is fetched for it.
     messages.sign(request)
     return request

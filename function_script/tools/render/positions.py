@@ -23,6 +23,7 @@ from function_script.texts.source import Excerpt, Span, excerpt
 from function_script.tools import author_positions, step_inputs, worker_marks
 from function_script.tools.render import messages
 from function_script.tools.render.pipeline import PipelineError
+from function_script.tools.render.requirements import StepResponse
 from function_script.tools.render.steps import Step
 from function_script.tools.render.xr import XrError
 from function_script.tools.step_inputs import StepInput
@@ -36,14 +37,14 @@ class Position(NamedTuple):
 
 
 class Call(NamedTuple):
-    """The last call of a step's function: what it got, what it returned, and how to ask it again.
+    """The last call of a step's function: what it got, its reply, and how to ask it again.
 
     ``ask`` returns what `local_worker` answers to a mark, or None.
     """
 
     step: Step
     request: fnv1.RunFunctionRequest
-    response: fnv1.RunFunctionResponse
+    reply: StepResponse
     ask: Callable[[bytes], bytes | None]
 
 
@@ -271,7 +272,7 @@ class _CalledStep:
     def _object(self, resource: str | None, *, is_after: bool) -> Object:
         key = (is_after, resource)
         if key not in self._values:
-            state = (self._call.response if is_after else self._call.request).desired
+            state = (self._call.reply.response if is_after else self._call.request).desired
             # Reading a name that a map of protobuf does not have adds it.
             entry = state.composite if resource is None else fnv1.Resource()
             if resource is not None and resource in state.resources:

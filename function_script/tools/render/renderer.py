@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
 from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
-from function_script.request.program import Blocked
 from function_script.texts.errors import InputError, LimitError
 from function_script.tools import manifests, render
 from function_script.tools.local_pool import Sandbox
@@ -37,17 +35,21 @@ Answers: TypeAlias = dict[tuple[str, Sandbox | None, bytes], StepResponse]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendering:
-    """The result of a reconcile, and the last response of each step by its name.
+    """The result of a reconcile, and the last call of each step.
 
-    ``blocked`` is what waited in each step; ``skipped`` are the steps that were left out.
-    ``positions`` locates every value; it costs nothing until it is asked.
+    ``skipped`` are the steps that were left out. ``positions`` locates every value; it costs
+    nothing until it is asked.
     """
 
     result: RenderResult
-    responses: Mapping[str, RunFunctionResponse]
-    blocked: Mapping[str, Sequence[Blocked]]
+    calls: Sequence[Call]
     skipped: Sequence[str]
-    positions: Positions = field(default_factory=Positions)
+    positions: Positions
+
+    @property
+    def responses(self) -> dict[str, RunFunctionResponse]:
+        """The last response of each step, by its name."""
+        return {call.step.name: call.reply.response for call in self.calls}
 
 
 class Renderer:
@@ -68,12 +70,12 @@ class Renderer:
         self._answers = answers
         self._caller = FunctionCaller(pool, options)
 
-    def render(self, inputs: RenderInputs, origin: Origin | None = None) -> Rendering:
+    def render(self, inputs: RenderInputs, origin: Origin) -> Rendering:
         """Run the pipeline of a Composition, and compose; ``origin`` maps the errors.
 
         Raises InputError if the inputs cannot be rendered, PipelineError after a FATAL result.
         """
-        with nullcontext() if origin is None else origin.map_errors():
+        with origin.map_errors():
             rendering = self.reconcile(inputs, origin)
             if rendering.result.failure is not None:
                 raise rendering.result.failure
@@ -82,25 +84,27 @@ class Renderer:
     def reconcile(self, inputs: RenderInputs, origin: Origin | None = None) -> Rendering:
         """`render`, but return a result after a FATAL result, too. Raises InputError.
 
-        ``origin`` maps positions, and not errors.
+        ``origin`` maps positions and what is reported of the XR, and not errors.
         """
-        runner = self.start(steps.parse(inputs.composition, is_lenient=inputs.is_prepared))
+        locate, report = None if origin is None else origin.locate_xr, inputs.report
+        if locate is not None and report is not None:
+            inputs = replace(
+                inputs, report=lambda problem, severity: report(locate(problem), severity)
+            )
+        pipeline = steps.parse(inputs.composition, is_lenient=inputs.is_prepared)
+        runner = self.start(pipeline)
+        result = render.reconcile(inputs, pipeline, runner)
+        calls = [*runner.calls.values()]
         return Rendering(
-            result=render.reconcile(inputs, runner),
-            responses=runner.responses,
-            blocked=runner.blocked,
-            skipped=runner.skipped,
-            positions=Positions([*runner.calls.values()], origin),
+            result=result, calls=calls, skipped=runner.skipped, positions=Positions(calls, origin)
         )
 
-    def render_operation(
-        self, inputs: OperationInputs, origin: Origin | None = None
-    ) -> OperationResult:
+    def render_operation(self, inputs: OperationInputs, origin: Origin) -> OperationResult:
         """Run the pipeline of an Operation; ``origin`` maps the errors.
 
         Raises InputError if the Operation cannot be run, PipelineError after a FATAL result.
         """
-        with nullcontext() if origin is None else origin.map_errors():
+        with origin.map_errors():
             result = self.reconcile_operation(inputs)
             if result.failure is not None:
                 raise result.failure
@@ -115,7 +119,7 @@ class Renderer:
     def reconcile_operation(self, inputs: OperationInputs) -> OperationResult:
         """`render_operation`, but return a result after a FATAL result, too. Raises InputError."""
         pipeline = steps.parse_operation(inputs.operation, is_lenient=inputs.is_prepared)
-        return operation.reconcile(inputs, self.start(pipeline))
+        return operation.reconcile(inputs, pipeline, self.start(pipeline))
 
     def start(self, pipeline: Sequence[Step]) -> StepRunner:
         """Choose the runtimes; what has to be started begins to start at once."""
@@ -142,8 +146,6 @@ class StepRunner:
         }
         self._caller = caller
         self._remaining_seconds = caller.options.timeout_seconds
-        self.responses: dict[str, RunFunctionResponse] = {}
-        self.blocked: dict[str, Sequence[Blocked]] = {}
         self.calls: dict[int, Call] = {}
         self.skipped = [
             step.name for step in pipeline if isinstance(self._runtimes[step.index], Skip)
@@ -167,10 +169,8 @@ class StepRunner:
                 self._answers[key] = self._call(runtime, step, request)
             response = self._answers[key]
         # Steps run in order, so the last entry is the last step of the pipeline.
-        self.responses[step.name] = response.response
-        self.blocked[step.name] = response.blocked
         ask = partial(runtime.ask, request, self._caller)
-        self.calls[step.index] = Call(step, request, response.response, ask)
+        self.calls[step.index] = Call(step, request, response, ask)
         return response
 
     def _call(self, runtime: Runtime, step: Step, request: RunFunctionRequest) -> StepResponse:

@@ -224,20 +224,17 @@ class RequirementSource:
         return message
 
     def select(self, selector: wire.Selector) -> fnv1.Resources:
-        """Return the objects by name, by labels, or all of the kind."""
+        """Return the objects by name, by labels, or all of the kind; there may be none."""
         key = (selector.api_version, selector.kind, selector.namespace or "")
         if selector.match_name is None:
-            return messages.resources(self.store.find_all(*key, selector.match_labels or {}))
-        match = self.store.find(*key, selector.match_name)
-        return messages.resources([] if match is None else [match])
-
-
-def add_required(step: Step, request: fnv1.RunFunctionRequest, source: RequirementSource) -> None:
-    """Add to ``request`` what the step requires in the Composition, before its first call."""
-    for name, selector in step.resources.items():
-        request.required_resources[name].CopyFrom(source.fetch(selector))
-    for name, selector in step.schemas.items():
-        request.required_schemas[name].CopyFrom(source.fetch_schema(selector))
+            matches = self.store.find_all(*key, selector.match_labels or {})
+        else:
+            match = self.store.find(*key, selector.match_name)
+            matches = [] if match is None else [match]
+        message = fnv1.Resources()
+        for manifest in matches:
+            messages.write_struct(message.items.add().resource, manifest)
+        return message
 
 
 def call_until_stable(

@@ -11,7 +11,6 @@ from function_script import wire
 from function_script.request import objects
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object
-from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.texts.problems import Problem, ProblemList
 from function_script.tools import manifests, step_inputs
@@ -51,13 +50,11 @@ def parse(composition: Object, *, is_lenient: bool = False) -> list[Step]:
     """
     if objects.api_version_and_kind(composition) != manifests.COMPOSITION:
         is_other_kind = composition.get("kind") != manifests.COMPOSITION[1]
-        raise InputError(
-            Diagnostic(
-                message=f"cannot use {manifests.describe(composition)} as Composition",
-                field="kind" if is_other_kind else "apiVersion",
-                hint=f"it must be a Composition of {manifests.COMPOSITION[0]}; "
-                "the order of arguments is XR COMPOSITION FUNCTIONS",
-            )
+        raise InputError.of(
+            f"cannot use {manifests.describe(composition)} as Composition",
+            field="kind" if is_other_kind else "apiVersion",
+            hint=f"it must be a Composition of {manifests.COMPOSITION[0]}; "
+            "the order of arguments is XR COMPOSITION FUNCTIONS",
         )
     problems = ProblemList()
     return _parse(ObjectReader(composition, "", problems), problems, is_lenient=is_lenient)

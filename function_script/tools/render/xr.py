@@ -120,12 +120,12 @@ def check_identity(file: Object) -> None:
     api_version, kind = objects.api_version_and_kind(file)
     if (api_version, kind) == manifests.COMPOSITION:
         message = f"cannot render {manifests.describe(file)}: it is no XR"
-        raise XrError(Diagnostic(message=message, field="kind", hint=_ARGUMENTS))
+        raise XrError.of(message, field="kind", hint=_ARGUMENTS)
     texts = {"apiVersion": api_version, "kind": kind, "metadata.name": manifests.name(file)}
     missing = [field for field, text in texts.items() if not text]
     if missing:
         message = "cannot render the XR: it needs apiVersion, kind and metadata.name"
-        raise XrError(Diagnostic(message=message, field=missing[0]))
+        raise XrError.of(message, field=missing[0])
 
 
 def prepare(xr: Xr, composition: Object, observed: Sequence[Object]) -> None:
@@ -237,12 +237,10 @@ def check_match(xrd: Object, xr: Object) -> None:
     definition = manifests.defined_type(xrd)
     api_version, kind = objects.api_version_and_kind(xr)
     if definition != (manifests.group(api_version), kind):
-        raise XrError(
-            Diagnostic(
-                message=f'cannot use XRD "{manifests.name(xrd)}": it defines {definition[1]} of '
-                f"{definition[0]}, the XR is a {kind} of {api_version}",
-                field="apiVersion" if kind == definition[1] else "kind",
-            )
+        raise XrError.of(
+            f'cannot use XRD "{manifests.name(xrd)}": it defines {definition[1]} of '
+            f"{definition[0]}, the XR is a {kind} of {api_version}",
+            field="apiVersion" if kind == definition[1] else "kind",
         )
 
 
@@ -259,12 +257,10 @@ def add_defaults(xr: Object, xrd: Object) -> None:
     api_version, kind = objects.api_version_and_kind(xr)
     schema = xrds.find_schema(xrd, api_version, kind)
     if schema is None:
-        raise XrError(
-            Diagnostic(
-                message=f'cannot apply defaults of XRD "{manifests.name(xrd)}": '
-                f"it has no version {api_version}",
-                field="apiVersion",
-            )
+        raise XrError.of(
+            f'cannot apply defaults of XRD "{manifests.name(xrd)}": '
+            f"it has no version {api_version}",
+            field="apiVersion",
         )
     for part in ("spec", "status"):
         below = xr.get(part)

@@ -25,14 +25,14 @@ def directory(tmp_path: Path) -> Path:
 def open_folder(directory: Path) -> tuple[folders.Folder, dict[str, folders.File]]:
     """Return the folder as the page gets it."""
     folder = folders.find(directory.parent, Project([directory.parent]))["app"]
-    return folder, folder.load().files
+    return folder, folder.load()[0]
 
 
 def test_file_is_written_and_its_new_digest_returned(directory: Path) -> None:
     folder, files = open_folder(directory)
     digest = folder.save("xr.yaml", "a: 1\n", files["xr.yaml"].digest)
     assert (directory / "xr.yaml").read_text() == "a: 1\n"
-    assert folder.load().files["xr.yaml"].digest == digest == folder.compute_digests()["xr.yaml"]
+    assert folder.load()[0]["xr.yaml"].digest == digest == folder.compute_digests()["xr.yaml"]
 
 
 def test_version_on_disk_that_differs_is_a_conflict(directory: Path) -> None:
@@ -94,7 +94,7 @@ def test_link_inside_the_root_is_not_written_through(directory: Path) -> None:
 def test_starter_is_refused(tmp_path: Path) -> None:
     folder = folders.find(tmp_path, Project([tmp_path]))["starter: jinja"]
     with pytest.raises(InputError, match="a starter is no folder on disk"):
-        folder.save("xr.yaml", "", folder.load().files["xr.yaml"].digest)
+        folder.save("xr.yaml", "", folder.load()[0]["xr.yaml"].digest)
 
 
 def test_failure_leaves_the_file_and_nothing_else(
@@ -129,7 +129,7 @@ def test_file_that_could_not_be_written_back_is_not_opened(
     (directory / "observed.yaml").write_bytes(data)
     folder, files = open_folder(directory)
     assert "observed.yaml" not in files
-    assert folder.load().unfit == {"observed.yaml": reason}
+    assert folder.load()[1] == {"observed.yaml": reason}
     with pytest.raises(InputError, match="cannot save"):
         folder.save("observed.yaml", "", folders.to_digest(data))
     assert (directory / "observed.yaml").read_bytes() == data

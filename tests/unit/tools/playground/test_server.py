@@ -215,7 +215,7 @@ def test_programs_in_files_cannot_leave(guest: Visitor, tmp_path: Path) -> None:
 def test_starters_are_offered(tmp_path: Path) -> None:
     result = folders.find(tmp_path, Project([tmp_path]))
     assert list(result) == ["starter: starlark", "starter: jinja", "starter: gotemplate"]
-    assert {"composition.yaml", "xr.yaml"} <= set(result["starter: jinja"].load().files)
+    assert {"composition.yaml", "xr.yaml"} <= set(result["starter: jinja"].load()[0])
 
 
 def test_directory_that_is_not_there(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Conditions: which there are, their order, and what becomes of those an XR has already."""
 
 import pytest
-from support.render_helpers import CLUSTER_XR, composition, render_once, script
+from support.render_helpers import CLUSTER_XR, composition, reconcile, render_once, script
 
 from function_script.request.values import Object
 from function_script.tools import render
@@ -107,7 +107,7 @@ def test_conditions_that_no_function_sets_before_a_fatal_result_are_undetermined
     }
     mine: Object = {"type": "Mine", "status": "STATUS_CONDITION_FALSE", "reason": "Why"}
     inputs = render.RenderInputs(xr=xr, composition=composition({}, {}))
-    result = render.reconcile(inputs, script({"conditions": [mine]}, FATAL))
+    result = reconcile(inputs, script({"conditions": [mine]}, FATAL))
     observed: Object = {"observedGeneration": generation} if generation else {}
     assert result.failure is not None
     status = result.xr["status"]

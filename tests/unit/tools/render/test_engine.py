@@ -14,7 +14,7 @@ from function_script.cli import execute
 from function_script.proto.render import render_pb2 as pb
 from function_script.request.limits import Limits
 from function_script.request.values import Object
-from function_script.texts.errors import InputError
+from function_script.texts.errors import FatalError, InputError
 from function_script.tools.render import engine, renderer
 
 OPTIONS = engine.Options(
@@ -51,17 +51,17 @@ def request(**inputs: Object) -> bytes:
     return json_format.ParseDict(inputs, pb.RenderRequest()).SerializeToString()
 
 
-def answer(**inputs: Object) -> tuple[Object, engine.EngineResponse]:
-    """The response as JSON, and the answer itself."""
-    reply = engine.respond(request(**inputs), OPTIONS)
-    return json_format.MessageToDict(pb.RenderResponse.FromString(reply.response)), reply
+def answer(**inputs: Object) -> tuple[Object, FatalError | None]:
+    """The response as JSON, and the error beside it."""
+    response, failure = engine.respond(request(**inputs), OPTIONS)
+    return json_format.MessageToDict(pb.RenderResponse.FromString(response)), failure
 
 
-def composed(*steps: Object, **inputs: object) -> tuple[Object, engine.EngineResponse]:
+def composed(*steps: Object, **inputs: object) -> tuple[Object, FatalError | None]:
     """What the engine makes of XR with these steps."""
     parts = {"composite_resource": XR, "composition": composition(*steps), "functions": [HERE]}
-    output, whole = answer(composite={**parts, **inputs})
-    return output["composite"], whole
+    output, failure = answer(composite={**parts, **inputs})
+    return output["composite"], failure
 
 
 BUCKET = '"bucket": {"resource": {"apiVersion": "v1", "kind": "Bucket"}}'
@@ -69,8 +69,8 @@ ONE = f'return {{"desired": {{"resources": {{{BUCKET}}}}}}}'
 
 
 def test_xr_is_composed() -> None:
-    output, whole = composed(step(ONE))
-    assert whole.failure is None
+    output, failure = composed(step(ONE))
+    assert failure is None
     assert output["compositeResource"]["spec"]["crossplane"]["resourceRefs"] == [
         {"apiVersion": "v1", "kind": "Bucket", "name": "demo-6b49c004c4b7"}
     ]
@@ -102,8 +102,8 @@ def test_fatal_result_leaves_what_there_was() -> None:
         '"conditions": [{"type": "Asked", "status": "STATUS_CONDITION_TRUE", "reason": "Yes"}], '
         '"results": [{"severity": "SEVERITY_WARNING", "message": "where?"}]}'
     )
-    output, whole = composed(asking, step('fail("no")'))
-    assert whole.failure is not None
+    output, failure = composed(asking, step('fail("no")'))
+    assert failure is not None
     assert output["requiredResources"] == [
         {"apiVersion": "v1", "kind": "ConfigMap", "matchName": "zone"}
     ]
@@ -132,8 +132,8 @@ def test_conditions_that_a_fatal_result_leaves_open_are_unknown() -> None:
 
 def test_steps_may_share_a_name() -> None:
     """A real engine does not look: only the API server refuses them."""
-    output, whole = composed(step(ONE, step="same"), step(ONE, step="same"))
-    assert whole.failure is None
+    output, failure = composed(step(ONE, step="same"), step(ONE, step="same"))
+    assert failure is None
     assert len(output["composedResources"]) == 1
 
 
@@ -161,8 +161,8 @@ def test_operation_is_run() -> None:
 def test_fatal_result_counts_as_a_failure_of_an_operation() -> None:
     """It is tried again in the cluster, up to a limit."""
     parts = {"operation": operation(step('fail("no")')), "functions": [HERE]}
-    output, whole = answer(operation=parts)
-    assert whole.failure is not None
+    output, failure = answer(operation=parts)
+    assert failure is not None
     assert output["operation"]["operation"]["status"]["failures"] == 1
     assert output["operation"]["events"][0]["reason"] == "FunctionInvocation"
 

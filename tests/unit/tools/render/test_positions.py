@@ -193,7 +193,12 @@ def test_rendering_that_nobody_asks_runs_no_program_twice(pool: Pool) -> None:
     (document,) = documents.read_source(Source(name="c", text=HEAD + SCRIPT))
     inputs = RenderInputs(xr=XR, composition=document.value)
     options = renderer.Options(print=printed.append)
-    Renderer(pool, FunctionIndex(manifests=None, options=options), options).render(inputs)
+    result = (
+        Renderer(pool, FunctionIndex(manifests=None, options=options), options)
+        .reconcile(inputs)
+        .result
+    )
+    assert result.failure is None
     assert printed == []
 
 
