@@ -167,7 +167,7 @@ def _check_input(
 ) -> report.Result:
     # Most inputs have no name, so the step's name identifies them.
     name = _name(step.value) or step.step
-    is_ours = step_inputs.is_ours(step.value)
+    is_ours = inputs.is_meant_for_us(step.value)
     key = objects.api_version_and_kind(step.value)
     schema, own = catalog.find(*key), input_schema.find_schema(step.value)
     if schema is None and is_ours:
