@@ -34,16 +34,16 @@ def map_to_source(problem: Diagnostic, step_input: StepInput, programs: Path | N
     if span is None:
         field = objects.read_path(problem.field)
         # Without a field's path, the problem is the whole step's.
-        path = (*step_input.path, *field[1:]) if field else step_input.path[:-1]
-        return to_span(problem, step_input.document.span(path), step_input.document)
+        at = (*step_input.path, *field[1:]) if field else step_input.path[:-1]
+        return to_span(problem, step_input.document.span(at), step_input.document)
     holder = _holder(span, step_input)
-    if _embedded(span, holder) is None:
+    path = _embedded(span, holder)
+    if path is None:
         # The excerpt of a program in a file is there already.
         return replace(problem, span=_in_file(span, step_input, programs))
     outer = find_outer(span, step_input)
     if outer is None:
         # The text is quoted or folded: its lines are not lines of the file.
-        path = _embedded(span, holder) or ()
         noted = replace(problem, notes=(Note("at", span), *problem.notes))
         if documents.is_folded(holder.document.text, path):
             hint = f"> makes one line of several: write `{span.name}: |`, which keeps them"

@@ -81,14 +81,18 @@ def find(document: Document) -> Iterator[StepInput]:
 
 def find_builtin(document: Document) -> list[StepInput]:
     """Return the inputs of a pipeline whose schema is here, though another function reads them."""
-    return [each for each in find(document) if has_schema(each.value) and not is_ours(each.value)]
+    return [
+        each
+        for each in find(document)
+        if has_schema(each.value) and not inputs.is_meant_for_us(each.value)
+    ]
 
 
 def has_schema(value: Object) -> bool:
     """Report whether an input can be checked: it is ours, or its schema is here."""
     from function_script.tools import input_schema  # noqa: PLC0415 - only `check` needs it
 
-    return is_ours(value) or input_schema.find_schema(value) is not None
+    return inputs.is_meant_for_us(value) or input_schema.find_schema(value) is not None
 
 
 def find_others(document: Document) -> list[OtherStep]:
@@ -163,14 +167,14 @@ def find_misplaced_fields(document: Document) -> list[Problem]:
 def find_ours(document: Document) -> list[StepInput]:
     """Return the inputs of ours in a document, which may be such an input itself."""
     if has_pipeline(document.value):
-        return [each for each in find(document) if is_ours(each.value)]
+        return [each for each in find(document) if inputs.is_meant_for_us(each.value)]
     whole = StepInput(step="", value=document.value, document=document)
     return [whole] if _is_own_object(whole.value) else []
 
 
 def _is_own_object(value: Object) -> bool:
     # Any YAML may have a field called source; only an object with a kind is an input.
-    return is_ours(value) and all(objects.api_version_and_kind(value))
+    return inputs.is_meant_for_us(value) and all(objects.api_version_and_kind(value))
 
 
 def is_elsewhere(step_input: StepInput) -> bool:
@@ -198,11 +202,6 @@ def source_field(step_input: StepInput) -> str:
     if step_input.value.get(_INPUT_REF) is not None:
         return _INPUT_REF
     return "source" if step_input.value.get("source") is not None else _MODULES
-
-
-def is_ours(value: Object) -> bool:
-    """Report whether an input runs here, or is meant to and has a mistake."""
-    return inputs.is_meant_for_us(value)
 
 
 class StoredInputs:

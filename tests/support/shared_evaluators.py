@@ -40,9 +40,8 @@ class Evaluators:
 
         def leave(evaluator: Evaluator, *error: object) -> None:
             process = evaluator._process
-            is_fit = process is not None and error[0] is None and not evaluator._is_starting
             with self._lock:
-                if process is not None and is_fit and len(self._idle) < _MAX_IDLE:
+                if process is not None and error[0] is None and len(self._idle) < _MAX_IDLE:
                     self._idle.append((process, evaluator._replies))
                     evaluator._process = None
             end(evaluator, *error)  # type: ignore[arg-type] # as it was called

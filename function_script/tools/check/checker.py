@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from function_script import inputs
 from function_script.documents import Document
 from function_script.engines.lint import ResourceKind
 from function_script.inputs import Step
-from function_script.request import objects
 from function_script.request.limits import Limits
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
@@ -245,9 +245,9 @@ class _Checker:
                 self.report.kinds.add(kind)
         return schemas
 
-    def _check_builtin(self, inputs: Iterable[step_inputs.StepInput]) -> None:
+    def _check_builtin(self, builtin: Iterable[step_inputs.StepInput]) -> None:
         """Compare the inputs of built-in functions with their schemas."""
-        for each in inputs:
+        for each in builtin:
             try:
                 step_inputs.validate(each.value)
             except InputError as error:
@@ -343,12 +343,8 @@ class _Steps:
             or len(self._valid) < len(self.parsed)
         ):
             return None
-        pipeline = objects.find_path(self.document.value, ("spec", "pipeline"))
-        for step in pipeline if isinstance(pipeline, list) else []:
-            if not isinstance(step, dict):
-                return None
-            value = step.get("input")
-            is_ours = isinstance(value, dict) and step_inputs.is_ours(value)
+        for _, step in step_inputs.find_steps(self.document):
+            is_ours = inputs.is_meant_for_us(manifests.object_at(step, "input"))
             if not is_ours and not manifests.text_at(step, "functionRef", "name").endswith(_IDLE):
                 return None
         names: set[str] = set()

@@ -167,12 +167,7 @@ def render_diagnostics(report: Report, form: diagnostics.Form) -> str:
 
 def render_json(report: Report) -> str:
     """Return the report as JSON; positions are 1-based, columns and widths count characters."""
-    return json.dumps(to_object(report), indent=2, ensure_ascii=False)
-
-
-def to_object(report: Report) -> Object:
-    """Return the report as plain data."""
-    return {
+    value = {
         "summary": {
             "files": report.files,
             "steps": report.steps,
@@ -222,6 +217,7 @@ def to_object(report: Report) -> Object:
             **({"packages": [*report.packages]} if report.packages else {}),
         },
     }
+    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def _finding(finding: Finding) -> Object:

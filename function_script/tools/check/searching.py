@@ -111,4 +111,4 @@ def _read(source: Source) -> File:
 
 
 def _has_steps(header: Object) -> bool:
-    return step_inputs.has_pipeline(header) or step_inputs.is_ours(header)
+    return step_inputs.has_pipeline(header) or inputs.is_meant_for_us(header)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path as File
 from typing import NamedTuple
 
+from function_script import inputs
 from function_script.documents import Document
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
@@ -225,7 +226,7 @@ class _CalledStep:
         if self._origin is None:
             return None
         step_input, programs = self._origin.input_of(self._call.step), self._origin.programs
-        if not step_inputs.is_ours(step_input.value):
+        if not inputs.is_meant_for_us(step_input.value):
             return None
         limits = Limits().with_root(None if programs is None else programs.resolve())
         try:

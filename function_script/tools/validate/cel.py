@@ -25,7 +25,7 @@ from celpy.celparser import CELParseError
 from function_script.request.values import Object, Value
 from function_script.sandbox import system
 from function_script.tools import structural_schema
-from function_script.tools.validate.cel_functions import FUNCTIONS, PARSERS
+from function_script.tools.validate.cel_functions import FUNCTIONS, PARSED, parse
 from function_script.tools.validate.evaluator import RuleError, UnsupportedError
 
 _MEMORY_BYTES: Final = 2 << 30
@@ -285,9 +285,9 @@ class _Evaluator(evaluation.Evaluator):
         if isinstance(exprlist, evaluation.CELEvalError):
             return exprlist
         arguments = list(exprlist or ())
-        parser = PARSERS.get(str(name_token))
-        if parser is not None and len(arguments) == 1 and isinstance(arguments[0], str):
-            return cast("evaluation.Result", strict(parser)(arguments[0]))
+        name = str(name_token)
+        if name in PARSED and len(arguments) == 1 and isinstance(arguments[0], str):
+            return cast("evaluation.Result", strict(parse)(name, arguments[0]))
         return super().function_eval(name_token, exprlist)
 
     def macro_has_eval(self, exprlist: lark.Tree[lark.Token]) -> celtypes.BoolType:

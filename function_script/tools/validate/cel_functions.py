@@ -6,7 +6,8 @@ Python's, so the functions take Python values.
 
 import re
 import string
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from itertools import pairwise
 from math import isinf
 from typing import Final
@@ -18,11 +19,6 @@ from function_script.engines.regular_expressions import compiled
 Number = int | float
 
 _LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
-_TRUE: Final = ("1", "t", "T", "true", "TRUE", "True")
-_FALSE: Final = ("0", "f", "F", "false", "FALSE", "False")
-_INTEGER: Final = re.compile("[+-]?[0-9]{1,30}")
-_DECIMAL: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_DURATION: Final = re.compile(r"0|[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|ms|s|m|h))+")
 _MAX_QUOTED: Final = 50
 _UPPER: Final = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
@@ -137,54 +133,38 @@ def _texts(texts: Iterable[str]) -> celtypes.ListType:
     return celtypes.ListType([celtypes.StringType(item) for item in texts])
 
 
-def parse_bool(text: str) -> celtypes.BoolType:
-    """Parse a boolean; raises ValueError."""
-    if text in _TRUE:
-        return celtypes.BoolType(True)  # noqa: FBT003 - its only parameter
-    if text in _FALSE:
-        return celtypes.BoolType(False)  # noqa: FBT003 - its only parameter
-    raise ValueError(_conversion_error(text, "bool"))
+def parse(kind: str, text: str) -> celtypes.Value:
+    """Convert a text to one of the types `PARSED`; raises ValueError."""
+    grammar, convert = PARSED[kind]
+    # The types refuse what is out of their range.
+    with suppress(ValueError):
+        if grammar.fullmatch(text):
+            return convert(text)
+    raise ValueError(f'cannot convert "{text[:_MAX_QUOTED]}" to {kind}')
 
 
-def parse_double(text: str) -> celtypes.DoubleType:
-    """Parse a finite double; raises ValueError."""
-    if not _DECIMAL.fullmatch(text) or isinf(float(text)):
-        raise ValueError(_conversion_error(text, "double"))
+def _to_double(text: str) -> celtypes.DoubleType:
+    if isinf(float(text)):
+        raise ValueError
     return celtypes.DoubleType(float(text))
 
 
-def parse_duration(text: str) -> celtypes.DurationType:
-    """Parse a duration; raises ValueError."""
-    if not _DURATION.fullmatch(text):
-        raise ValueError(_conversion_error(text, "duration"))
-    return celtypes.DurationType("0s" if text == "0" else text)
-
-
-def parse_int(text: str) -> celtypes.IntType:
-    """Parse a signed 64-bit integer; raises ValueError."""
-    if not _INTEGER.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
-        raise ValueError(_conversion_error(text, "int"))
-    return celtypes.IntType(int(text))
-
-
-def parse_uint(text: str) -> celtypes.UintType:
-    """Parse an unsigned 64-bit integer; raises ValueError."""
-    if not _INTEGER.fullmatch(text) or text[0] in "+-" or int(text) >= 2**64:
-        raise ValueError(_conversion_error(text, "uint"))
-    return celtypes.UintType(int(text))
-
-
-def _conversion_error(text: str, kind: str) -> str:
-    return f'cannot convert "{text[:_MAX_QUOTED]}" to {kind}'
-
-
 # Conversions of texts as in Go; cel-python also accepts some that only Python reads.
-PARSERS: Final = {
-    "bool": parse_bool,
-    "double": parse_double,
-    "duration": parse_duration,
-    "int": parse_int,
-    "uint": parse_uint,
+PARSED: Final[dict[str, tuple[re.Pattern[str], Callable[[str], celtypes.Value]]]] = {
+    "bool": (
+        re.compile("1|t|T|true|TRUE|True|0|f|F|false|FALSE|False"),
+        lambda text: celtypes.BoolType(text[0] in "1tT"),
+    ),
+    "double": (
+        re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"),
+        _to_double,
+    ),
+    "duration": (
+        re.compile(r"0|[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|ms|s|m|h))+"),
+        lambda text: celtypes.DurationType("0s" if text == "0" else text),
+    ),
+    "int": (re.compile("[+-]?[0-9]{1,30}"), lambda text: celtypes.IntType(int(text))),
+    "uint": (re.compile("[0-9]{1,30}"), lambda text: celtypes.UintType(int(text))),
 }
 FUNCTIONS: Final = {
     "charAt": char_at,

@@ -142,7 +142,10 @@ def _check_document(
         yield _with_spans(result, document, step.path)
     result = _check_resource(document.value, catalog, evaluator)
     # They say more than other problems of the same fields.
-    misplaced = {problem.field: problem for problem in _find_misplaced_problems(document)}
+    misplaced = {
+        each.path: _to_problem(each.path, each.text, each.hint)
+        for each in step_inputs.find_misplaced_fields(document)
+    }
     if misplaced:
         others = [problem for problem in result.problems if problem.field not in misplaced]
         problems = (*others, *misplaced.values())
@@ -167,7 +170,7 @@ def _check_input(
 ) -> report.Result:
     # Most inputs have no name, so the step's name identifies them.
     name = _name(step.value) or step.step
-    is_ours = step_inputs.is_ours(step.value)
+    is_ours = inputs.is_meant_for_us(step.value)
     key = objects.api_version_and_kind(step.value)
     schema, own = catalog.find(*key), input_schema.find_schema(step.value)
     if schema is None and is_ours:
@@ -287,11 +290,9 @@ def _type_problems(violation: input_schema.Violation) -> Iterator[report.Problem
         yield wording.whole(path, text)
 
 
-def _find_misplaced_problems(document: Document) -> Iterator[report.Problem]:
-    """Yield the inputs of a pipeline, and references to inputs, that no function gets."""
-    for problem in step_inputs.find_misplaced_fields(document):
-        line = diagnostics.to_line((problem.to_diagnostic(),))
-        yield report.Problem(type="schema", field=problem.path, message=line)
+def _to_problem(field: str, text: str, hint: str | None) -> report.Problem:
+    line = diagnostics.to_line((diagnostics.Diagnostic(message=text, hint=hint),))
+    return report.Problem(type="schema", field=field, message=f"{field}: {line}")
 
 
 def _find_metadata_problems(value: Object) -> Iterator[report.Problem]:
@@ -313,10 +314,7 @@ def _find_parser_problems(
         for diagnostic in error.diagnostics:
             text = diagnostic.message.removeprefix(f"{diagnostic.field}: ")
             field = diagnostic.field.removeprefix("input").removeprefix(".")
-            line = diagnostics.to_line(
-                (diagnostics.Diagnostic(message=text, hint=diagnostic.hint),)
-            )
-            yield report.Problem(type="schema", field=field, message=f"{field}: {line}")
+            yield _to_problem(field, text, diagnostic.hint)
     except FatalError as error:
         for diagnostic in error.diagnostics:
             span = diagnostic.span

@@ -36,7 +36,6 @@ class Evaluator:
     def __init__(self, rule_seconds: float = RULE_SECONDS) -> None:
         self._rule_seconds = rule_seconds
         self._process: subprocess.Popen[str] | None = None
-        self._is_starting = False
         self._replies: queue.Queue[str] = queue.Queue()
         self._schemas: dict[int, Object] = {}
         self._slow_expressions: set[str] = set()
@@ -73,7 +72,6 @@ class Evaluator:
         return cast("bool | str", reply["value"])
 
     def _send(self, expression: str, value: Value, schema: Object, old: Value) -> Object:
-        process = self._process or self._start()
         task: Object = {"expression": expression, "value": value, "schema_id": id(schema)}
         if old is not None:
             task["old"] = old
@@ -82,9 +80,7 @@ class Evaluator:
             self._schemas[id(schema)] = schema
             task["schema"] = schema
         try:
-            if self._is_starting:
-                self._replies.get(timeout=_START_SECONDS)
-                self._is_starting = False
+            process = self._process or self._start()
             stdin = cast("IO[str]", process.stdin)
             stdin.write(f"{json.dumps(task)}\n")
             stdin.flush()
@@ -115,12 +111,12 @@ class Evaluator:
             stdout=subprocess.PIPE,
             encoding="utf-8",
         )
-        self._is_starting = True
         # The reader of a process that was killed puts its last line into its own queue.
         replies: queue.Queue[str] = queue.Queue()
         self._replies = replies
         stdout = cast("IO[str]", process.stdout)
         threading.Thread(target=_read, args=(stdout, replies), daemon=True).start()
+        replies.get(timeout=_START_SECONDS)
         return process
 
     def _stop(self) -> None:

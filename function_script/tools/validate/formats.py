@@ -49,16 +49,6 @@ def is_valid(text: str, name: str) -> bool:
         return False
 
 
-def _checks(name: str) -> Callable[[_Check], _Check]:
-    """Register a check under the format's name."""
-
-    def register(check: _Check) -> _Check:
-        _CHECKS[name] = check
-        return check
-
-    return register
-
-
 def _pattern(pattern: str) -> _Check:
     return re.compile(pattern).fullmatch
 
@@ -68,37 +58,15 @@ def _uuid(version: str = "[0-9a-f]", variant: str = "[0-9a-f]") -> _Check:
     return _pattern(f"(?i:[0-9a-f]{{8}}-?[0-9a-f]{{4}}-?{last})")
 
 
-_CHECKS: Final[dict[str, _Check]] = {
-    "bsonobjectid": _pattern("[0-9A-Fa-f]{24}"),
-    "byte": _pattern(f"({_BASE64}{{4}})*({_BASE64}{{2}}==|{_BASE64}{{3}}=|{_BASE64}{{4}})"),
-    "email": _pattern(r"[^@<>]*<[^@\s<>]+@[^@\s<>]+>|[^@\s<>]+@[^@\s<>]+"),
-    "hexcolor": _pattern("#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})"),
-    "hostname": _HOSTNAME.fullmatch,
-    "ipv4": ipaddress.IPv4Address,
-    "k8slongname": objects.is_subdomain,
-    "k8sshortname": objects.is_label,
-    "mac": _pattern("([0-9a-fA-F]{2}[:-]){5}([0-9a-fA-F]{2}[:-]){0,2}[0-9a-fA-F]{2}"),
-    "rgbcolor": _pattern(rf"rgb\(\s*{_BYTE}\s*,\s*{_BYTE}\s*,\s*{_BYTE}\s*\)"),
-    "ssn": _pattern("[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}"),
-    "uuid": _uuid(),
-    "uuid3": _uuid("3"),
-    "uuid4": _uuid("4", "[89ab]"),
-    "uuid5": _uuid("5", "[89ab]"),
-}
-
-
-@_checks("datetime")
 def _is_time(text: str) -> bool:
     match = _TIME.fullmatch(text)
     return match is not None and bool(_is_date(match["date"]))
 
 
-@_checks("date")
 def _is_date(text: str) -> bool:
     return bool(_DATE.fullmatch(text) and date.fromisoformat(text))
 
 
-@_checks("duration")
 def _is_duration(text: str) -> bool:
     """Accept Go's ``1m30s`` and spelled-out units: ``1 day``."""
     try:
@@ -109,21 +77,43 @@ def _is_duration(text: str) -> bool:
     return True
 
 
-@_checks("cidr")
 def _is_cidr(text: str) -> bool:
     _, slash, bits = text.partition("/")
     return bool(slash and bits.isdigit() and ipaddress.ip_interface(text))
 
 
-@_checks("ipv6")
 def _is_ipv6(text: str) -> bool:
     return "%" not in text and bool(ipaddress.IPv6Address(text))
 
 
-@_checks("uri")
 def _is_uri(text: str) -> bool:
     """Accept an absolute URI or an absolute path."""
     return text.startswith("/") or bool(urlsplit(text).scheme)
+
+
+_CHECKS: Final[dict[str, _Check]] = {
+    "bsonobjectid": _pattern("[0-9A-Fa-f]{24}"),
+    "byte": _pattern(f"({_BASE64}{{4}})*({_BASE64}{{2}}==|{_BASE64}{{3}}=|{_BASE64}{{4}})"),
+    "cidr": _is_cidr,
+    "date": _is_date,
+    "datetime": _is_time,
+    "duration": _is_duration,
+    "email": _pattern(r"[^@<>]*<[^@\s<>]+@[^@\s<>]+>|[^@\s<>]+@[^@\s<>]+"),
+    "hexcolor": _pattern("#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})"),
+    "hostname": _HOSTNAME.fullmatch,
+    "ipv4": ipaddress.IPv4Address,
+    "ipv6": _is_ipv6,
+    "k8slongname": objects.is_subdomain,
+    "k8sshortname": objects.is_label,
+    "mac": _pattern("([0-9a-fA-F]{2}[:-]){5}([0-9a-fA-F]{2}[:-]){0,2}[0-9a-fA-F]{2}"),
+    "rgbcolor": _pattern(rf"rgb\(\s*{_BYTE}\s*,\s*{_BYTE}\s*,\s*{_BYTE}\s*\)"),
+    "ssn": _pattern("[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}"),
+    "uri": _is_uri,
+    "uuid": _uuid(),
+    "uuid3": _uuid("3"),
+    "uuid4": _uuid("4", "[89ab]"),
+    "uuid5": _uuid("5", "[89ab]"),
+}
 
 
 class NotEvaluatedError(Exception):
