@@ -186,7 +186,7 @@ def test_credential_helper_is_asked(
 REFUSED = [
     pytest.param({}, "the registry does not let us (HTTP 401", id="nobody"),
     pytest.param(entry("me", "wrong"), "refuses the credentials (HTTP 401", id="wrong"),
-    pytest.param({"auth": "%"}, "auth is no base64 of USER:PASSWORD", id="broken"),
+    pytest.param({"auth": "%"}, "is no base64 of USER:PASSWORD", id="broken"),
 ]
 
 

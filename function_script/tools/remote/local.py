@@ -17,7 +17,6 @@ from typing import Final
 from function_script import wire
 from function_script.inputs import MissingContent, beneath
 from function_script.request.remote import content
-from function_script.request.remote.login import Login
 from function_script.request.remote.reference import RemoteReference
 from function_script.request.remote.store import FetchKey
 from function_script.request.values import Object
@@ -34,7 +33,6 @@ from function_script.tools.xpkg import images
 VENDOR: Final = Path("vendor")
 """The folder that commands read, in the current directory."""
 _INDEX: Final = "index.json"
-_DOCKER_HUB: Final = "https://index.docker.io/v1/"
 
 
 def source_of(packages: PackageOptions) -> Source:
@@ -43,7 +41,7 @@ def source_of(packages: PackageOptions) -> Source:
     # OpenSSL reads the file by itself, and git does not.
     ca_file = os.environ.get("SSL_CERT_FILE")
     return Source(
-        find_login=_find_login,
+        find_login=lambda reference: docker.find(reference.host),
         cache=DiskCache(root / "remote"),
         ca_file=Path(ca_file) if ca_file else None,
         is_offline=packages.pull == "Never",
@@ -83,13 +81,6 @@ def attach(data: bytes, missing: Sequence[MissingContent], source: Source) -> by
     if problems:
         raise InputError(*(problem.to_diagnostic() for problem in problems))
     return content.attach(data, payloads.items())
-
-
-def _find_login(reference: RemoteReference) -> Login | None:
-    try:
-        return docker.find(_DOCKER_HUB if reference.host == "docker.io" else reference.host)
-    except InputError as error:
-        raise ValueError(str(error)) from error
 
 
 def find_vendored(directory: Path, reference: RemoteReference) -> bytes | None:
