@@ -112,9 +112,7 @@ def push(
     layer = archives.gzip_stored(archives.tar(_read_local_files(paths, allowed)))
     repository = xpkg.Repository(reference, "pull,push", trust, progress)
     for data in (layer, _EMPTY):
-        digest = images.sha256(data)
-        if not repository.has_blob(digest):
-            repository.push_blob(xpkg.Body(data, progress or xpkg.NullProgress()), digest)
+        repository.push_blob(data)
     manifest = {
         "schemaVersion": 2,
         "mediaType": _MANIFEST_TYPE,

@@ -12,7 +12,7 @@ from function_script.tools.project import Project, write_named
 from function_script.tools.xpkg import archives, image_loader, images, manifest, references
 from function_script.tools.xpkg.credentials import Trust
 from function_script.tools.xpkg.registry import Repository
-from function_script.tools.xpkg.transport import Body, NullProgress, Progress
+from function_script.tools.xpkg.transport import NullProgress, Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,19 +122,11 @@ def push(
                 hint="make a package of it: function-script package build --runtime-image PATH",
             )
     _check_platforms(package_images)
-    progress = progress or NullProgress()
     repository = Repository(reference, "pull,push", trust, progress)
     for image in package_images:
         platform = images.platform(image.config)
         for data in (*(layer.data for layer in image.layers), images.config_bytes(image)):
-            digest = images.sha256(data)
-            line = f"{digest[:19]} {images.size_text(len(data))} {platform}".rstrip()
-            # Images of one function share layers, of hundreds of megabytes.
-            if repository.has_blob(digest):
-                progress.line(f"{line}: there already")
-            else:
-                progress.line(f"{line}: pushing")
-                repository.push_blob(Body(data, progress), digest)
+            repository.push_blob(data, platform)
     if len(package_images) == 1:
         data = images.manifest(package_images[0])
         return repository.push_manifest(data, images.MANIFEST_TYPE, reference.version)
