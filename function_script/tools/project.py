@@ -180,6 +180,15 @@ class Project:
         return InputError.of(f'cannot read "{path}": {leads} {roots}', hint=hint)
 
 
+def create(directory: Path) -> Project:
+    """Make a directory, with those above it, and return its project. Raises InputError."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise _failure("write", directory, error) from error
+    return Project([directory])
+
+
 def write_named(path: Path, data: bytes) -> None:
     """Write a file that the command line names, through a link too. Raises InputError."""
     try:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from function_script.request.values import Readable
+
 _CONFIG_KEYS: Final = (".dockerconfigjson", "config.json")
 _DOCKER_HUB: Final = frozenset({"index.docker.io", "registry-1.docker.io"})
 # Git servers take a token as the password of this user.
@@ -70,12 +72,17 @@ def of_docker_config(text: str, host: str) -> Login | None:
         config = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError("the configuration of Docker is no JSON") from error
-    entries = config.get("auths") if isinstance(config, dict) else None
-    for name, entry in entries.items() if isinstance(entries, dict) else ():
-        # Of a name such as https://index.docker.io/v1/.
-        own = name.removeprefix("https://").removeprefix("http://").partition("/")[0].lower()
-        own = "docker.io" if own in _DOCKER_HUB else own
-        if own != host or not isinstance(entry, dict):
+    return find_in_config(config, host)
+
+
+def find_in_config(config: Readable, host: str) -> Login | None:
+    """Return the login for a host in the value of Docker's configuration; None without one.
+
+    Raises ValueError.
+    """
+    entries = config.get("auths") if isinstance(config, Mapping) else None
+    for name, entry in entries.items() if isinstance(entries, Mapping) else ():
+        if to_host(name) != to_host(host) or not isinstance(entry, Mapping):
             continue
         user, password, encoded, token = (
             value if isinstance(value := entry.get(key), str) else ""
@@ -86,9 +93,17 @@ def of_docker_config(text: str, host: str) -> Login | None:
                 user, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
             except (binascii.Error, UnicodeDecodeError) as error:
                 raise ValueError(f"auth of {host} is no base64 of USER:PASSWORD") from error
-        is_empty = not (user and password) and not token
-        return None if is_empty else Login(user=user, password=password, identity_token=token)
+        # Docker removes these bytes, too.
+        password = password.rstrip("\0")
+        if (user and password) or token:
+            return Login(user=user, password=password, identity_token=token)
     return None
+
+
+def to_host(name: str) -> str:
+    """Return the host of a name such as ``https://index.docker.io/v1/``; of that one docker.io."""
+    host = name.removeprefix("https://").removeprefix("http://").partition("/")[0].lower()
+    return "docker.io" if host in _DOCKER_HUB else host
 
 
 def _to_text(name: str, value: bytes) -> str:

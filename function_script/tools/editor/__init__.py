@@ -13,11 +13,10 @@ from typing import Final
 from function_script import documents
 from function_script.engines.registry import LANGUAGES
 from function_script.request.values import Object
-from function_script.texts.errors import InputError
 from function_script.texts.source import Source
 from function_script.tools import manifests
 from function_script.tools.editor import schema
-from function_script.tools.project import Project
+from function_script.tools.project import create
 
 SCHEMA: Final = ".vscode/function-script.schema.json"
 SNIPPETS: Final = ".vscode/function-script.code-snippets"
@@ -47,13 +46,7 @@ def write(directory: Path) -> Written:
     texts = build()
     existing = tuple(path for path in (directory / SETTINGS,) if os.path.lexists(path))
     paths = tuple(path for name in texts if (path := directory / name) not in existing)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError.of(
-            f'cannot write to "{directory}": {(error.strerror or "").lower()}'
-        ) from error
-    project = Project([directory])
+    project = create(directory)
     for path in paths:
         text = texts[path.relative_to(directory).as_posix()]
         project.write(path, text.encode(), makes_parents=True)

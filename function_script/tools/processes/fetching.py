@@ -116,7 +116,7 @@ def _pull(
             progress.line(
                 f"{images.read_digest(layer)[:19]} {images.size_text(size or 0)}: fetching"
             )
-            unpacker.add(repository.pull_blob(layer, _MAX_LAYERS_BYTES, progress))
+            unpacker.add(repository.pull_blob(layer, _MAX_LAYERS_BYTES))
         unpacker.complete(working_directory)
 
     return image_cache.add(images.sha256(data), config, unpack)

@@ -6,13 +6,12 @@ and the bits setuid and setgid are not taken over. Device files are refused, exc
 /dev, which the confinement covers: they are left out.
 """
 
-import io
 import os
 import shutil
 import stat
 import tarfile
 from pathlib import Path
-from typing import IO, Final, cast
+from typing import Final
 
 from function_script.tools.xpkg import archives
 
@@ -23,27 +22,10 @@ _MAX_LINKS: Final = 40
 # Trees are removed by recursion.
 _MAX_DEPTH: Final = 256
 _MAX_SHOWN: Final = 200
-_MAX_HEADER_BYTES: Final = 1 << 20
 _CHUNK_BYTES: Final = 1 << 20
 _HOSTS: Final = "127.0.0.1\tlocalhost\n::1\tlocalhost\n"
 # Directories that the confinement mounts something on.
 _MOUNT_POINTS: Final = ("proc", "dev", "tmp")
-_HEADERS: Final = {
-    tarfile.XHDTYPE,
-    tarfile.XGLTYPE,
-    tarfile.SOLARIS_XHDTYPE,
-    tarfile.GNUTYPE_LONGNAME,
-    tarfile.GNUTYPE_LONGLINK,
-}
-
-
-class _Member(tarfile.TarInfo):
-    """A member whose extended headers, which are read into memory, are bounded."""
-
-    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
-        if self.type in _HEADERS and self.size > _MAX_HEADER_BYTES:
-            raise ValueError(f"a header of its archive has more than {_MAX_HEADER_BYTES:,} bytes")
-        return cast("tarfile.TarInfo", super()._proc_member(archive))  # type: ignore[misc] # its documented hook
 
 
 class Unpacker:
@@ -61,28 +43,10 @@ class Unpacker:
 
     def add(self, data: bytes) -> None:
         """Unpack a layer, an archive that may be compressed with gzip or zstd."""
-        budget = archives.Budget(self._max_bytes)
-        reader: IO[bytes] = io.BytesIO(data)
-        if archives.is_gzip(data):
-            reader = cast("IO[bytes]", archives.gunzip(data, budget))
-        elif archives.is_zstd(data):
-            expanded = archives.unzstd(data, budget)
-            if expanded is None:
-                raise ValueError(
-                    "a layer is compressed with zstd, which needs the extra zstd or Python 3.14; "
-                    "container runtimes read it, too"
-                )
-            reader = cast("IO[bytes]", expanded)
         self._layer.clear()
-        try:
-            # A stream: the bounded readers cannot go back.
-            with tarfile.open(fileobj=reader, mode="r|", tarinfo=_Member) as archive:
-                for member in archive:
-                    self._add(archive, member)
-                    # The archive would keep every member.
-                    archive.members = []  # type: ignore[attr-defined] # no stub has it
-        except tarfile.TarError as error:
-            raise ValueError("a layer is no archive") from error
+        with archives.open_layer(data, archives.Budget(self._max_bytes)) as archive:
+            for member in archive:
+                self._add(archive, member)
 
     def complete(self, working_directory: str = "/") -> None:
         """Add what every container has: directories to mount on, and the name localhost."""

@@ -13,6 +13,7 @@ from typing import Final
 from function_script.request.remote import content, login
 from function_script.request.remote.reference import RemoteReference
 from function_script.request.remote.store import FetchKey
+from function_script.texts.errors import InputError
 from function_script.tools.remote import git, oci
 from function_script.tools.remote.selection import FetchError
 from function_script.tools.xpkg import Trust
@@ -113,7 +114,7 @@ class Source:
                 login_for_host = self.find_login(key.reference)
             else:
                 login_for_host = login.of_step(credentials, key.reference.host)
-        except ValueError as error:
+        except (InputError, ValueError) as error:
             raise FetchError(f"cannot read the credentials: {error}") from error
         payload = content.encode(self._download(key.reference, login_for_host))
         if self.cache is not None:

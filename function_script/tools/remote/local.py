@@ -15,17 +15,16 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from function_script import wire
-from function_script.inputs import MissingContent, beneath
+from function_script.inputs import MissingContent
 from function_script.request.remote import content
-from function_script.request.remote.login import Login
 from function_script.request.remote.reference import RemoteReference
 from function_script.request.remote.store import FetchKey
 from function_script.request.values import Object
-from function_script.texts.errors import InputError, cause_of
+from function_script.texts.errors import InputError
 from function_script.texts.problems import Problem
 from function_script.tools import bounded, manifests
 from function_script.tools.processes.options import PackageOptions, default_root
-from function_script.tools.project import Project
+from function_script.tools.project import Project, create
 from function_script.tools.remote import selection
 from function_script.tools.remote.fetching import DiskCache, Source
 from function_script.tools.xpkg import credentials as docker
@@ -34,7 +33,6 @@ from function_script.tools.xpkg import images
 VENDOR: Final = Path("vendor")
 """The folder that commands read, in the current directory."""
 _INDEX: Final = "index.json"
-_DOCKER_HUB: Final = "https://index.docker.io/v1/"
 
 
 def source_of(packages: PackageOptions) -> Source:
@@ -43,7 +41,7 @@ def source_of(packages: PackageOptions) -> Source:
     # OpenSSL reads the file by itself, and git does not.
     ca_file = os.environ.get("SSL_CERT_FILE")
     return Source(
-        find_login=_find_login,
+        find_login=lambda reference: docker.find(reference.host),
         cache=DiskCache(root / "remote"),
         ca_file=Path(ca_file) if ca_file else None,
         is_offline=packages.pull == "Never",
@@ -85,13 +83,6 @@ def attach(data: bytes, missing: Sequence[MissingContent], source: Source) -> by
     return content.attach(data, payloads.items())
 
 
-def _find_login(reference: RemoteReference) -> Login | None:
-    try:
-        return docker.find(_DOCKER_HUB if reference.host == "docker.io" else reference.host)
-    except InputError as error:
-        raise ValueError(str(error)) from error
-
-
 def find_vendored(directory: Path, reference: RemoteReference) -> bytes | None:
     """Return encoded content; None if the folder does not have it.
 
@@ -128,27 +119,20 @@ def write_vendored(
 ) -> None:
     """Write contents into a folder, and an index of them alone. Raises InputError."""
     index: Object = {}
-    try:
-        if project.has_below(directory):
-            root, above = project.locate(directory)
-        else:
-            directory.mkdir(parents=True, exist_ok=True)
-            root, above = beneath.resolve(directory), ()
-        for reference, payload in payloads.items():
-            decoded = content.decode(payload)
-            path = PurePosixPath(reference.name_of(""))
-            folder = path.parent if decoded.is_file else path
-            for name, text in decoded.texts.items():
-                parts = (folder / selection.check_name(name)).parts
-                beneath.replace(root, [*above, *parts], text.encode(), makes_parents=True)
-            index[reference.key] = {
-                "reference": asdict(reference),
-                "folder": str(folder),
-                "files": [*sorted(decoded.texts)],
-                "isFile": decoded.is_file,
-                "digest": images.sha256(payload),
-            }
-        text = json.dumps(index, indent=2, sort_keys=True, ensure_ascii=False)
-        beneath.replace(root, [*above, _INDEX], f"{text}\n".encode(), makes_parents=True)
-    except OSError as error:
-        raise InputError.of(f'cannot write "{directory}": {cause_of(error)}') from error
+    project = project if project.has_below(directory) else create(directory)
+    for reference, payload in payloads.items():
+        decoded = content.decode(payload)
+        path = PurePosixPath(reference.name_of(""))
+        folder = path.parent if decoded.is_file else path
+        for name, text in decoded.texts.items():
+            file = directory / folder / selection.check_name(name)
+            project.write(file, text.encode(), makes_parents=True)
+        index[reference.key] = {
+            "reference": asdict(reference),
+            "folder": str(folder),
+            "files": [*sorted(decoded.texts)],
+            "isFile": decoded.is_file,
+            "digest": images.sha256(payload),
+        }
+    text = json.dumps(index, indent=2, sort_keys=True, ensure_ascii=False)
+    project.write(directory / _INDEX, f"{text}\n".encode(), makes_parents=True)

@@ -1,8 +1,6 @@
 """Artifacts of registries: fetch the files in their layers, and push programs and modules."""
 
-import io
 import json
-import tarfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -68,36 +66,32 @@ def _read_files(repository: xpkg.Repository, digest: str) -> dict[str, bytes]:
 def _read_layer(layer: Object, data: bytes, budget: archives.Budget) -> dict[str, bytes]:
     """Return the files of an archive, or the one file that the layer is."""
     title = manifests.text_at(layer, "annotations", TITLE)
-    if archives.is_gzip(data):
-        return _read_archive(archives.gunzip(data, budget).read())
-    if manifests.text_at(layer, "mediaType").endswith("tar"):
+    is_gzip = archives.is_gzip(data)
+    if not is_gzip:
         budget.spend(len(data))
-        return _read_archive(data)
+    if is_gzip or manifests.text_at(layer, "mediaType").endswith("tar"):
+        return _read_archive(data, budget)
     if not title:
         raise FetchError(
             "one of its layers is neither an archive in gzip nor a file with a title",
             "`function-script package push --module` pushes a folder",
         )
-    budget.spend(len(data))
     return {selection.check_name(title): data}
 
 
-def _read_archive(data: bytes) -> dict[str, bytes]:
+def _read_archive(data: bytes, budget: archives.Budget) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
-    try:
-        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
-            for count, member in enumerate(archive):
-                if count >= _MAX_MEMBERS:
-                    raise FetchError(f"one of its layers has more than {_MAX_MEMBERS:,} files")
-                name = selection.check_name(member.name)
-                if member.isdir():
-                    continue
-                if not member.isreg():
-                    raise FetchError(f'its file "{name}" is a link or a device')
-                file = archive.extractfile(member)
-                files[name] = b"" if file is None else file.read()
-    except tarfile.TarError as error:
-        raise FetchError(f"one of its layers is no archive: {error}") from error
+    with archives.open_layer(data, budget) as archive:
+        for count, member in enumerate(archive):
+            if count >= _MAX_MEMBERS:
+                raise FetchError(f"one of its layers has more than {_MAX_MEMBERS:,} files")
+            name = selection.check_name(member.name)
+            if member.isdir():
+                continue
+            if not member.isreg():
+                raise FetchError(f'its file "{name}" is a link or a device')
+            file = archive.extractfile(member)
+            files[name] = b"" if file is None else file.read()
     return files
 
 
@@ -118,9 +112,7 @@ def push(
     layer = archives.gzip_stored(archives.tar(_read_local_files(paths, allowed)))
     repository = xpkg.Repository(reference, "pull,push", trust, progress)
     for data in (layer, _EMPTY):
-        digest = images.sha256(data)
-        if not repository.has_blob(digest):
-            repository.push_blob(xpkg.Body(data, progress or xpkg.NullProgress()), digest)
+        repository.push_blob(data)
     manifest = {
         "schemaVersion": 2,
         "mediaType": _MANIFEST_TYPE,

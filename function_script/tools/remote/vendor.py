@@ -58,14 +58,32 @@ class _Place:
         """Return the text of that field."""
         return manifests.text_at(self.value, *self.version_field)
 
+    @property
+    def revision(self) -> str:
+        """Return the tag or branch in the file; "" where a digest or a commit is all there is."""
+        if self.version_field[0] == "git":
+            return self.version if self.find_reference() is None else ""
+        tag = self.version.partition("@")[0].rpartition("/")[2].partition(":")[2]
+        return tag if "/" in self.version else ""
+
+    def find_reference(self) -> RemoteReference | None:
+        """Return the reference if it is pinned: its version is a digest or a commit."""
+        try:
+            return self.read()
+        except FatalError:
+            return None
+
     def read(self) -> RemoteReference:
-        """Return the reference. Raises InputError for one that is not pinned or wrong."""
+        """Return the reference. Raises InputError for one that is not pinned or wrong.
+
+        It is without credentials: the content is the same, whoever fetches it.
+        """
         problems = ProblemList()
         reference = parsing.read(ObjectReader(self.value, self.field, problems))
         if reference is None or problems:
             span = self.document.span((*self.path, *self.version_field))
             raise InputError(*(problem.to_diagnostic(span=span) for problem in problems))
-        return reference
+        return replace(reference, credentials="")
 
     def with_version(self, text: str) -> Self:
         """Return the place with another version."""
@@ -99,18 +117,18 @@ def vendor(
     payloads: dict[RemoteReference, bytes] = {}
     entries: dict[Path, dict[str, Entry]] = {}
     for place in _find_places(arguments, project):
+        former = place.find_reference()
         locked = _read_lock(place.file.parent, project)
-        revision = _find_revision(place, locked) if is_update or not _is_pinned(place) else ""
-        pinned, name = _resolve(place, source, revision)
-        # The content is the same, whoever fetches it.
-        reference = replace(pinned.read(), credentials="")
+        entry = None if former is None else locked.get(former.key)
+        revision = place.revision or ("" if entry is None else entry.revision)
+        is_moved = former is None or (is_update and revision)
+        pinned = _pin(place, source, revision) if is_moved else place
+        reference = pinned.read()
         payload = _fetch(pinned, source, reference)
         # After the fetch: a file must not name what cannot be fetched.
         _write_version(place, pinned, project)
         payloads[reference] = payload
-        former = locked.get(reference.key)
-        name = name or ("" if former is None else former.revision)
-        entry = Entry(reference=reference, digest=images.sha256(payload), revision=name)
+        entry = Entry(reference=reference, digest=images.sha256(payload), revision=revision)
         entries.setdefault(place.file.parent, {})[reference.key] = entry
     for directory, group in entries.items():
         _write_lock(directory, group.values(), project)
@@ -124,10 +142,10 @@ def check(arguments: Sequence[str], project: Project, output: Path | None) -> li
     differences: list[str] = []
     references: dict[Path, dict[str, RemoteReference]] = {}
     for place in _find_places(arguments, project):
-        if not _is_pinned(place):
+        reference = place.find_reference()
+        if reference is None:
             differences.append(f'{place.file}: {place.field}: "{place.version}" is not pinned')
             continue
-        reference = replace(place.read(), credentials="")
         references.setdefault(place.file.parent, {})[reference.key] = reference
     for directory, group in references.items():
         differences += _compare(directory, group, project, output)
@@ -165,16 +183,6 @@ def _compare(
         elif images.sha256(payload) != entry.digest:
             differences.append(f"{output}: {entry.reference} is not what is locked")
     return differences
-
-
-def _find_revision(place: _Place, locked: Mapping[str, Entry]) -> str:
-    """Return the tag or branch of a place; "" for one that has none."""
-    if place.version_field[0] == "oci":
-        return _tag_of(place.version)
-    if not _is_pinned(place):
-        return place.version
-    entry = locked.get(replace(place.read(), credentials="").key)
-    return "" if entry is None else entry.revision
 
 
 def _fetch(place: _Place, source: Source, reference: RemoteReference) -> bytes:
@@ -259,48 +267,27 @@ def _find_in(file: Path, step_input: step_inputs.StepInput) -> Iterator[_Place]:
             yield _Place(file=file, document=step_input.document, path=whole, value=remote)
 
 
-def _resolve(place: _Place, source: Source, revision: str = "") -> tuple[_Place, str]:
-    """Return the place with a digest or a commit, and the tag or branch that it was.
+def _pin(place: _Place, source: Source, revision: str) -> _Place:
+    """Return the place with the digest or the commit that a tag or branch is now.
 
-    ``revision`` replaces the version of a repository. Raises InputError.
+    Raises InputError.
     """
     try:
         if place.version_field[0] == "git":
-            if not revision and _is_pinned(place):
-                return place, ""
-            revision = revision or place.version
             url = manifests.text_at(place.value, "git", "url")
             # Checks the URL before anything is sent.
             login = source.find_login(place.with_version("0" * 40).read())
-            commit = git.resolve(url, revision, source.trust(login))
-            return place.with_version(commit), revision
-        name, at, _ = place.version.partition("@")
-        if at and not revision:
-            return place, _tag_of(place.version)
+            return place.with_version(git.resolve(url, revision, source.trust(login)))
+        name = place.version.partition("@")[0]
         reference = references.parse(name)
         # The login is for this host alone.
         pinned = RemoteReference(transport="oci", location=reference.name, version=name)
         trust = source.trust(source.find_login(pinned))
         data = Repository(reference, "pull", trust).pull_manifest(reference.version)
-        return place.with_version(f"{name}@{images.sha256(data)}"), reference.version
+        return place.with_version(f"{name}@{images.sha256(data)}")
     except FetchError as error:
         problem = Problem(place.field, f"cannot resolve it: {error.reason}", error.hint or None)
         raise InputError(problem.to_diagnostic()) from error
-
-
-def _tag_of(ref: str) -> str:
-    """Return the tag of a reference; "" for one without a tag."""
-    tag = ref.partition("@")[0].rpartition("/")[2].partition(":")[2]
-    return tag if "/" in ref else ""
-
-
-def _is_pinned(place: _Place) -> bool:
-    """Report whether the version is a digest or a commit."""
-    try:
-        place.read()
-    except FatalError:
-        return False
-    return True
 
 
 def _write_version(before: _Place, after: _Place, project: Project) -> None:

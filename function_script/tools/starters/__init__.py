@@ -11,8 +11,8 @@ from pathlib import Path
 
 from function_script.engines.registry import LANGUAGES
 from function_script.texts import release
-from function_script.texts.errors import InputError, cause_of
-from function_script.tools.project import Project
+from function_script.texts.errors import InputError
+from function_script.tools.project import create
 from function_script.tools.starters import example_project
 from function_script.tools.starters.api import Api
 from function_script.tools.starters.origins import Origins, parse_package
@@ -61,19 +61,13 @@ def write(
         if own.exists() and other.exists() and own.samefile(other):
             del texts["xr.yaml"]
     paths = [directory / name for name in texts]
-    try:
-        existing = [path for path in paths if os.path.lexists(path)]
-        if existing:
-            raise InputError.of(
-                f'cannot begin a project in "{directory}": "{existing[0].name}" is there already',
-                hint="name a new directory: function-script init my-project",
-            )
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
+    existing = [path for path in paths if os.path.lexists(path)]
+    if existing:
         raise InputError.of(
-            f'cannot begin a project in "{directory}": {cause_of(error)}'
-        ) from error
-    files = Project([directory])
+            f'cannot begin a project in "{directory}": "{existing[0].name}" is there already',
+            hint="name a new directory: function-script init my-project",
+        )
+    files = create(directory)
     for path, text in zip(paths, texts.values(), strict=True):
         files.write(path, text.encode(), makes_parents=True)
     return paths

@@ -16,10 +16,9 @@ from function_script.tools.xpkg.inspector import (
 from function_script.tools.xpkg.manifest import Contents
 from function_script.tools.xpkg.packages import Built, build, list_tags, push
 from function_script.tools.xpkg.registry import Repository
-from function_script.tools.xpkg.transport import Body, NullProgress, Progress
+from function_script.tools.xpkg.transport import NullProgress, Progress
 
 __all__ = [
-    "Body",
     "Built",
     "Contents",
     "Inspected",

@@ -18,7 +18,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import IO, BinaryIO, Final, Protocol, Self
+from typing import IO, BinaryIO, Final, Protocol, Self, cast
 
 _MODE: Final = 0o644
 _GZIP_HEADER: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
@@ -34,6 +34,14 @@ _SPOOLED_BYTES: Final = 64 * MIB
 # Python 3.14 reads zstd, and before that the package backports.zstd does. The package zstandard is
 # not among them: it takes data that is cut off for whole.
 _ZSTD_MODULES: Final = ("compression.zstd", "backports.zstd")
+_MAX_HEADER_BYTES: Final = MIB
+_HEADERS: Final = {
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+}
 _ERRORS: Final = (EOFError, OSError, zlib.error, lzma.LZMAError)
 
 
@@ -145,17 +153,55 @@ def gunzip(data: bytes, budget: Budget) -> Bounded:
     return Bounded(gzip.GzipFile(fileobj=io.BytesIO(data)), budget)
 
 
-def unzstd(data: bytes, budget: Budget) -> Bounded | None:
-    """Open zstd data for bounded reading; None where nothing can read it.
-
-    The library refuses a window of more than 128 MiB, so that memory is bounded.
-    """
+def _unzstd(data: bytes, budget: Budget) -> Bounded:
+    # The library refuses a window of more than 128 MiB, so that memory is bounded.
     for name in _ZSTD_MODULES:
         with suppress(ImportError):
             module = importlib.import_module(name)
             errors = (*_ERRORS, module.ZstdError)
             return Bounded(module.ZstdFile(io.BytesIO(data)), budget, errors)
-    return None
+    raise ValueError(
+        "a layer is compressed with zstd, which needs the extra zstd or Python 3.14; "
+        "container runtimes read it, too"
+    )
+
+
+class _Member(tarfile.TarInfo):
+    """A member whose extended headers, which are read into memory, are bounded."""
+
+    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.type in _HEADERS and self.size > _MAX_HEADER_BYTES:
+            raise ValueError(f"a header of its archive has more than {_MAX_HEADER_BYTES:,} bytes")
+        return cast("tarfile.TarInfo", super()._proc_member(archive))  # type: ignore[misc] # its documented hook
+
+
+class _Layer(tarfile.TarFile):
+    tarinfo = _Member
+
+    def next(self) -> tarfile.TarInfo | None:
+        """Return the next member; an archive of the library's own keeps all of them."""
+        self.members: list[tarfile.TarInfo] = []
+        return super().next()
+
+
+@contextmanager
+def open_layer(data: bytes, budget: Budget) -> Iterator[tarfile.TarFile]:
+    """Open the archive in a layer, which may be compressed with gzip or zstd. Raises ValueError.
+
+    Its members can be read once, and in their order.
+    """
+    reader: IO[bytes] = io.BytesIO(data)
+    if is_gzip(data):
+        reader = cast("IO[bytes]", gunzip(data, budget))
+    elif is_zstd(data):
+        reader = cast("IO[bytes]", _unzstd(data, budget))
+    try:
+        # A stream: the bounded readers cannot go back.
+        with _Layer.open(fileobj=reader, mode="r|") as archive:
+            yield archive
+    except tarfile.TarError as error:
+        digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
+        raise ValueError(f"its layer {digest} is no archive: {error}") from error
 
 
 def expanded_digest(data: bytes, budget: Budget) -> str:

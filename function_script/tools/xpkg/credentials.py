@@ -3,8 +3,6 @@
 Credential helpers (``docker-credential-…``) run as Docker runs them. Nothing is ever written.
 """
 
-import base64
-import binascii
 import os
 import re
 import shutil
@@ -16,13 +14,15 @@ from pathlib import Path
 from typing import Final
 from urllib import parse as urls
 
-from function_script.request.remote.login import Login
+from function_script.request.remote.login import Login, find_in_config, to_host
 from function_script.request.values import Object
 from function_script.texts.errors import InputError, cause_of
 from function_script.tools import bounded, manifests
 from function_script.tools.xpkg import transport
 from function_script.tools.xpkg.references import Reference, is_loopback
 
+# The name under which Docker stores the credentials of its own registry.
+_DOCKER_HUB_KEY: Final = "https://index.docker.io/v1/"
 # A helper returns this user if its secret is an identity token.
 _TOKEN_USER: Final = "<token>"  # noqa: S105 - a marker, not a secret
 _HELPER_SECONDS: Final = 60.0
@@ -37,31 +37,21 @@ _MAX_CHARACTERS: Final = 500
 _TOKEN: Final = re.compile(r"[\x21-\x7e]+")
 
 
-def find(key: str) -> Login | None:
+def find(host: str) -> Login | None:
     """Find Docker's credentials for a registry; None if there are none. Raises InputError."""
     config = _read_config()
+    key = _DOCKER_HUB_KEY if to_host(host) == "docker.io" else host
     helper = manifests.texts_at(config, "credHelpers").get(key)
     helper = helper or manifests.text_at(config, "credsStore")
     credentials = _run_helper(helper, key) if helper else None
     if credentials is not None:
         return credentials
-    for name, entry in manifests.object_at(config, "auths").items():
-        if _host(name) != _host(key) or not isinstance(entry, dict) or not entry:
-            continue
-        user, password = (manifests.text_at(entry, field) for field in ("username", "password"))
-        encoded = manifests.text_at(entry, "auth")
-        if encoded:
-            try:
-                user, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
-            except (binascii.Error, UnicodeDecodeError) as error:
-                raise InputError.of(
-                    f'cannot read credentials for "{name}": auth is no base64 of USER:PASSWORD',
-                    hint=f"log in again: docker login {_host(name)}",
-                ) from error
-        token = manifests.text_at(entry, "identitytoken")
-        # Docker removes these bytes, too.
-        return Login(user=user, password=password.rstrip("\0"), identity_token=token)
-    return None
+    try:
+        return find_in_config(config, host)
+    except ValueError as error:
+        raise InputError.of(
+            f"cannot read credentials: {error}", hint=f"log in again: docker login {host}"
+        ) from error
 
 
 def _read_config() -> Object:
@@ -80,11 +70,6 @@ def _read_config() -> Object:
     except ValueError as error:
         raise InputError.of(f'cannot read credentials from "{path}": {error}') from error
     return config if isinstance(config, dict) else {}
-
-
-def _host(name: str) -> str:
-    """Return the host of a name such as ``https://registry.example.org/v1/``."""
-    return name.removeprefix("https://").removeprefix("http://").partition("/")[0]
 
 
 def _run_helper(helper: str, key: str) -> Login | None:
@@ -125,8 +110,8 @@ class Trust:
     """The options of connections to a registry, or a git server.
 
     ``plain_http``: without TLS; ``plain_http_hint`` says how to allow it, where that is possible.
-    ``ca_file`` has further authorities. ``find_login`` returns the login for a name of Docker's
-    configuration, by default that of `docker login`.
+    ``ca_file`` has further authorities. ``find_login`` returns the login for a host, by
+    default that of `docker login`.
     """
 
     plain_http: bool = False
@@ -159,7 +144,7 @@ class Authorizer:
             for text in response.headers.get_all("WWW-Authenticate") or ()
             for scheme, parameters in _CHALLENGE.findall(text)
         }
-        login = self._trust.find_login(self._reference.credentials_key)
+        login = self._trust.find_login(self._reference.host)
         if login is not None and response.url.startswith("http:"):
             self._check_plain(self._reference.host)
         before = self.header

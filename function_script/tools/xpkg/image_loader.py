@@ -4,13 +4,12 @@ Names, sizes and digests of all parts are verified. A name in an image cannot re
 of it.
 """
 
-import gzip
 import re
 import tarfile
 from collections.abc import Sized
 from contextlib import nullcontext
 from pathlib import Path, PurePosixPath
-from typing import IO, BinaryIO, Final, Protocol, cast
+from typing import IO, BinaryIO, Final, Protocol
 
 from function_script.request.values import Object, Value
 from function_script.texts.errors import InputError, cause_of
@@ -247,20 +246,16 @@ def _read_layer(data: bytes, budget: archives.Budget) -> images.Layer:
 
 
 def _find_in_layer(layer: images.Layer, name: str, budget: archives.Budget) -> bytes | None:
-    reader = cast("IO[bytes]", archives.gunzip(layer.data, budget))
-    try:
-        # A stream: the bounded reader cannot go back.
-        with tarfile.open(fileobj=reader, mode="r|") as members:
-            for member in members:
-                if PurePosixPath(member.name).name != name or not member.isfile():
-                    continue
-                if member.issparse() or member.size > _MAX_FILE_BYTES:
-                    text = f"has more than {_MAX_FILE_BYTES:,} bytes"
-                    raise ValueError(f'its file "{member.name}" {text}')
-                file = members.extractfile(member)
-                return None if file is None else file.read()
-    except (tarfile.TarError, gzip.BadGzipFile) as error:
-        raise ValueError(f"its layer {layer.digest} is no archive") from error
+    with archives.open_layer(layer.data, budget) as members:
+        for member in members:
+            if PurePosixPath(member.name).name != name or not member.isfile():
+                continue
+            if member.issparse() or member.size > _MAX_FILE_BYTES:
+                raise ValueError(
+                    f'its file "{member.name}" has more than {_MAX_FILE_BYTES:,} bytes'
+                )
+            file = members.extractfile(member)
+            return None if file is None else file.read()
     return None
 
 

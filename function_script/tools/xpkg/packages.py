@@ -12,22 +12,19 @@ from function_script.tools.project import Project, write_named
 from function_script.tools.xpkg import archives, image_loader, images, manifest, references
 from function_script.tools.xpkg.credentials import Trust
 from function_script.tools.xpkg.registry import Repository
-from function_script.tools.xpkg.transport import Body, NullProgress, Progress
+from function_script.tools.xpkg.transport import NullProgress, Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
     """A package file that was written.
 
-    ``digest`` is its digest in a registry, ``sha256:…``; ``platform`` is like ``linux/amd64``;
-    ``left_out`` are files of the project that do not belong into a package.
+    ``digest`` is its digest in a registry, ``sha256:…``; ``left_out`` are files of the project that
+    do not belong into a package.
     """
 
     path: Path
-    name: str
     digest: str
-    platform: str
-    size_bytes: int
     left_out: tuple[str, ...]
 
 
@@ -62,11 +59,17 @@ def build(
         if package.examples is not None:
             layer = archives.tar({manifest.EXAMPLES_NAME: package.examples.encode()})
             image = images.with_layer(image, layer, manifest.EXAMPLES_LAYER)
-        file = output
-        if output is not None and len(bases) > 1:
+        digest, data = images.digest(image), images.to_docker_archive(image)
+        if output is None:
+            # The package's metadata says its name.
+            path = Path(f"{package.name}-{digest.partition(':')[2][:12]}.xpkg")
+            Project([Path()]).write(path, data)
+        else:
             platform = images.platform(image.config).replace("/", "-")
-            file = output.with_name(f"{output.stem}-{platform}{output.suffix}")
-        results.append(_write(image, package, file))
+            name = f"{output.stem}-{platform}{output.suffix}"
+            path = output if len(bases) == 1 else output.with_name(name)
+            write_named(path, data)
+        results.append(Built(path=path, digest=digest, left_out=package.left_out))
     return results
 
 
@@ -82,25 +85,6 @@ def _check_platforms(packages: Iterable[images.Image]) -> None:
             raise InputError.of(
                 f'cannot put several images for platform "{platform}" into one package'
             )
-
-
-def _write(image: images.Image, package: manifest.Package, path: Path | None) -> Built:
-    digest = images.digest(image)
-    data = images.to_docker_archive(image)
-    if path is None:
-        # The package's metadata says its name.
-        path = Path(f"{package.name}-{digest.partition(':')[2][:12]}.xpkg")
-        Project([Path()]).write(path, data)
-    else:
-        write_named(path, data)
-    return Built(
-        path=path,
-        name=package.name,
-        digest=digest,
-        platform=images.platform(image.config),
-        size_bytes=len(data),
-        left_out=package.left_out,
-    )
 
 
 def push(
@@ -122,19 +106,11 @@ def push(
                 hint="make a package of it: function-script package build --runtime-image PATH",
             )
     _check_platforms(package_images)
-    progress = progress or NullProgress()
     repository = Repository(reference, "pull,push", trust, progress)
     for image in package_images:
         platform = images.platform(image.config)
         for data in (*(layer.data for layer in image.layers), images.config_bytes(image)):
-            digest = images.sha256(data)
-            line = f"{digest[:19]} {images.size_text(len(data))} {platform}".rstrip()
-            # Images of one function share layers, of hundreds of megabytes.
-            if repository.has_blob(digest):
-                progress.line(f"{line}: there already")
-            else:
-                progress.line(f"{line}: pushing")
-                repository.push_blob(Body(data, progress), digest)
+            repository.push_blob(data, platform)
     if len(package_images) == 1:
         data = images.manifest(package_images[0])
         return repository.push_manifest(data, images.MANIFEST_TYPE, reference.version)

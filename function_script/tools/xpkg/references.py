@@ -56,11 +56,6 @@ class Reference:
         label = re.sub(r"[^a-z0-9-]", "", re.sub("[./:]", "-", self.repository[:63]))
         return label.strip("-")
 
-    @property
-    def credentials_key(self) -> str:
-        """Return the name under which Docker stores the registry's credentials."""
-        return "https://index.docker.io/v1/" if self.host in _DOCKER_HUB else self.host
-
 
 def is_loopback(host: str) -> bool:
     """Report whether a host, perhaps with a port, is this machine."""

@@ -95,7 +95,8 @@ def read_pause(response: transport.HttpResponse) -> float | None:
 class Repository:
     """The repository of ``reference``; ``actions`` is ``pull`` or ``pull,push``.
 
-    All methods raise InputError. ``progress`` gets a line before a retry.
+    All methods raise InputError. ``progress`` gets a line for each blob to push and before a retry,
+    and the part of a blob that was sent or received.
     """
 
     def __init__(
@@ -116,19 +117,23 @@ class Repository:
         )
         self._authorizer = credentials.Authorizer(reference, actions, self._client, trust)
         self._pauses = trust.patience.pauses
-        self._notify = (progress or NullProgress()).line
+        self._progress = progress or NullProgress()
 
-    def has_blob(self, digest: str) -> bool:
-        """Report whether the registry has a blob already."""
-        return self._try(transport.HttpRequest("HEAD", f"{self._base}/blobs/{digest}")).is_success
-
-    def push_blob(self, body: Body, digest: str) -> None:
-        """Upload a blob in one piece."""
+    def push_blob(self, data: bytes, platform: str = "") -> None:
+        """Upload a blob of an image for a platform in one piece, unless the registry has it."""
+        digest, size = images.sha256(data), images.size_text(len(data))
+        line = f"{digest[:19]} {size} {platform}".rstrip()
+        # Images of one function share layers, of hundreds of megabytes.
+        if self._try(transport.HttpRequest("HEAD", f"{self._base}/blobs/{digest}")).is_success:
+            self._progress.line(f"{line}: there already")
+            return
+        self._progress.line(f"{line}: pushing")
+        body = Body(data, self._progress)
         # A failed upload begins again: its address may be invalid.
         response = self._retry(lambda: self._upload(body, digest))
         if response.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
             raise self._failure(
-                f"HTTP 413: a layer of {images.size_text(body.size_bytes)} is too large for it",
+                f"HTTP 413: a layer of {size} is too large for it",
                 hint="raise the limit of the registry, or of the proxy in front of it",
             )
         self._check_digest(self._check_status(response), digest)
@@ -176,13 +181,8 @@ class Repository:
             query = f"&last={urls.quote(page[-1])}"
         return tags
 
-    def pull_blob(
-        self, descriptor: Object, max_bytes: int, progress: Progress | None = None
-    ) -> bytes:
-        """Pull the blob that a descriptor names, of at most ``max_bytes``, and verify it.
-
-        ``progress`` gets the part of it that is here.
-        """
+    def pull_blob(self, descriptor: Object, max_bytes: int) -> bytes:
+        """Pull the blob that a descriptor names, of at most ``max_bytes``, and verify it."""
         try:
             digest, size = images.read_digest(descriptor), images.read_size(descriptor)
         except ValueError as error:
@@ -193,7 +193,7 @@ class Repository:
             raise self._failure(text)
         limit = max_bytes if size is None else size
         url = f"{self._base}/blobs/{digest}"
-        request = transport.HttpRequest("GET", url, max_bytes=limit, progress=progress)
+        request = transport.HttpRequest("GET", url, max_bytes=limit, progress=self._progress)
         data = self._check_status(self._try(request)).body
         self._verify(data, descriptor)
         return data
@@ -221,7 +221,7 @@ class Repository:
 
     def _retry(self, operation: Callable[[], transport.HttpResponse]) -> transport.HttpResponse:
         try:
-            return retry(operation, self._notify, self._pauses)
+            return retry(operation, self._progress.line, self._pauses)
         except transport.NoAnswerError as failure:
             hint = self._plain_http_hint if failure.needs_plain_http else failure.hint
             raise self._failure(failure.text, hint=hint) from failure

@@ -106,7 +106,8 @@ def test_mistakes_are_told(project: Path, files: dict[str, str], message: str) -
 def test_files_can_be_ignored(project: Path) -> None:
     (project / "tests").mkdir()
     (project / "tests" / "composition.yaml").write_text(COMPOSITION)
-    assert build(project, None, "tests/*").name == "apps"
+    built = build(project, None, "tests/*")
+    assert xpkg.read_package(built.path) == f"---\n{META}---\n{XRD}---\n{COMPOSITION}---\n"
 
 
 def test_example_needs_a_kind(project: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from function_script.request.remote.login import Login
 from function_script.texts.errors import InputError
 from function_script.tools.xpkg import credentials
 
@@ -75,6 +76,16 @@ def test_helper_is_a_name_and_no_path(config: Path, helper: str) -> None:
     config.write_text(json.dumps({"credHelpers": {NAME: helper}}))
     with pytest.raises(InputError, match="is not the name of a credential helper"):
         credentials.find(NAME)
+
+
+@pytest.mark.parametrize("host", ["docker.io", "index.docker.io"])
+def test_credentials_of_docker_hub_have_their_own_name(config: Path, host: str) -> None:
+    """`docker login` without a registry keeps them there."""
+    name = "https://index.docker.io/v1/"
+    config.write_text(json.dumps({"auths": {name: {"username": "me", "password": "secret"}}}))
+    assert credentials.find(host) == Login(user="me", password="secret")  # noqa: S106 - a test's
+    write_helper(config, f'test "$(cat)" = {name} && echo \'{{"Username": "x", "Secret": "y"}}\'')
+    assert credentials.find(host) == Login(user="x", password="y")  # noqa: S106 - a test's
 
 
 def test_credentials_without_a_home_are_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,11 +39,6 @@ def test_names_are_spelled_out(text: str) -> None:
         references.parse(text)
 
 
-def test_credentials_of_docker_hub_have_their_own_name() -> None:
-    """`docker login` without a registry keeps them there."""
-    assert references.parse("docker.io/a/b:v1").credentials_key == "https://index.docker.io/v1/"
-
-
 def test_image_that_is_no_package_is_not_pushed(tmp_path: Path) -> None:
     """Crossplane would not find package.yaml in it."""
     image = images.with_layer(images.EMPTY, b"", "other")
