@@ -15,19 +15,13 @@ _CACHED_PATTERNS = 128
 
 
 class Cause(StrEnum):
-    """Causes of bad patterns, in the words of google-re2.
+    """Causes of bad patterns that have a hint of their own, in the words of google-re2.
 
     The file `requirements/runtime.txt` pins its version.
     """
 
     BRACKET_MISSING = "missing ]"
     PARENTHESIS_MISSING = "missing )"
-    PERL_OPERATOR = "invalid perl operator"
-    GROUP_NAME = "invalid named capture group"
-    REPETITION_OF_NOTHING = "no argument for repetition operator"
-    REPETITION_REPEATED = "bad repetition operator"
-    REPETITION_SIZE = "invalid repetition size"
-    BACKSLASH_LAST = "trailing \\"
 
 
 _HINTS: Final = {

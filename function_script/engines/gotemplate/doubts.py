@@ -6,7 +6,7 @@ Each is certain from the text alone, whatever the request has.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Final, TypeAlias
+from typing import Final
 
 from function_script.engines.gotemplate import corrections, programs
 from function_script.engines.gotemplate.arguments import (
@@ -33,6 +33,7 @@ _SUBJECT_LAST: Final = {
     "trimPrefix": 2,
     "trimSuffix": 2,
 }
+_EFFECTS: Final = frozenset({"set", "unset", "fail", "merge", "mergeOverwrite", "mustMerge"})
 # Functions that only make sense for the text that a template writes.
 _OF_TEXT: Final = frozenset({"indent", "nindent", "quote", "squote", "trim"})
 PRINTED_BY_MISTAKE: Final = {
@@ -65,28 +66,39 @@ def _report(
 def _find_doubts(trees: parser.Trees, source: Source, grammar: parser.Grammar) -> Iterable[Finding]:
     doubts = [
         *_find_in_nodes(trees, source, grammar),
-        *(doubt for root in trees.values() for doubt in _find_unread_variables(root, source)),
+        *(doubt for root in trees.values() for doubt in _find_unread_variables(root)),
     ]
     return sorted(doubts)
 
 
-def _find_unread_variables(root: Sequence[nodes.Node], source: Source) -> Iterator[Finding]:
+def _find_unread_variables(root: Sequence[nodes.Node]) -> Iterator[Finding]:
     """Find declarations in actions that nothing reads; not those of range and with."""
-    walker = _VariableWalker()
-    walker.walk_body(root, {})
-    for variable, hides_another in walker.declarations:
-        name = variable.names[0]
-        # A name that begins with an underscore is meant to be unread.
-        if variable in walker.read or name.startswith("$_"):
-            continue
-        position = source.text.rfind(name, 0, variable.position + len(name))
-        if hides_another:
-            message = f"{name} is another variable here, which ends with this block"
-            hint = f"set the one outside with =, not :=: {name} = …"
-        else:
-            message = f"{name} is set and never read"
-            hint = "take it out, or read it where it is meant"
-        yield Finding(position, len(name), message, hint)
+    parts = [*nodes.walk_nodes(root)]
+    words = chain.from_iterable(part.words for part in parts if isinstance(part, nodes.Command))
+    read = {word.declaration for word in words if isinstance(word, nodes.Variable)}
+    declared: set[nodes.Variable] = set()
+    for pipe in (part.pipe for part in parts if isinstance(part, nodes.Action)):
+        for variable in () if pipe.assigns else pipe.declared:
+            name = variable.names[0]
+            declared.add(variable)
+            # A name that begins with an underscore is meant to be unread, and a pipeline may be
+            # written for what it does and not for its value.
+            if variable in read or name.startswith("$_") or _has_effects(pipe):
+                continue
+            if variable.declaration in declared:
+                message = f"{name} is another variable here, which ends with this block"
+                hint = f"set the one outside with =, not :=: {name} = …"
+            else:
+                message = f"{name} is set and never read"
+                hint = "take it out, or read it where it is meant"
+            yield Finding(variable.position, len(name), message, hint)
+
+
+def _has_effects(pipe: nodes.Pipe) -> bool:
+    return any(
+        isinstance(part, nodes.Identifier) and part.name in _EFFECTS
+        for part in nodes.walk_nodes([pipe])
+    )
 
 
 def _find_in_nodes(
@@ -221,77 +233,6 @@ def _find_constant_conditions(command: nodes.Command) -> Iterator[Finding]:
 
 def _is_constant(word: nodes.Operand) -> bool:
     return isinstance(word, (nodes.String, nodes.Number, nodes.Bool))
-
-
-# Variables, by the rules of Go's scopes
-
-_EFFECTS: Final = frozenset({"set", "unset", "fail", "merge", "mergeOverwrite", "mustMerge"})
-
-
-# None: a variable of a range or a with.
-_Scope: TypeAlias = dict[str, nodes.Variable | None]
-
-
-class _VariableWalker:
-    """Walks nodes with the visible declarations by name; a block has a copy of the outer scope.
-
-    ``declarations`` says of each whether an outer block has one of that name.
-    """
-
-    def __init__(self) -> None:
-        self.declarations: list[tuple[nodes.Variable, bool]] = []
-        self.read: set[nodes.Variable] = set()
-
-    def walk_body(self, body: Iterable[nodes.Node], visible: _Scope) -> None:
-        """Walk a block; what it declares ends with it."""
-        scope = dict(visible)
-        for node in body:
-            match node:
-                case nodes.Action(pipe=pipe):
-                    self.walk_pipe(pipe, scope)
-                    if not pipe.assigns:
-                        self.declare(pipe, scope, visible)
-                case nodes.Template(pipe=pipe) if pipe is not None:
-                    self.walk_pipe(pipe, scope)
-                case nodes.If() | nodes.With() | nodes.Range():
-                    self.walk_branch(node, scope)
-                case _:
-                    pass
-
-    def walk_branch(self, node: nodes.If | nodes.With | nodes.Range, visible: _Scope) -> None:
-        """Walk both bodies; a variable of the condition is theirs."""
-        while True:
-            self.walk_pipe(node.pipe, visible)
-            visible = dict(visible)
-            if not node.pipe.assigns:
-                for variable in node.pipe.declared:
-                    visible[variable.names[0]] = None
-            self.walk_body(node.body, visible)
-            following = node.else_branch()
-            if following is None:
-                self.walk_body(node.otherwise or (), visible)
-                return
-            node = following
-
-    def declare(self, pipe: nodes.Pipe, scope: _Scope, outer: _Scope) -> None:
-        """Add the variables of an action to their block."""
-        for variable in pipe.declared:
-            name = variable.names[0]
-            hides_another = outer.get(name) is not None
-            scope[name] = variable
-            # A pipeline may be written for what it does and not for its value.
-            if not any(
-                isinstance(part, nodes.Identifier) and part.name in _EFFECTS
-                for part in nodes.walk_nodes([pipe])
-            ):
-                self.declarations.append((variable, hides_another))
-
-    def walk_pipe(self, pipe: nodes.Pipe, scope: _Scope) -> None:
-        """Note the variables that a pipeline reads."""
-        for part in nodes.walk_nodes(pipe.commands):
-            variable = scope.get(part.names[0]) if isinstance(part, nodes.Variable) else None
-            if variable is not None:
-                self.read.add(variable)
 
 
 # Comparisons

@@ -1,8 +1,7 @@
 """YAML as yaml.v3 reads and writes it, for toYaml and fromYaml.
 
 A plain scalar that is read is a text, a number, a boolean, a time or null. A string is written
-plain, quoted, or as a block of lines. yaml.v3 takes U+2028 and U+2029 for line breaks: it indents
-the text behind them.
+plain, quoted, or as a block of lines.
 """
 
 import base64
@@ -137,11 +136,9 @@ _WORDS: Final = frozenset(
 )
 # Characters that need an escape: controls, those beyond the BMP, and two line breaks. (A negated
 # class takes Python ten times longer to compile.)
-_SPECIAL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufeff\ufffe-\U0010ffff]")
-_SEPARATORS: Final = "\u2028\u2029"
-_INDENTED: Final = re.compile(f"(?<=[{_SEPARATORS}])(?=[^\n{_SEPARATORS}])")
-_BLANK_BEFORE_BREAK: Final = re.compile(f" [\n{_SEPARATORS}]")
-_BLANK_AT_SEPARATOR: Final = re.compile(f" [{_SEPARATORS}]|[{_SEPARATORS}] ")
+_SPECIAL: Final = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe-\U0010ffff]"
+)
 _BASE60: Final = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
 _INDICATORS: Final = re.compile(
     r"""---|\.\.\.|[#,\[\]{}&*!|>'"%@`]|[?:-](?:[ \t]|$)|.*?(?::(?:[ \t]|$)|[ \t]\#)""", re.DOTALL
@@ -164,7 +161,6 @@ _ESCAPES: Final = {
     "\u2029": "P",
 }
 _BASE64_LINE: Final = 70
-_BOM: Final = "\ufeff"
 
 
 def is_simple(text: str) -> bool:
@@ -181,8 +177,8 @@ def write_string(text: str, indent: int) -> str:
     if values.is_broken(text):
         return f"!!binary {_write_binary(values.to_bytes(text), indent)}"
     if "\n" not in text:
-        return _on_one_line(text, indent)
-    if text.endswith(" ") or _BLANK_BEFORE_BREAK.search(text) or _SPECIAL.search(text):
+        return _on_one_line(text)
+    if text.endswith(" ") or " \n" in text or _SPECIAL.search(text):
         return double_quoted(text)
     return _block(text, indent)
 
@@ -191,42 +187,27 @@ def write_key(text: str) -> str:
     """Return a string as a key: on one line, quoted if it would read back as something else."""
     if _SIMPLE.fullmatch(text) and text not in _WORDS:
         return text
-    return (
-        double_quoted(text) if has_break(text) or values.is_broken(text) else _on_one_line(text, 0)
-    )
+    return double_quoted(text) if "\n" in text or values.is_broken(text) else _on_one_line(text)
 
 
-def has_break(text: str) -> bool:
-    """Report whether yaml.v3 sees several lines."""
-    return "\n" in text or _SEPARATORS[0] in text or _SEPARATORS[1] in text
-
-
-def _on_one_line(text: str, indent: int) -> str:
+def _on_one_line(text: str) -> str:
     if resolve(text) is not text or text in _WORDS or _BASE60.fullmatch(text):
         return double_quoted(text)
     if "\t" in text or _SPECIAL.search(text):
         return double_quoted(text)
-    breaks = has_break(text)
-    if breaks and _BLANK_AT_SEPARATOR.search(text):
-        return double_quoted(text)
-    if text[0] == " " or text[-1] == " " or breaks or _INDICATORS.match(text):
-        quoted = _INDENTED.sub(" " * indent, text.replace("'", "''"))
+    if text[0] == " " or text[-1] == " " or _INDICATORS.match(text):
+        quoted = text.replace("'", "''")
         return f"'{quoted}'"
     return text
 
 
 def double_quoted(text: str) -> str:
     """Return a text in double quotes, with escapes."""
-    # yaml.v3 escapes every character of a text that begins with a byte order mark.
-    escaped = (
-        "".join(map(_escape, text))
-        if text.startswith(_BOM)
-        else _ESCAPED.sub(lambda match: _escape(match[0]), text)
-    )
+    escaped = _ESCAPED.sub(lambda match: _escape(match[0]), text)
     return f'"{escaped}"'
 
 
-_ESCAPED: Final = re.compile(rf'["\\\t\n{_SEPARATORS}]|{_SPECIAL.pattern}')
+_ESCAPED: Final = re.compile(rf'["\\\t\n]|{_SPECIAL.pattern}')
 
 
 def _escape(character: str) -> str:
@@ -241,28 +222,19 @@ def _escape(character: str) -> str:
 def _block(text: str, indent: int) -> str:
     """Return a literal block: a hint for leading blanks, another for the final newlines.
 
-    As with yaml.v3, a newline at the very beginning is lost when the text is read back. Differs on
-    purpose if the last line ends in U+2028: yaml.v3 continues behind it with the next entry.
+    As with yaml.v3, a newline at the very beginning is lost when the text is read back.
     """
-    hint = "4" if text[0] in _BLANKS else ""
-    if text[-1] not in _BREAKS:
+    hint = "4" if text[0] in " \n" else ""
+    if text[-1] != "\n":
         hint += "-"
-    elif text[-2:-1] in {"", *_BREAKS}:
+    elif text[-2:-1] in {"", "\n"}:
         hint += "+"
     body = text.removeprefix("\n")
     if not body:
         return f"|{hint}"
     pad = " " * indent
-    body = _INDENTED.sub(pad, body.removesuffix("\n"))
-    lines = (
-        line if line[:1] in {"", *_SEPARATORS} else f"{pad}{line}" for line in body.split("\n")
-    )
-    first = "" if text[0] in _SEPARATORS else "\n"
-    return f"|{hint}{first}" + "\n".join(lines)
-
-
-_BREAKS: Final = ("\n", *_SEPARATORS)
-_BLANKS: Final = (" ", *_BREAKS)
+    lines = (f"{pad}{line}" if line else "" for line in body.removesuffix("\n").split("\n"))
+    return f"|{hint}\n" + "\n".join(lines)
 
 
 def _write_binary(data: bytes, indent: int) -> str:
@@ -280,20 +252,12 @@ def _write_binary(data: bytes, indent: int) -> str:
 _TAG: Final = "tag:yaml.org,2002:"
 _MAX_DEPTH: Final = 100
 _MERGE: Final = "<<"
-# Python's descriptions of bad UTF-8, and yaml.v3's.
-_NOT_UTF8: Final = {
-    "invalid start byte": "invalid leading UTF-8 octet",
-    "invalid continuation byte": "invalid trailing UTF-8 octet",
-    "unexpected end of data": "incomplete UTF-8 octet sequence",
-}
 
 
 def from_yaml(allocator: Allocator, text: str) -> object:
     """Return the value of the first document, None when there is none; raises CallError."""
-    try:
-        values.to_bytes(text).decode()
-    except UnicodeDecodeError as error:
-        raise CallError(f"yaml: {_NOT_UTF8[error.reason]}") from error
+    if values.is_broken(text):
+        raise CallError("yaml: the text is not UTF-8")
     try:
         return _Decoder(allocator, events.read_events(text)).read_document()
     except YamlError as error:
@@ -478,7 +442,7 @@ def _write_map(
         block = _block_of(item)
         # A simple key stands before its colon.
         simple = not isinstance(key, str) or (
-            not has_break(key) and values.byte_length(key) <= MAX_SIMPLE_KEY
+            "\n" not in key and values.byte_length(key) <= MAX_SIMPLE_KEY
         )
         if simple:
             parts.append(f"{write_key(key) if isinstance(key, str) else _scalar(key, 0)}:")
@@ -543,10 +507,7 @@ _KINDS: Final = {kind: order for order, kind in enumerate(("invalid", "bool", "i
 _by_key = cmp_to_key(_compare)
 
 
-_DIGITS: Final = re.compile(r"\d*")
-# So many digits fit into 64 bits, and those before so many change nothing there.
-_SHORT: Final = 18
-_SIGNIFICANT: Final = 64
+_DIGITS: Final = re.compile("[0-9]*")
 
 
 def _compare_texts(first: str, second: str) -> int:
@@ -568,17 +529,8 @@ def _compare_texts(first: str, second: str) -> int:
     # Zeros behind other digits count: 10 is more than 1.
     prefix = "1" if (left == "0" or right == "0") and first[start:index].strip("0") else "0"
     runs = [run[0] for text in (first, second) if (run := _DIGITS.match(text, index))]
-    numbers = [_read_number(prefix + run) for run in runs]
+    # Of numbers without zeros in front, the longer one is larger.
+    numbers = [(prefix + run).lstrip("0") for run in runs]
     if numbers[0] != numbers[1]:
-        return numbers[0] - numbers[1]
+        return 1 if (len(numbers[0]), numbers[0]) > (len(numbers[1]), numbers[1]) else -1
     return len(runs[0]) - len(runs[1]) or (-1 if left < right else 1)
-
-
-def _read_number(digits: str) -> int:
-    """Return an int64 as Go computes it digit by digit: it wraps around."""
-    if digits.isascii() and len(digits) <= _SHORT:
-        return int(digits)
-    number = 0
-    for digit in digits[-_SIGNIFICANT:]:
-        number = values.wrap_int64(number * 10 + ord(digit) - ord("0"))
-    return number

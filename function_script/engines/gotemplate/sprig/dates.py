@@ -116,9 +116,12 @@ def unix_epoch(time: Time) -> str:
 # Durations
 
 
-_PART: Final = re.compile(r"(?P<whole>[0-9]*)(?:\.(?P<fraction>[0-9]*))?(?P<unit>[^.0-9]*)")
+_NUMBER: Final = r"0*(?P<whole>[0-9]{0,19})(?:\.(?P<fraction>[0-9]*))?"
+_UNIT: Final = f"(?P<unit>{'|'.join(UNITS)})"
+_PART: Final = re.compile(rf"(?=\.?[0-9]){_NUMBER}{_UNIT}")
 _LARGEST: Final = 1 << 63
-_MAX_DIGITS: Final = len(str(_LARGEST))
+# Go reads no more digits of a fraction than 63 bits hold.
+_MAX_DIGITS: Final = 18
 
 # The units of durationRound, largest first.
 _ROUNDED: Final = (
@@ -191,49 +194,21 @@ def ago(run: Run, value: object) -> str:
 
 
 def parse_duration(text: str) -> int:
-    """Return Go's time.ParseDuration in nanoseconds; raises CallError in Go's words."""
-    negative = text.startswith("-")
+    """Return Go's time.ParseDuration in nanoseconds; raises CallError."""
+    is_negative = text.startswith("-")
     rest = text[1:] if text[:1] in {"+", "-"} else text
     if rest == "0":
         return 0
-    if not rest:
-        raise _invalid(text)
-    total = 0
-    while rest:
-        match = _PART.match(rest)
-        part, length = _read_part(match, text) if match is not None else (0, 0)
-        rest = rest[length:]
-        total += part
-        if total > _LARGEST:
-            raise _invalid(text)
-    if not negative and total == _LARGEST:
-        raise _invalid(text)
-    return -total if negative else total
-
-
-def _read_part(match: re.Match[str], text: str) -> tuple[int, int]:
-    """Read a number with its unit; return the nanoseconds and the length of the text."""
-    whole, fraction = match["whole"], match["fraction"] or ""
-    if not whole and not fraction:
-        raise _invalid(text)
-    if len(whole.lstrip("0")) > _MAX_DIGITS or int(whole or "0") > _LARGEST:
-        raise _invalid(text)
-    name = match["unit"]
-    if not name:
-        raise CallError(f"time: missing unit in duration {quote(text)}")
-    if name not in UNITS:
-        unknown = f"unknown unit {quote(name)}"
-        raise CallError(f"time: {unknown} in duration {quote(text)}")
-    unit = UNITS[name]
-    zeros = len(fraction) - len(fraction.lstrip("0"))
-    digits = fraction[: zeros + _MAX_DIGITS]
-    if int(digits or "0") > _LARGEST:
-        # Go reads as many digits as 63 bits hold.
-        digits = digits[:-1]
-    # Go computes the fraction as a float.
-    part = int(int(digits) * (unit / 10.0 ** len(digits))) if digits else 0
-    return int(whole or "0") * unit + part, match.end()
-
-
-def _invalid(text: str) -> CallError:
-    return CallError(f"time: invalid duration {quote(text)}")
+    total = end = 0
+    while (match := _PART.match(rest, end)) is not None:
+        unit, digits = UNITS[match["unit"]], (match["fraction"] or "")[:_MAX_DIGITS]
+        # Go computes the fraction as a float.
+        part = int(int(digits) * (unit / 10.0 ** len(digits))) if digits else 0
+        total += int(match["whole"] or 0) * unit + part
+        end = match.end()
+    if not rest or end < len(rest) or total > _LARGEST - (not is_negative):
+        raise CallError(
+            f"time: invalid duration {quote(text)}: write numbers, each with its unit of "
+            f"{', '.join(UNITS)}"
+        )
+    return -total if is_negative else total

@@ -169,29 +169,21 @@ def _merge_into(
     target: dict[object, object], source: dict[object, object], *, overwrite: bool
 ) -> None:
     """Merge maps with maps; parts of ``source`` may become parts of ``target``."""
+    is_typed = isinstance(target, values.TypedMap) and not isinstance(target, values.AnyMap)
+    if is_typed and source and type(source) is not type(target):
+        raise CallError(f"cannot merge {values.go_type(source)} into {values.go_type(target)}")
     # A copy, since the target, which grows, may be a part of the source.
     for key, value in list(source.items()):
         old = target.get(key, _ABSENT)
         if value is None:
             if overwrite:
-                _set_item(target, key, None, source)
+                target[key] = None
             continue
         both_maps = isinstance(value, dict) and isinstance(old, dict)
         if isinstance(value, dict) and isinstance(old, dict) and not values.is_nil(old):
             _merge_into(old, value, overwrite=overwrite)
         if old is _ABSENT or not old or (overwrite and not both_maps):
-            _set_item(target, key, value, source)
-
-
-def _set_item(
-    target: dict[object, object], key: object, value: object, source: dict[object, object]
-) -> None:
-    if isinstance(target, values.TypedMap) and type(source) is not type(target):
-        source_type = source.element if isinstance(source, values.TypedMap) else "interface {}"
-        if target.element not in {source_type, "interface {}"}:
-            problem = f"is not assignable to type {target.element}"
-            raise CallError(f"reflect.Value.SetMapIndex: value of type {source_type} {problem}")
-    target[key] = value
+            target[key] = value
 
 
 # Copying

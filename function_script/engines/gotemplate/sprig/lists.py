@@ -13,18 +13,14 @@ from function_script.engines.gotemplate.sprig.conversions import to_int64
 
 FUNCTIONS: Final = FunctionTable()
 
-NIL_POINTER: Final = "runtime error: invalid memory address or nil pointer dereference"
 
-
-def _items(value: object, refusal: str) -> list[object]:
-    """Return the items of a list; ``refusal`` is Go's message for other types, without the type."""
+def _items(value: object) -> list[object]:
+    """Return the items of a list; raises CallError for other types."""
     if isinstance(value, list):
         return value
     if isinstance(value, bytes):
         return list(map(values.Uint8, value))
-    if value is None:
-        raise CallError(NIL_POINTER)
-    raise CallError(f"{refusal} {values.go_kind(value)}")
+    raise CallError(f"wants a list, got {'nil' if value is None else values.go_kind(value)}")
 
 
 @FUNCTIONS.add("list", "tuple", allocates=False, accepts=Accepts.NULL)
@@ -36,7 +32,7 @@ def list_(*items: object) -> list[object]:
 @FUNCTIONS.add("append", "push", "mustAppend", "mustPush", accepts=Accepts.NULL)
 def append(allocator: Allocator, value: object, item: object) -> list[object]:
     """The list with one more item."""
-    items = _items(value, "Cannot push on type")
+    items = _items(value)
     allocator.check_list(len(items) + 1)
     return [*items, item]
 
@@ -44,7 +40,7 @@ def append(allocator: Allocator, value: object, item: object) -> list[object]:
 @FUNCTIONS.add("prepend", "mustPrepend", accepts=Accepts.NULL)
 def prepend(allocator: Allocator, value: object, item: object) -> list[object]:
     """The list with one more item in front."""
-    items = _items(value, "Cannot prepend on type")
+    items = _items(value)
     allocator.check_list(len(items) + 1)
     return [item, *items]
 
@@ -52,11 +48,7 @@ def prepend(allocator: Allocator, value: object, item: object) -> list[object]:
 @FUNCTIONS.add("concat")
 def concat(allocator: Allocator, *operands: object) -> list[object]:
     """The items of all lists in one."""
-    lists: list[list[object]] = []
-    for value in operands:
-        if value is not None and not isinstance(value, (list, bytes)):
-            raise CallError(f"Cannot concat type {values.go_kind(value)} as list")
-        lists.append(_items(value, ""))
+    lists = list(map(_items, operands))
     allocator.check_list(sum(map(len, lists)))
     return [item for items in lists for item in items] or values.NilList()
 
@@ -64,41 +56,41 @@ def concat(allocator: Allocator, *operands: object) -> list[object]:
 @FUNCTIONS.add("first", "mustFirst", allocates=False, is_lookup=True)
 def first(value: object) -> object:
     """The first item."""
-    items = _items(value, "Cannot find first on type")
+    items = _items(value)
     return items[0] if items else None
 
 
 @FUNCTIONS.add("last", "mustLast", allocates=False, is_lookup=True)
 def last(value: object) -> object:
     """The last item."""
-    items = _items(value, "Cannot find last on type")
+    items = _items(value)
     return items[-1] if items else None
 
 
 @FUNCTIONS.add("rest", "mustRest")
 def rest(value: object) -> list[object]:
     """The list without its first item."""
-    items = _items(value, "Cannot find rest on type")
+    items = _items(value)
     return items[1:] if items else values.NilList()
 
 
 @FUNCTIONS.add("initial", "mustInitial")
 def initial(value: object) -> list[object]:
     """The list without its last item."""
-    items = _items(value, "Cannot find initial on type")
+    items = _items(value)
     return items[:-1] if items else values.NilList()
 
 
 @FUNCTIONS.add("reverse", "mustReverse")
 def reverse(value: object) -> list[object]:
     """The list backwards."""
-    return list(reversed(_items(value, "Cannot find reverse on type")))
+    return list(reversed(_items(value)))
 
 
 @FUNCTIONS.add("compact", "mustCompact", accepts=Accepts.NULL)
 def compact(value: object) -> list[object]:
     """The list without empty items."""
-    return list(filter(None, _items(value, "Cannot compact on type")))
+    return list(filter(None, _items(value)))
 
 
 # Parts
@@ -107,7 +99,7 @@ def compact(value: object) -> list[object]:
 @FUNCTIONS.add("slice", "mustSlice")
 def slice_(value: object, *bounds: object) -> object:
     """The items from START up to END."""
-    items = _items(value, "list should be type of slice or array but")
+    items = _items(value)
     if not items:
         return None
     start = to_int64(bounds[0]) if bounds else 0
@@ -124,7 +116,7 @@ def slice_(value: object, *bounds: object) -> object:
 @FUNCTIONS.add("chunk", "mustChunk")
 def chunk(size: int, value: object) -> values.Lists:
     """The list in lists of N items."""
-    items = _items(value, "Cannot chunk type")
+    items = _items(value)
     if size < 1:
         raise CallError(f"wants at least 1 item in a list, got {size}")
     return values.Lists(items[start : start + size] for start in range(0, len(items), size))
@@ -159,7 +151,7 @@ def _hashable(item: object) -> object:
 def uniq(allocator: Allocator, value: object) -> list[object]:
     """The list without repeated items."""
     unique: dict[object, object] = {}
-    for item in _items(value, "Cannot find uniq on type"):
+    for item in _items(value):
         unique.setdefault(_measured_key(allocator, item), item)
     return list(unique.values())
 
@@ -168,7 +160,7 @@ def uniq(allocator: Allocator, value: object) -> list[object]:
 def without(allocator: Allocator, value: object, *exclusions: object) -> list[object]:
     """The list without these items."""
     excluded = {_measured_key(allocator, item) for item in exclusions}
-    items = _items(value, "Cannot find without on type")
+    items = _items(value)
     return [item for item in items if _measured_key(allocator, item) not in excluded]
 
 
@@ -177,7 +169,7 @@ def has(allocator: Allocator, needle: object, value: object) -> bool:
     """True if the list has the item."""
     if value is None:
         return False
-    items = _items(value, "Cannot find has on type")
+    items = _items(value)
     allocator.spend(len(items) * _STEPS_PER_COMPARISON)
     key = _measured_key(allocator, needle)
     return any(_measured_key(allocator, item) == key for item in items)

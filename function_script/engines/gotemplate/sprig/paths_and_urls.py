@@ -14,7 +14,6 @@ from typing import Final, NamedTuple
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import FunctionTable
 from function_script.engines.gotemplate.printing import quote
-from function_script.engines.gotemplate.sprig.lists import NIL_POINTER
 from function_script.engines.gotemplate.values import go_kind, to_narrow, to_wide
 
 FUNCTIONS: Final = FunctionTable()
@@ -218,8 +217,6 @@ def url_join(parts: dict[str, object]) -> str:
 
 def _part(parts: dict[str, object], key: str) -> str:
     value = parts.get(key, "")
-    if value is None:
-        raise CallError(NIL_POINTER)
     if not isinstance(value, str):
         problem = f"must be of type string, but {go_kind(value)} found"
         raise CallError(f"unable to parse {key} key, {problem}")

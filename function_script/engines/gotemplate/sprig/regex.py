@@ -23,17 +23,6 @@ FUNCTIONS: Final = FunctionTable()
 
 # This many characters take about as long as a step.
 _CHARACTERS_PER_STEP: Final = 64
-# Go's descriptions of bad patterns.
-_CAUSES: Final[Mapping[str, str]] = {
-    Cause.BRACKET_MISSING: "missing closing ]",
-    Cause.PARENTHESIS_MISSING: "missing closing )",
-    Cause.PERL_OPERATOR: "invalid or unsupported Perl syntax",
-    Cause.GROUP_NAME: "invalid named capture",
-    Cause.REPETITION_OF_NOTHING: "missing argument to repetition operator",
-    Cause.REPETITION_REPEATED: "invalid nested repetition operator",
-    Cause.REPETITION_SIZE: "invalid repeat count",
-    Cause.BACKSLASH_LAST: "trailing backslash at end of expression",
-}
 _CODES: Final[Mapping[str, Code]] = {
     Cause.BRACKET_MISSING: Code.PATTERN_WITHOUT_BRACKET,
     Cause.PARENTHESIS_MISSING: Code.PATTERN_WITHOUT_PARENTHESIS,
@@ -54,8 +43,7 @@ def _compile(source: str) -> Pattern:
     try:
         return compiled(values.whole(source))
     except PatternError as error:
-        cause = _CAUSES.get(error.cause, error.cause)
-        text = f"error parsing regexp: {cause}: `{error.part}`"
+        text = f"error parsing regexp: {error.cause}: `{error.part}`"
         raise CallError(text, _CODES.get(error.cause, Code.BAD_PATTERN)) from error
 
 

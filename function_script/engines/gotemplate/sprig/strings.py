@@ -172,21 +172,10 @@ def truncate(count: int, text: str) -> str:
 def substring(start: int, end: int, text: str) -> str:
     """The characters from START up to END."""
     length = values.byte_length(text)
-    if start < 0:
-        if end < 0:
-            raise _out_of_range(f"[:{end}]")
-        if end > length:
-            raise _out_of_range(f"[:{end}] with length {length}")
-        return _slice(text, 0, end)
-    if end < 0 or end > length:
-        end = length
-    if start > end:
-        raise _out_of_range(f"[{start}:{end}]")
-    return _slice(text, start, end)
-
-
-def _out_of_range(what: str) -> CallError:
-    return CallError(f"runtime error: slice bounds out of range {what}")
+    first, last = max(start, 0), end if start < 0 or 0 <= end <= length else length
+    if not first <= last <= length:
+        raise CallError(f"from {start} to {end} is no part of a text of {length} bytes")
+    return _slice(text, first, last)
 
 
 def _slice(text: str, start: int, end: int) -> str:

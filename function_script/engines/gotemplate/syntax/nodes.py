@@ -31,11 +31,17 @@ class Identifier(SyntaxNode):
 
 
 class Variable(SyntaxNode):
-    """``$x.a.b``; the first name keeps its dollar."""
+    """``$x.a.b``; the first name keeps its dollar.
 
-    def __init__(self, position: int, names: tuple[str, ...]) -> None:
+    ``declaration`` is that which a use refers to, and that of an outer block which another hides.
+    """
+
+    def __init__(
+        self, position: int, names: tuple[str, ...], declaration: Variable | None = None
+    ) -> None:
         self.position = position
         self.names = names
+        self.declaration = declaration
 
 
 class Dot(SyntaxNode):

@@ -105,7 +105,12 @@ class _Parser:
         self.assigned: set[str] = set()
         # The next token. The last one, `eof` or `error`, is never consumed.
         self.index = 0
-        self.variables = ["$"]
+        self.variables = [nodes.Variable(0, ("$",))]
+        # Go accepts variables that no use can refer to: those of a body, in the else behind it;
+        # those of a pipeline, in their own value; and those that are only assigned.
+        self.hidden: set[nodes.Variable] = set()
+        # The number of variables that the open block has from those around it.
+        self.outer_count = 0
         self.nesting = 0
         self.ranges = 0
         # Tokens of the open blocks, outermost first.
@@ -188,7 +193,7 @@ class _Parser:
     def named_body(self, context: str) -> list[nodes.Node]:
         """Parse the body of a named template: outer variables and loops are invisible."""
         variables, ranges = self.variables, self.ranges
-        self.variables, self.ranges = ["$"], 0
+        self.variables, self.ranges = self.variables[:1], 0
         body, end = self.item_list()
         if end.keyword != "end":
             text = f"unexpected {{{{{end.keyword}}}}} in {context}"
@@ -210,10 +215,14 @@ class _Parser:
         if self.nesting > _MAX_NESTING:
             raise ParseError(f"blocks are nested more than {_MAX_NESTING} deep")
         body: list[nodes.Node] = []
+        start, before = len(self.variables), self.outer_count
+        self.outer_count = start
         while self.kinds[self.index] != "eof":
             node = self.text_or_action()
             if isinstance(node, End):
                 self.nesting -= 1
+                self.outer_count = before
+                self.hidden.update(self.variables[start:])
                 return body, node
             body.append(node)
         raise self.unclosed()
@@ -355,6 +364,7 @@ class _Parser:
         assigns = False
         if self.kinds[self.index] == "variable":
             declared, assigns = self.declarations(context)
+        self.hidden.update(declared)
         commands: list[nodes.Command] = []
         while True:
             kind = self.kinds[self.index]
@@ -363,6 +373,9 @@ class _Parser:
             if kind not in _OPERANDS:
                 raise self.unexpected(context)
             commands.append(self.command())
+        # An assignment declares nothing.
+        if not assigns:
+            self.hidden.difference_update(declared)
         self.index += 1
         if not commands:
             raise ParseError(f"missing value for {context}", code=Code.VALUE_MISSING)
@@ -383,8 +396,10 @@ class _Parser:
                 break
             self.index = index + 2
             name = self.texts[index]
-            self.variables.append(name)
-            declared.append(nodes.Variable(self.positions[index], (name,)))
+            hidden = self.find_declaration(name, self.outer_count)
+            variable = nodes.Variable(self.positions[index], (name,), hidden)
+            declared.append(variable)
+            self.variables.append(variable)
             if not is_comma:
                 assigns = following == "assign"
                 if assigns:
@@ -438,14 +453,22 @@ class _Parser:
         index = self.index
         self.index = index + 1
         name = self.texts[index]
-        if name not in self.variables:
+        if all(variable.names[0] != name for variable in self.variables):
             self.report(f"undefined variable {quote(name)}", index, Code.VARIABLE_UNDEFINED)
             # Each variable is reported once.
-            self.variables.append(name)
+            self.variables.append(nodes.Variable(self.positions[index], (name,)))
+        declaration = self.find_declaration(name, len(self.variables))
         if not self.is_followed_by_field():
-            return nodes.Variable(self.positions[index], (name,))
+            return nodes.Variable(self.positions[index], (name,), declaration)
         # Go's position of a chain is that of the first field behind the variable.
-        return nodes.Variable(self.ahead, (name, *self.field_names()))
+        return nodes.Variable(self.ahead, (name, *self.field_names()), declaration)
+
+    def find_declaration(self, name: str, count: int) -> nodes.Variable | None:
+        """Return the last declaration of a variable among the first ``count`` ones."""
+        for variable in reversed(self.variables[:count]):
+            if variable.names[0] == name and variable not in self.hidden:
+                return variable
+        return None
 
     def is_followed_by_field(self) -> bool:
         """Report whether the next token is a field of what is in front of it."""

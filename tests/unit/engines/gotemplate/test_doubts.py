@@ -9,6 +9,9 @@ from function_script.texts.source import Source
 DOUBTFUL = [
     ("{{ $x := 1 }}{{ if .a }}{{ $x := 2 }}{{ end }}{{ $x }}", 28, "$x is another variable here"),
     ("{{ $x := 1 }}", 4, "$x is set and never read"),
+    ("{{ $x := 1 }}{{ $x = 2 }}", 4, "$x is set and never read"),
+    ("{{ $x := 1 }}{{ range $i, $x = .a }}a{{ end }}", 4, "$x is set and never read"),
+    ("{{ $x := 1 }}{{ if .a }}{{ $x := 2 }}b{{ else }}{{ $x }}{{ end }}", 28, "$x is another"),
     ("{{ $x := 1 }}{{ $x := 2 }}{{ $x }}", 4, "$x is set and never read"),
     ('{{ default .x "a" }}', 4, 'default gives "a" every time'),
     ('{{ "a" | default .x }}', 10, 'default gives "a" every time'),
@@ -24,6 +27,8 @@ CLEAR = [
     '{{ $_ := set . "a" 1 }}',
     '{{ $y := set . "a" 1 }}',
     "{{ with $y := .a }}b{{ end }}",
+    "{{ $x := 1 }}{{ range $i, $x = .a }}a{{ end }}{{ $x }}",
+    "{{ with $x := .a }}{{ $x := .b }}{{ $x }}{{ end }}",
     "{{ range $i, $v := .xs }}a{{ end }}",
     "{{ $x := 1 }}{{ if .a }}{{ $x := add $x 1 }}{{ $x }}{{ end }}",
     '{{ default "a" .x }}',

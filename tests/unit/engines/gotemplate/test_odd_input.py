@@ -12,7 +12,7 @@ DIGITS = '{{ $x := fromYaml (print "a: " (repeat 4301 "1")) }}{{ len $x.a }}'
 DATE = "{{ $date := now }}{{ $date.AddDate %s }}"
 ODD = [
     pytest.param(DIGITS, "a document must be an object, not an integer", id="digits"),
-    pytest.param(r'{{ fromYaml "\xff" }}', "yaml: invalid leading UTF-8 octet", id="not UTF-8"),
+    pytest.param(r'{{ fromYaml "\xff" }}', "yaml: the text is not UTF-8", id="not UTF-8"),
     pytest.param('{{ include "" 1 }}', 'no template "" associated with template', id="no name"),
     pytest.param(DATE % "-9223372036854775808 0 0", "the year is out of range", id="years"),
     pytest.param(DATE % "0 9223372036854775807 0", "the year is out of range", id="months"),
@@ -54,18 +54,9 @@ def test_odd_directory_is_an_error_of_the_template(
     assert "internal error" not in text
 
 
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        (b"\xff", "invalid leading UTF-8 octet"),
-        (b"a: b\nc: \xff\n", "invalid leading UTF-8 octet"),
-        (b"\xc3a", "invalid trailing UTF-8 octet"),
-        (b"a: \xe2\x82", "incomplete UTF-8 octet sequence"),
-    ],
-)
-def test_invalid_utf8_is_refused_in_the_words_of_go(data: bytes, words: str) -> None:
-    """The words are those of gopkg.in/yaml.v3."""
-    with pytest.raises(CallError, match=f"yaml: {words}"):
+@pytest.mark.parametrize("data", [b"\xff", b"a: b\nc: \xff\n", b"\xc3a", b"a: \xe2\x82"], ids=str)
+def test_invalid_utf8_is_refused(data: bytes) -> None:
+    with pytest.raises(CallError, match="yaml: the text is not UTF-8"):
         yaml.from_yaml(Limits(), data.decode("utf-8", "surrogateescape"))
 
 

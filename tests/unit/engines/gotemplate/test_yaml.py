@@ -20,10 +20,10 @@ WRITTEN = [
     ("list-of-maps", [{"a": 1, "b": [1]}, {"c": 2}], "- a: 1\n  b:\n    - 1\n- c: 2\n"),
     ("natural-order", {"a10": 1, "a9": 2, "9": 3, "10": 4, "B": 5, "_": 6},
      '_: 6\n"9": 3\n"10": 4\nB: 5\na9: 2\na10: 1\n'),
-    ("order-of-other-digits", {"a10": 5, "a01": 4, "a0³": 3, "a0²": 2, "a٣": 1, "a٢": 0, "a1x": 6},
-     "a0²: 2\na0³: 3\na1x: 6\na01: 4\na10: 5\na٢: 0\na٣: 1\n"),
-    ("order-of-overflows", {"a1": 2, "a9223372036854775808": 1, "a18446744073709551617": 3},
-     "a9223372036854775808: 1\na1: 2\na18446744073709551617: 3\n"),
+    ("order-of-zeros", {"a10": 5, "a01": 4, "a0³": 3, "a0²": 2, "a1x": 6},
+     "a0²: 2\na0³: 3\na1x: 6\na01: 4\na10: 5\n"),
+    ("order-of-many-digits", {"a1": 2, "a18446744073709551617": 3, "a9223372036854775808": 1},
+     "a1: 2\na9223372036854775808: 1\na18446744073709551617: 3\n"),
     ("dots", [".5", ".5 ", ".٣"], "- \".5\"\n- '.5 '\n- .٣\n"),
     ("words", ["yes", "n", "null", "~"], '- "yes"\n- "n"\n- "null"\n- "~"\n'),
     ("numbers", ["1", "0x1", "1e3", "12:30", "2020-01-01", ".inf"],
@@ -32,10 +32,10 @@ WRITTEN = [
      "- a b\n- a:b\n- a#b\n- -x\n- ?x\n- it's\n- /etc\n- +\n- 1.2.3\n"),
     ("single-quotes", ["a: b", "a #b", "- a", "{a}", " a", "a:", "*", "#", "'", "---"],
      "- 'a: b'\n- 'a #b'\n- '- a'\n- '{a}'\n- ' a'\n- 'a:'\n- '*'\n- '#'\n- ''''\n- '---'\n"),
-    ("double-quotes", ["a\tb", "\x01", "😀", "a \u2028b"],
-     '- "a\\tb"\n- "\\x01"\n- "\\U0001F600"\n- "a \\Lb"\n'),
+    ("double-quotes", ["a\tb", "\x01", "😀", "\ufeffa"],
+     '- "a\\tb"\n- "\\x01"\n- "\\U0001F600"\n- "\\uFEFFa"\n'),
     ("separators", {"a": "x\u2028y", "b": "\u2029x\ny\u2029z", "c\u2028": "x \u2028"},
-     "a: 'x\u2028    y'\nb: |4-\u2029    x\n    y\u2029    z\n? 'c\u2028'\n: \"x \\L\"\n"),
+     'a: "x\\Ly"\nb: "\\Px\\ny\\Pz"\n"c\\L": "x \\L"\n'),
     ("blocks", {"a": "x\ny", "b": "x\ny\n", "c": "x\n\n"},
      "a: |-\n    x\n    y\nb: |\n    x\n    y\nc: |+\n    x\n\n"),
     ("no-blocks", {"d": " x\ny", "e": ["x\ny"], "f": "x \ny"},
@@ -53,9 +53,9 @@ def test_values_are_written_as_by_yaml_v3(value: object, text: str) -> None:
     assert to_yaml(value) == text
 
 
-def test_keys_with_thousands_of_digits_are_in_the_order_of_overflowed_integers() -> None:
+def test_keys_with_thousands_of_digits_are_in_order() -> None:
     keys = [f"a{digit * 5_000}" for digit in "12"]
-    assert to_yaml(dict.fromkeys(keys)).startswith("? a2")
+    assert to_yaml(dict.fromkeys(keys)).startswith("? a1")
 
 
 READ = [
