@@ -95,6 +95,12 @@ METHODS: Final[Mapping[str, Mapping[str, Method]]] = {
         "GreaterThanEqual": _method(lambda left, right: left.compare(right) >= 0, _VERSION),
         "LessThan": _method(lambda left, right: left.compare(right) < 0, _VERSION),
         "LessThanEqual": _method(lambda left, right: left.compare(right) <= 0, _VERSION),
+        "IncMajor": _method(lambda version: version.release(version.numbers[0] + 1)),
+        "IncMinor": _method(lambda it: it.release(it.numbers[0], it.numbers[1] + 1)),
+        # The next patch of a pre-release is its release.
+        "IncPatch": _method(
+            lambda it: it.release(*it.numbers[:2], it.numbers[2] + (0 if it.pre else 1))
+        ),
         "Major": _method(lambda version: values.Uint64(version.numbers[0])),
         "Metadata": _method(lambda version: version.metadata),
         "Minor": _method(lambda version: values.Uint64(version.numbers[1])),

@@ -75,6 +75,12 @@ class Version(Struct):
         mine, others = self.precedence(), other.precedence()
         return Int((mine > others) - (mine < others))
 
+    def release(self, major: int, minor: int = 0, patch: int = 0) -> Version:
+        """Return a release with other numbers, and with the ``v`` of this version."""
+        release = Version((major, minor, patch))
+        release.original = self.original[: self.original.startswith("v")] + release.text()
+        return release
+
 
 def precedence(pre: str) -> tuple[object, ...]:
     """Return the sort key of a pre-release: part by part, numbers before words."""
