@@ -1,6 +1,7 @@
 """Find and rewrite the places of a checkout that repeat a name of texts/release.py."""
 
 import itertools
+import os
 import re
 import runpy
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ _PATH: Final = r"(?P<path>(?:[a-z0-9_-]+/)*function-script)"
 _PACKAGE: Final = re.compile(
     rf"(?P<verb>push )?(?<![\w./@-]){_HOST}/{_PATH}(?P<tag>:v[\w.-]+)?(?![\w/.-]*[\w/-])"
 )
+# The host before it is slow to look for in every line.
+_WITH_PACKAGE: Final = re.compile(r"^.*/function-script.*", re.MULTILINE)
 _CONSTRAINT: Final = re.compile(r'(function-script(?:\n +version:)? "?>=v)(\d[\w.-]*)')
 _IMAGE: Final = re.compile(r"(?<=^ARG VERSION=)\S+", re.MULTILINE)
 _SOURCE: Final = re.compile(
@@ -44,7 +47,7 @@ class Names:
 
     def rewrite(self, text: str) -> str:
         """Return the text with each of the names as it is in this checkout."""
-        text = _PACKAGE.sub(self._reference, text)
+        text = _WITH_PACKAGE.sub(lambda line: _PACKAGE.sub(self._reference, line[0]), text)
         text = _CONSTRAINT.sub(lambda match: match[1] + self.version, text)
         text = _IMAGE.sub(self.version, text)
         return _SOURCE.sub(self.source, text)
@@ -90,14 +93,22 @@ def names(root: Path = ROOT) -> Names:
 
 def texts(root: Path = ROOT, *, with_tests: bool = False) -> Iterator[tuple[str, str]]:
     """Yield each text file of a checkout, by its path: no caches, and tests on demand."""
-    for path in sorted(root.rglob("*")):
-        parts = path.relative_to(root).parts
-        hidden = [part for part in parts if part.startswith(".") and part not in {".ci", ".github"}]
-        generated = [part for part in parts if part in _GENERATED or part.endswith(".egg-info")]
-        if hidden or generated or path.suffix in _BINARY or path.is_symlink() or not path.is_file():
-            continue
-        if with_tests or parts[0] != "tests":
-            yield "/".join(parts), path.read_text("utf-8", "surrogateescape")
+    # What is left out is not entered either: environments and caches have many more files.
+    for folder, folders, files in os.walk(root):
+        parts = Path(folder).relative_to(root).parts
+        left_out = _GENERATED if parts or with_tests else _GENERATED | {"tests"}
+        folders[:] = [
+            name
+            for name in folders
+            if name not in left_out
+            and not name.endswith(".egg-info")
+            and (not name.startswith(".") or name in {".ci", ".github"})
+        ]
+        for name in files:
+            path = Path(folder, name)
+            is_left_out = name.startswith(".") or path.suffix in _BINARY
+            if not is_left_out and path.is_file() and not path.is_symlink():
+                yield "/".join((*parts, name)), path.read_text("utf-8", "surrogateescape")
 
 
 def differing(root: Path = ROOT) -> dict[str, str]:
