@@ -15,7 +15,10 @@ from pathlib import Path
 
 import pytest
 from hostile.jinja_attacks import ATTACKS, Attack
+from hostile.jinja_worker import STEPS
 from support.timing import stretched
+
+from function_script.request.limits import Limits
 
 HERE = Path(__file__).parent
 CORPUS = HERE.parents[1].parent / "shared" / "corpus" / "jinja" / "attacks.jsonl"
@@ -55,10 +58,19 @@ class Worker:
             stdout=subprocess.PIPE,
             text=True,
         )
+        self.answers: dict[str, dict[str, object]] = {}
         self.first_peak_kib = self.render("{{ 1 }}")["peak_kib"]
 
     def render(self, template: str) -> dict[str, object]:
-        """Return the outcome of the template; kill a process that takes too long."""
+        """Return the outcome of the template; kill a process that takes too long.
+
+        The corpus has some templates of ours: each is rendered once.
+        """
+        if template not in self.answers:
+            self.answers[template] = self._render(template)
+        return self.answers[template]
+
+    def _render(self, template: str) -> dict[str, object]:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(json.dumps(template) + "\n")
@@ -93,7 +105,9 @@ def _attack(workers: list[Worker], template: str) -> dict[str, object]:
     worker = workers[-1]
     answer = worker.render(template)
     assert answer["is_data_unchanged"]
-    assert float(str(answer["seconds"])) <= stretched(MAX_SECONDS)
+    # What the steps end may take their share of the time.
+    share = STEPS / Limits().steps if "steps used" in str(answer["message"]) else 1.0
+    assert float(str(answer["seconds"])) <= stretched(MAX_SECONDS * share)
     growth = int(str(answer["peak_kib"])) - int(str(worker.first_peak_kib))
     assert growth <= MAX_GROWTH_KIB
     return answer
