@@ -23,6 +23,8 @@ _DEFAULT_SCOPE: Final = {
     "apiextensions.crossplane.io/v1": LEGACY,
     "apiextensions.crossplane.io/v2": NAMESPACED,
 }
+VERSIONS: Final = tuple(_DEFAULT_SCOPE)
+"""The apiVersions of XRDs."""
 # Names of XRs and claims become label values, which have this limit.
 _MAX_NAME: Final = 63
 # The keywords of an author's spec and status that Crossplane keeps, besides their fields.

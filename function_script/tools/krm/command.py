@@ -158,13 +158,11 @@ class _Run:
         others = [item.manifest for item in composite.others]
         shared = self._options.shared
         earlier = composite.composed if self._function.is_step else {}
-        api_version, kind = objects.api_version_and_kind(xr)
-        type_ = (manifests.group(api_version), kind)
         xrds = (
             manifest
             for manifest in others
             if manifest.get("kind") == "CompositeResourceDefinition"
-            and type_ == manifests.defined_type(manifest)
+            and manifests.defined_type(manifest) == _key(xr)[:2]
         )
         return RenderInputs(
             xr=xr,

@@ -328,13 +328,10 @@ def _to_case(inputs: render.RenderInputs, functions: Sequence[Object], expectati
 
 def _expect_outcome(outcome: Object) -> Object:
     """Return the expectation of the same resources with the same readiness."""
-    resources = outcome["resources"]
-    by_name = objects.deep_copy(resources) if isinstance(resources, dict) else {}
-    for manifest in by_name.values() if isinstance(by_name, dict) else ():
-        metadata = manifest.get("metadata") if isinstance(manifest, dict) else None
-        if isinstance(metadata, dict):
-            # The owner is always the XR, and its uid is generated.
-            metadata.pop("ownerReferences", None)
+    by_name = manifests.copy(manifests.object_at(outcome, "resources"))
+    for name in by_name:
+        # The owner is always the XR, and its uid is generated.
+        manifests.object_at(by_name, name, "metadata").pop("ownerReferences", None)
     return {"resources": by_name, "ready": outcome["ready"]}
 
 
@@ -353,8 +350,7 @@ def _build_graph(
     resources = {
         manifests.resource_name(composed[name]) or name: composed[name] for name in composed
     }
-    ready = objects.find_path(outcome, ("ready",))
-    is_ready = ready if isinstance(ready, dict) else {}
+    is_ready = manifests.object_at(outcome, "ready")
     state = "ready" if comparison.is_ready(outcome) else "unready"
     root = _node(_XR_ID, manifests.name(result.file), result.file, state)
     nodes: list[Value] = [root]

@@ -72,7 +72,7 @@ def reconcile(
         state.composite.connection_details.update(_find_details(xr.manifest, source))
     for name, manifest in observed.items():
         state.resources[name].connection_details.update(_find_details(manifest, source))
-    start = messages.start(inputs.context, messages.state(inputs.desired))
+    start = messages.make_start(inputs.context, messages.state(inputs.desired))
     outcome = pipeline.run(pipeline_steps, state, start, source, runner)
     is_failed = outcome.failure is not None
     result = failed(xr, outcome) if is_failed else compose(xr, observed, outcome)

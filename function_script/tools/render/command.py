@@ -57,12 +57,8 @@ def render_composition(paths: loading.RenderPaths, options: Options, pool: Pool)
     origin = _open(paths.composition, "a Composition", paths)
     composition = origin.document
     xr = loading.load_one(paths.xr, "an XR", paths.project)
-
-    def report(problem: Diagnostic, severity: str) -> None:
-        if severity == "error" or not options.rendering.is_quiet:
-            options.report(problem, severity)
-
-    if not options.rendering.is_quiet:
+    is_quiet = options.rendering.is_quiet
+    if not is_quiet:
         for note in find_clock_reads(composition, xr.value):
             options.rendering.print(f"note: {note}")
     if revision := find_other_revision(composition.value, xr.value):
@@ -70,12 +66,12 @@ def render_composition(paths: loading.RenderPaths, options: Options, pool: Pool)
     notes: list[str] = []
     inputs = loading.load_inputs(paths, composition, xr, notes)
     if not options.skips_xr_validation:
-        inputs = replace(inputs, report=report)
+        inputs = replace(inputs, report=(lambda *_: None) if is_quiet else options.report)
     origin = replace(origin, locate_xr=lambda problem: author_positions.locate(problem, xr))
     with origin.map_errors():
         index = _load_functions(steps.parse(inputs.composition), paths, options)
     rendering = Renderer(pool, index, options.rendering).render(inputs, origin)
-    if not options.rendering.is_quiet:
+    if not is_quiet:
         _print_problems(rendering, inputs, options, notes)
     printed = output.documents(rendering.result, options.output)
     return blame.Blame(rendering=rendering, documents=printed, xr=xr)

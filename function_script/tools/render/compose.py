@@ -155,18 +155,12 @@ def _own(manifest: Object, name: str, xr: Xr) -> None:
         "controller": True,
         "blockOwnerDeletion": True,
     }
-    owners: list[Value] = [*manifests.objects_at(manifest, "metadata", "ownerReferences")]
-    own_index = next(
-        (
-            index
-            for index, item in enumerate(owners)
-            if isinstance(item, dict) and item.get("uid") == xr.uid
-        ),
-        len(owners),
-    )
+    owners = manifests.objects_at(manifest, "metadata", "ownerReferences")
+    uids = [owner.get("uid") for owner in owners]
+    own_index = uids.index(xr.uid) if xr.uid in uids else len(uids)
     # A reference to the XR keeps its place in the list, as in crossplane-runtime.
     owners[own_index : own_index + 1] = [reference]
-    manifests.make_object(manifest, "metadata")["ownerReferences"] = owners
+    manifests.make_object(manifest, "metadata")["ownerReferences"] = [*owners]
 
 
 def _set_name(manifest: Object, name: str, xr: Xr) -> None:

@@ -177,18 +177,15 @@ def _choose(step: Step, index: FunctionIndex) -> Choice:
 def _describe(step: Step, index: FunctionIndex) -> FunctionReference:
     """Return what FUNCTIONS and the command line say of a step's function."""
     manifest = _find_manifest(step, index.manifests or ())
-    chosen = index.options.annotations
     if manifest is None:
         # Newer versions of Crossplane take a package in place of a name.
         package = step.function if "/" in step.function else ""
-        return FunctionReference(step=step, package=package, annotations=chosen)
-    own = manifests.texts_at(manifest, "metadata", "annotations")
+        return FunctionReference(step=step, options=index.options, package=package)
     return FunctionReference(
         step=step,
+        options=index.options,
         package=manifests.text_at(manifest, "spec", "package"),
-        annotations={**own, **chosen},
-        chosen_annotations=chosen,
-        allows_addresses=index.options.allows_addresses,
+        own=manifests.texts_at(manifest, "metadata", "annotations"),
     )
 
 

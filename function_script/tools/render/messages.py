@@ -54,7 +54,7 @@ def state(composed: Mapping[str, Object], xr: Object | None = None) -> fnv1.Stat
     return message
 
 
-def start(context: Object, desired: fnv1.State) -> fnv1.RunFunctionResponse:
+def make_start(context: Object, desired: fnv1.State) -> fnv1.RunFunctionResponse:
     """Build what the first step of a pipeline gets, as the response of a step before it."""
     response = fnv1.RunFunctionResponse(desired=desired)
     write_struct(response.context, context, "the context")

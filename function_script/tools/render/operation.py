@@ -79,7 +79,7 @@ def reconcile(
         return OperationResult(operation=operation)
     _mark(operation, _RUNNING, _VALID)
     source = RequirementSource.build(inputs, [operation])
-    start = messages.start(inputs.context, fnv1.State())
+    start = messages.make_start(inputs.context, fnv1.State())
     outcome = pipeline.run(pipeline_steps, None, start, source, runner)
     return (_complete if outcome.failure is None else _fail)(operation, outcome)
 

@@ -22,8 +22,6 @@ _PAUSED: Final = "crossplane.io/paused"
 _REQUESTED: Final = "crossplane.io/reconcile-requested-at"
 _ARGUMENTS: Final = "the order of arguments is XR COMPOSITION FUNCTIONS"
 _HANDLED: Final = ("status", "lastHandledReconcileAt")
-_V1: Final = "apiextensions.crossplane.io/v1"
-_V2: Final = "apiextensions.crossplane.io/v2"
 # The namespace that kubectl uses if none is set.
 _NAMESPACE: Final = "default"
 _RESERVED: Final = ("kubernetes.io", "k8s.io")
@@ -228,11 +226,10 @@ def _ownership_problems(xr: Xr, manifest: Object) -> list[tuple[str, str]]:
 
 def check_match(xrd: Object, xr: Object) -> None:
     """Raise InputError for an object that is no XRD, XrError if it does not define the XR."""
-    version = manifests.text_at(xrd, "apiVersion")
-    if manifests.text_at(xrd, "kind") != "CompositeResourceDefinition" or version not in {_V1, _V2}:
+    if not xrds.is_xrd(xrd):
         raise InputError.of(
             f"cannot use {manifests.describe(xrd)} as XRD: "
-            f"it must be a CompositeResourceDefinition of {_V1} or {_V2}"
+            f"it must be a CompositeResourceDefinition of {' or '.join(xrds.VERSIONS)}"
         )
     definition = manifests.defined_type(xrd)
     api_version, kind = objects.api_version_and_kind(xr)

@@ -30,66 +30,6 @@ _Text = TypeVar("_Text", bound=str)
 _PUBLISHERS: Final = ("crossplane-contrib-", "upbound-")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionReference:
-    """The function of a step, with the facts that decide how it runs.
-
-    ``package`` is ``spec.package`` of its Function, or "" if no file names it. ``annotations`` are
-    those of the Function, with those of the command line. ``is_explicit``: the command line selects
-    its runtime. ``chosen_annotations`` are those of the command line alone; with
-    ``allows_addresses`` it allows addresses in all of them.
-    """
-
-    step: Step
-    package: str = ""
-    annotations: Mapping[str, str] = field(default_factory=dict)
-    is_explicit: bool = False
-    chosen_annotations: Mapping[str, str] = field(default_factory=dict)
-    allows_addresses: bool = False
-
-    @property
-    def name(self) -> str:
-        """Return the name by which the step calls the function."""
-        return self.step.function
-
-    def check_address(self, key: str, address: str) -> None:
-        """Raise InputError for an address by annotation ``key`` that only a file names.
-
-        Requests may have secrets. Addresses of this machine's loopback need no permission.
-        """
-        is_chosen = self.allows_addresses or key in self.chosen_annotations
-        if not (is_chosen or _LOOPBACK.fullmatch(address)):
-            raise InputError.of(
-                f'a file names the address "{address}", which would get the request',
-                hint="--allow-addresses allows it",
-            )
-
-    def choose(self, key: str, allowed: Sequence[_Text]) -> _Text:
-        """Return an annotation that is one of ``allowed``, whose first is the default.
-
-        Raises InputError for any other.
-        """
-        value = self.annotations.get(key) or allowed[0]
-        for each in allowed:
-            if each == value:
-                return each
-        texts = ", ".join(allowed)
-        raise InputError.of(f'invalid annotation {key} "{value}": must be one of {texts}')
-
-    @property
-    def repository(self) -> str:
-        """Return the last part of the package's repository.
-
-        Without a package it is the name; Crossplane's package manager puts the publisher before it.
-        """
-        if self.package:
-            return builtin.repository_name(self.package)
-        name = builtin.repository_name(self.name)
-        for publisher in _PUBLISHERS:
-            name = name.removeprefix(publisher)
-        return name
-
-
 def _print_nothing(_: str) -> None:
     """Receive what nobody shows."""
 
@@ -123,6 +63,68 @@ class Options:
         """The advice to whoever needs more time for all steps."""
         setter = f", set by {self.timeout_flag}" if self.timeout_flag else ""
         return f"all steps together have {self.timeout_seconds:g} s{setter}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionReference:
+    """The function of a step, with the facts that decide how it runs.
+
+    ``package`` is ``spec.package`` of its Function, or "" if no file names it, and ``own`` has that
+    Function's annotations. ``is_explicit``: the command line selects its runtime.
+    """
+
+    step: Step
+    options: Options
+    package: str = ""
+    own: Mapping[str, str] = field(default_factory=dict)
+    is_explicit: bool = False
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        """Return the annotations of the Function, and over them those of the command line."""
+        return {**self.own, **self.options.annotations}
+
+    @property
+    def name(self) -> str:
+        """Return the name by which the step calls the function."""
+        return self.step.function
+
+    def check_address(self, key: str, address: str) -> None:
+        """Raise InputError for an address by annotation ``key`` that only a file names.
+
+        Requests may have secrets. Addresses of this machine's loopback need no permission.
+        """
+        is_chosen = self.options.allows_addresses or key in self.options.annotations
+        if not (is_chosen or _LOOPBACK.fullmatch(address)):
+            raise InputError.of(
+                f'a file names the address "{address}", which would get the request',
+                hint="--allow-addresses allows it",
+            )
+
+    def choose(self, key: str, allowed: Sequence[_Text]) -> _Text:
+        """Return an annotation that is one of ``allowed``, whose first is the default.
+
+        Raises InputError for any other.
+        """
+        value = self.annotations.get(key) or allowed[0]
+        for each in allowed:
+            if each == value:
+                return each
+        texts = ", ".join(allowed)
+        raise InputError.of(f'invalid annotation {key} "{value}": must be one of {texts}')
+
+    @property
+    def repository(self) -> str:
+        """Return the last part of the package's repository.
+
+        Without a package it is the name; Crossplane's package manager puts the publisher before it.
+        """
+        if self.package:
+            return builtin.repository_name(self.package)
+        name = builtin.repository_name(self.name)
+        for publisher in _PUBLISHERS:
+            name = name.removeprefix(publisher)
+        return name
 
 
 class FunctionCaller:

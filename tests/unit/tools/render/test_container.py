@@ -37,8 +37,8 @@ def container(*, allows_addresses: bool = True, **annotations: str) -> Container
     function = FunctionReference(
         step=step,
         package=IMAGE,
-        annotations={PREFIX + key.replace("_", "-"): text for key, text in annotations.items()},
-        allows_addresses=allows_addresses,
+        own={PREFIX + key.replace("_", "-"): text for key, text in annotations.items()},
+        options=Options(allows_addresses=allows_addresses),
     )
     return build(function)
 

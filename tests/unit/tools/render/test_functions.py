@@ -120,6 +120,12 @@ def test_flags_win() -> None:
     assert find({"input": OURS}, index) == Skip()
 
 
+def test_address_of_the_command_line_is_called_for_a_function_that_no_file_has() -> None:
+    """It is nobody else's choice, wherever it is."""
+    annotations = {"render.crossplane.io/runtime-development-target": "example.org:9443"}
+    assert find({}, make_index([], annotations=annotations)) == Remote(address="example.org:9443")
+
+
 REVISION: Object = {
     "functionRef": {"name": "function-other"},
     "functionRevisionRef": {"name": "function-other-4f1a"},
