@@ -46,20 +46,17 @@ def _int_or_string(
     validator: _Validator, _flag: object, value: Value, _schema: Object
 ) -> Iterator[ValidationError]:
     if not isinstance(value, str) and not validator.is_type(value, "integer"):
-        yield ValidationError("", validator_value=["integer", "string"])
+        yield ValidationError("")
 
 
 def _all_of(
     validator: _Validator, parts: list[Object], value: Value, _schema: Object
 ) -> Iterator[ValidationError]:
-    """Yield the errors of all parts, then one whose value is the number of matching parts."""
-    matches = 0
-    for part in parts:
-        errors = list(validator.descend(value, part))
-        matches += not errors
-        yield from errors
-    if matches < len(parts):
-        yield ValidationError("", validator_value=matches)
+    """Yield the errors of all parts, then one for them all."""
+    errors = [error for part in parts for error in validator.descend(value, part)]
+    yield from errors
+    if errors:
+        yield ValidationError("")
 
 
 def _any_of(

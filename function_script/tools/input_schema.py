@@ -50,8 +50,7 @@ _DESCRIPTIONS: Final = {
 class Violation:
     """One keyword of a schema that a value violates.
 
-    ``path`` leads to the value, ``expected`` is the keyword's own value. For `allOf`, ``expected``
-    is the number of parts that the value matches.
+    ``path`` leads to the value, ``expected`` is the keyword's own value.
     """
 
     path: str
