@@ -13,6 +13,22 @@ from function_script.request.values import Object, Value
 from function_script.tools import structural_schema
 from function_script.tools.validate import formats
 
+# The keywords of our CRDs, in the order in which the API server checks them.
+_KEYWORDS: Final = (
+    *(
+        "type",
+        structural_schema.INT_OR_STRING,
+        "anyOf",
+        "allOf",
+        "maxLength",
+        "minLength",
+        "pattern",
+        "minimum",
+    ),
+    "items",
+    *("minItems", "maxItems", "enum", "minProperties", "maxProperties", "additionalProperties"),
+    *("properties", "required"),
+)
 # Larger integers lose digits in JSON.
 _MAX_INTEGER: Final = (1 << 53) - 1
 
@@ -30,20 +46,17 @@ def _int_or_string(
     validator: _Validator, _flag: object, value: Value, _schema: Object
 ) -> Iterator[ValidationError]:
     if not isinstance(value, str) and not validator.is_type(value, "integer"):
-        yield ValidationError("", validator_value=["integer", "string"])
+        yield ValidationError("")
 
 
 def _all_of(
     validator: _Validator, parts: list[Object], value: Value, _schema: Object
 ) -> Iterator[ValidationError]:
-    """Yield the errors of all parts, then one whose value is the number of matching parts."""
-    matches = 0
-    for part in parts:
-        errors = list(validator.descend(value, part))
-        matches += not errors
-        yield from errors
-    if matches < len(parts):
-        yield ValidationError("", validator_value=matches)
+    """Yield the errors of all parts, then one for them all."""
+    errors = [error for part in parts for error in validator.descend(value, part)]
+    yield from errors
+    if errors:
+        yield ValidationError("")
 
 
 def _any_of(
@@ -74,6 +87,15 @@ def _required(
         yield from (ValidationError("", path=[name]) for name in names if name not in value)
 
 
+def _properties(
+    validator: _Validator, fields: dict[str, Object], value: Value, _schema: Object
+) -> Iterator[ValidationError]:
+    """Yield the errors of fields in the order of their names."""
+    if isinstance(value, dict):
+        for name in sorted(fields.keys() & value.keys()):
+            yield from validator.descend(value[name], fields[name], path=name)
+
+
 def _additional(
     validator: _Validator, below: Object, value: Value, schema: Object
 ) -> Iterator[ValidationError]:
@@ -82,15 +104,23 @@ def _additional(
             yield from validator.descend(value[name], below, path=name)
 
 
-CrdValidator = validators.extend(  # type: ignore[no-untyped-call] # the stubs leave it untyped
-    Draft7Validator,
-    {
-        structural_schema.INT_OR_STRING: _int_or_string,
-        "allOf": _all_of,
-        "anyOf": _any_of,
-        "pattern": _pattern,
-        "required": _required,
-        "additionalProperties": _additional,
-    },
+def _in_order(schema: Object) -> list[tuple[str, Value]]:
+    return [(keyword, schema[keyword]) for keyword in _KEYWORDS if keyword in schema]
+
+
+_CHECKS: Final[dict[str, _Validator]] = {
+    **Draft7Validator.VALIDATORS,
+    structural_schema.INT_OR_STRING: _int_or_string,
+    "allOf": _all_of,
+    "anyOf": _any_of,
+    "pattern": _pattern,
+    "properties": _properties,
+    "required": _required,
+    "additionalProperties": _additional,
+}
+CrdValidator = validators.create(
+    Draft7Validator.META_SCHEMA,
+    _CHECKS,
     type_checker=Draft7Validator.TYPE_CHECKER.redefine("integer", _is_integer),
+    applicable_validators=_in_order,  # type: ignore[arg-type] # the stubs want functions for values
 )

@@ -8,12 +8,11 @@ program is compiled: this finds mistakes that a schema cannot express.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, cast
 
 from function_script import inputs
 from function_script.documents import Document
 from function_script.request import objects
-from function_script.request.values import Object, Value
+from function_script.request.values import Object
 from function_script.texts import diagnostics
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Span
@@ -31,15 +30,6 @@ from function_script.tools.validate.catalog import Catalog, find_unknown
 from function_script.tools.validate.evaluator import Evaluator
 from function_script.tools.validate.packages import PackageSchemas
 from function_script.tools.validate.report import Report
-
-_MAX_INT64: Final = 1 << 63
-_FAULTS: Final = {
-    "minLength": "should be at least {} chars long",
-    "minItems": "should have at least {} items",
-    "minProperties": "should have at least {} properties",
-    "pattern": "should match '{}'",
-    "minimum": "should be greater than or equal to {}",
-}
 
 
 def validate(
@@ -185,7 +175,7 @@ def _check_input(
     # The API server does not validate inputs, and to the function a null field is absent.
     structural_schema.drop_nulls(value, schema)
     if schema == own:
-        problems = list(find_schema_problems(value, schema))
+        problems = find_schema_problems(value, schema)
         unevaluated: list[report.SkippedRule] = []
     else:
         # The schema is function-go-templating's, or one that an extension brought.
@@ -247,47 +237,21 @@ def _name(manifest: Object) -> str:
     )
 
 
-def find_schema_problems(value: Object, schema: Object) -> Iterator[report.Problem]:
-    """Yield what the CRD of our own does not allow, in the API server's words."""
+def find_schema_problems(value: Object, schema: Object) -> list[report.Problem]:
+    """Return what the CRD of our own does not allow, in the API server's words."""
+    problems: list[report.Problem] = []
     for violation in input_schema.find_violations(value, schema):
-        path, part, expected = violation.path, violation.value, violation.expected
-        match violation.keyword:
-            case "required":
-                yield wording.missing(path)
-            case "enum":
-                yield wording.unsupported(path, part, cast("list[Value]", expected))
-            case "maxLength":
-                yield wording.too_long(path, cast("int", expected))
-            case "maxItems" | "maxProperties":
-                yield wording.too_many(path, len(cast("Object", part)), cast("int", expected))
-            case "anyOf":
-                yield wording.whole(path, f'"{path}" must validate at least one schema (anyOf)')
-            case "allOf":
-                count = "" if expected else ". None validated"
-                yield wording.whole(path, f'"{path}" must validate all the schemas (allOf){count}')
-            case "type" | structural_schema.INT_OR_STRING:
-                yield from _type_problems(violation)
-            case keyword:
-                # Problems of lists and objects show their size in place of their value.
-                part_or_size = len(part) if isinstance(part, (list, dict)) else part
-                yield wording.invalid(path, part_or_size, _FAULTS[keyword].format(expected))
-
-
-def _type_problems(violation: input_schema.Violation) -> Iterator[report.Problem]:
-    path, value, expected = violation.path, violation.value, violation.expected
-    types = ",".join(map(str, expected)) if isinstance(expected, list) else str(expected)
-    actual = wording.type_of(value)
-    yield wording.wrong_type(path, types, actual)
-    number = cast("float", value)
-    if (
-        expected == "integer"
-        and actual == "number"
-        and not (
-            (isinstance(number, int) or number.is_integer()) and -_MAX_INT64 <= number < _MAX_INT64
-        )
-    ):
-        text = f"Checked value must be of type integer (default format) in {path}"
-        yield wording.whole(path, text)
+        path, keyword, expected = violation.path, violation.keyword, violation.expected
+        if keyword == "required":
+            worded = [wording.missing(path)]
+        elif keyword == "type" and isinstance(expected, list):
+            types = ",".join(map(str, expected))
+            worded = [wording.wrong_type(path, types, wording.type_of(violation.value))]
+        else:
+            worded = openapi.check(violation.value, {keyword: expected}, path)[0]
+        # The parts of allOf and anyOf are violations of their own.
+        problems += [each for each in worded if each not in problems]
+    return problems
 
 
 def _to_problem(field: str, text: str, hint: str | None) -> report.Problem:

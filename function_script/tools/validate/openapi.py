@@ -24,15 +24,15 @@ _WHOLE: Final = (1 << 53) - 1
 _Outcome: TypeAlias = tuple[list[Problem], int]
 
 
-def check(value: Object, schema: Object) -> tuple[list[Problem], list[SkippedRule]]:
-    """Return everything in ``value`` that ``schema`` does not allow, sorted by field.
+def check(value: Value, schema: Object, path: str = "") -> tuple[list[Problem], list[SkippedRule]]:
+    """Return everything in the ``value`` at ``path`` that ``schema`` does not allow, by field.
 
     A keyword of the schema that has a wrong type counts as absent. Behind the problems are the
     patterns that were not evaluated.
     """
     walk = _Walk()
     problems: list[Problem] = []
-    for problem in walk.find_problems(value, schema, ""):
+    for problem in walk.find_problems(value, schema, path):
         if problem not in problems:
             problems.append(problem)
     return problems, walk.unevaluated
