@@ -108,7 +108,7 @@ class Lint:
     observed_getter: re.Pattern[str] | None = None
     credentials_getter: re.Pattern[str] | None = None
 
-    def find_reads(self, _program: Program) -> Iterable[FieldAccess]:
+    def find_reads(self, _program: Program, /) -> Iterable[FieldAccess]:
         """Find the fields of the request that a program certainly reads."""
         return ()
 
@@ -116,15 +116,15 @@ class Lint:
         """Find names that never have a value, and that the compiler accepts."""
         return ()
 
-    def find_failures(self, _program: Program) -> Iterable[Diagnostic]:
+    def find_failures(self, _program: Program, /) -> Iterable[Diagnostic]:
         """Find operations that fail in every run that reaches them."""
         return ()
 
-    def find_comparisons(self, _program: Program) -> Iterable[FieldComparison]:
+    def find_comparisons(self, _program: Program, /) -> Iterable[FieldComparison]:
         """Find comparisons of fields of the request with constants."""
         return ()
 
-    def find_doubts(self, _program: Program) -> Iterable[Diagnostic]:
+    def find_doubts(self, _program: Program, /) -> Iterable[Diagnostic]:
         """Find parts that run without an error, and that nobody can mean."""
         return ()
 

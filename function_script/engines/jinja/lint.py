@@ -20,7 +20,6 @@ from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS, TESTS
 from function_script.engines.jinja.functions import NAMES
 from function_script.engines.jinja.parser import Template, parse, parse_program
-from function_script.engines.lint import FieldAccess, FieldComparison
 from function_script.engines.template_lint import QUOTED, TemplateLint
 from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic
@@ -51,6 +50,8 @@ class JinjaLint(TemplateLint):
         rf"\{{[{{%][^{{}}#]*?\bget_composed_(?:resource|connection_details)\(\s*{QUOTED}"
     )
     credentials_getter = re.compile(rf"\bget_credential_data\(\s*{QUOTED}")
+    find_reads = staticmethod(request_reads.find)
+    find_comparisons = staticmethod(request_reads.find_comparisons)
 
     def action_marks(self, _program: Program) -> Sequence[str]:
         """Return what begins an expression, a tag and a comment."""
@@ -64,10 +65,6 @@ class JinjaLint(TemplateLint):
                 for part in node.nodes:
                     text = part.data if isinstance(part, nodes.TemplateData) else "{{ }}"
                     yield tokens.line_at(whole, part.lineno), text
-
-    def find_reads(self, program: Program) -> list[FieldAccess]:
-        """Find the fields of the request that a program certainly reads."""
-        return request_reads.find(program)
 
     def find_unknown_names(self, program: Program) -> list[Diagnostic]:
         """Find names that no template of a program sets and no scope has: they have no value.
@@ -127,10 +124,6 @@ class JinjaLint(TemplateLint):
                         yield _problem(source, begin, text, message, hint)
                     case _:
                         pass
-
-    def find_comparisons(self, program: Program) -> Iterable[FieldComparison]:
-        """Find comparisons of fields of the request with constants."""
-        return request_reads.find_comparisons(program)
 
     def find_doubts(self, program: Program) -> Iterator[Diagnostic]:
         """Find parts that render without an error, and that nobody can mean."""

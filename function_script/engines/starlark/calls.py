@@ -5,7 +5,6 @@ with the one that the interpreter reports.
 """
 
 import ast
-from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from function_script.engines import habits
@@ -17,6 +16,7 @@ from function_script.engines.signatures import (
     find_wrong_types,
 )
 from function_script.engines.starlark import signatures
+from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.kinds import Kinds
 from function_script.step import conditions
 from function_script.texts import spelling
@@ -75,7 +75,7 @@ def find_predeclared(call: ast.Call, kinds: Kinds) -> Signature | None:
 
 def find_problem(call: ast.Call, signature: Signature, kinds: Kinds) -> Problem | None:
     """Return what is certainly wrong with the arguments of a call; None if nothing is."""
-    positional, keywords = _arguments(call)
+    positional, keywords = syntax.arguments_of(call)
     types = [signatures.type_of_kind(kinds.of(argument)) for argument in positional]
     type_of_name = {
         name: signatures.type_of_kind(kinds.of(argument)) for name, argument in keywords.items()
@@ -91,12 +91,14 @@ def find_problem(call: ast.Call, signature: Signature, kinds: Kinds) -> Problem 
         return _explain_type(call, signature, wrong)
     # A list or a dict that is spread may have the arguments that seem to be missing.
     is_whole = len(positional) + len(keywords) == len(call.args) + len(call.keywords)
-    return (_explain_names(call, signature) if is_whole else None) or _find_wrong_word(call)
+    return (_explain_names(call, signature) if is_whole else None) or _find_wrong_word(
+        call, signature
+    )
 
 
 def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) -> Problem:
     """Return the problem of an argument of a wrong type."""
-    positional, keywords = _arguments(call)
+    positional, keywords = syntax.arguments_of(call)
     is_position = isinstance(wrong.at, int)
     argument = positional[wrong.at] if isinstance(wrong.at, int) else keywords[wrong.at]
     text, hint = to_source(argument), f"write {signature.usage}"
@@ -124,7 +126,7 @@ def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) ->
 
 def _explain_names(call: ast.Call, signature: Signature) -> Problem | None:
     """Return the problem of arguments that are missing, too many, or of no parameter."""
-    positional, keywords = _arguments(call)
+    positional, keywords = syntax.arguments_of(call)
     text = find_wrong_names(
         signature.parameters, len(positional), keywords, is_variadic=signature.is_variadic
     )
@@ -148,28 +150,22 @@ def _explain_names(call: ast.Call, signature: Signature) -> Problem | None:
 
 def find_argument(call: ast.Call, signature: Signature, name: str) -> ast.expr | None:
     """Return the argument for a parameter; None where the call does not write it out."""
-    positional, keywords = _arguments(call)
+    positional, keywords = syntax.arguments_of(call)
     names = (parameter.name for parameter in signature.parameters)
     return dict(zip(names, positional, strict=False)).get(name) or keywords.get(name)
 
 
-def _arguments(call: ast.Call) -> tuple[list[ast.expr], Mapping[str, ast.expr]]:
-    """Return the arguments that are written out, up to one that a list spreads."""
-    spread = (at for at, each in enumerate(call.args) if isinstance(each, ast.Starred))
-    keywords = {each.arg: each.value for each in call.keywords if each.arg is not None}
-    return call.args[: next(spread, len(call.args))], keywords
-
-
-def _find_wrong_word(call: ast.Call) -> Problem | None:
+def _find_wrong_word(call: ast.Call, signature: Signature) -> Problem | None:
     """Return the reason, status or target, written out, that a response does not take."""
+    name = signature.name
     match call.func:
-        case ast.Attribute(value=ast.Name(), attr=name) if name in {*_EVENTS, "condition"}:
-            signature = signatures.methods()[name]
+        case ast.Attribute(value=ast.Name(id=owner)) if name in {*_EVENTS, "condition"}:
+            pass
         case _:
             return None
-    positional, keywords = _arguments(call)
-    names = [parameter.name for parameter in signature.parameters]
-    arguments = {**dict(zip(names, positional, strict=False)), **keywords}
+    arguments = {
+        each.name: find_argument(call, signature, each.name) for each in signature.parameters
+    }
     words = {
         key: node
         for key, node in arguments.items()
@@ -179,28 +175,23 @@ def _find_wrong_word(call: ast.Call) -> Problem | None:
     if (node := words.get("status")) and node.value not in _STATUSES:
         message = 'condition: the status must be True, False or "Unknown"'
         title = str(node.value).capitalize()
-        return Problem(
-            node, message, f'write "{title}"' if title in _STATUSES else usage, is_word=True
-        )
-    severity = words.get("message")
-    function = _SEVERITIES.get(str(severity.value)) if severity is not None else None
+        hint = f'write "{title}"' if title in _STATUSES else usage
+        return Problem(node, message, hint, is_word=True)
+    # A severity that comes first, as in other SDKs, is the name of the function here.
+    function = _SEVERITIES.get(getattr(words.get("message"), "value", ""))
     if (node := words.get("target")) and node.value not in _TARGETS:
         hint = usage
         if function is not None and "reason" in words:
-            owner, reason = to_source(call.func).rpartition(".")[0], to_source(words["reason"])
-            hint = f"write {owner}.{function}({to_source(node)}, {reason})"
-        return Problem(
-            node, f"{name}: the target must be {' or '.join(_TARGETS)}", hint, is_word=True
-        )
+            hint = f"write {owner}.{function}({to_source(node)}, {to_source(words['reason'])})"
+        message = f"{name}: the target must be {' or '.join(_TARGETS)}"
+        return Problem(node, message, hint, is_word=True)
     node = words.get("reason") if name in _EVENTS else None
     if node and node.value and not conditions.PASCAL_CASE.fullmatch(str(node.value)):
         hint = f"the message comes first, the reason second: {signature.usage}"
         if function is not None:
-            owner = to_source(call.func).rpartition(".")[0]
             hint = f"write {owner}.{function}({to_source(node)})"
-        return Problem(
-            node, f'{name}: the reason must be PascalCase, such as "NotFound"', hint, is_word=True
-        )
+        message = f'{name}: the reason must be PascalCase, such as "NotFound"'
+        return Problem(node, message, hint, is_word=True)
     return None
 
 

@@ -5,11 +5,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from function_script.engines.lint import FieldAccess, FieldComparison, Lint, Mention, ResourceKind
+from function_script.engines.lint import Lint, Mention, ResourceKind
 from function_script.engines.starlark import mistakes
 from function_script.engines.starlark.analysis import request_reads, syntax
 from function_script.request.program import Program
-from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Span
 
 # Calls that may give whole resources, with names that only a run knows.
@@ -29,21 +28,10 @@ class StarlarkLint(Lint):
     )
     random_call = re.compile(r"\b(?:stable_secret|(?P<public>stable_id))(?=\()")
 
-    def find_reads(self, program: Program) -> list[FieldAccess]:
-        """Find the fields of the request that a program certainly reads."""
-        return request_reads.find(program)
-
-    def find_failures(self, program: Program) -> Iterator[Diagnostic]:
-        """Find operations that fail in every run that reaches them."""
-        return mistakes.find_failures(program)
-
-    def find_comparisons(self, program: Program) -> Iterable[FieldComparison]:
-        """Find comparisons of fields of the request with constants, in `main`."""
-        return request_reads.find_comparisons(program)
-
-    def find_doubts(self, program: Program) -> Iterator[Diagnostic]:
-        """Find parts that run without an error, and that nobody can mean."""
-        return mistakes.find_doubts(program)
+    find_reads = staticmethod(request_reads.find)
+    find_comparisons = staticmethod(request_reads.find_comparisons)
+    find_failures = staticmethod(mistakes.find_failures)
+    find_doubts = staticmethod(mistakes.find_doubts)
 
     def find_composed_kinds(self, program: Program) -> Iterator[tuple[str, ResourceKind]]:
         """Find resources in dicts by name, and in calls of ``resource``."""
@@ -127,13 +115,10 @@ def _kind_of(node: ast.Dict) -> tuple[ast.Constant, ast.Constant] | None:
 def _resources(node: ast.AST) -> Iterator[tuple[str, ast.Dict]]:
     """Yield dicts that may be resources, by the names they have in ``node``."""
     match node:
-        case ast.Dict(keys=keys, values=values):
-            for key, value in zip(keys, values, strict=True):
-                match key, value:
-                    case ast.Constant(value=str(name)), ast.Dict() as body:
-                        yield name, body
-                    case _:
-                        pass
+        case ast.Dict():
+            for name, value in _fields(node).items():
+                if isinstance(value, ast.Dict):
+                    yield name, value
         case ast.Call(
             func=ast.Attribute(attr="resource"),
             args=[ast.Constant(value=str(name)), ast.Dict() as body, *_],
@@ -184,20 +169,12 @@ def _texts(nodes: Iterable[ast.expr | None]) -> set[str] | None:
 def _texts_of(field: str, program: Program) -> Iterator[Mention]:
     """Yield the texts of arguments and members of this name, also those in lists."""
     for node, source in syntax.walk(program):
-        values: list[ast.expr] = []
+        value = _fields(node).get(field) if isinstance(node, ast.Dict) else None
         if isinstance(node, ast.keyword) and node.arg == field:
-            values = [node.value]
-        elif isinstance(node, ast.Dict):
-            members = zip(node.keys, node.values, strict=True)
-            values = [
-                value
-                for key, value in members
-                if isinstance(key, ast.Constant) and key.value == field
-            ]
-        for value in values:
-            for text in value.elts if isinstance(value, ast.List) else [value]:
-                if isinstance(text, ast.Constant) and isinstance(text.value, str):
-                    yield Mention(text.value, source, syntax.span_of(text, source))
+            value = node.value
+        for text in value.elts if isinstance(value, ast.List) else [value]:
+            if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                yield Mention(text.value, source, syntax.span_of(text, source))
 
 
 def _object_names(node: ast.AST) -> Iterator[ast.Constant]:

@@ -7,9 +7,8 @@ failed, with the types that the interpreter has reported.
 
 import ast
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, cast
 
 from function_script.engines import habits, leftovers
@@ -25,7 +24,7 @@ from function_script.request.values import with_article
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import suggest
-from function_script.texts.source import Source, Span, excerpt, span_at
+from function_script.texts.source import Source, Span, excerpt
 
 _NO_RESULT: Final = frozenset({"append", "extend", "insert", "update", "clear", "remove"})
 _CHANGING: Final = _NO_RESULT | {"setdefault", "pop", "popitem"}
@@ -350,11 +349,11 @@ def _changes(script: _Script) -> Iterator[Finding]:
             root, depth = root.value, depth + 1
         if changed is None or not isinstance(root, ast.Name):
             continue
-        name, is_outside = root.id, root.id in constants and root.id not in _stores(function)
+        name = root.id
         if script.failure is None:
             lists = (ast.List, ast.ListComp)
             is_data = isinstance(constants.get(name), (*lists, ast.Dict, ast.DictComp))
-            if depth or not is_outside or not is_data:
+            if depth or not is_data or Bindings.of([function]).counts[name]:
                 continue
             hint = _copy_hint(name, depth, is_list=isinstance(constants[name], lists))
             message = f'a function cannot change "{name}", which is set outside of it'
@@ -403,16 +402,6 @@ def _constants(tree: ast.Module) -> Mapping[str, ast.expr]:
     }
 
 
-def _stores(function: ast.AST) -> Mapping[str, int]:
-    """Return how often a function gives a name a value."""
-    return Counter(
-        node.arg if isinstance(node, ast.arg) else node.id
-        for node in ast.walk(function)
-        if isinstance(node, ast.arg)
-        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-    )
-
-
 def _changed(node: ast.AST) -> ast.expr | None:
     """Return the value that a statement or a call changes."""
     match node:
@@ -456,7 +445,7 @@ def _locals(script: _Script) -> Iterator[Finding]:
     for function, node in _nodes_of_functions(script):
         match node:
             case ast.AugAssign(target=ast.Name(id=name) as target) if (
-                name in constants and _stores(function)[name] == 1
+                name in constants and Bindings.of([function]).counts[name] == 1
             ):
                 yield script.at(target, message.format(name), hint.format(name))
             case _:
@@ -466,12 +455,12 @@ def _locals(script: _Script) -> Iterator[Finding]:
 def _is_set_around(script: _Script, name: str) -> bool:
     """Report whether a function around the one that failed has a variable of this name."""
     # The innermost comes last in the order of the walk.
-    functions = [
-        each
+    counts = [
+        Bindings.of([each]).counts[name]
         for each in ast.walk(script.tree)
         if isinstance(each, ast.FunctionDef) and any(node is script.node for node in ast.walk(each))
     ]
-    return any(_stores(each)[name] > _stores(functions[-1])[name] for each in functions[:-1])
+    return any(count > counts[-1] for count in counts)
 
 
 @_explains("arguments", "type", "position", "items", "raised", "fail")
@@ -560,19 +549,6 @@ def _formats(script: _Script) -> Iterator[Finding]:
             yield Finding(span, f'format has no specifications such as ":{match[1]}"', hint)
 
 
-@_explains("key")
-def _numbers_as_keys(script: _Script) -> Iterator[Finding]:
-    """Find dicts with a number in brackets, as in a list, after a failure."""
-    match script.node:
-        case ast.Subscript(value=value, slice=ast.Constant(value=int(number))) if script.failure:
-            values = f"list({calls.to_source(value)}.values())[{number}]"
-            yield script.say(
-                f"{number} is no key of this dict: {values} takes a value by its place"
-            )
-        case _:
-            pass
-
-
 @_explains("compare", "operator")
 def _operands(script: _Script) -> Iterator[Finding]:
     """Find operators between values of two types that they do not take."""
@@ -636,21 +612,28 @@ def _operand_hint(operator: str, one: str, two: str, node: ast.AST) -> str | Non
             return None
 
 
-@_explains("item", "position")
-def _items(script: _Script) -> Iterator[Finding]:
-    """Find texts that are the index of a list, after a failure."""
-    match script.node:
+@_explains("item", "key", "position")
+def _subscripts(script: _Script) -> Iterator[Finding]:
+    """Find a text as the index of a list, and a number as the key of a dict, after a failure."""
+    match script.failure, script.node:
+        case Failure(code="key"), ast.Subscript(value=value, slice=ast.Constant(value=int(number))):
+            values = f"list({calls.to_source(value)}.values())[{number}]"
+            yield script.say(
+                f"{number} is no key of this dict: {values} takes a value by its place"
+            )
+        case Failure(code="key"), _:
+            pass
         # `resource["status"]["conditions"]["Ready"]`
-        case ast.Subscript(
+        case Failure(), ast.Subscript(
             value=ast.Subscript(
                 value=ast.Subscript(value=owner, slice=ast.Constant(value="status")),
                 slice=ast.Constant(value="conditions"),
             ),
             slice=ast.Constant(value=str(name)),
-        ) if script.failure is not None:
+        ):
             text = calls.to_source(owner)
             yield script.say(f'conditions are a list: get_condition({text}, "{name}")')
-        case ast.Subscript() if script.failure is not None:
+        case Failure(), ast.Subscript():
             yield script.say("an index is a number: list[0]")
         case _:
             pass
@@ -659,7 +642,7 @@ def _items(script: _Script) -> Iterator[Finding]:
 @_explains("unpack")
 def _pairs(script: _Script) -> Iterator[Finding]:
     """Find loops over keys or items that want pairs, after a failure."""
-    for node in ast.walk(script.tree) if script.failure is not None else ():
+    for node in ast.walk(script.tree):
         match node:
             case (
                 ast.For(target=ast.Tuple() as target, iter=items)
@@ -669,11 +652,8 @@ def _pairs(script: _Script) -> Iterator[Finding]:
             case _:
                 continue
         match items:
-            case (
-                ast.Call(func=ast.Attribute(attr="items"))
-                | ast.Call(func=ast.Name(id="enumerate" | "zip"))
-            ):
-                continue
+            case ast.Call(func=ast.Attribute(attr="items") | ast.Name(id="enumerate" | "zip")):
+                pass
             case _:
                 names, text = calls.to_source(target).strip("()"), calls.to_source(items)
                 yield script.say(
@@ -721,9 +701,7 @@ def _no_result(script: _Script) -> Iterator[Finding]:
     for function in script.tree.body if script.is_main else ():
         if not isinstance(function, ast.FunctionDef) or function.name != "main":
             continue
-        lines = script.source.text.split("\n")
-        offset = sum(len(line) + 1 for line in lines[: function.lineno - 1])
-        span = span_at(script.source, offset, len("def main"))
+        span = replace(syntax.span_of(function, script.source), width=len("def main"))
         nodes = [*ast.walk(function)]
         values = [node.value for node in nodes if isinstance(node, ast.Return)]
         # A function inside of main has returns of its own.

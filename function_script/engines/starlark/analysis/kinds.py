@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from function_script.engines.starlark import signatures
+from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.names import Bindings, Value
 
 _MAX_HOPS: Final = 10
@@ -187,21 +188,14 @@ class Kinds:
                         uses += 1
                     case ast.Call(func=ast.Name(id=used)) if used in names:
                         calls += 1
-                        argument = _argument(node, index, parameter)
+                        positional, named = syntax.arguments_of(node)
+                        argument = dict(enumerate(positional)).get(index, named.get(parameter))
                         if kinds.of(argument, hops) != signatures.RESPONSE:
                             return False
                     case _:
                         pass
         # A use that is no call may pass the function on to callers that nobody knows.
         return 0 < calls == uses
-
-
-def _argument(call: ast.Call, index: int, parameter: str) -> ast.expr | None:
-    """Return the argument for a parameter; None where the call does not write it out."""
-    if any(isinstance(each, ast.Starred) for each in call.args):
-        return None
-    keywords = (each.value for each in call.keywords if each.arg == parameter)
-    return call.args[index] if index < len(call.args) else next(keywords, None)
 
 
 def can_be_equal(one: str, two: str) -> bool:

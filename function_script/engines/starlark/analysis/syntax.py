@@ -5,7 +5,7 @@ An analysis trusts a tree only of a script that the interpreter has accepted.
 
 import ast
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import accumulate
 
@@ -70,6 +70,13 @@ def map_sources(program: Program, change: Callable[[Source], Source]) -> Program
     """Return a program with each of its sources changed, the modules first."""
     modules = {name: change(source) for name, source in program.modules.items()}
     return replace(program, main=change(program.main), modules=modules)
+
+
+def arguments_of(call: ast.Call) -> tuple[list[ast.expr], Mapping[str, ast.expr]]:
+    """Return the arguments that are written out, up to one that a list spreads."""
+    spread = (at for at, each in enumerate(call.args) if isinstance(each, ast.Starred))
+    keywords = {each.arg: each.value for each in call.keywords if each.arg is not None}
+    return call.args[: next(spread, len(call.args))], keywords
 
 
 def span_of(node: ast.expr | ast.stmt, source: Source) -> Span:
