@@ -8,7 +8,7 @@ from typing import Final
 
 from function_script import documents
 from function_script.request.limits import Limits
-from function_script.request.values import Value, is_encodable
+from function_script.request.values import Object, Value, is_encodable
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Source, Span, excerpt
 
@@ -121,6 +121,14 @@ def read_json(data: str | bytes) -> Value:
         raise ValueError(_TOO_DEEP)
     if _SURROGATE.search(text) and not is_encodable(value):
         raise ValueError("a string in it has half of a surrogate pair")
+    return value
+
+
+def read_object(data: str | bytes) -> Object:
+    """Read one JSON object; raises ValueError with a message for users."""
+    value = read_json(data)
+    if not isinstance(value, dict):
+        raise ValueError("it is no object")  # noqa: TRY004 - a problem of the text
     return value
 
 

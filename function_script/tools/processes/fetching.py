@@ -8,7 +8,7 @@ from typing import Final
 
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
-from function_script.tools import manifests, xpkg
+from function_script.tools import bounded, manifests, xpkg
 from function_script.tools.processes import cache
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.processes.unpacking import Unpacker
@@ -65,7 +65,7 @@ def _pull_manifest(repository: xpkg.Repository) -> bytes:
     """Pull the manifest of the reference, or of this platform if it is an index."""
     platform = cache.this_platform()
     data = repository.pull_manifest(repository.reference.version)
-    index = image_loader.read_object(data)
+    index = bounded.read_object(data)
     # The platform of an image alone is in its config, which `parse_config` compares.
     if "manifests" not in index:
         return data
@@ -84,9 +84,9 @@ def _platform_of(entry: Object) -> str:
 def _pull(
     repository: xpkg.Repository, data: bytes, image_cache: cache.ImageCache, progress: xpkg.Progress
 ) -> cache.CachedImage:
-    manifest = image_loader.read_object(data)
+    manifest = bounded.read_object(data)
     descriptor = manifests.object_at(manifest, "config")
-    config = image_loader.read_object(repository.pull_blob(descriptor, image_loader.MAX_JSON_BYTES))
+    config = bounded.read_object(repository.pull_blob(descriptor, image_loader.MAX_JSON_BYTES))
     # Nothing is fetched for an image that cannot be started.
     working_directory = cache.parse_config(config).working_directory
     descriptors = manifests.objects_at(manifest, "layers")

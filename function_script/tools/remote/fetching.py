@@ -92,11 +92,11 @@ class DiskCache:
 class Source:
     """Options of fetches: where logins come from, and what is trusted.
 
-    ``find_login`` returns the login for a reference without credentials of its step. ``cache``
+    ``find_login`` returns the login for a host, where a step has no credentials. ``cache``
     None: nothing is on disk.
     """
 
-    find_login: Callable[[RemoteReference], login.Login | None]
+    find_login: Callable[[str], login.Login | None]
     cache: DiskCache | None = None
     ca_file: Path | None = None
     plain_http: bool = False
@@ -111,7 +111,7 @@ class Source:
             raise FetchError("it is not in the cache, and --offline is set")
         try:
             if credentials is None:
-                login_for_host = self.find_login(key.reference)
+                login_for_host = self.find_login(key.reference.host)
             else:
                 login_for_host = login.of_step(credentials, key.reference.host)
         except (InputError, ValueError) as error:

@@ -47,9 +47,7 @@ def fetch(reference: RemoteReference, trust: xpkg.Trust) -> Content:
 
 
 def _read_files(repository: xpkg.Repository, digest: str) -> dict[str, bytes]:
-    manifest = bounded.read_json(repository.pull_manifest(digest))
-    if not isinstance(manifest, dict):
-        raise FetchError("its manifest is no object")
+    manifest = bounded.read_object(repository.pull_manifest(digest))
     layers = manifests.objects_at(manifest, "layers")
     if manifests.objects_at(manifest, "manifests"):
         hint = "name the digest of one of its manifests"
