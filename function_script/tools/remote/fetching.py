@@ -16,7 +16,7 @@ from function_script.request.remote.store import FetchKey
 from function_script.texts.errors import InputError
 from function_script.tools.remote import git, oci
 from function_script.tools.remote.selection import FetchError
-from function_script.tools.xpkg import Trust
+from function_script.tools.xpkg.credentials import Trust
 from function_script.tools.xpkg.transport import Patience
 
 # A fetch that failed is tried again by the server, so that each is short.

@@ -27,7 +27,8 @@ from function_script.tools.project import STDIN, Project
 from function_script.tools.remote import git, local
 from function_script.tools.remote.fetching import Source
 from function_script.tools.remote.selection import FetchError
-from function_script.tools.xpkg import Repository, images, references
+from function_script.tools.xpkg import images, references
+from function_script.tools.xpkg.registry import Repository
 
 LOCK: Final = "function-script.lock"
 _MANY: Final = "modulesFrom"
