@@ -12,7 +12,7 @@ from function_script.texts.errors import InputError
 from function_script.tools.project import Project
 
 if TYPE_CHECKING:
-    from function_script.tools.xpkg import Trust
+    from function_script.tools.xpkg.credentials import Trust
 
 _META: Final = "crossplane.yaml"
 _INPUT_CRDS: Final = Path("input_crds")
@@ -66,9 +66,9 @@ _CA_FILE: Final = options.flag(
 
 
 def _trust(flags: _RegistryFlags) -> Trust:
-    from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
+    from function_script.tools.xpkg import credentials  # noqa: PLC0415 - slow to import
 
-    return xpkg.Trust(
+    return credentials.Trust(
         plain_http=flags["plain_http"], plain_http_hint=_PLAIN_HTTP_HINT, ca_file=flags["ca_file"]
     )
 
@@ -151,7 +151,7 @@ def build(**flags: Unpack[_BuildFlags]) -> None:
     Operations beside it, or a Function. Without --runtime-image a Function's package holds metadata
     and CRDs only.
     """
-    from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
+    from function_script.tools.xpkg import manifest, packages  # noqa: PLC0415 - slow to import
 
     root = flags["package_root"] or Path("." if Path(_META).is_file() else "package")
     if not (root / _META).is_file() and not root.is_dir():
@@ -165,7 +165,7 @@ def build(**flags: Unpack[_BuildFlags]) -> None:
         # A link that the command line does not name is not followed.
         if not is_named:
             usual.resolve(path)
-    contents = xpkg.Contents(
+    contents = manifest.Contents(
         package_root=root,
         input_crds=crds,
         examples=flags["examples"],
@@ -175,7 +175,7 @@ def build(**flags: Unpack[_BuildFlags]) -> None:
     # Without an image the build is too short for progress.
     is_quiet = flags["quiet"] or not flags["runtime_image"]
     with terminal.show_progress(is_quiet=is_quiet) as display:
-        results = xpkg.build(
+        results = packages.build(
             contents,
             output=flags["output"],
             runtime_images=flags["runtime_image"],
@@ -221,7 +221,7 @@ def push(**flags: Unpack[_PushFlags]) -> None:
     and modules, and the reference with its digest is printed. Credentials are those of docker
     login. The registry is called over HTTPS; one on this machine may have no TLS.
     """
-    from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
+    from function_script.tools.xpkg import packages  # noqa: PLC0415 - slow to import
 
     trust = _trust(flags)
     name, files = flags["name"], flags["packages"]
@@ -231,7 +231,7 @@ def push(**flags: Unpack[_PushFlags]) -> None:
 
             text = oci.push(name, files, display, trust, flags["allow_outside"])
         else:
-            text = f"{name} {xpkg.push(name, files, display, trust)}"
+            text = f"{name} {packages.push(name, files, display, trust)}"
     terminal.echo(text)
 
 
@@ -257,9 +257,9 @@ def inspect(**flags: Unpack[_InspectFlags]) -> None:
     It is a file, or in a registry: REGISTRY/REPOSITORY:TAG or …@DIGEST. Of the latter only the
     layer with the metadata is fetched.
     """
-    from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
+    from function_script.tools.xpkg import inspector  # noqa: PLC0415 - slow to import
 
     trust = _trust(flags)
-    report = xpkg.inspect(flags["place"], trust)
+    report = inspector.inspect(flags["place"], trust)
     is_json = flags["output"] == "json"
-    terminal.echo(xpkg.to_json(report) if is_json else xpkg.to_text(report))
+    terminal.echo(inspector.to_json(report) if is_json else inspector.to_text(report))

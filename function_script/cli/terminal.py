@@ -19,7 +19,7 @@ import click
 from function_script.texts.diagnostics import Diagnostic, Form, to_form
 
 if TYPE_CHECKING:
-    from function_script.tools.xpkg import Progress
+    from function_script.tools.xpkg.transport import Progress
 
 # C0 except tab and line feed, DEL and C1; half surrogates; bidirectional formatting.
 _CONTROL: Final = re.compile(
@@ -187,10 +187,10 @@ def print_sandbox_note(*, is_quiet: bool = False) -> None:
 @contextmanager
 def show_progress(*, is_quiet: bool = False) -> Iterator[Progress]:
     """Return a progress display for a ``with`` block."""
-    from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
+    from function_script.tools.xpkg.transport import NullProgress  # noqa: PLC0415 - slow to import
 
     if is_quiet:
-        yield xpkg.NullProgress()
+        yield NullProgress()
     elif not sys.stderr.isatty():
         yield _LineProgress()
     else:

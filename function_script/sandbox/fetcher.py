@@ -7,7 +7,6 @@ import base64
 import json
 import logging
 import socket
-import subprocess
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
@@ -18,7 +17,7 @@ from typing import Final, Self
 
 from function_script.request.remote.reference import RemoteReference
 from function_script.request.remote.store import ContentStore, Failure, FetchKey
-from function_script.sandbox.spawn import spawn
+from function_script.sandbox.spawn import end, spawn
 
 _LOG = logging.getLogger(__name__)
 _MODULE: Final = "function_script.tools.remote.process"
@@ -80,14 +79,7 @@ class _Process:
 
     def close(self) -> None:
         """End the process: it exits when the socket is closed, and is killed otherwise."""
-        with suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
-        self._socket.close()
-        try:
-            self._process.wait(_CLOSE_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        end(self._process, self._socket, _CLOSE_SECONDS)
 
 
 class Fetcher:

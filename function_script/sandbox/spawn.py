@@ -1,9 +1,11 @@
 """Spawn an interpreter of our own, isolated from the user's environment and current directory."""
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 # The path is this process' own.
@@ -49,3 +51,16 @@ def spawn(
         start_new_session=has_session,
         process_group=None if has_session else 0,
     )
+
+
+def end(process: subprocess.Popen[bytes], connection: socket.socket, seconds: float) -> None:
+    """Close the socket of a process, which ends with it, and kill the process after ``seconds``."""
+    # Wakes a thread that waits for its messages.
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+    connection.close()
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -265,6 +265,14 @@ def _decode(text: str, start: int) -> tuple[Value, int]:
     return value, end
 
 
+def read_object(data: str | bytes) -> Object:
+    """Read one JSON object; raises ValueError with a message for users."""
+    value = read_json(data)
+    if not isinstance(value, dict):
+        raise ValueError("it is no object")  # noqa: TRY004 - a problem of the text
+    return value
+
+
 class _ConstantError(ValueError):
     """NaN or Infinity, which JSON does not have."""
 

@@ -86,7 +86,7 @@ def load_file(path: Path, project: Project) -> Source:
     """Load a file's text, or a package's objects as one text; raises InputError."""
     if path.suffix != ".xpkg":
         return project.load(path)
-    from function_script.tools import xpkg  # noqa: PLC0415 - slow to import, seldom needed
+    from function_script.tools.xpkg import inspector  # noqa: PLC0415 - slow to import, seldom needed
 
     with project.open(path) as file:
-        return Source(name=str(path), text=xpkg.read_package(path, file))
+        return Source(name=str(path), text=inspector.read_package(path, file))

@@ -15,7 +15,9 @@ from function_script import documents
 from function_script.request import objects
 from function_script.request.values import Object
 from function_script.texts.source import Source
-from function_script.tools import starters, xpkg
+from function_script.tools import starters
+from function_script.tools.xpkg.manifest import Contents
+from function_script.tools.xpkg.packages import build
 
 LABEL = "io.crossplane.xpkg"
 
@@ -29,8 +31,8 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def built(package_root: Path, input_crds: Path, output: Path) -> Path:
     """The package of two directories, written to ``output``."""
-    contents = xpkg.Contents(package_root=package_root, input_crds=input_crds)
-    (made,) = xpkg.build(contents, output=output)
+    contents = Contents(package_root=package_root, input_crds=input_crds)
+    (made,) = build(contents, output=output)
     return made.path
 
 
@@ -119,8 +121,8 @@ def test_configuration_reads_the_same(reader: type, tmp_path: Path) -> None:
     """Beside a layer of examples, which none of the readers takes for the package."""
     project = tmp_path / "project"
     starters.write("starlark", project)
-    contents = xpkg.Contents(package_root=project, examples=project / "xr.yaml")
-    (made,) = xpkg.build(contents, output=tmp_path / "apps.xpkg")
+    contents = Contents(package_root=project, examples=project / "xr.yaml")
+    (made,) = build(contents, output=tmp_path / "apps.xpkg")
     names = ("crossplane.yaml", "composition.yaml", "xrd.yaml")
     assert read(reader(made.path)) == [
         value for name in names for value in read((project / name).read_text())

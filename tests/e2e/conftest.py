@@ -10,7 +10,8 @@ import pytest
 from e2e.authority import Authority
 from e2e.scripted_registry import META, Registry, serving
 
-from function_script.tools import xpkg
+from function_script.tools.xpkg.manifest import Contents
+from function_script.tools.xpkg.packages import build
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +60,6 @@ def package(tmp_path: Path) -> str:
     """A package file."""
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "crossplane.yaml").write_bytes(META)
-    contents = xpkg.Contents(package_root=tmp_path / "project")
-    (built,) = xpkg.build(contents, output=tmp_path / "apps.xpkg")
+    contents = Contents(package_root=tmp_path / "project")
+    (built,) = build(contents, output=tmp_path / "apps.xpkg")
     return str(built.path)

@@ -14,8 +14,9 @@ import pytest
 from e2e.registries import free_port, needs_registry, serve
 from support.commands import Run
 
-from function_script.tools import xpkg
 from function_script.tools.xpkg import archives, images
+from function_script.tools.xpkg.manifest import Contents
+from function_script.tools.xpkg.packages import Built, build
 
 pytestmark = needs_registry
 
@@ -62,14 +63,14 @@ def runtime(path: Path, architecture: str) -> Path:
 
 
 @pytest.fixture
-def packages(tmp_path: Path) -> list[xpkg.Built]:
+def packages(tmp_path: Path) -> list[Built]:
     """Return a package for each of two platforms."""
     for name in ("package", "crds"):
         (tmp_path / name).mkdir()
     (tmp_path / "package" / "crossplane.yaml").write_text(META)
-    contents = xpkg.Contents(package_root=tmp_path / "package", input_crds=tmp_path / "crds")
+    contents = Contents(package_root=tmp_path / "package", input_crds=tmp_path / "crds")
     runtimes = [runtime(tmp_path / f"{name}.tar", name) for name in ("amd64", "arm64")]
-    return xpkg.build(contents, output=tmp_path / "test.xpkg", runtime_images=runtimes)
+    return build(contents, output=tmp_path / "test.xpkg", runtime_images=runtimes)
 
 
 def pull(registry: str, path: str, accept: str) -> tuple[bytes, str]:
@@ -80,7 +81,7 @@ def pull(registry: str, path: str, accept: str) -> tuple[bytes, str]:
 
 
 def test_package_has_the_digest_that_the_build_said(
-    registry: str, packages: list[xpkg.Built], run: Run
+    registry: str, packages: list[Built], run: Run
 ) -> None:
     """Its layers are annotated, by which Crossplane finds package.yaml."""
     first, _ = packages
@@ -96,7 +97,7 @@ def test_package_has_the_digest_that_the_build_said(
 
 
 def test_blob_in_the_registry_is_not_sent_again(
-    registry: str, packages: list[xpkg.Built], run: Run
+    registry: str, packages: list[Built], run: Run
 ) -> None:
     """A second push only writes the tag."""
     run("package", "push", f"{registry}/team/twice:v1", packages[0].path)
@@ -104,7 +105,7 @@ def test_blob_in_the_registry_is_not_sent_again(
     assert (err.count("there already"), err.count("pushing")) == (3, 0)
 
 
-def test_terminal_shows_how_much_is_sent(registry: str, packages: list[xpkg.Built]) -> None:
+def test_terminal_shows_how_much_is_sent(registry: str, packages: list[Built]) -> None:
     reader, writer = os.openpty()
     name, path = f"{registry}/team/shown:v1", str(packages[0].path)
     command = [sys.executable, "-m", "function_script.cli", "package", "push", name, path]
@@ -116,9 +117,7 @@ def test_terminal_shows_how_much_is_sent(registry: str, packages: list[xpkg.Buil
     assert all(line.endswith(": pushing 100 %") for line in lines)
 
 
-def test_several_platforms_are_one_package(
-    registry: str, packages: list[xpkg.Built], run: Run
-) -> None:
+def test_several_platforms_are_one_package(registry: str, packages: list[Built], run: Run) -> None:
     """The tag names an index with a manifest for each."""
     assert [package.path.name for package in packages] == [
         "test-linux-amd64.xpkg",
@@ -139,9 +138,7 @@ def test_several_platforms_are_one_package(
     assert report["meta"]["metadata"]["name"] == "function-test"
 
 
-def test_file_and_registry_say_the_same(
-    registry: str, packages: list[xpkg.Built], run: Run
-) -> None:
+def test_file_and_registry_say_the_same(registry: str, packages: list[Built], run: Run) -> None:
     """`inspect` prints the same for a file and for its image in the registry."""
     (package, _), name = packages, f"{registry}/team/same"
     run("package", "push", f"{name}:v1", package.path)
@@ -156,7 +153,7 @@ def entry(user: str, password: str) -> dict[str, str]:
 
 
 def test_credentials_of_docker_login_are_used(
-    guarded: str, packages: list[xpkg.Built], docker_config: Login, run: Run
+    guarded: str, packages: list[Built], docker_config: Login, run: Run
 ) -> None:
     """Credentials of other registries are not sent."""
     docker_config(
@@ -167,7 +164,7 @@ def test_credentials_of_docker_login_are_used(
 
 def test_credential_helper_is_asked(
     guarded: str,
-    packages: list[xpkg.Built],
+    packages: list[Built],
     docker_config: Login,
     tmp_path: Path,
     run: Run,
@@ -195,7 +192,7 @@ REFUSED = [
 @pytest.mark.parametrize(("account", "message"), REFUSED)
 def test_push_without_rights_is_an_error(
     guarded: str,
-    packages: list[xpkg.Built],
+    packages: list[Built],
     docker_config: Login,
     run: Run,
     account: dict[str, str],
@@ -215,7 +212,7 @@ def test_missing_repository_is_named(registry: str, run: Run) -> None:
     )
 
 
-def test_unreachable_registry_is_named(packages: list[xpkg.Built], run: Run) -> None:
+def test_unreachable_registry_is_named(packages: list[Built], run: Run) -> None:
     """It may be the wrong port."""
     name = f"127.0.0.1:{free_port()}/team/one:v1"
     err = run("package", "push", name, packages[0].path, code=1).err

@@ -16,7 +16,8 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from e2e.registries import needs_registry, serve
 from support.commands import Run
 
-from function_script.tools import xpkg
+from function_script.tools.xpkg.manifest import Contents
+from function_script.tools.xpkg.packages import build
 
 pytestmark = needs_registry
 
@@ -112,8 +113,8 @@ def test_token_is_fetched_with_the_credentials(
     """Without credentials the token allows reading only."""
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "crossplane.yaml").write_text(META)
-    contents = xpkg.Contents(package_root=tmp_path / "project")
-    (built,) = xpkg.build(contents, output=tmp_path / "apps.xpkg")
+    contents = Contents(package_root=tmp_path / "project")
+    (built,) = build(contents, output=tmp_path / "apps.xpkg")
     monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
     config = tmp_path / "config.json"
 

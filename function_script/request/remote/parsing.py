@@ -75,7 +75,7 @@ def form_of(text: str) -> str:
 
     A digest or a commit that the URL does not have is an ellipsis.
     """
-    from urllib.parse import urlsplit  # noqa: PLC0415 - seldom needed
+    from urllib.parse import parse_qs, urlsplit  # noqa: PLC0415 - seldom needed
 
     parts = urlsplit(text.removeprefix("git::").removeprefix("git+"))
     host = parts.netloc.rpartition("@")[2]
@@ -88,14 +88,10 @@ def form_of(text: str) -> str:
         name = re.sub(r":[\w.-]+\Z", "", base)
         digest = version if _DIGEST.fullmatch(version) else "sha256:…"
         return f"remote: {{oci: {{ref: {host}{name}@{digest}{end}"
-    revision = version or parts.fragment or dict(_pairs(parts.query)).get("ref", "")
+    revision = version or parts.fragment or parse_qs(parts.query).get("ref", [""])[-1]
     commit = revision if _COMMIT.fullmatch(revision) else "…"
     url = f"https://{host}{base}" if host and base else "https://HOST/REPOSITORY"
     return f"remote: {{git: {{url: {url}, commit: {commit}{end}"
-
-
-def _pairs(query: str) -> list[tuple[str, str]]:
-    return [(key, value) for key, _, value in (item.partition("=") for item in query.split("&"))]
 
 
 def _read_oci(holder: ObjectReader, credentials: str) -> RemoteReference | None:

@@ -107,19 +107,19 @@ class ImageCache:
     def find(self, reference: str) -> CachedImage | None:
         """Return the image that a reference had for this platform when it was last resolved."""
         try:
-            entry = bounded.read_json(self._reference_path(reference).read_bytes())
+            entry = bounded.read_object(self._reference_path(reference).read_bytes())
         except (OSError, ValueError):
             return None
-        return self.image(manifests.text_at(entry, "digest")) if isinstance(entry, dict) else None
+        return self.image(manifests.text_at(entry, "digest"))
 
     def image(self, digest: str) -> CachedImage | None:
         """Return the image of a manifest, if it is here."""
         try:
             directory = self._image_path(digest)
-            config = bounded.read_json((directory / _CONFIG).read_bytes())
+            config = bounded.read_object((directory / _CONFIG).read_bytes())
         except (OSError, ValueError):
             return None
-        return CachedImage(directory=directory, config=config) if isinstance(config, dict) else None
+        return CachedImage(directory=directory, config=config)
 
     def add(self, digest: str, config: Object, unpack: Callable[[Path], None]) -> CachedImage:
         """Add an image, whose files ``unpack`` writes into an empty directory.

@@ -8,11 +8,13 @@ from typing import Final
 
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
-from function_script.tools import manifests, xpkg
+from function_script.tools import bounded, manifests
 from function_script.tools.processes import cache
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.processes.unpacking import Unpacker
 from function_script.tools.xpkg import archives, image_loader, images, references
+from function_script.tools.xpkg.registry import Repository
+from function_script.tools.xpkg.transport import NullProgress, Progress
 
 _GIB: Final = 1 << 30
 _MAX_LAYERS_BYTES: Final = 2 * _GIB
@@ -28,11 +30,11 @@ def fetch(
 
     The layers are fetched if the cache does not have the image. Raises InputError and ValueError.
     """
-    display = options.progress() if options.progress else nullcontext(xpkg.NullProgress())
+    display = options.progress() if options.progress else nullcontext(NullProgress())
     with _FETCHES, display as lines:
         progress = _CancellableProgress(lines, options.is_cancelled or (lambda: False))
         progress.line(f"{reference}: resolving")
-        repository = xpkg.Repository(reference, "pull", progress=progress)
+        repository = Repository(reference, "pull", progress=progress)
         data = _pull_manifest(repository)
         digest = images.sha256(data)
         image = image_cache.image(digest) or _pull(repository, data, image_cache, progress)
@@ -42,7 +44,7 @@ def fetch(
 class _CancellableProgress:
     """Ends a fetch from inside, at its next piece."""
 
-    def __init__(self, display: xpkg.Progress, is_cancelled: Callable[[], bool]) -> None:
+    def __init__(self, display: Progress, is_cancelled: Callable[[], bool]) -> None:
         self._display = display
         self._is_cancelled = is_cancelled
 
@@ -61,11 +63,11 @@ class _CancellableProgress:
             raise InputError.of("the fetch was cancelled")
 
 
-def _pull_manifest(repository: xpkg.Repository) -> bytes:
+def _pull_manifest(repository: Repository) -> bytes:
     """Pull the manifest of the reference, or of this platform if it is an index."""
     platform = cache.this_platform()
     data = repository.pull_manifest(repository.reference.version)
-    index = image_loader.read_object(data)
+    index = bounded.read_object(data)
     # The platform of an image alone is in its config, which `parse_config` compares.
     if "manifests" not in index:
         return data
@@ -82,11 +84,11 @@ def _platform_of(entry: Object) -> str:
 
 
 def _pull(
-    repository: xpkg.Repository, data: bytes, image_cache: cache.ImageCache, progress: xpkg.Progress
+    repository: Repository, data: bytes, image_cache: cache.ImageCache, progress: Progress
 ) -> cache.CachedImage:
-    manifest = image_loader.read_object(data)
+    manifest = bounded.read_object(data)
     descriptor = manifests.object_at(manifest, "config")
-    config = image_loader.read_object(repository.pull_blob(descriptor, image_loader.MAX_JSON_BYTES))
+    config = bounded.read_object(repository.pull_blob(descriptor, image_loader.MAX_JSON_BYTES))
     # Nothing is fetched for an image that cannot be started.
     working_directory = cache.parse_config(config).working_directory
     descriptors = manifests.objects_at(manifest, "layers")

@@ -9,14 +9,12 @@ import re
 import secrets
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from function_script.sandbox.spawn import end, spawn
 from function_script.texts.diagnostics import CONTROL, cut
 from function_script.texts.errors import InputError
 from function_script.tools.processes import probe
@@ -37,14 +35,7 @@ if TYPE_CHECKING:
 PORT: Final = 9443
 """The port that the specification of functions promises."""
 
-_MAIN: Final = """\
-import sys
-sys.path[:] = [sys.argv[2], *sys.path]
-from function_script.tools.processes import supervisor
-supervisor.main(*map(int, sys.argv[1].split()))
-"""
-# Some builds of Python do not start without these; the function gets none of them.
-_INHERITED_VARIABLES: Final = ("LD_LIBRARY_PATH",)
+_SUPERVISOR: Final = "function_script.tools.processes.supervisor"
 _ANSWER_SECONDS: Final = 2.0
 _EXIT_SECONDS: Final = 0.1
 _END_SECONDS: Final = 5.0
@@ -97,7 +88,7 @@ class FunctionServer:
                 if report is None:
                     raise self._failure(self._status() or Report(state="status"))
                 if report.state == "refused":
-                    self._end()
+                    end(self._process, self._control, _END_SECONDS)
                     if not self._allows_unconfined:
                         reason = probe.describe_errno(report.errno)
                         call = report.call or "namespaces"
@@ -156,7 +147,7 @@ class FunctionServer:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-        self._end()
+        end(self._process, self._control, _END_SECONDS)
 
     def _explain(self, cause: str) -> InputError:
         """Build the error of a call that failed."""
@@ -194,25 +185,7 @@ class FunctionServer:
             listener.listen(16)
             descriptors = (remote.fileno(), listener.fileno())
             try:
-                self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
-                    [
-                        sys.executable,
-                        *("-I", "-S", "-X", "utf8", "-c", _MAIN),
-                        " ".join(map(str, descriptors)),
-                        str(Path(__file__).resolve().parents[3]),
-                    ],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    pass_fds=descriptors,
-                    env={
-                        name: os.environ[name]
-                        for name in _INHERITED_VARIABLES
-                        if name in os.environ
-                    },
-                    # Ctrl-C is for the command, which ends its functions itself.
-                    start_new_session=True,
-                )
+                self._process = spawn(_SUPERVISOR, descriptors, "", has_session=True)
             except OSError as error:
                 control.close()
                 cause = f"its supervisor does not start: {os.strerror(error.errno or 0).lower()}"
@@ -220,7 +193,7 @@ class FunctionServer:
         try:
             control.send(encode(assignment))
         except OSError as error:
-            self._end()
+            end(self._process, self._control, _END_SECONDS)
             cause = "its entrypoint and environment are too long"
             raise cannot_run(self._function, cause) from error
 
@@ -265,7 +238,7 @@ class FunctionServer:
                 cause = f"it listens on port {ports} and not on {PORT}"
             case _:
                 cause = f"it did not listen on port {self._port} within {seconds}"
-        self._end()
+        end(self._process, self._control, _END_SECONDS)
         return cannot_run(self._function, cause, notes=_log_notes(report))
 
     def _describe_entrypoint(self, number: int) -> str:
@@ -277,17 +250,6 @@ class FunctionServer:
         if number == errno.ENOENT and is_file:
             return f'its entrypoint "{name}" needs an interpreter that the image does not have'
         return f'its entrypoint "{name}" cannot be executed: {os.strerror(number).lower()}'
-
-    def _end(self) -> None:
-        # Wakes a thread that waits for a report.
-        with suppress(OSError):
-            self._control.shutdown(socket.SHUT_RDWR)
-        self._control.close()
-        try:
-            self._process.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
 
 
 def _log_notes(report: Report | None) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ _IDLE_SECONDS: Final = 60.0
 _LISTEN: Final = "0A"
 
 
-def main(control_descriptor: int, listener_descriptor: int) -> NoReturn:
+def main(control_descriptor: int, listener_descriptor: int, _options: str) -> NoReturn:
     """Run the function that the first message assigns, until it or the command ends."""
     control = socket.socket(fileno=control_descriptor)
     listener = socket.socket(fileno=listener_descriptor)

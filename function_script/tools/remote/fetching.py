@@ -16,7 +16,7 @@ from function_script.request.remote.store import FetchKey
 from function_script.texts.errors import InputError
 from function_script.tools.remote import git, oci
 from function_script.tools.remote.selection import FetchError
-from function_script.tools.xpkg import Trust
+from function_script.tools.xpkg.credentials import Trust
 from function_script.tools.xpkg.transport import Patience
 
 # A fetch that failed is tried again by the server, so that each is short.
@@ -92,11 +92,11 @@ class DiskCache:
 class Source:
     """Options of fetches: where logins come from, and what is trusted.
 
-    ``find_login`` returns the login for a reference without credentials of its step. ``cache``
+    ``find_login`` returns the login for a host, where a step has no credentials. ``cache``
     None: nothing is on disk.
     """
 
-    find_login: Callable[[RemoteReference], login.Login | None]
+    find_login: Callable[[str], login.Login | None]
     cache: DiskCache | None = None
     ca_file: Path | None = None
     plain_http: bool = False
@@ -111,7 +111,7 @@ class Source:
             raise FetchError("it is not in the cache, and --offline is set")
         try:
             if credentials is None:
-                login_for_host = self.find_login(key.reference)
+                login_for_host = self.find_login(key.reference.host)
             else:
                 login_for_host = login.of_step(credentials, key.reference.host)
         except (InputError, ValueError) as error:

@@ -24,7 +24,7 @@ from function_script.request.remote.reference import RemoteReference
 from function_script.texts.diagnostics import cut
 from function_script.tools.remote import selection
 from function_script.tools.remote.selection import FetchError
-from function_script.tools.xpkg import Trust
+from function_script.tools.xpkg.credentials import Trust
 from function_script.tools.xpkg.references import is_loopback
 
 _SECONDS: Final = 60.0

@@ -41,7 +41,7 @@ def source_of(packages: PackageOptions) -> Source:
     # OpenSSL reads the file by itself, and git does not.
     ca_file = os.environ.get("SSL_CERT_FILE")
     return Source(
-        find_login=lambda reference: docker.find(reference.host),
+        find_login=docker.find,
         cache=DiskCache(root / "remote"),
         ca_file=Path(ca_file) if ca_file else None,
         is_offline=packages.pull == "Never",
@@ -93,10 +93,10 @@ def find_vendored(directory: Path, reference: RemoteReference) -> bytes | None:
         return None
     project = Project([Path() if directory == VENDOR else directory])
     try:
-        index = bounded.read_json(project.read(path))
+        index = bounded.read_object(project.read(path))
     except (InputError, ValueError) as error:
         raise selection.FetchError(f'cannot read "{path}"') from error
-    entry = manifests.object_at(index if isinstance(index, dict) else {}, reference.key)
+    entry = manifests.object_at(index, reference.key)
     if not entry:
         return None
     folder = directory / selection.check_name(manifests.text_at(entry, "folder"))

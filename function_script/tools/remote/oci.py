@@ -9,12 +9,14 @@ from function_script.request.remote.content import MAX_BYTES, MAX_FILES, Content
 from function_script.request.remote.reference import RemoteReference
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
-from function_script.tools import bounded, manifests, xpkg
+from function_script.tools import bounded, manifests
 from function_script.tools.project import Project
 from function_script.tools.remote import selection
 from function_script.tools.remote.selection import FetchError
 from function_script.tools.xpkg import archives, images, references
-from function_script.tools.xpkg.registry import RegistryError
+from function_script.tools.xpkg.credentials import Trust
+from function_script.tools.xpkg.registry import RegistryError, Repository
+from function_script.tools.xpkg.transport import Progress
 
 ARTIFACT_TYPE: Final = "application/vnd.function-script.module.v1"
 LAYER_TYPE: Final = "application/vnd.function-script.module.v1.tar+gzip"
@@ -30,11 +32,11 @@ _MAX_EXPANDED_BYTES: Final = 8 * MAX_BYTES
 _MAX_MEMBERS: Final = 20_000
 
 
-def fetch(reference: RemoteReference, trust: xpkg.Trust) -> Content:
+def fetch(reference: RemoteReference, trust: Trust) -> Content:
     """Fetch the files of a reference, verified by its digest. Raises FetchError."""
     try:
         name = references.parse(f"{reference.location}@{reference.version}")
-        repository = xpkg.Repository(name, "pull", trust)
+        repository = Repository(name, "pull", trust)
         files = _read_files(repository, reference.version)
     except InputError as error:
         (problem,) = error.diagnostics
@@ -46,10 +48,8 @@ def fetch(reference: RemoteReference, trust: xpkg.Trust) -> Content:
     return selection.read_texts(selected, reference.path, files.__getitem__)
 
 
-def _read_files(repository: xpkg.Repository, digest: str) -> dict[str, bytes]:
-    manifest = bounded.read_json(repository.pull_manifest(digest))
-    if not isinstance(manifest, dict):
-        raise FetchError("its manifest is no object")
+def _read_files(repository: Repository, digest: str) -> dict[str, bytes]:
+    manifest = bounded.read_object(repository.pull_manifest(digest))
     layers = manifests.objects_at(manifest, "layers")
     if manifests.objects_at(manifest, "manifests"):
         hint = "name the digest of one of its manifests"
@@ -98,8 +98,8 @@ def _read_archive(data: bytes, budget: archives.Budget) -> dict[str, bytes]:
 def push(
     name: str,
     paths: Sequence[Path],
-    progress: xpkg.Progress | None = None,
-    trust: xpkg.Trust | None = None,
+    progress: Progress | None = None,
+    trust: Trust | None = None,
     allowed: Iterable[Path] = (),
 ) -> str:
     """Push files, and the files below directories, under the tag of ``name``.
@@ -110,7 +110,7 @@ def push(
     """
     reference = references.parse_tag(name)
     layer = archives.gzip_stored(archives.tar(_read_local_files(paths, allowed)))
-    repository = xpkg.Repository(reference, "pull,push", trust, progress)
+    repository = Repository(reference, "pull,push", trust, progress)
     for data in (layer, _EMPTY):
         repository.push_blob(data)
     manifest = {

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Final
 
 from function_script.request.remote import login
-from function_script.request.remote.reference import RemoteReference
 from function_script.request.remote.store import MAX_FETCHES, Failure, FetchKey
 from function_script.sandbox import fetcher, rlimits
 from function_script.texts.errors import cause_of
@@ -55,12 +54,12 @@ def build_source(options: fetcher.FetcherOptions) -> Source:
     """Return the source of an operator's options."""
     path = options.credentials
 
-    def find_login(reference: RemoteReference) -> login.Login | None:
+    def find_login(host: str) -> login.Login | None:
         if not path:
             return None
         try:
             # Read each time: a mounted Secret may change.
-            return login.of_docker_config(Path(path).read_text(encoding="utf-8"), reference.host)
+            return login.of_docker_config(Path(path).read_text(encoding="utf-8"), host)
         except OSError as error:
             raise ValueError(f'"{path}": {cause_of(error)}') from error
 

@@ -27,7 +27,8 @@ from function_script.tools.project import STDIN, Project
 from function_script.tools.remote import git, local
 from function_script.tools.remote.fetching import Source
 from function_script.tools.remote.selection import FetchError
-from function_script.tools.xpkg import Repository, images, references
+from function_script.tools.xpkg import images, references
+from function_script.tools.xpkg.registry import Repository
 
 LOCK: Final = "function-script.lock"
 _MANY: Final = "modulesFrom"
@@ -200,9 +201,8 @@ def _read_lock(directory: Path, project: Project) -> dict[str, Entry]:
         return {}
     data = project.read(path)
     try:
-        lock = bounded.read_json(data)
-        items = manifests.objects_at(lock, "references") if isinstance(lock, dict) else []
-        entries = [_parse(item) for item in items]
+        lock = bounded.read_object(data)
+        entries = [_parse(item) for item in manifests.objects_at(lock, "references")]
     except (ValueError, TypeError, KeyError) as error:
         raise InputError.of(
             f'cannot read the lock file "{path}"', hint="`function-script vendor` writes it again"
@@ -276,13 +276,12 @@ def _pin(place: _Place, source: Source, revision: str) -> _Place:
         if place.version_field[0] == "git":
             url = manifests.text_at(place.value, "git", "url")
             # Checks the URL before anything is sent.
-            login = source.find_login(place.with_version("0" * 40).read())
+            login = source.find_login(place.with_version("0" * 40).read().host)
             return place.with_version(git.resolve(url, revision, source.trust(login)))
         name = place.version.partition("@")[0]
         reference = references.parse(name)
         # The login is for this host alone.
-        pinned = RemoteReference(transport="oci", location=reference.name, version=name)
-        trust = source.trust(source.find_login(pinned))
+        trust = source.trust(source.find_login(reference.host))
         data = Repository(reference, "pull", trust).pull_manifest(reference.version)
         return place.with_version(f"{name}@{images.sha256(data)}")
     except FetchError as error:

@@ -130,9 +130,9 @@ class PackageSchemas:
         from function_script.engines.gotemplate.sprig import semver  # noqa: PLC0415 - slow to import
 
         if self.fetches:
-            from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
+            from function_script.tools.xpkg import packages  # noqa: PLC0415 - slow to import
 
-            tags = xpkg.list_tags(image)
+            tags = packages.list_tags(image)
         else:
             files = self._directory().glob(f"{image.replace(':', '@')}@*")
             tags = [each.name.rpartition("@")[2] for each in files]
@@ -175,9 +175,9 @@ def _is_in_range(tag: str, constraint: str) -> bool:
 
 def _fetch(reference: str, path: Path) -> Path:
     """Fetch the objects of a package into a file of the cache. Raises InputError."""
-    from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
+    from function_script.tools.xpkg import inspector  # noqa: PLC0415 - slow to import
 
-    text = xpkg.fetch_package(reference)
+    text = inspector.fetch_package(reference)
     # Several commands may fetch one package at the same time.
     partial = path.with_suffix(f".{os.getpid()}.partial")
     try:

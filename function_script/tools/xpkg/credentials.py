@@ -94,11 +94,9 @@ def _run_helper(helper: str, key: str) -> Login | None:
             timeout=_HELPER_SECONDS,
         )
         # A helper without credentials for this registry exits with 1.
-        output = bounded.read_json(process.stdout) if process.returncode == 0 else {}
+        output = bounded.read_object(process.stdout) if process.returncode == 0 else {}
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         raise InputError.of(f'cannot get credentials for "{key}" from "{name}"') from error
-    if not isinstance(output, dict):
-        raise InputError.of(f'cannot get credentials for "{key}" from "{name}": it gives no object')
     user, secret = (manifests.text_at(output, part) for part in ("Username", "Secret"))
     if user == _TOKEN_USER:
         return Login(identity_token=secret)
@@ -209,10 +207,9 @@ class Authorizer:
 def _read_object(body: bytes) -> Object:
     """Read a JSON object; {} for anything else."""
     try:
-        value = bounded.read_json(body)
+        return bounded.read_object(body)
     except ValueError:
         return {}
-    return value if isinstance(value, dict) else {}
 
 
 def reason(response: transport.HttpResponse) -> str:

@@ -128,7 +128,7 @@ def _load(layout: _Layout) -> list[images.Image]:
     listing = layout.find(_DOCKER_LISTING, MAX_JSON_BYTES)
     if listing is not None:
         return [_load_docker(layout, bounded.read_json(listing))]
-    index = read_object(_get(layout, _OCI_LISTING, MAX_JSON_BYTES))
+    index = bounded.read_object(_get(layout, _OCI_LISTING, MAX_JSON_BYTES))
     return [_load_manifest(layout, manifest) for manifest in _manifests(layout, index)]
 
 
@@ -207,7 +207,7 @@ def _manifests(layout: _Layout, index: Object, depth: int = 0) -> list[Object]:
         raise ValueError("it has too many indices inside one another")
     image_manifests: list[Object] = []
     for entry in platform_entries(index):
-        manifest = read_object(_blob(layout, entry, MAX_JSON_BYTES))
+        manifest = bounded.read_object(_blob(layout, entry, MAX_JSON_BYTES))
         image_manifests += (
             _manifests(layout, manifest, depth + 1) if "manifests" in manifest else [manifest]
         )
@@ -233,7 +233,9 @@ def read_image(config: bytes, layers: list[bytes]) -> images.Image:
     unique = set(layers)
     budget = archives.Budget.of(sum(map(len, unique)))
     by_data = {data: _read_layer(data, budget) for data in unique}
-    return images.Image(config=read_object(config), layers=tuple(by_data[data] for data in layers))
+    return images.Image(
+        config=bounded.read_object(config), layers=tuple(by_data[data] for data in layers)
+    )
 
 
 def _read_layer(data: bytes, budget: archives.Budget) -> images.Layer:
@@ -257,11 +259,3 @@ def _find_in_layer(layer: images.Layer, name: str, budget: archives.Budget) -> b
             file = members.extractfile(member)
             return None if file is None else file.read()
     return None
-
-
-def read_object(data: bytes) -> Object:
-    """Read one JSON object. Raises ValueError."""
-    value = bounded.read_json(data)
-    if not isinstance(value, dict):
-        raise ValueError("a part of it is no object")  # noqa: TRY004 - a problem of the image
-    return value

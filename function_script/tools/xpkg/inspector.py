@@ -73,7 +73,7 @@ def inspect(name: str, trust: Trust | None = None) -> Inspected:
         return _inspected(path, digest, {}, parts, _text(packages[0], path))
     reference = references.parse(name)
     data, parts, text = _pull(reference, trust)
-    annotations = manifests.object_at(image_loader.read_object(data), "annotations")
+    annotations = manifests.object_at(bounded.read_object(data), "annotations")
     return _inspected(str(reference), images.sha256(data), annotations, parts, text)
 
 
@@ -155,7 +155,7 @@ def _pull(
     data = repository.pull_manifest(reference.version)
     name = str(reference)
     try:
-        entries = image_loader.platform_entries(image_loader.read_object(data))
+        entries = image_loader.platform_entries(bounded.read_object(data))
         texts = [
             repository.pull_manifest(images.read_digest(entry), images.read_size(entry))
             for entry in entries[:most]
@@ -173,12 +173,12 @@ def _pull_parts(repository: Repository, texts: list[bytes]) -> list[_Part]:
         raise ValueError("its manifests are too large together")
     parts: list[_Part] = []
     for text in texts:
-        image_manifest = image_loader.read_object(text)
+        image_manifest = bounded.read_object(text)
         if "manifests" in image_manifest:
             raise ValueError("it has an index in an index")
         descriptor = manifests.object_at(image_manifest, "config")
         data = repository.pull_blob(descriptor, image_loader.MAX_JSON_BYTES)
-        config = image_loader.read_object(data)
+        config = bounded.read_object(data)
         parts.append(_Part(digest=images.sha256(text), manifest=image_manifest, config=config))
     return parts
 

@@ -13,8 +13,9 @@ from urllib import parse as urls
 
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
+from function_script.tools import bounded
 from function_script.tools.xpkg import certificates, credentials, images, transport
-from function_script.tools.xpkg.image_loader import MAX_JSON_BYTES, read_object
+from function_script.tools.xpkg.image_loader import MAX_JSON_BYTES
 from function_script.tools.xpkg.references import Reference
 from function_script.tools.xpkg.transport import Body, NullProgress, Progress
 
@@ -168,7 +169,7 @@ class Repository:
             request = transport.HttpRequest("GET", url, max_bytes=MAX_JSON_BYTES)
             response = self._check_status(self._try(request))
             try:
-                listed = read_object(response.body).get("tags")
+                listed = bounded.read_object(response.body).get("tags")
             except ValueError as error:
                 raise self._failure(f"its list of tags: {error}") from error
             page = (

@@ -17,7 +17,7 @@ from function_script.request.remote.login import Login
 from function_script.request.remote.reference import RemoteReference
 from function_script.tools.remote import git as client
 from function_script.tools.remote.selection import FetchError
-from function_script.tools.xpkg import Trust
+from function_script.tools.xpkg.credentials import Trust
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,10 @@ import pytest
 from support.commands import Run
 
 from function_script.texts.errors import InputError
-from function_script.tools import xpkg
-from function_script.tools.xpkg import image_loader, images
+from function_script.tools.xpkg import image_loader, images, packages
+from function_script.tools.xpkg.inspector import inspect, read_package
+from function_script.tools.xpkg.manifest import Contents
+from function_script.tools.xpkg.packages import Built
 
 META = """\
 apiVersion: meta.pkg.crossplane.io/v1
@@ -49,16 +51,16 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def build(project: Path, examples: Path | None = None, *ignore: str) -> xpkg.Built:
+def build(project: Path, examples: Path | None = None, *ignore: str) -> Built:
     """The project's package."""
-    contents = xpkg.Contents(package_root=project, examples=examples, ignore=ignore)
-    (built,) = xpkg.build(contents, output=project / "apps.xpkg")
+    contents = Contents(package_root=project, examples=examples, ignore=ignore)
+    (built,) = packages.build(contents, output=project / "apps.xpkg")
     return built
 
 
 def test_package_has_only_files_that_crossplane_takes(project: Path) -> None:
     built = build(project)
-    assert xpkg.read_package(built.path) == f"---\n{META}---\n{XRD}---\n{COMPOSITION}---\n"
+    assert read_package(built.path) == f"---\n{META}---\n{XRD}---\n{COMPOSITION}---\n"
     assert [name.removeprefix(f"{project}/") for name in built.left_out] == ["ci.yaml", "xr.yaml"]
 
 
@@ -70,7 +72,7 @@ def test_examples_are_a_layer_of_their_own(project: Path, examples: str) -> None
     (image,) = image_loader.load(built.path)
     assert image_loader.find_file(image, "examples.yaml") is None
     assert len(image.layers) == 2
-    layers = xpkg.inspect(str(built.path)).parts[0].layers
+    layers = inspect(str(built.path)).parts[0].layers
     assert [layer["kind"] for layer in layers] == ["base", "upbound"]
     unlabelled = images.Image(config={}, layers=image.layers)
     assert image_loader.find_file(unlabelled, "examples.yaml") == f"---\n{XR}---\n".encode()
@@ -107,7 +109,7 @@ def test_files_can_be_ignored(project: Path) -> None:
     (project / "tests").mkdir()
     (project / "tests" / "composition.yaml").write_text(COMPOSITION)
     built = build(project, None, "tests/*")
-    assert xpkg.read_package(built.path) == f"---\n{META}---\n{XRD}---\n{COMPOSITION}---\n"
+    assert read_package(built.path) == f"---\n{META}---\n{XRD}---\n{COMPOSITION}---\n"
 
 
 def test_example_needs_a_kind(project: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from support.commands import Run
 
-from function_script.tools.xpkg import NullProgress, archives, images
-from function_script.tools.xpkg.transport import Body
+from function_script.tools.xpkg import archives, images
+from function_script.tools.xpkg.transport import Body, NullProgress
 
 META = """\
 apiVersion: meta.pkg.crossplane.io/v1

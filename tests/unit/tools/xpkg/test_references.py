@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from function_script.texts.errors import InputError
-from function_script.tools import xpkg
 from function_script.tools.xpkg import images, references
+from function_script.tools.xpkg.packages import push
 
 DIGEST = "sha256:" + "0" * 64
 ADDRESSES = [
@@ -44,7 +44,7 @@ def test_image_that_is_no_package_is_not_pushed(tmp_path: Path) -> None:
     image = images.with_layer(images.EMPTY, b"", "other")
     (tmp_path / "image.tar").write_bytes(images.to_docker_archive(image))
     with pytest.raises(InputError, match="an image that is no package"):
-        xpkg.push("localhost:1/a:v1", [tmp_path / "image.tar"])
+        push("localhost:1/a:v1", [tmp_path / "image.tar"])
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from function_script.texts.errors import InputError
-from function_script.tools import xpkg
-from function_script.tools.xpkg import archives
+from function_script.tools.xpkg import archives, packages
+from function_script.tools.xpkg.inspector import read_package
+from function_script.tools.xpkg.manifest import Contents
+from function_script.tools.xpkg.packages import Built
 
 META = """\
 # A comment of the author.
@@ -39,17 +41,17 @@ def write(directory: Path, **texts: str) -> Path:
     return directory
 
 
-def build(directory: Path, meta: str = META, crd: str = CRD) -> xpkg.Built:
+def build(directory: Path, meta: str = META, crd: str = CRD) -> Built:
     """A package of these texts."""
     package = write(directory / "package", crossplane=meta)
     crds = write(directory / "crds", things=crd)
     return packed(package, crds, directory / "test.xpkg")
 
 
-def packed(package: Path, crds: Path, output: Path | None, *runtimes: Path) -> xpkg.Built:
+def packed(package: Path, crds: Path, output: Path | None, *runtimes: Path) -> Built:
     """The one package of a Function's directories and runtime images."""
-    contents = xpkg.Contents(package_root=package, input_crds=crds)
-    (built,) = xpkg.build(contents, output=output, runtime_images=runtimes)
+    contents = Contents(package_root=package, input_crds=crds)
+    (built,) = packages.build(contents, output=output, runtime_images=runtimes)
     return built
 
 
@@ -113,7 +115,7 @@ def test_package_without_a_runtime_has_one_layer(tmp_path: Path) -> None:
 
 
 def test_texts_are_the_authors(tmp_path: Path) -> None:
-    text = xpkg.read_package(build(tmp_path).path)
+    text = read_package(build(tmp_path).path)
     assert text == f"---\n{META}---\n{CRD}---\n"
 
 
@@ -184,14 +186,14 @@ def test_other_files_are_no_runtime(tmp_path: Path, files: dict[str, bytes], mes
 def test_file_that_is_no_archive_is_named(tmp_path: Path) -> None:
     (tmp_path / "x.xpkg").write_text("hello")
     with pytest.raises(InputError, match="it is no archive"):
-        xpkg.read_package(tmp_path / "x.xpkg")
+        read_package(tmp_path / "x.xpkg")
     with pytest.raises(InputError, match="no such file"):
-        xpkg.read_package(tmp_path / "y.xpkg")
+        read_package(tmp_path / "y.xpkg")
 
 
 def test_image_that_is_no_package_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"it holds no package\.yaml"):
-        xpkg.read_package(save(tmp_path / "image.tar", image()))
+        read_package(save(tmp_path / "image.tar", image()))
 
 
 BAD_PACKAGES = [
