@@ -29,6 +29,7 @@ or the request.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import ClassVar, Final, NoReturn
 
@@ -392,3 +393,18 @@ def is_code_point(number: int) -> bool:
 def wrap_int64(number: int) -> int:
     """Return a number as int64 arithmetic leaves it: wrapped around at 64 bits."""
     return (number - MIN_INT64) % (MAX_UINT64 + 1) + MIN_INT64
+
+
+def read_integer(text: str) -> int | None:
+    """Return the number of a literal, of any size: ``42``, ``0x2a``, ``052``, ``1_000``."""
+    if not text.isascii() or text != text.strip():
+        return None
+    octal = _OLD_OCTAL.fullmatch(text)
+    # Python wants another form of octal numbers.
+    try:
+        return int(text, 0) if octal is None else int(f"{octal[1]}0{octal[2]}", 8)
+    except ValueError:
+        return None
+
+
+_OLD_OCTAL: Final = re.compile(r"([+-]?)0([0-9_]+)")
