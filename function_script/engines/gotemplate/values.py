@@ -18,7 +18,6 @@ or the request.
 # map[string]string, ...       StringMap, ...            split
 # nil map, nil slice           NilMap(), NilList(), ...  getters that find nothing, rest of []
 # struct or pointer            Struct subclasses         getResourceCondition, toDate, semver
-# named string type            NamedString subclasses    a condition's Status
 # nil inside a container       None
 # no value at all              MISSING                   absent key; nil at the end of a pipeline
 #
@@ -125,13 +124,6 @@ class Literal(Int):
     """A whole number that a template states: a parameter of any integer type takes it."""
 
     __slots__ = ()
-
-
-class NamedString(str):
-    """A string of a named type: prints like a string, is not accepted as a ``string``."""
-
-    __slots__ = ()
-    go_type: ClassVar[str]
 
 
 class TypedList(list[object]):
@@ -265,7 +257,7 @@ def go_type(value: object) -> str:
     name = _TYPE_NAMES.get(type(value))
     if name is not None:
         return name
-    if isinstance(value, (Sized, NamedString)):
+    if isinstance(value, Sized):
         return value.go_type
     if isinstance(value, TypedList):
         return f"[]{value.element}"
