@@ -120,12 +120,6 @@ class NamedNumber(Sized):
         raise NotImplementedError
 
 
-class Literal(Int):
-    """A whole number that a template states: a parameter of any integer type takes it."""
-
-    __slots__ = ()
-
-
 class TypedList(list[object]):
     """A slice other than []interface {}; ``element`` is the type of its items."""
 
@@ -307,30 +301,24 @@ def is_nil(value: object) -> bool:
 _NIL_TYPES: Final = (NilMap, NilList, NilStrings, NilBytesMap)
 
 
-def deep_equal(left: object, right: object) -> bool:
-    """Return reflect.DeepEqual: equal Go type and content; an int64 3 is not an int 3.
+def deep_key(value: object) -> object:
+    """Return a hashable form of a value: equal where reflect.DeepEqual says so.
 
-    The time grows with the size of both once written out: measure what templates built.
+    An int64 3 is not an int 3. The time grows with the size once written out: measure what
+    templates built.
     """
-    if left is right:
-        return True
-    if go_type(left) != go_type(right):
-        return False
-    if isinstance(left, dict) and isinstance(right, dict):
-        return (
-            is_nil(left) == is_nil(right)
-            and len(left) == len(right)
-            and all(key in right and deep_equal(item, right[key]) for key, item in left.items())
-        )
-    if isinstance(left, list) and isinstance(right, list):
-        return (
-            is_nil(left) == is_nil(right)
-            and len(left) == len(right)
-            and all(map(deep_equal, left, right))
-        )
-    if isinstance(left, Struct) and isinstance(right, Struct):
-        return all(map(deep_equal, left.content(), right.content()))
-    return bool(left == right)
+    kind = go_type(value)
+    if isinstance(value, dict):
+        pairs = frozenset((key, deep_key(item)) for key, item in value.items())
+        # A nil map and an empty one differ.
+        return kind, is_nil(value), pairs
+    if isinstance(value, list):
+        return kind, is_nil(value), tuple(map(deep_key, value))
+    if isinstance(value, Struct):
+        # The fields of a time and of a version are not exported, and count as well.
+        return kind, tuple(map(deep_key, value.content()))
+    # NaN equals nothing, not even itself.
+    return object() if value != value else (kind, value)  # noqa: PLR0124 # how to know NaN
 
 
 def to_bytes(text: str) -> bytes:
