@@ -166,7 +166,7 @@ def _reorder_call(
     fitting = [order for order in orders if _fit(types, order, grammar)]
     if not fitting:
         return None
-    return " ".join([name, *map(argument_source, fitting[0])])
+    return " ".join([name, *map(nodes.argument_source, fitting[0])])
 
 
 def _is_quoted_number(type_: str, word: nodes.Operand) -> bool:
@@ -202,9 +202,3 @@ def type_of(word: nodes.Operand, grammar: parser.Grammar) -> str:
             return "" if returns == "any" else returns
         case _:
             return ""
-
-
-def argument_source(word: nodes.Operand) -> str:
-    """Return the source of an operand as an argument: a pipeline is in parentheses."""
-    text = nodes.to_source(word)
-    return f"({text})" if isinstance(word, nodes.Pipe) else text

@@ -6,28 +6,7 @@ from typing import Final, Self
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.go_time import LOCAL, MAX_SECONDS, RFC3339, Time, parse_date
-from function_script.engines.gotemplate.values import NamedString, Struct
-
-
-class ConditionType(NamedString):
-    """The type of a condition."""
-
-    __slots__ = ()
-    go_type = "common.ConditionType"
-
-
-class ConditionStatus(NamedString):
-    """True, False or Unknown."""
-
-    __slots__ = ()
-    go_type = "v1.ConditionStatus"
-
-
-class ConditionReason(NamedString):
-    """Why a condition has its status."""
-
-    __slots__ = ()
-    go_type = "common.ConditionReason"
+from function_script.engines.gotemplate.values import Struct
 
 
 class TransitionTime(Time):
@@ -60,10 +39,10 @@ class Condition(Struct):
         """Return a condition with nothing but its type and its status."""
         return cls(
             {
-                "Type": ConditionType(kind),
-                "Status": ConditionStatus(status),
+                "Type": kind,
+                "Status": status,
                 "LastTransitionTime": TransitionTime(Time.zero()),
-                "Reason": ConditionReason(""),
+                "Reason": "",
                 "Message": "",
                 "ObservedGeneration": 0,
             }
@@ -76,7 +55,7 @@ class Condition(Struct):
             return cls.empty("", "")
         if not isinstance(entry, dict):
             raise CallError("a condition is an object")
-        texts = {key: _read_text(entry.get(key)) for key in _TEXTS}
+        kind, status, reason, message = (_read_text(entry.get(key)) for key in _TEXTS)
         generation = entry.get("observedGeneration")
         if generation is not None and type(generation) is not int:
             raise CallError("a generation is an integer")
@@ -88,11 +67,10 @@ class Condition(Struct):
             time = Time(min(time.seconds, MAX_SECONDS), time.nanoseconds, LOCAL)
         return cls(
             {
-                "Type": ConditionType(texts["type"]),
-                "Status": ConditionStatus(texts["status"]),
+                **cls.empty(kind, status).fields,
                 "LastTransitionTime": TransitionTime(time),
-                "Reason": ConditionReason(texts["reason"]),
-                "Message": texts["message"],
+                "Reason": reason,
+                "Message": message,
                 "ObservedGeneration": generation or 0,
             }
         )

@@ -9,11 +9,7 @@ from itertools import chain
 from typing import Final
 
 from function_script.engines.gotemplate import corrections, programs
-from function_script.engines.gotemplate.arguments import (
-    argument_source,
-    find_wrong_calls,
-    type_of,
-)
+from function_script.engines.gotemplate.arguments import find_wrong_calls, type_of
 from function_script.engines.gotemplate.positions import Finding
 from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.request.program import Program
@@ -158,8 +154,8 @@ def _find_constant_subjects(commands: Sequence[nodes.Command]) -> Iterator[Findi
         is_useless = not is_empty if name == "default" else isinstance(value, nodes.String)
         if _is_constant(arguments[0]) or not is_useless:
             continue
-        text = " ".join(map(argument_source, (*arguments[1:], arguments[0])))
-        last = argument_source(value)
+        text = " ".join(map(nodes.argument_source, (*arguments[1:], arguments[0])))
+        last = nodes.argument_source(value)
         message = f"{name} works on the constant {last}"
         if name == "default":
             message = f"default gives {last} every time, for this is never empty"
@@ -181,7 +177,7 @@ def _find_odd_counts(command: nodes.Command, count: int) -> Iterator[Finding]:
             message = f"printf has {len(verbs)} verbs and {count - 1} values"
             yield Finding(
                 format_.position,
-                len(argument_source(format_)),
+                len(nodes.argument_source(format_)),
                 message,
                 "each verb takes one value",
             )

@@ -87,17 +87,16 @@ def truncate(text: str, flags: Flags) -> str:
 
 
 def _format_string(value: str, verb: str, flags: Flags) -> str:
-    text = str.__str__(value)
     if verb == "q" and flags.plus:
         raise _unsupported("%+q", "%q")
     if verb == "q":
-        return pad(printing.quote(truncate(text, flags)), flags)
+        return pad(printing.quote(truncate(value, flags)), flags)
     if verb in "sv":
-        return pad(truncate(text, flags), flags)
+        return pad(truncate(value, flags), flags)
     if verb in "xX":
         if flags.space:
             raise _unsupported(f"% {verb} of a text", f"%{verb}")
-        digits = values.to_bytes(text)[: flags.precision].hex()
+        digits = values.to_bytes(value)[: flags.precision].hex()
         return pad(digits.upper() if verb == "X" else digits, flags)
     return _bad_verb(value, verb, flags)
 

@@ -21,7 +21,7 @@ _MAX_PLAIN_FLOAT: Final = 1e6
 def to_text(value: object) -> str:
     """Return ``fmt.Sprint`` of one value: ``map[a:1 b:<nil>]``, ``[1 a]``, ``1e+06``."""
     if isinstance(value, str):
-        return str.__str__(value)
+        return value
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):

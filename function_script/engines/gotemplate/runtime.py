@@ -1,7 +1,7 @@
 """Go's rules for fields, methods, checks of arguments, and the items of ``range``."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Final, Literal, NamedTuple, NoReturn, TypeAlias
+from typing import Final, Literal, NamedTuple, NoReturn, TypeAlias, cast
 
 from function_script.engines.gotemplate import errors, printing, values
 from function_script.engines.gotemplate.conditions import TransitionTime
@@ -200,14 +200,10 @@ def call_method(receiver: object, name: str, method: Method, arguments: Sequence
     return method.call(receiver, *map(_method_argument, arguments, types))
 
 
-# Go's integer types that parameters of methods have.
-_INTEGERS: Final = {"int": values.Int, "int64": int, Duration.go_type: Duration}
-
-
 def _method_argument(value: object, type_name: str) -> object:
-    if type(value) is values.Literal and type_name in _INTEGERS:
-        return _INTEGERS[type_name](value)
-    return check_argument(value, type_name)
+    # Go takes a constant for a duration, and no variable of another integer type.
+    is_duration = type_name == _DURATION and type(value) is Int
+    return Duration(cast("int", value)) if is_duration else check_argument(value, type_name)
 
 
 def check_argument(value: object, type_name: str) -> object:

@@ -18,7 +18,6 @@ or the request.
 # map[string]string, ...       StringMap, ...            split
 # nil map, nil slice           NilMap(), NilList(), ...  getters that find nothing, rest of []
 # struct or pointer            Struct subclasses         getResourceCondition, toDate, semver
-# named string type            NamedString subclasses    a condition's Status
 # nil inside a container       None
 # no value at all              MISSING                   absent key; nil at the end of a pipeline
 #
@@ -29,6 +28,7 @@ or the request.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import ClassVar, Final, NoReturn
 
@@ -118,19 +118,6 @@ class NamedNumber(Sized):
     def text(self) -> str:
         """Return the text of Go's String method."""
         raise NotImplementedError
-
-
-class Literal(Int):
-    """A whole number that a template states: a parameter of any integer type takes it."""
-
-    __slots__ = ()
-
-
-class NamedString(str):
-    """A string of a named type: prints like a string, is not accepted as a ``string``."""
-
-    __slots__ = ()
-    go_type: ClassVar[str]
 
 
 class TypedList(list[object]):
@@ -264,7 +251,7 @@ def go_type(value: object) -> str:
     name = _TYPE_NAMES.get(type(value))
     if name is not None:
         return name
-    if isinstance(value, (Sized, NamedString)):
+    if isinstance(value, Sized):
         return value.go_type
     if isinstance(value, TypedList):
         return f"[]{value.element}"
@@ -314,30 +301,24 @@ def is_nil(value: object) -> bool:
 _NIL_TYPES: Final = (NilMap, NilList, NilStrings, NilBytesMap)
 
 
-def deep_equal(left: object, right: object) -> bool:
-    """Return reflect.DeepEqual: equal Go type and content; an int64 3 is not an int 3.
+def deep_key(value: object) -> object:
+    """Return a hashable form of a value: equal where reflect.DeepEqual says so.
 
-    The time grows with the size of both once written out: measure what templates built.
+    An int64 3 is not an int 3. The time grows with the size once written out: measure what
+    templates built.
     """
-    if left is right:
-        return True
-    if go_type(left) != go_type(right):
-        return False
-    if isinstance(left, dict) and isinstance(right, dict):
-        return (
-            is_nil(left) == is_nil(right)
-            and len(left) == len(right)
-            and all(key in right and deep_equal(item, right[key]) for key, item in left.items())
-        )
-    if isinstance(left, list) and isinstance(right, list):
-        return (
-            is_nil(left) == is_nil(right)
-            and len(left) == len(right)
-            and all(map(deep_equal, left, right))
-        )
-    if isinstance(left, Struct) and isinstance(right, Struct):
-        return all(map(deep_equal, left.content(), right.content()))
-    return bool(left == right)
+    kind = go_type(value)
+    if isinstance(value, dict):
+        pairs = frozenset((key, deep_key(item)) for key, item in value.items())
+        # A nil map and an empty one differ.
+        return kind, is_nil(value), pairs
+    if isinstance(value, list):
+        return kind, is_nil(value), tuple(map(deep_key, value))
+    if isinstance(value, Struct):
+        # The fields of a time and of a version are not exported, and count as well.
+        return kind, tuple(map(deep_key, value.content()))
+    # NaN equals nothing, not even itself.
+    return object() if value != value else (kind, value)  # noqa: PLR0124 # how to know NaN
 
 
 def to_bytes(text: str) -> bytes:
@@ -392,3 +373,18 @@ def is_code_point(number: int) -> bool:
 def wrap_int64(number: int) -> int:
     """Return a number as int64 arithmetic leaves it: wrapped around at 64 bits."""
     return (number - MIN_INT64) % (MAX_UINT64 + 1) + MIN_INT64
+
+
+def read_integer(text: str) -> int | None:
+    """Return the number of a literal, of any size: ``42``, ``0x2a``, ``052``, ``1_000``."""
+    if not text.isascii() or text != text.strip():
+        return None
+    octal = _OLD_OCTAL.fullmatch(text)
+    # Python wants another form of octal numbers.
+    try:
+        return int(text, 0) if octal is None else int(f"{octal[1]}0{octal[2]}", 8)
+    except ValueError:
+        return None
+
+
+_OLD_OCTAL: Final = re.compile(r"([+-]?)0([0-9_]+)")

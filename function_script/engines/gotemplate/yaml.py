@@ -471,7 +471,7 @@ def _block_of(value: object) -> object | None:
 
 def _scalar(value: object, indent: int) -> str:
     if isinstance(value, str):
-        return write_string(str.__str__(value), indent)
+        return write_string(value, indent)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):

@@ -276,7 +276,7 @@ class PipelineCompiler:
             receiver = self.compile_fields(receiver, names[:-1])
         start = self.site()
         slot = self.new_slot() if final is not None else None
-        arguments = [self.compile_method_argument(word) for word in command.words[1:]]
+        arguments = [self.compile_argument(word, "value").expression for word in command.words[1:]]
         if final is not None and slot is not None:
             arguments.append(self.check_value(final.copy(slot), "value").expression)
         site = Site(command.words[0], self.template, names[-1])
@@ -286,13 +286,6 @@ class PipelineCompiler:
         if final is not None and slot is not None:
             call = expressions.Sequence(final.expression, call, slot.index)
         return Value(call)
-
-    def compile_method_argument(self, word: nodes.Operand) -> Expression:
-        """Compile an argument of a method, whose type is known only when it is called."""
-        if isinstance(word, nodes.Number) and word.integer is not None:
-            # Go fits a constant into int, int64 or a duration, which only the method decides.
-            return expressions.Constant(values.Literal(word.integer))
-        return self.compile_argument(word, "value").expression
 
     # Calls
 

@@ -43,20 +43,14 @@ def kind_is(name: str, value: object) -> bool:
 def equal_in_depth(allocator: Allocator, left: object, right: object) -> bool:
     """True if the values are equal in every part."""
     allocator.check_tree(left)
-    return values.deep_equal(left, right)
+    allocator.check_tree(right)
+    return values.deep_key(left) == values.deep_key(right)
 
 
 # Conversions
 
 _DECIMAL: Final = re.compile(r"[+-]?[0-9]+")
 _OCTAL: Final = re.compile(r"[+-]?[0-7]+")
-# Go's integer literals: a prefix sets the base, underscores separate digits. Possessive, because
-# backtracking takes memory.
-_INTEGER: Final = re.compile(
-    r"(?P<sign>[+-]?)(?:0[xX](?P<hex>(?:_?[0-9a-fA-F])++)|0[bB](?P<bin>(?:_?[01])++)"
-    r"|0[oO]?(?P<oct>(?:_?[0-7])++)|(?P<dec>0|[1-9](?:_?[0-9])*+))"
-)
-_BASES: Final = {"hex": 16, "bin": 2, "oct": 8, "dec": 10}
 _ZERO_DECIMALS: Final = re.compile(r"\.0+\.*\Z")
 _DIGITS: Final = "[0-9](?:_?[0-9])*+"
 _FLOAT: Final = re.compile(
@@ -141,15 +135,9 @@ def to_float64(value: object) -> float:
 
 def parse_literal(text: str) -> int | None:
     """Return strconv.ParseInt(text, 0, 64); None if it fails."""
-    match = _INTEGER.fullmatch(text)
-    if match is None:
-        return None
-    base = str(match.lastgroup)
-    digits = match[base].replace("_", "").lstrip("0") or "0"
-    if len(digits) > _MAX_DIGITS:
-        return None
-    number = int(match["sign"] + digits, _BASES[base])
-    return number if values.MIN_INT64 <= number <= values.MAX_INT64 else None
+    number = values.read_integer(text)
+    is_int64 = number is not None and values.MIN_INT64 <= number <= values.MAX_INT64
+    return number if is_int64 else None
 
 
 def parse_decimal(text: str) -> int:

@@ -126,25 +126,9 @@ def chunk(size: int, value: object) -> values.Lists:
 
 
 def _measured_key(allocator: Allocator, item: object) -> object:
-    """Return a hashable form of an item: equal where reflect.DeepEqual says so."""
     if isinstance(item, (dict, list)):
         allocator.check_tree(item)
-    return _hashable(item)
-
-
-def _hashable(item: object) -> object:
-    kind = values.go_type(item)
-    if isinstance(item, dict):
-        pairs = frozenset((key, _hashable(value)) for key, value in item.items())
-        # For reflect.DeepEqual, a nil map and an empty one differ.
-        return kind, values.is_nil(item), pairs
-    if isinstance(item, list):
-        return kind, values.is_nil(item), tuple(map(_hashable, item))
-    if isinstance(item, values.Struct):
-        # The fields of a time and of a version are not exported, and count as well.
-        return kind, tuple(map(_hashable, item.content()))
-    # NaN equals nothing, not even itself.
-    return object() if item != item else (kind, item)  # noqa: PLR0124 # how to know NaN
+    return values.deep_key(item)
 
 
 @FUNCTIONS.add("uniq", "mustUniq", accepts=Accepts.NULL)

@@ -150,13 +150,8 @@ def trim_prefix(prefix: str, text: str) -> str:
 
 @FUNCTIONS.add("nospace")
 def without_spaces(text: str) -> str:
-    """The text without white space.
-
-    Go looks at bytes here, and takes each for a character once one is a space.
-    """
-    characters = values.to_narrow(text)
-    remaining = "".join(character for character in characters if character not in SPACES)
-    return text if len(remaining) == len(characters) else remaining
+    """The text without white space."""
+    return "".join(character for character in text if character not in SPACES)
 
 
 @FUNCTIONS.add("trunc")
@@ -393,18 +388,8 @@ def swap_case(text: str) -> str:
 
 @FUNCTIONS.add("initials")
 def initials(text: str) -> str:
-    """The first letter of each word.
-
-    It is the first byte of each word, which Go takes for a character.
-    """
-    initials: list[str] = []
-    starts = True
-    for character in values.to_narrow(text):
-        space = is_space(character)
-        if starts and not space:
-            initials.append(character)
-        starts = space
-    return "".join(initials)
+    """The first letter of each word."""
+    return "".join(word[0] for word in re.split(f"[{SPACES}]", text) if word)
 
 
 @FUNCTIONS.add("snakecase")

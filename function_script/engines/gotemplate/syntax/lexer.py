@@ -249,17 +249,10 @@ class _Lexer:
             return self.refuse_action(start)
         end = match.end()
         following = text[end : end + 1]
-        bad_end = end
-        # Go would read a complex number here, which templates have no use for.
-        if following and following in "+-":
-            second = _NUMBER.match(text, end)
-            bad_end = second.end() if second is not None else end
-            following = text[bad_end : bad_end + 1]
-        if following.isalnum() or following == "_":
-            bad_end += 1
-        if bad_end == end:
-            return end
-        return self.error(f"bad number syntax: {quote(text[start:bad_end])}", start)
+        # Go reads a complex number behind a sign, which templates have no use for.
+        if following.isalnum() or following in {"_", "+", "-"}:
+            return self.error(f"bad number syntax: {quote(text[start : end + 1])}", start)
+        return end
 
     def refuse_action(self, position: int) -> int:
         """End the tokens in an action in which no token begins at a position."""
@@ -347,11 +340,7 @@ def read_number(text: str) -> Constant:
     if len(text) <= _SHORT and text.isdecimal() and text.isascii() and text[0] != "0":
         number = int(text)
         return number, number, float(number)
-    octal = _OLD_OCTAL.fullmatch(text)
-    try:
-        whole = int(text, 0) if octal is None else int(f"{octal[1]}0{octal[2]}", 8)
-    except ValueError:
-        whole = None
+    whole = values.read_integer(text)
     if whole is not None and values.MIN_INT64 <= whole <= values.MAX_UINT64:
         unsigned = whole if text[0] not in "+-" or text == "-0" else None
         if whole <= values.MAX_INT64:
@@ -374,7 +363,6 @@ def _is_within(number: int | None, least: int, most: int) -> bool:
 
 # Digits that every one of the types can hold.
 _SHORT: Final = 15
-_OLD_OCTAL: Final = re.compile(r"([+-]?)0([0-9_]+)")
 
 
 def _read_real(text: str) -> float | None:

@@ -251,13 +251,13 @@ def to_source(node: Placed) -> str:
     """Return a node as Go prints it in messages: ``index .l 3``, ``(f).a``, ``$x := 1 | f``."""
     match node:
         case Command():
-            return " ".join(_parenthesise(word) for word in node.words)
+            return " ".join(argument_source(word) for word in node.words)
         case Pipe():
             commands = " | ".join(map(to_source, node.commands))
             names = ", ".join(map(to_source, node.declared))
             return f"{names} {'=' if node.assigns else ':='} {commands}" if names else commands
         case Chain():
-            return ".".join((_parenthesise(node.start), *node.names))
+            return ".".join((argument_source(node.start), *node.names))
         case Template():
             argument = f" {to_source(node.pipe)}" if node.pipe is not None else ""
             return f"{{{{template {quote(node.name)}{argument}}}}}"
@@ -289,7 +289,8 @@ def _word_source(
             return "." if isinstance(node, Dot) else "nil"
 
 
-def _parenthesise(node: Operand) -> str:
+def argument_source(node: Operand) -> str:
+    """Return an operand as an argument: a pipeline is in parentheses."""
     return f"({to_source(node)})" if isinstance(node, Pipe) else to_source(node)
 
 

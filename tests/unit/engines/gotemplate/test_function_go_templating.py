@@ -139,6 +139,10 @@ def test_condition_with_a_time_that_go_cannot_read_is_unknown(text: str) -> None
     assert render_text(template, {"status": {"conditions": conditions}}) == "Unknown"
 
 
+def test_texts_of_condition_are_texts_for_every_function() -> None:
+    assert rendered('{{ upper (getResourceCondition "Ready" nil).Status }}') == "UNKNOWN"
+
+
 def test_condition_has_gos_fields() -> None:
     """Field names are Go's, with a capital letter."""
     with pytest.raises(GoFailure, match=r"can't evaluate field status in type common\.Condition"):

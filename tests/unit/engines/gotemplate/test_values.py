@@ -12,7 +12,7 @@ from function_script.engines.gotemplate.values import (
     Strings,
     Uint8,
     byte_length,
-    deep_equal,
+    deep_key,
     go_kind,
     go_type,
     is_nil,
@@ -95,12 +95,12 @@ def test_quoting_is_gos_and_not_jsons() -> None:
 
 def test_equality_needs_the_same_types() -> None:
     """An int64 is not an int, a nil map is not an empty one, at any depth."""
-    assert deep_equal({"a": [1]}, {"a": [1]})
-    assert not deep_equal({"a": [1]}, {"a": [Int(1)]})
-    assert not deep_equal(1, 1.0)
-    assert not deep_equal([1], [True])
-    assert not deep_equal({}, NilMap())
-    assert not deep_equal([], Strings())
+    assert deep_key({"a": [1]}) == deep_key({"a": [1]})
+    assert deep_key({"a": [1]}) != deep_key({"a": [Int(1)]})
+    assert deep_key(1) != deep_key(1.0)
+    assert deep_key([1]) != deep_key([True])
+    assert deep_key({}) != deep_key(NilMap())
+    assert deep_key([]) != deep_key(Strings())
 
 
 def test_lengths_and_cuts_of_strings_count_bytes() -> None:

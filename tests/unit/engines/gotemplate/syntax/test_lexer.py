@@ -23,10 +23,10 @@ BAD = [
     ("{{ .a  ", 7, "unclosed action"),
     ("{{ .a+ }}", 5, "bad character U+002B '+'"),
     ("{{ 1x }}", 3, 'bad number syntax: "1x"'),
-    ("{{ 1+2 }}", 3, 'bad number syntax: "1+2"'),
+    ("{{ 1+2 }}", 3, 'bad number syntax: "1+"'),
     # Complex numbers are Go's, and no template has any.
     ("{{ 1i }}", 3, 'bad number syntax: "1i"'),
-    ("{{ 1+2i }}", 3, 'bad number syntax: "1+2i"'),
+    ("{{ 1+2i }}", 3, 'bad number syntax: "1+"'),
     ("{{ (a }}", 6, "unclosed left paren"),
     ("{{ a) }}", 4, "unexpected right paren"),
     ('{{ "a\n" }}', 3, "unterminated quoted string"),
