@@ -21,7 +21,7 @@ SHARING_ZYGOTES = (
     *("architecture/", "behaviour/", "browser/", "conformance/", "diagnostics/"),
     *("e2e/test_rollout.py", "e2e/test_schema_packages.py", "e2e/test_vendor.py"),
     *("hostile/test_redaction_hostile.py", "hostile/test_strangers_folders.py"),
-    *("hostile/test_tools_readers.py", "test_example", "test_walk", "unit/cli/", "unit/request/"),
+    *("hostile/test_tools_readers.py", "test_example", "unit/cli/", "unit/request/"),
     *("unit/sandbox/test_batches.py", "unit/sandbox/test_dispatcher.py"),
     "unit/sandbox/test_pool.py",
     *("unit/test_", "unit/tools/"),

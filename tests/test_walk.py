@@ -73,7 +73,6 @@ def test_newcomer_gets_through(page: Path, tmp_path: Path) -> None:
         path=[] if installs else [installed],
         excused=EXCUSED,
         meant=MEANT,
-        in_process=True,
     )
     walker.follow(page)
 

@@ -4,23 +4,16 @@
 installed, or that is first on ``path``. Every command is run, or is excused by a reason.
 """
 
-import contextlib
-import io
 import os
 import re
-import shlex
-import shutil
 import subprocess
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from unittest import mock
 
 from support.notes import without_note
-
-from function_script import cli
 
 _BLOCK: Final = re.compile(r"^( *)```(\w*)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
 _FILE: Final = re.compile(r"# ([\w./-]+\.\w+)\n")
@@ -29,8 +22,6 @@ _COMMENT: Final = re.compile(r"\s+# .*")
 _REMEMBER: Final = '\ncode=$?; pwd > "$WALK/directory"; env -0 > "$WALK/variables"; exit $code\n'
 _OWN_VARIABLES: Final = {"WALK", "_", "PWD", "OLDPWD", "SHLVL"}
 _SECONDS: Final = 300
-_QUOTED: Final = re.compile(r"'[^']*'|\"[^\"$`]*\"")
-_FOR_THE_SHELL: Final = re.compile(r"[][|&;<>(){}$`*?~\\\n]")
 # The commands that need more than this machine has, by their beginnings, and what they need.
 OUTSIDE: Final = {
     r"docker ": "Docker",
@@ -84,8 +75,7 @@ class Walk:
 
     ``environment`` is passed on, but for HOME; ``path`` comes first in its PATH.
     ``excused`` has a reason for each pattern of commands that are not run; ``meant`` has the
-    command to run for one that stands for it. With ``in_process``, a command of ours that needs
-    no shell is called in this process, if PATH has the program.
+    command to run for one that stands for it.
     """
 
     def __init__(
@@ -97,14 +87,12 @@ class Walk:
         environment: Mapping[str, str] = os.environ,
         excused: Mapping[str, str] = OUTSIDE,
         meant: Mapping[str, str] | None = None,
-        in_process: bool = False,
     ) -> None:
         self.directory = directory
         self.executed: list[str] = []
         self.excuses: set[str] = set()
         self._excused = excused
         self._meant = meant or {}
-        self._in_process = in_process
         self._state = home / ".walk"
         self._state.mkdir(parents=True)
         entries = [*map(str, path), environment["PATH"]]
@@ -136,8 +124,7 @@ class Walk:
             if re.match(pattern, command.text):
                 self.excuses.add(pattern)
                 return
-        text = self._meant.get(command.text, command.text)
-        result = self._call(text) if self._in_process and self._is_ours(text) else self._run(text)
+        result = self._run(self._meant.get(command.text, command.text))
         self.executed.append(command.text)
         printed = (result.stdout + without_note(result.stderr)).strip("\n")
         if command.output is None:
@@ -147,25 +134,6 @@ class Walk:
             pattern = re.escape(expected).replace(re.escape("..."), ".*")
             matches = re.fullmatch(pattern, printed, re.DOTALL)
             assert matches, f"{command.text} printed:\n{printed}"
-
-    def _is_ours(self, command: str) -> bool:
-        if _FOR_THE_SHELL.search(_QUOTED.sub("", command)):
-            return False
-        program, _, _ = command.partition(" ")
-        return program == "function-script" and bool(
-            shutil.which(program, path=self._variables["PATH"])
-        )
-
-    def _call(self, command: str) -> subprocess.CompletedProcess[str]:
-        out, err = io.StringIO(), io.StringIO()
-        with (
-            mock.patch.dict(os.environ, self._variables, clear=True),
-            contextlib.chdir(self.directory),
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(err),
-        ):
-            code = cli.execute(shlex.split(command)[1:])
-        return subprocess.CompletedProcess(command, code, out.getvalue(), err.getvalue())
 
     def _run(self, command: str) -> subprocess.CompletedProcess[str]:
         result = subprocess.run(
