@@ -16,8 +16,15 @@ from function_script.tools.validate import formats
 # Larger integers lose digits in JSON.
 _MAX_INTEGER: Final = (1 << 53) - 1
 
-# The stubs lack `descend`, which keyword functions call by jsonschema's own convention.
-_Validator = Any  # type: ignore[explicit-any] # see above
+# The keywords of our CRDs, in the order in which the API server checks them.
+_KEYWORDS: Final = (
+    *("type", structural_schema.INT_OR_STRING, "anyOf", "allOf"),
+    *("maxLength", "minLength", "pattern", "minimum", "items", "minItems", "maxItems", "enum"),
+    *("minProperties", "maxProperties", "additionalProperties", "properties", "required"),
+)
+# The stubs lack `descend`, which keyword functions call by jsonschema's own convention, and have
+# other types for the parameters of these functions.
+_Untyped = Any  # type: ignore[explicit-any] # see above
 
 
 def _is_integer(_checker: object, value: object) -> bool:
@@ -27,14 +34,14 @@ def _is_integer(_checker: object, value: object) -> bool:
 
 
 def _int_or_string(
-    validator: _Validator, _flag: object, value: Value, _schema: Object
+    validator: _Untyped, _flag: object, value: Value, _schema: Object
 ) -> Iterator[ValidationError]:
     if not isinstance(value, str) and not validator.is_type(value, "integer"):
         yield ValidationError("", validator_value=["integer", "string"])
 
 
 def _all_of(
-    validator: _Validator, parts: list[Object], value: Value, _schema: Object
+    validator: _Untyped, parts: list[Object], value: Value, _schema: Object
 ) -> Iterator[ValidationError]:
     """Yield the errors of all parts, then one whose value is the number of matching parts."""
     matches = 0
@@ -47,7 +54,7 @@ def _all_of(
 
 
 def _any_of(
-    validator: _Validator, parts: list[Object], value: Value, _schema: Object
+    validator: _Untyped, parts: list[Object], value: Value, _schema: Object
 ) -> Iterator[ValidationError]:
     """Yield an error, then those of the first alternative."""
     alternatives = [list(validator.descend(value, part)) for part in parts]
@@ -57,7 +64,7 @@ def _any_of(
 
 
 def _pattern(
-    validator: _Validator, pattern: str, value: Value, schema: Object
+    validator: _Untyped, pattern: str, value: Value, schema: Object
 ) -> Iterator[ValidationError]:
     """Yield an error unless the length is wrong too: the API server then reports only that."""
     if isinstance(value, str) and not formats.is_match(pattern, value):
@@ -67,7 +74,7 @@ def _pattern(
 
 
 def _required(
-    _validator: _Validator, names: list[str], value: Value, _schema: Object
+    _validator: _Untyped, names: list[str], value: Value, _schema: Object
 ) -> Iterator[ValidationError]:
     """Yield an error at the path of each missing field."""
     if isinstance(value, dict):
@@ -75,22 +82,38 @@ def _required(
 
 
 def _additional(
-    validator: _Validator, below: Object, value: Value, schema: Object
+    validator: _Untyped, below: Object, value: Value, schema: Object
 ) -> Iterator[ValidationError]:
     if isinstance(value, dict):
         for name in sorted(value.keys() - structural_schema.properties(schema).keys()):
             yield from validator.descend(value[name], below, path=name)
 
 
-CrdValidator = validators.extend(  # type: ignore[no-untyped-call] # the stubs leave it untyped
-    Draft7Validator,
-    {
-        structural_schema.INT_OR_STRING: _int_or_string,
-        "allOf": _all_of,
-        "anyOf": _any_of,
-        "pattern": _pattern,
-        "required": _required,
-        "additionalProperties": _additional,
-    },
+def _properties(
+    validator: _Untyped, fields: Object, value: Value, _schema: Object
+) -> Iterator[ValidationError]:
+    if isinstance(value, dict):
+        for name in sorted(value.keys() & fields.keys()):
+            yield from validator.descend(value[name], fields[name], path=name, schema_path=name)
+
+
+def _keywords(schema: _Untyped) -> Iterator[tuple[str, _Untyped]]:
+    return ((keyword, schema[keyword]) for keyword in _KEYWORDS if keyword in schema)
+
+
+_FUNCTIONS: Final[dict[str, _Untyped]] = {
+    **Draft7Validator.VALIDATORS,
+    structural_schema.INT_OR_STRING: _int_or_string,
+    "allOf": _all_of,
+    "anyOf": _any_of,
+    "pattern": _pattern,
+    "properties": _properties,
+    "required": _required,
+    "additionalProperties": _additional,
+}
+CrdValidator = validators.create(
+    Draft7Validator.META_SCHEMA,
+    _FUNCTIONS,
     type_checker=Draft7Validator.TYPE_CHECKER.redefine("integer", _is_integer),
+    applicable_validators=_keywords,
 )

@@ -26,22 +26,6 @@ if TYPE_CHECKING:
 
 # A path: importlib.resources takes 10 ms to import.
 _PACKAGE: Final = Path(__file__).parents[1]
-# The keywords of our CRDs, in the order in which the API server checks them.
-_KEYWORDS: Final = (
-    *(
-        "type",
-        structural_schema.INT_OR_STRING,
-        "anyOf",
-        "allOf",
-        "maxLength",
-        "minLength",
-        "pattern",
-        "minimum",
-    ),
-    "items",
-    *("minItems", "maxItems", "enum", "minProperties", "maxProperties", "additionalProperties"),
-    *("properties", "required"),
-)
 # Fields that a later version than the released one has.
 _UNRELEASED: Final = "x-unreleased"
 _DESCRIPTIONS: Final = {
@@ -162,7 +146,7 @@ def find_violations(value: Object, schema: Object) -> list[Violation]:
     """
     from function_script.tools.crd_validator import CrdValidator  # noqa: PLC0415 - slow
 
-    errors: Iterable[ValidationError] = CrdValidator(_sort_keywords(schema)).iter_errors(value)
+    errors: Iterable[ValidationError] = CrdValidator(schema).iter_errors(value)
     violations: list[Violation] = []
     for error in errors:
         violation = _to_violation(error)
@@ -196,19 +180,6 @@ def _read(folder: Path) -> dict[tuple[str, str], Object]:
                 schema = manifests.object_at(version, "schema", "openAPIV3Schema")
                 by_kind[api_version, kind] = schema
     return by_kind
-
-
-def _sort_keywords(schema: Object) -> Object:
-    """Copy the keywords that are checked, in the order in which they are checked."""
-    result: Object = {keyword: schema[keyword] for keyword in _KEYWORDS if keyword in schema}
-    fields = structural_schema.properties(schema)
-    if fields:
-        result["properties"] = {name: _sort_keywords(fields[name]) for name in sorted(fields)}
-    for keyword in ("items", "additionalProperties"):
-        part = schema.get(keyword)
-        if isinstance(part, dict):
-            result[keyword] = _sort_keywords(part)
-    return result
 
 
 def _to_violation(error: ValidationError) -> Violation:
