@@ -126,7 +126,8 @@ def test_dataclasses_are_frozen_slotted_and_keyword_only() -> None:
         (_name(path), ast.unparse(decorator))
         for path, tree in parse_package().items()
         for node in ast.walk(tree)
-        for decorator in getattr(node, "decorator_list", [])
+        if isinstance(node, ast.ClassDef)
+        for decorator in node.decorator_list
     }
     others = {
         (name, text)

@@ -18,7 +18,7 @@ from function_script.request.limits import MIB, Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
 from function_script.step import function
 
-LIMITS = Limits(timeout_seconds=0.5, memory_bytes=256 * MIB)
+LIMITS = Limits(timeout_seconds=0.2, memory_bytes=128 * MIB)
 OPTIONS = PoolOptions(limits=LIMITS, preload=ENGINE_MODULES)
 BOMBS = [case for case in PROGRAMS if "killed" in case.must and "ok" not in case.must]
 DESIRED = {"resources": {"earlier": {"resource": {"kind": "A", "spec": {"n": 1.5}}}}}

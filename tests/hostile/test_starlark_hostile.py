@@ -19,11 +19,11 @@ from function_script.request.program import Lazy, Program, Scope
 from function_script.texts.errors import DocumentError, FatalError, LimitError, ProgramError
 from function_script.texts.source import Source
 
-LIMITS = Limits(timeout_seconds=0.5)
+LIMITS = Limits(timeout_seconds=0.2)
 # For what is to end otherwise than by its time, on the slowest machine.
 PATIENT = Limits(timeout_seconds=PATIENCE_SECONDS)
-KILL_AFTER_SECONDS = 0.4
-MEMORY_BYTES = 512 << 20
+KILL_AFTER_SECONDS = 0.2
+MEMORY_BYTES = 128 << 20
 KINDS = {ProgramError: "program", DocumentError: "document", LimitError: "limit"}
 SAFE = [case for case in PROGRAMS if "killed" not in case.must]
 BOMBS = [case for case in PROGRAMS if "killed" in case.must]

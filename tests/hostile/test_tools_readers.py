@@ -147,8 +147,8 @@ def test_text_that_is_not_utf8(tmp_path: Path) -> None:
 
 
 @cache
-def zeros(mebibytes: int = 1024) -> bytes:
-    """Return gzip of a gigabyte, or of less: one compressed block, repeated."""
+def zeros(mebibytes: int = 576) -> bytes:
+    """Return gzip of more than a package may have, or of less: one compressed block, repeated."""
     compressor = zlib.compressobj(1, zlib.DEFLATED, -zlib.MAX_WBITS)
     block = compressor.compress(bytes(MIB)) + compressor.flush(zlib.Z_FULL_FLUSH)
     checksum = 0
@@ -168,7 +168,7 @@ def docker_archive(directory: Path, layer: bytes, config: bytes | None = None) -
 
 
 def gzip_bomb(directory: Path) -> str:
-    """A layer of a gigabyte in five megabytes."""
+    """A layer of 576 MiB in three megabytes."""
     docker_archive(directory, zeros())
     return "it expands to more than"
 
@@ -296,10 +296,10 @@ def test_names_never_control_the_terminal(tmp_path: Path) -> None:
 
 
 def test_layer_is_read_once(tmp_path: Path) -> None:
-    """The image has it 256 times, and it has 128 MiB."""
+    """The image has it 256 times, which is 2 GiB."""
     listing = [{"Config": "config.json", "Layers": ["layer.tar.gz"] * 256}]
     files = {"manifest.json": json.dumps(listing).encode(), "config.json": b"{}"}
-    files["layer.tar.gz"] = zeros(128)
+    files["layer.tar.gz"] = zeros(8)
     (tmp_path / "test.xpkg").write_bytes(archives.tar(files))
     outcome = run(tmp_path, "package", "inspect", "test.xpkg")
     assert_refused(outcome, "it holds no package.yaml")

@@ -4,6 +4,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import Final, NamedTuple, TypeAlias
 
@@ -123,7 +124,9 @@ class ContentStore:
         """Begin the fetches whose turn it is."""
         while True:
             with self._lock:
-                order = self._queue.next(self._may_start)
+                hosts = Counter(key.reference.host for key in self._fetching)
+                addresses = Counter(key.reference.address for key in self._fetching)
+                order = self._queue.next(partial(_may_start, hosts, addresses))
                 if order is None:
                     return
                 self._waiting.remove(order.key)
@@ -131,16 +134,6 @@ class ContentStore:
                 self.counts["fetch"] += 1
             # Without the lock: the outcome, which takes it, may come before this returns.
             self._fetch(*order)
-
-    def _may_start(self, order: Order) -> bool:
-        reference = order.key.reference
-        running = [key.reference for key in self._fetching]
-        of_host = sum(other.host == reference.host for other in running)
-        return (
-            len(running) < MAX_FETCHES - (_RESERVED if of_host else 0)
-            and of_host < _MAX_OF_HOST
-            and sum(other.address == reference.address for other in running) < _MAX_OF_REPOSITORY
-        )
 
     def settle(self, key: FetchKey, outcome: bytes | Failure) -> None:
         """Store the outcome of a fetch, and begin the next."""
@@ -170,3 +163,14 @@ class ContentStore:
         """Settle all running fetches with a failure."""
         for key in tuple(self._fetching):
             self.settle(key, failure)
+
+
+def _may_start(hosts: Counter[str], addresses: Counter[str], order: Order) -> bool:
+    """Report whether a fetch may begin beside those that run, which are counted by both."""
+    reference = order.key.reference
+    of_host = hosts[reference.host]
+    return (
+        hosts.total() < MAX_FETCHES - (_RESERVED if of_host else 0)
+        and of_host < _MAX_OF_HOST
+        and addresses[reference.address] < _MAX_OF_REPOSITORY
+    )
