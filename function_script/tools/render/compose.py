@@ -82,10 +82,9 @@ def failed(xr: Xr, outcome: PipelineResult) -> RenderResult:
     cause = f"cannot compose resources: {outcome.fatal}"
     manifest = xrs.last_written(xr)
     custom = _custom_conditions(outcome)
-    generation = manifests.int_at(manifest, "metadata", "generation")
-    conditions.mark(manifest, [conditions.failed(cause)], generation=generation)
+    conditions.mark(manifest, [conditions.failed(cause)], is_observed=True)
     conditions.mark(manifest, custom)
-    conditions.restore(manifest, conditions.undetermined(manifest, custom, generation))
+    conditions.restore(manifest, conditions.undetermined(manifest, custom))
     _name_claim_conditions(manifest, custom, xr)
     event = Event(severity="Warning", reason=COMPOSE, message=cause)
     return RenderResult(
@@ -101,12 +100,11 @@ def failed(xr: Xr, outcome: PipelineResult) -> RenderResult:
 def untouched(xr: Xr) -> RenderResult:
     """Return the XR alone, as for one that is paused or being deleted: no function is called."""
     manifest = manifests.copy(xr.manifest)
-    generation = manifests.int_at(manifest, "metadata", "generation")
     if not xr.is_paused:
         marks = [conditions.DELETING, conditions.SYNCED]
-        conditions.mark(manifest, marks, generation=generation)
+        conditions.mark(manifest, marks, is_observed=True)
         return RenderResult(file=xr.file, xr=manifest)
-    conditions.mark(manifest, [conditions.PAUSED], generation=generation)
+    conditions.mark(manifest, [conditions.PAUSED], is_observed=True)
     event = Event(
         severity="Normal",
         reason="ReconciliationPaused",
