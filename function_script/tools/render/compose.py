@@ -42,9 +42,9 @@ def compose(xr: Xr, observed: Mapping[str, Object], outcome: PipelineResult) -> 
         manifest = messages.read_struct(desired[name].resource)
         if name in observed:
             # Functions cannot change the name and namespace of a resource that exists.
-            for field in ("namespace", "name", "generateName"):
-                value = manifests.text_at(observed[name], "metadata", field)
-                manifests.set_text(manifest, value, "metadata", field)
+            for key in ("namespace", "name", "generateName"):
+                value = manifests.text_at(observed[name], "metadata", key)
+                manifests.set_text(manifest, value, "metadata", key)
         overridden += _override_namespace(manifest, name, xr)
         _own(manifest, name, xr)
         _set_name(manifest, name, xr)
