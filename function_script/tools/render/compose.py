@@ -42,9 +42,9 @@ def compose(xr: Xr, observed: Mapping[str, Object], outcome: PipelineResult) -> 
         manifest = messages.read_struct(desired[name].resource)
         if name in observed:
             # Functions cannot change the name and namespace of a resource that exists.
-            for field in ("namespace", "name", "generateName"):
-                value = manifests.text_at(observed[name], "metadata", field)
-                manifests.set_text(manifest, value, "metadata", field)
+            for key in ("namespace", "name", "generateName"):
+                value = manifests.text_at(observed[name], "metadata", key)
+                manifests.set_text(manifest, value, "metadata", key)
         overridden += _override_namespace(manifest, name, xr)
         _own(manifest, name, xr)
         _set_name(manifest, name, xr)
@@ -82,10 +82,9 @@ def failed(xr: Xr, outcome: PipelineResult) -> RenderResult:
     cause = f"cannot compose resources: {outcome.fatal}"
     manifest = xrs.last_written(xr)
     custom = _custom_conditions(outcome)
-    generation = manifests.int_at(manifest, "metadata", "generation")
-    conditions.mark(manifest, [conditions.failed(cause)], generation=generation)
+    conditions.mark(manifest, [conditions.failed(cause)], is_observed=True)
     conditions.mark(manifest, custom)
-    conditions.restore(manifest, conditions.undetermined(manifest, custom, generation))
+    conditions.restore(manifest, conditions.undetermined(manifest, custom))
     _name_claim_conditions(manifest, custom, xr)
     event = Event(severity="Warning", reason=COMPOSE, message=cause)
     return RenderResult(
@@ -101,12 +100,11 @@ def failed(xr: Xr, outcome: PipelineResult) -> RenderResult:
 def untouched(xr: Xr) -> RenderResult:
     """Return the XR alone, as for one that is paused or being deleted: no function is called."""
     manifest = manifests.copy(xr.manifest)
-    generation = manifests.int_at(manifest, "metadata", "generation")
     if not xr.is_paused:
         marks = [conditions.DELETING, conditions.SYNCED]
-        conditions.mark(manifest, marks, generation=generation)
+        conditions.mark(manifest, marks, is_observed=True)
         return RenderResult(file=xr.file, xr=manifest)
-    conditions.mark(manifest, [conditions.PAUSED], generation=generation)
+    conditions.mark(manifest, [conditions.PAUSED], is_observed=True)
     event = Event(
         severity="Normal",
         reason="ReconciliationPaused",

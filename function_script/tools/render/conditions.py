@@ -59,7 +59,7 @@ def failed(cause: str) -> Condition:
     return Condition(type="Synced", status="False", reason="ReconcileError", message=cause)
 
 
-def undetermined(xr: Object, custom: Sequence[Condition], generation: int) -> list[Object]:
+def undetermined(xr: Object, custom: Sequence[Condition]) -> list[Object]:
     """Return the functions' conditions of ``xr`` that no function set before a FATAL result.
 
     ``custom`` are those that functions set. The others become unknown and keep their time.
@@ -67,13 +67,17 @@ def undetermined(xr: Object, custom: Sequence[Condition], generation: int) -> li
     known_types = SYSTEM_TYPES | {condition.type for condition in custom}
     message = "A fatal error occurred before the status of this condition could be determined."
     unknown: Object = {"status": "Unknown", "reason": "FatalError", "message": message}
-    if generation:
+    if generation := manifests.int_at(xr, "metadata", "generation"):
         unknown["observedGeneration"] = generation
     return [{**item, **unknown} for item in read(xr) if item["type"] not in known_types]
 
 
-def mark(xr: Object, conditions: Sequence[Condition], *, generation: int = 0) -> None:
-    """Set conditions in ``xr``: existing types keep their position, new ones go last."""
+def mark(xr: Object, conditions: Sequence[Condition], *, is_observed: bool = False) -> None:
+    """Set conditions in ``xr``: existing types keep their position, new ones go last.
+
+    ``is_observed``: they have the generation of ``xr``, as those of Crossplane do.
+    """
+    generation = manifests.int_at(xr, "metadata", "generation") if is_observed else 0
     restore(xr, [_to_object(condition, generation) for condition in conditions])
 
 

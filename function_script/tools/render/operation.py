@@ -89,8 +89,7 @@ def _failures(operation: Object) -> int:
 
 
 def _mark(operation: Object, *states: Condition) -> None:
-    generation = manifests.int_at(operation, "metadata", "generation")
-    conditions.mark(operation, states, generation=generation)
+    conditions.mark(operation, states, is_observed=True)
 
 
 def _fail(operation: Object, outcome: pipeline.PipelineResult) -> OperationResult:

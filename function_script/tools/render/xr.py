@@ -130,11 +130,7 @@ def prepare(xr: Xr, composition: Object, observed: Sequence[Object]) -> None:
     """Write into ``xr.manifest`` what Crossplane writes before it calls a function."""
     if observed:
         set_resource_refs(xr.manifest, xr, observed)
-    conditions.mark(
-        xr.manifest,
-        [conditions.RESPONSIVE],
-        generation=manifests.int_at(xr.file, "metadata", "generation"),
-    )
+    conditions.mark(xr.manifest, [conditions.RESPONSIVE], is_observed=True)
     if xr.is_requested and not xr.is_paused:
         token = manifests.annotation(xr.file, _REQUESTED)
         manifests.set_text(xr.manifest, token, *_HANDLED)
