@@ -24,7 +24,7 @@ from function_script.texts.errors import FatalError
 from function_script.tools import sources
 from function_script.tools.cases import comparison, fake_cluster, model
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
-from function_script.tools.cases.verdicts import CaseVerdict, Problem
+from function_script.tools.cases.verdicts import CaseVerdict, Problem, Status
 from function_script.tools.render import output, renderer, steps, validation
 from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.messages import fatal_messages
@@ -189,19 +189,19 @@ class _CaseRun:
         difference: str | None = ""
         expected: list[Object] = []
         message = f'documents: there is no "{path}" to compare with'
-        snapshots, verb = self._verdict.new_snapshots, "write it"
+        status, verb = Status.NEW, "write it"
         # A link that leads nowhere is a file to refuse.
         if os.path.lexists(path):
             source = sources.load_file(path, self._case.project)
             expected = [document.value for document in sources.read(source)]
             difference = comparison.find_difference(path, expected, documents)
             message = f'documents: what was rendered is not what "{path}" holds'
-            snapshots, verb = self._verdict.updated_snapshots, "write it anew"
+            status, verb = Status.UPDATED, "write it anew"
         if difference is None:
             return
         if self._options.updates_snapshots:
             comparison.write_snapshot(path, documents, self._case)
-            snapshots.append(path)
+            self._verdict.written[path] = status
             return
         hint: str | None = f"{verb} with `function-script test --update`, and review it"
         places = comparison.find_different(comparison.to_outcome(rendered), expected)
