@@ -24,7 +24,7 @@ from function_script.texts.errors import FatalError
 from function_script.tools import sources
 from function_script.tools.cases import comparison, fake_cluster, model
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
-from function_script.tools.cases.verdicts import CaseVerdict, Problem, Status
+from function_script.tools.cases.verdicts import CaseVerdict, Status
 from function_script.tools.render import output, renderer, steps, validation
 from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.messages import fatal_messages
@@ -132,7 +132,7 @@ class _CaseRun:
     def _validate(self, step: Step, rendered: Rendering) -> None:
         for problem, severity in validation.validate(rendered, self._catalog):
             if severity == "error":
-                self._verdict.add_once(step, Problem(diagnostic=problem))
+                self._verdict.add_once(step, problem)
             else:
                 self._verdict.report(problem, severity)
 
@@ -211,8 +211,7 @@ class _CaseRun:
         notes = tuple(dict.fromkeys(each for each in writers if each is not None))
         hint = None if self._case.is_input(path) else hint
         diagnostic = Diagnostic(message=message, hint=hint, notes=notes)
-        problem = Problem(diagnostic=diagnostic, difference=difference)
-        self._verdict.add(step, (*expectation.at, "documents"), problem)
+        self._verdict.add(step, (*expectation.at, "documents"), diagnostic, difference)
 
     def _add_mismatches(
         self,
@@ -230,9 +229,8 @@ class _CaseRun:
                 writer = comparison.find_writer(rendered, path)
             notes = (*([] if writer is None else [writer]), *([note] if count else []))
             diagnostic = Diagnostic(message=mismatch.message, hint=mismatch.hint, notes=notes)
-            at = (*expected.at, *mismatch.at)
-            self._verdict.add(step, at, Problem(diagnostic=diagnostic))
+            self._verdict.add(step, (*expected.at, *mismatch.at), diagnostic)
 
     def _add_error(self, step: Step, error: FatalError) -> None:
         for problem in error.diagnostics:
-            self._verdict.add(step, step.at, Problem(diagnostic=problem))
+            self._verdict.add(step, step.at, problem)

@@ -71,7 +71,7 @@ class CaseVerdict:
         self.printed: list[str] = []
         self.seconds = 0.0
         self._document = document
-        self._of_results: list[Problem] = []
+        self._of_results: list[Diagnostic] = []
 
     @property
     def status(self) -> Status:
@@ -82,20 +82,21 @@ class CaseVerdict:
             return Status.NEW
         return Status.UPDATED if self.written else Status.PASSED
 
-    def add_once(self, step: Step, problem: Problem) -> None:
+    def add_once(self, step: Step, problem: Diagnostic) -> None:
         """Add a problem of a step's result, unless an earlier step had the same one."""
         if problem not in self._of_results:
             self._of_results.append(problem)
             self.add(step, step.at, problem)
 
-    def add(self, step: Step, at: objects.Path, problem: Problem) -> None:
+    def add(
+        self, step: Step, at: objects.Path, diagnostic: Diagnostic, difference: str = ""
+    ) -> None:
         """Add a problem; one without a position is at ``at`` in the case's file."""
-        diagnostic = problem.diagnostic
         if diagnostic.span is None and self._document is not None:
             diagnostic = author_positions.locate(diagnostic, self._document, at)
         if step.at:
             diagnostic = replace(diagnostic, notes=(*diagnostic.notes, f"in {describe(step)}"))
-        self.problems.append(replace(problem, diagnostic=diagnostic))
+        self.problems.append(Problem(diagnostic=diagnostic, difference=difference))
 
     def report(self, problem: Diagnostic, severity: str) -> None:
         """Add a warning or a note, once for all steps."""
