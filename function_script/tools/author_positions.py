@@ -93,12 +93,6 @@ def _with_notes(problem: Diagnostic, step_input: StepInput) -> Diagnostic:
     return replace(problem, notes=notes)
 
 
-def to_field(problem: Diagnostic, document: Document) -> Diagnostic:
-    """A problem with a field of ``document``, at that field; others unchanged."""
-    span = document.span(objects.read_path(problem.field)) if problem.field else None
-    return to_span(problem, span, document)
-
-
 def locate(problem: Diagnostic, document: Document, path: objects.Path | None = None) -> Diagnostic:
     """Return the problem at ``path``, by default its field, or at the nearest that exists above."""
     path = objects.read_path(problem.field) if path is None else path

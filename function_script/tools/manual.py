@@ -211,12 +211,11 @@ def _document_entries() -> Iterator[Entry]:
 
 def find_fields(schema: Object, path: str = "") -> Iterator[Field]:
     """Yield the fields of an object, each before the fields below it."""
-    required = schema.get("required")
+    required = structural_schema.required(schema)
     for name, field in structural_schema.properties(schema).items():
         if path or name not in _OMITTED:
-            is_required = isinstance(required, list) and name in required
             at = structural_schema.at(path, name) if path else name
-            yield from _describe_field(at, field, is_required=is_required)
+            yield from _describe_field(at, field, is_required=name in required)
 
 
 def find_rules(schema: Object) -> str:

@@ -40,6 +40,12 @@ def items(schema: Object) -> Object | None:
     return part if isinstance(part, dict) else None
 
 
+def required(schema: Object) -> list[str]:
+    """Return the names of the fields that an object must have."""
+    names = schema.get("required")
+    return [*map(str, names)] if isinstance(names, list) else []
+
+
 def find(schema: Object, path: Iterable[str | int]) -> Object | None:
     """Return the schema of the field or item at ``path``, or None."""
     part: Object | None = schema

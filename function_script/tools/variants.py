@@ -224,8 +224,7 @@ class _Maker:
         for other in _others(value, schema):
             if other != value:
                 yield _Choice(path=path, value=other)
-        required = schema.get("required")
-        names = required if isinstance(required, list) else []
+        names = structural_schema.required(schema)
         for key, part, below in structural_schema.below(value, schema):
             # The items of a list have one shape.
             if key in (0, _KEY) or not isinstance(key, int):
@@ -293,12 +292,9 @@ def _number(value: Value, index: int) -> Value:
 
 def _drop_optional(value: Value, schema: Object) -> None:
     """Remove the fields that the schema does not require, in place."""
-    required = schema.get("required")
-    names = required if isinstance(required, list) else []
     if isinstance(value, dict):
-        for key in [*value]:
-            if key not in names:
-                del value[key]
+        for key in value.keys() - structural_schema.required(schema):
+            del value[key]
     for _, part, below in structural_schema.below(value, schema):
         _drop_optional(part, below)
 

@@ -30,6 +30,7 @@ _MAX_NAME: Final = 63
 # The keywords of an author's spec and status that Crossplane keeps, besides their fields.
 _KEYWORDS: Final = ("description", "oneOf", "x-kubernetes-validations")
 
+# Fields of spec in an XR of Crossplane v1, and of spec.crossplane in v2.
 _MOVED: Final = (
     "compositionRef",
     "compositionRevisionRef",
@@ -213,9 +214,6 @@ def is_xrd(manifest: Object) -> bool:
     """Report whether an object is an XRD of a known version."""
     api_version, kind = objects.api_version_and_kind(manifest)
     return kind == "CompositeResourceDefinition" and api_version in _DEFAULT_SCOPE
-
-
-# Fields of spec in an XR of Crossplane v1, and of spec.crossplane in v2.
 
 
 def crossplane_fields(scope: str) -> Mapping[str, tuple[str, ...]]:

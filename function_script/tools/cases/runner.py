@@ -24,7 +24,7 @@ from function_script.texts.errors import FatalError
 from function_script.tools import sources
 from function_script.tools.cases import comparison, fake_cluster, model
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
-from function_script.tools.cases.verdicts import CaseVerdict, Problem
+from function_script.tools.cases.verdicts import CaseVerdict, Status
 from function_script.tools.render import output, renderer, steps, validation
 from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.messages import fatal_messages
@@ -127,7 +127,7 @@ class _CaseRun:
     def _validate(self, step: Step, rendered: Rendering) -> None:
         for problem, severity in validation.validate(rendered, self._catalog):
             if severity == "error":
-                self._verdict.add_once(step, Problem(diagnostic=problem))
+                self._verdict.add_once(step, problem)
             else:
                 self._verdict.report(problem, severity)
 
@@ -184,19 +184,19 @@ class _CaseRun:
         difference: str | None = ""
         expected: list[Object] = []
         message = f'documents: there is no "{path}" to compare with'
-        snapshots, verb = self._verdict.new_snapshots, "write it"
+        status, verb = Status.NEW, "write it"
         # A link that leads nowhere is a file to refuse.
         if os.path.lexists(path):
             source = sources.load_file(path, self._case.project)
             expected = [document.value for document in sources.read(source)]
             difference = comparison.find_difference(path, expected, documents)
             message = f'documents: what was rendered is not what "{path}" holds'
-            snapshots, verb = self._verdict.updated_snapshots, "write it anew"
+            status, verb = Status.UPDATED, "write it anew"
         if difference is None:
             return
         if self._options.updates_snapshots:
             comparison.write_snapshot(path, documents, self._case)
-            snapshots.append(path)
+            self._verdict.written[path] = status
             return
         hint: str | None = f"{verb} with `function-script test --update`, and review it"
         places = comparison.find_different(comparison.to_outcome(rendered), expected)
@@ -206,8 +206,7 @@ class _CaseRun:
         notes = tuple(dict.fromkeys(each for each in writers if each is not None))
         hint = None if self._case.is_input(path) else hint
         diagnostic = Diagnostic(message=message, hint=hint, notes=notes)
-        problem = Problem(diagnostic=diagnostic, difference=difference)
-        self._verdict.add(step, (*expectation.at, "documents"), problem)
+        self._verdict.add(step, (*expectation.at, "documents"), diagnostic, difference)
 
     def _add_mismatches(
         self,
@@ -225,9 +224,8 @@ class _CaseRun:
                 writer = comparison.find_writer(rendered, path)
             notes = (*([] if writer is None else [writer]), *([note] if count else []))
             diagnostic = Diagnostic(message=mismatch.message, hint=mismatch.hint, notes=notes)
-            at = (*expected.at, *mismatch.at)
-            self._verdict.add(step, at, Problem(diagnostic=diagnostic))
+            self._verdict.add(step, (*expected.at, *mismatch.at), diagnostic)
 
     def _add_error(self, step: Step, error: FatalError) -> None:
         for problem in error.diagnostics:
-            self._verdict.add(step, step.at, Problem(diagnostic=problem))
+            self._verdict.add(step, step.at, problem)

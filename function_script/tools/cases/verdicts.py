@@ -58,50 +58,45 @@ class Problem:
 class CaseVerdict:
     """The verdict of a case, which is collected while it runs; ``document`` is the case's.
 
-    ``reports`` are warnings and notes about the XR, each with its severity; ``printed`` is the
-    output of its programs.
+    ``written`` are the files of expected documents, each NEW or UPDATED. ``reports`` are warnings
+    and notes about the XR, each with its severity; ``printed`` is the output of its programs.
     """
 
     def __init__(self, name: str, path: Path, document: Document | None = None) -> None:
         self.name = name
         self.path = path
         self.problems: list[Problem] = []
-        self.new_snapshots: list[Path] = []
-        self.updated_snapshots: list[Path] = []
+        self.written: dict[Path, Status] = {}
         self.reports: list[tuple[Diagnostic, str]] = []
         self.printed: list[str] = []
         self.seconds = 0.0
         self._document = document
-        self._of_results: list[Problem] = []
+        self._of_results: list[Diagnostic] = []
 
     @property
     def status(self) -> Status:
         """The worst status so far."""
         if self.problems:
             return Status.FAILED
-        if self.new_snapshots:
+        if Status.NEW in self.written.values():
             return Status.NEW
-        return Status.UPDATED if self.updated_snapshots else Status.PASSED
+        return Status.UPDATED if self.written else Status.PASSED
 
-    @property
-    def snapshots(self) -> list[Path]:
-        """The files of expected documents that were written."""
-        return [*self.new_snapshots, *self.updated_snapshots]
-
-    def add_once(self, step: Step, problem: Problem) -> None:
+    def add_once(self, step: Step, problem: Diagnostic) -> None:
         """Add a problem of a step's result, unless an earlier step had the same one."""
         if problem not in self._of_results:
             self._of_results.append(problem)
             self.add(step, step.at, problem)
 
-    def add(self, step: Step, at: objects.Path, problem: Problem) -> None:
+    def add(
+        self, step: Step, at: objects.Path, diagnostic: Diagnostic, difference: str = ""
+    ) -> None:
         """Add a problem; one without a position is at ``at`` in the case's file."""
-        diagnostic = problem.diagnostic
         if diagnostic.span is None and self._document is not None:
             diagnostic = author_positions.locate(diagnostic, self._document, at)
         if step.at:
             diagnostic = replace(diagnostic, notes=(*diagnostic.notes, f"in {describe(step)}"))
-        self.problems.append(replace(problem, diagnostic=diagnostic))
+        self.problems.append(Problem(diagnostic=diagnostic, difference=difference))
 
     def report(self, problem: Diagnostic, severity: str) -> None:
         """Add a warning or a note, once for all steps."""
@@ -129,7 +124,7 @@ def to_text(verdict: CaseVerdict, *, colourful: bool = False) -> str:
     lines = [f"{verdict.status:<6} {verdict.name}"]
     if colourful:
         lines = [f"{_COLOURS[verdict.status]}{verdict.status}{_PLAIN} {verdict.name}"]
-    lines += [f"  wrote {path}, to be reviewed" for path in verdict.snapshots]
+    lines += [f"  wrote {path}, to be reviewed" for path in verdict.written]
     for frame in _frames(verdict):
         lines += ["", *_indent(console.colour_frames(frame) if colourful else frame)]
     for problem in verdict.problems:
@@ -146,7 +141,7 @@ def to_lines(verdict: CaseVerdict, form: Form) -> list[str]:
     """Format each problem on a line; a new snapshot is one, for it has to be reviewed."""
     problems = [*verdict.reports, *((each.diagnostic, "error") for each in verdict.problems)]
     if verdict.status is Status.NEW:
-        texts = (f"{path} is new: review it" for path in verdict.snapshots)
+        texts = (f"{path} is new: review it" for path in verdict.written)
         problems += [(Diagnostic(message=text), "error") for text in texts]
     return [
         diagnostics.to_form(problem, severity, form, case=verdict.name)
@@ -229,7 +224,7 @@ def _to_object(verdict: CaseVerdict) -> Object:
                 "difference": problem.difference,
             }
         )
-    snapshots: list[Value] = [str(path) for path in verdict.snapshots]
+    snapshots: list[Value] = [str(path) for path in verdict.written]
     printed: list[Value] = [*verdict.printed]
     return {
         "name": verdict.name,

@@ -132,6 +132,7 @@ class _Checker:
         self._xrs = XrChecker(definitions, project)
         self._directory: Path | None = None
         self._crds: list[Object] = []
+        self._catalog = Catalog()
         self._stored = step_inputs.StoredInputs(
             [document for file in files for document in file.documents]
         )
@@ -175,6 +176,7 @@ class _Checker:
                 self._crds += (each.value for each in loaded)
             except FatalError as error:
                 self._add(rules.YAML, error.diagnostics)
+            self._catalog = Catalog(self._crds)
 
     def _check_document(self, steps: _Steps, xrd: Object | None) -> None:
         report, document = self.report, steps.document
@@ -232,12 +234,11 @@ class _Checker:
         for name, kind in kinds:
             by_name.setdefault(name, set()).add(kind)
         schemas = {}
-        catalog = Catalog(self._crds)
         for name, (kind, *others) in by_name.items():
             # A name with two kinds has no certain schema.
             if others:
                 continue
-            schema = catalog.find(*kind)
+            schema = self._catalog.find(*kind)
             if schema is not None:
                 schemas[name] = schema
             # Who gives no CRD expects no comparison.

@@ -43,21 +43,18 @@ class Definitions:
     notes: Sequence[str] = ()
     project: Project | None = None
 
-    def find_xrd(self, xr: Document, others: Iterable[Document] = ()) -> Object | None:
-        """Return the XRD of an XR; None when there is none with its version, or not a single one.
-
-        ``others`` are the documents of the same file.
-        """
-        return self._find_xrd(xr, objects.api_version_and_kind(xr.value), others)
-
     def find_xrd_of(self, composition: Document, others: Iterable[Document] = ()) -> Object | None:
         """Return the XRD of a Composition's XRs, as `find_xrd`."""
         reference = manifests.object_at(composition.value, "spec", "compositeTypeRef")
-        return self._find_xrd(composition, objects.api_version_and_kind(reference), others)
+        return self.find_xrd(composition, objects.api_version_and_kind(reference), others)
 
-    def _find_xrd(
+    def find_xrd(
         self, document: Document, type_: tuple[str, str], others: Iterable[Document]
     ) -> Object | None:
+        """Return the XRD of a type; None when there is none with its version, or not a single one.
+
+        It is near a ``document``; ``others`` are the documents of the same file.
+        """
         api_version, kind = type_
         for candidates in self._candidates(document, others):
             # A claim's kind has a schema in the XRD too, and is no XR.
@@ -184,12 +181,12 @@ class XrChecker:
 
         definitions = [each for each in documents if xrds.is_xrd(each.value)]
         for document in documents:
-            is_object = all(objects.api_version_and_kind(document.value))
-            is_xr = is_object and not _is_of_api(document)
+            type_ = objects.api_version_and_kind(document.value)
+            is_xr = all(type_) and not _is_of_api(document)
             # To find an XRD reads files, which a Composition need not wait for.
             if not is_xr and path.name not in _XR_FILES:
                 continue
-            xrd = self._definitions.find_xrd(document, definitions)
+            xrd = self._definitions.find_xrd(document, type_, definitions)
             problems: list[tuple[rules.Rule, Diagnostic]] = []
             if xrd is None and path.name in _XR_FILES:
                 misshapen = manifests.find_misshapen(document.value)

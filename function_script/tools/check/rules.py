@@ -163,30 +163,28 @@ def _random_secrets(subject: CheckedStep) -> Iterator[Diagnostic]:
 
 
 def _unknown_dependencies(subject: CheckedStep) -> Iterator[Diagnostic]:
-    if subject.composed is None:
-        return
-    for mention in subject.step.language.lint.find_dependencies(subject.step.program):
-        name = mention.text
-        if name not in subject.composed:
-            names = sorted(subject.composed)
-            yield _point_at(
-                mention,
-                f'no step composes "{name}", so what depends on it is never created',
-                suggest(name, tuple(names), f"there are {', '.join(names)}"),
-            )
+    mentions = subject.step.language.lint.find_dependencies(subject.step.program)
+    if subject.composed is not None:
+        yield from _find_unknown(mentions, subject.composed, "what depends on it is never created")
 
 
 def _unknown_resources(subject: CheckedStep) -> Iterator[Diagnostic]:
-    if subject.composed is None:
-        return
     lint, program = subject.step.language.lint, subject.step.program
-    # What a resource was called before may be there still.
-    names = {*subject.composed, *(mention.text for mention in lint.find_moved_from(program))}
-    for mention in lint.find_observed_names(program):
+    if subject.composed is not None:
+        # What a resource was called before may be there still.
+        names = subject.composed.union(mention.text for mention in lint.find_moved_from(program))
+        yield from _find_unknown(lint.find_observed_names(program), names, "it is never observed")
+
+
+def _find_unknown(
+    mentions: Iterable[Mention], names: frozenset[str], result: str
+) -> Iterator[Diagnostic]:
+    ordered = tuple(sorted(names))
+    for mention in mentions:
         if mention.text not in names:
-            listed = f"there are {', '.join(sorted(names))}" if names else None
-            message = f'no step composes "{mention.text}", so it is never observed'
-            yield _point_at(mention, message, suggest(mention.text, tuple(sorted(names)), listed))
+            message = f'no step composes "{mention.text}", so {result}'
+            listed = f"there are {', '.join(ordered)}" if ordered else None
+            yield _point_at(mention, message, suggest(mention.text, ordered, listed))
 
 
 def _moved_resources(subject: CheckedStep) -> Iterator[Diagnostic]:

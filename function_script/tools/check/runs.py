@@ -376,7 +376,7 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
         and path[len(_XR) : len(_XR) + 1] not in [(name,) for name in _CROSSPLANE]
         and not any(_overlaps(("spec", *path[len(_XR) :]), each) for each in run.invented)
         for path in reads
-    ) and not _OUTSIDE.search(_line(step, span))
+    ) and not _OUTSIDE.search(_lines_from(step, span)[0])
 
 
 def _is_written_out(code: Code, step: Step, span: Span) -> bool:
@@ -384,16 +384,14 @@ def _is_written_out(code: Code, step: Step, span: Span) -> bool:
 
     No data that is not at hand can mend that.
     """
-    line = _line(step, span)
+    lines = _lines_from(step, span)
     if code.name == "duplicate-name":
         kinds = step.language.lint.find_composed_kinds(step.program)
         return any(name == code.subject for name, _ in kinds)
     if code.name == "duplicate-key":
-        return re.match(rf"[ -]*[\"']?{re.escape(code.subject)}[\"']? *:", line) is not None
-    text = next(source.text for source in step.program.sources() if source.name == span.name)
-    document = "\n".join(text.split("\n")[span.line - 1 :])
-    metadata = _METADATA.search(re.split(r"(?m)^---", document)[0])
-    return metadata is not None and line.startswith("apiVersion:")
+        return re.match(rf"[ -]*[\"']?{re.escape(code.subject)}[\"']? *:", lines[0]) is not None
+    metadata = _METADATA.search(re.split(r"(?m)^---", "\n".join(lines))[0])
+    return metadata is not None and lines[0].startswith("apiVersion:")
 
 
 def _overlaps(path: objects.Path, other: objects.Path) -> bool:
@@ -401,10 +399,10 @@ def _overlaps(path: objects.Path, other: objects.Path) -> bool:
     return length > 1 and path[:length] == other[:length]
 
 
-def _line(step: Step, span: Span) -> str:
-    texts = [source.text for source in step.program.sources() if source.name == span.name]
-    lines = texts[0].split("\n") if texts else []
-    return lines[span.line - 1] if span.line <= len(lines) else ""
+def _lines_from(step: Step, span: Span) -> list[str]:
+    """Return the lines of a program from a position on, at least one."""
+    texts = (source.text for source in step.program.sources() if source.name == span.name)
+    return next(texts, "").split("\n")[span.line - 1 :] or [""]
 
 
 def _find_schema_faults(

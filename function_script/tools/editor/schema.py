@@ -77,8 +77,7 @@ def _convert(schema: Object) -> Object:
     }
     if schema.get(structural_schema.INT_OR_STRING) is True:
         converted["type"] = ["integer", "string"]
-    required = schema.get("required")
-    required_names = required if isinstance(required, list) else []
+    required_names = structural_schema.required(schema)
     fields = structural_schema.properties(schema)
     if fields:
         converted["properties"] = {

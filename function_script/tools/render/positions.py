@@ -88,7 +88,8 @@ class Origin:
             raise PipelineError(error.step, *sorted(problems, key=_order)) from error
         except InputError as error:
             problems = [
-                author_positions.to_field(problem, self.document) for problem in error.diagnostics
+                author_positions.locate(problem, self.document) if problem.field else problem
+                for problem in error.diagnostics
             ]
             raise InputError(*sorted(problems, key=_order)) from error
 

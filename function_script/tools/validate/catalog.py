@@ -177,7 +177,7 @@ def _diagnostics(document: Document) -> list[Diagnostic]:
             schema = version.object("schema", required=is_xrd)
             if schema is not None:
                 schema.object("openAPIV3Schema", required=is_xrd)
-    return [author_positions.to_field(problem.to_diagnostic(), document) for problem in problems]
+    return [author_positions.locate(problem.to_diagnostic(), document) for problem in problems]
 
 
 def bundled() -> list[Document]:

@@ -181,8 +181,7 @@ class _Walk:
         for key in sorted(fields.keys() & value.keys()):
             below = structural_schema.at(path, key)
             yield from self.find_problems(value[key], fields[key], below)
-        required = schema.get("required")
-        names = list(map(str, required)) if isinstance(required, list) else []
+        names = structural_schema.required(schema)
         if schema.get(structural_schema.EMBEDDED) is True:
             names += ["apiVersion", "kind"]
         for name in dict.fromkeys(names):

@@ -122,8 +122,8 @@ def test_events_of_the_first_reconcile_are_not_repeated(tmp_path: Path) -> None:
     folder(project(tmp_path) / "tests" / "one", case="steps: [{name: a}, {name: b}]")
     verdict = run(tmp_path, RunOptions(updates_snapshots=True))["one"]
     assert verdict.status is Status.NEW
-    texts = [path.read_text() for path in verdict.snapshots]
-    assert [path.name for path in verdict.snapshots] == ["expected-1.yaml", "expected-2.yaml"]
+    texts = [path.read_text() for path in verdict.written]
+    assert [path.name for path in verdict.written] == ["expected-1.yaml", "expected-2.yaml"]
     assert ["SelectComposition" in text for text in texts] == [True, False]
 
 
