@@ -127,9 +127,7 @@ def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) ->
 def _explain_names(call: ast.Call, signature: Signature) -> Problem | None:
     """Return the problem of arguments that are missing, too many, or of no parameter."""
     positional, keywords = syntax.arguments_of(call)
-    text = find_wrong_names(
-        signature.parameters, len(positional), keywords, is_variadic=signature.is_variadic
-    )
+    text = find_wrong_names(signature, len(positional), keywords)
     if text is None:
         return None
     names = tuple(parameter.name for parameter in signature.parameters)
