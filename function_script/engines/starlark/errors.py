@@ -216,6 +216,9 @@ def _diagnostic(
     message, hint = failure.message, failure.hint
     # A message of `fail` or of a function of ours is whole, and no cause.
     is_whole = failure.code in {"fail", "raised"}
+    if failure.code != "raised":
+        # Another run has left it, of which nobody has asked.
+        raised = None
     if isinstance(raised, (HintedError, RefusalError)):
         hint = raised.hint
     if isinstance(raised, ArgumentError):
