@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import cast
 
 from jinja2 import Undefined, nodes
+from jinja2.compiler import CodeGenerator as JinjaCodeGenerator
 from jinja2.compiler import Frame
 
 from function_script.engines.jinja.compiler import CodeGenerator
@@ -142,6 +143,11 @@ class DeferringCodeGenerator(CodeGenerator):
         self.visit(node.target, frame)
         self.write(" = poison(error)")
         self.outdent()
+
+
+def make_deferring(generator: type[JinjaCodeGenerator]) -> type[JinjaCodeGenerator]:
+    """Return a code generator that writes what another one writes, and yields gaps."""
+    return type(f"Deferring{generator.__name__}", (DeferringCodeGenerator, generator), {})
 
 
 def writes_separators(node: nodes.Node) -> bool:
