@@ -7,7 +7,7 @@ import re
 
 from generate import library_page
 
-from function_script.engines.starlark import manual
+from function_script.engines.starlark import manual, signatures
 
 _GENERATED_BY = "Written by `make goldens`."
 BEGIN = f"<!-- {_GENERATED_BY} -->\n"
@@ -51,7 +51,7 @@ def stubs() -> str:
 
 def _entry(function: ast.FunctionDef, of: str = "") -> str:
     summary, example = manual.describe(function)
-    lines = [f"- **`{of}{manual.usage(function)}`**", f"  {summary}"]
+    lines = [f"- **`{signatures.read(function, of).usage}`**", f"  {summary}"]
     return "\n".join([*lines, f"  `{example}`\n" if example else ""])
 
 

@@ -74,17 +74,12 @@ def find_wrong_types(
             yield WrongArgument(parameter.name, parameter, named[parameter.name])
 
 
-def find_wrong_names(
-    parameters: Sequence[Parameter],
-    count: int,
-    names: Collection[str],
-    *,
-    is_variadic: bool = False,
-) -> str | None:
+def find_wrong_names(signature: Signature, count: int, names: Collection[str]) -> str | None:
     """Return why ``count`` arguments and named ones do not fit the parameters; None if they do."""
+    parameters = signature.parameters
     by_name = {parameter.name: parameter for parameter in parameters}
     positional = [parameter.name for parameter in parameters if not parameter.is_named_only]
-    if count > len(positional) and not is_variadic:
+    if count > len(positional) and not signature.is_variadic:
         plural = "" if len(positional) == 1 else "s"
         return f"{count} arguments for {len(positional)} parameter{plural}"
     for name in names:

@@ -76,9 +76,7 @@ def _find_problem(
             hint = f'write "{text}"' if isinstance(argument, nodes.Number) else hint
         message = f"cannot call {function.name}: {wrong.problem}"
         return Finding(argument.position, len(text.partition("\n")[0]), message, hint)
-    problem = find_wrong_names(
-        signature.parameters, len(arguments), (), is_variadic=signature.is_variadic
-    )
+    problem = find_wrong_names(signature, len(arguments), ())
     if problem is None:
         return None
     message, hint = f"cannot call {function.name}: {problem}", f"write {signature.usage}"

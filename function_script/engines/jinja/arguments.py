@@ -160,7 +160,7 @@ def _find_wrong_type(
 def _find_wrong_count(
     node: nodes.Call | nodes.Filter, signature: Signature, count: int, named: Mapping[str, object]
 ) -> Violation | None:
-    text = find_wrong_names(signature.parameters, count, named, is_variadic=signature.is_variadic)
+    text = find_wrong_names(signature, count, named)
     if text is None:
         return None
     names = tuple(parameter.name for parameter in signature.parameters)

@@ -9,7 +9,6 @@ from jinja2.compiler import Frame
 
 from function_script.engines.jinja import engine, programs, tokens
 from function_script.engines.jinja.compiler import CodeGenerator
-from function_script.engines.jinja.deferral import DeferringCodeGenerator
 from function_script.engines.recent import remembered
 from function_script.request.limits import Limits
 from function_script.request.program import Branch, Program, Scope
@@ -57,9 +56,7 @@ def _compile_marked(
 ) -> tuple[programs.CompiledProgram, list[_Body]]:
     programs.check_size(program, limits)
     _BODIES.clear()
-    is_deferring = programs.is_deferring(program)
-    generator = _DeferringMarkingCodeGenerator if is_deferring else _MarkingCodeGenerator
-    return programs.build(program, generator), [*_BODIES]
+    return programs.build(program, _MarkingCodeGenerator), [*_BODIES]
 
 
 def enter(template: str, offset: int) -> str:
@@ -91,10 +88,6 @@ class _MarkingCodeGenerator(CodeGenerator):
             super().write_data(node)
         else:
             self.write(f"enter({self.name!r}, {node.lineno})")
-
-
-class _DeferringMarkingCodeGenerator(DeferringCodeGenerator, _MarkingCodeGenerator):
-    pass
 
 
 def _last_offset(node: nodes.Node) -> int:

@@ -212,11 +212,15 @@ class CodeGenerator(JinjaCodeGenerator):
     def visit_Assign(self, node: nodes.Assign, frame: Frame) -> None:
         """Write ``{% set a = b %}``."""
         self.push_assign_tracking()
+        self.write_assignment(node, frame)
+        self.pop_assign_tracking(frame)
+
+    def write_assignment(self, node: nodes.Assign, frame: Frame) -> None:
+        """Write the statement of an assignment."""
         self.newline(node)
         self.visit(node.target, frame)
         self.write(" = ")
         self.visit(node.node, frame)
-        self.pop_assign_tracking(frame)
 
     def visit_NSRef(self, node: nodes.NSRef, frame: Frame) -> None:
         """Write ``{% set ns.x %}``, checked for set blocks too, where Jinja does not check."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import cast
 
 from jinja2 import Undefined, nodes
+from jinja2.compiler import CodeGenerator as JinjaCodeGenerator
 from jinja2.compiler import Frame
 
 from function_script.engines.jinja.compiler import CodeGenerator
@@ -127,18 +128,14 @@ class DeferringCodeGenerator(CodeGenerator):
             self.outdent()
             self.writeline("yield value")
 
-    def visit_Assign(self, node: nodes.Assign, frame: Frame) -> None:
-        """Write ``{% set a = b %}``; an assignment to several names is not deferred."""
+    def write_assignment(self, node: nodes.Assign, frame: Frame) -> None:
+        """Write an assignment; one to several names is not deferred."""
         if not isinstance(node.target, (nodes.Name, nodes.NSRef)):
-            super().visit_Assign(node, frame)
+            super().write_assignment(node, frame)
             return
-        self.push_assign_tracking()
         self.writeline("try:", node)
         self.indent()
-        self.newline(node)
-        self.visit(node.target, frame)
-        self.write(" = ")
-        self.visit(node.node, frame)
+        super().write_assignment(node, frame)
         self.outdent()
         self.writeline("except MissingError as error:")
         self.indent()
@@ -146,7 +143,11 @@ class DeferringCodeGenerator(CodeGenerator):
         self.visit(node.target, frame)
         self.write(" = poison(error)")
         self.outdent()
-        self.pop_assign_tracking(frame)
+
+
+def make_deferring(generator: type[JinjaCodeGenerator]) -> type[JinjaCodeGenerator]:
+    """Return a code generator that writes what another one writes, and yields gaps."""
+    return type(f"Deferring{generator.__name__}", (DeferringCodeGenerator, generator), {})
 
 
 def writes_separators(node: nodes.Node) -> bool:

@@ -128,9 +128,7 @@ def _never_read(tree: nodes.Template, reads: set[str]) -> Iterator[Violation]:
         if not isinstance(target, nodes.Name) or target.name in reads:
             continue
         # A call may be there for what it does, such as log.
-        if target.name.startswith("_") or any(assignment.node.find_all(nodes.Call)):
-            continue
-        if isinstance(assignment.node, nodes.Call):
+        if target.name.startswith("_") or any(assignment.find_all(nodes.Call)):
             continue
         message = f'"{target.name}" is set and never read'
         offset, width = target.lineno, len(target.name)

@@ -135,10 +135,9 @@ def _explain(
     if isinstance(error, exceptions.MissingError):
         path = _describe_path(error, run, position)
         return _RENDER + path.message, path.hint, path.name
-    if isinstance(error, exceptions.AuthorError):
-        return error.message, error.hint, error.name
     if isinstance(error, exceptions.RenderError):
-        return _RENDER + error.message, error.hint, error.name
+        prefix = "" if isinstance(error, exceptions.AuthorError) else _RENDER
+        return prefix + error.message, error.hint, error.name
     if isinstance(error, RecursionError):
         return _RENDER + "calls are nested too deeply", None, None
     if isinstance(error, TemplateError):

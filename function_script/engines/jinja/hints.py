@@ -83,11 +83,6 @@ class Site(unexpected.Site):
     )
 
     @property
-    def token(self) -> Token:
-        """The unexpected token."""
-        return self.tokens[self.index]
-
-    @property
     def is_statement(self) -> bool:
         """True if the tag is ``{% … %}``."""
         return self.begin.kind == "block_begin"
@@ -111,7 +106,7 @@ class Site(unexpected.Site):
         self, hint: str | None, *, token: Token | None = None, text: str = "", width: int = 0
     ) -> Violation:
         """Return the violation ``unexpected "text"`` at a token."""
-        token = token or self.token
+        token = token or self.at(0)
         text = text or token.text.strip()
         return Violation(
             message=f"unexpected {text}" if text[:1] in "\"'" else f'unexpected "{text}"',
@@ -164,20 +159,20 @@ def of_lexer(tokens: TokenList) -> Violation | None:
 
 def _open_text(site: Site) -> Violation:
     """Return the violation for a quote that begins a text which does not end."""
-    quote = site.token.text
+    quote = site.text_at(0)
     hint = f"close it with {quote}"
     is_text_before = site.index > 1 and site.tokens[site.index - 2].kind == "string"
-    if is_text_before and site.is_adjacent(-1) and site.tokens[site.index - 1].kind == "name":
+    if is_text_before and site.is_adjacent(-1) and site.at(-1).kind == "name":
         # A text such as 'it's' ends at its apostrophe.
         other = "'" if quote == '"' else '"'
         hint = f"write a text that has {quote} in it between {other} and {other}"
-    offset = site.token.offset
+    offset = site.at(0).offset
     return Violation(message="a text is not closed", hint=hint, offset=offset, width=1)
 
 
 def _bracket(site: Site) -> Violation:
     """Return the violation for a closing bracket that closes nothing, or another bracket."""
-    close = site.token.text
+    close = site.text_at(0)
     opening = site.bracket()
     if opening is not None:
         hint = f"close it with {CLOSING[opening.text]}"
@@ -209,7 +204,7 @@ def of_parser(tokens: TokenList, index: int) -> Violation | None:
 def _unclosed_tag(site: Site) -> Violation | None:
     """Recognise a tag that goes on into the lines of the text below it."""
     line = line_at(site.text, site.begin.offset)
-    if line_at(site.text, site.token.offset) == line:
+    if line_at(site.text, site.at(0).offset) == line:
         return None
     end = site.tokens[-1].offset
     between = site.text[site.begin.end : end]
@@ -252,7 +247,7 @@ def _tag_in_expression(site: Site) -> Violation | None:
 
 @_RULES.add
 def _statement_words(site: Site) -> Violation | None:
-    before, text = site.text_at(-1), site.token.text
+    before, text = site.text_at(-1), site.text_at(0)
     if before == "else" and text == "if":
         return site.violation("write elif")
     if site.first == "for" and site.index == _THIRD and text != "in":
@@ -266,7 +261,7 @@ def _statement_words(site: Site) -> Violation | None:
         return site.violation("write `is not`")
     if site.first == "set" and site.index == _THIRD and site.is_value_before():
         return site.violation(_SET)
-    if site.first == "macro" and site.index == _THIRD and site.token.kind == "block_end":
+    if site.first == "macro" and site.index == _THIRD and site.at(0).kind == "block_end":
         name = site.tokens[1]
         return site.violation(f"write {{% macro {name.text}() %}}", token=name)
     if site.first == "import" and text != "as" and site.index == _THIRD:
@@ -276,11 +271,11 @@ def _statement_words(site: Site) -> Violation | None:
 
 @_RULES.add
 def _operators(site: Site) -> Violation | None:
-    before, text = site.text_at(-1), site.token.text
+    before, text = site.text_at(-1), site.text_at(0)
     if before == text == "|" and site.is_adjacent(-1):
-        return site.violation("write `or`", token=site.tokens[site.index - 1], text="||")
+        return site.violation("write `or`", token=site.at(-1), text="||")
     if before == "<" and text == ">" and site.is_adjacent(-1):
-        return site.violation("write !=", token=site.tokens[site.index - 1], text="<>")
+        return site.violation("write !=", token=site.at(-1), text="<>")
     if text == ";" and site.index + 2 == len(site.tokens):
         return site.violation("leave the semicolon out")
     if site.is_statement and not site.index and text in {"//", "/"}:
@@ -290,11 +285,11 @@ def _operators(site: Site) -> Violation | None:
 
 @_RULES.add
 def _equals(site: Site) -> Violation | None:
-    if site.token.text != "=":
+    if site.text_at(0) != "=":
         return None
     before = site.text_at(-1)
     if before in {"==", "!="} and site.is_adjacent(-1):
-        token = site.tokens[site.index - 1]
+        token = site.at(-1)
         return site.violation(f"write {before}", token=token, text=f"{before}=")
     if before == ":" and site.is_adjacent(-1):
         return site.violation(_SET, text=":=")
@@ -313,7 +308,7 @@ def _equals(site: Site) -> Violation | None:
 
 @_RULES.add
 def _colon(site: Site) -> Violation | None:
-    if site.token.text != ":":
+    if site.text_at(0) != ":":
         return None
     if site.text_at(1) == "=" and site.is_adjacent(0):
         return site.violation(_SET, text=":=")
@@ -322,7 +317,7 @@ def _colon(site: Site) -> Violation | None:
     if site.text_at(-2) == "|" and before in FILTERS:
         return site.violation(f"a filter takes its arguments in parentheses: {before}(...)")
     if site.text_at(-2) == "|":
-        foreign = site.tokens[site.index - 1]
+        foreign = site.at(-1)
         return site.violation(habits.find("jinja", before, "filter", "name"), token=foreign)
     if bracket is not None and bracket.text == "(" and before.isidentifier():
         return site.violation(f"write {before}=value")
@@ -332,8 +327,8 @@ def _colon(site: Site) -> Violation | None:
 @_RULES.add
 def _and_or(site: Site) -> Violation | None:
     """Recognise ``and a b``: Jinja takes the word for a name."""
-    before = site.tokens[site.index - 1] if site.index else None
-    if before is None or before.text not in {"and", "or"} or site.token.kind not in VALUES:
+    before = site.at(-1)
+    if before.text not in {"and", "or"} or site.at(0).kind not in VALUES:
         return None
     return _go_call(site, before) if site.text_at(-2) in {"", "if", "elif", "(", "="} else None
 
@@ -341,7 +336,7 @@ def _and_or(site: Site) -> Violation | None:
 @_RULES.add
 def _dots(site: Site) -> Violation | None:
     """Recognise a name with a dot in front, as in Go templates, other dots, and ``1..3``."""
-    token = site.token
+    token = site.at(0)
     if token.text == "." and site.is_operand(0):
         name = site.text_at(1)
         if not name.isidentifier():
@@ -350,7 +345,7 @@ def _dots(site: Site) -> Violation | None:
         return site.violation(hint or f"names have no dot in front: {name}")
     if site.text_at(-1) == "." and (token.text == "[" or token.kind == "string"):
         hint = "write [0] without a dot in front" if token.text == "[" else "join values with ~"
-        return site.violation(hint, token=site.tokens[site.index - 1])
+        return site.violation(hint, token=site.at(-1))
     for at, (one, two) in enumerate(itertools.pairwise(site.tokens[: site.index + 1])):
         if one.text == two.text == "." and one.end == two.offset:
             is_range = site.first == "for" or (at > 0 and site.tokens[at - 1].kind == "integer")
@@ -362,16 +357,16 @@ def _dots(site: Site) -> Violation | None:
 @_RULES.add
 def _side_by_side(site: Site) -> Violation | None:
     """Recognise ``a eq b``, ``a is "text"``, and two values with nothing between them."""
-    token = site.token
+    token = site.at(0)
     if site.text_at(-1) == "is" and token.kind in {"string", "integer", "float"}:
-        is_before = site.tokens[site.index - 1]
+        is_before = site.at(-1)
         return site.violation("compare with ==: a == b", token=is_before)
     if token.text in _INFIX and site.is_value_before():
         return site.violation(_INFIX[token.text])
     is_value = token.kind in VALUES and (token.text not in site.words or token.text == "for")
     if not site.is_value_before() or not (is_value or token.text in {"(", "[", "{", "."}):
         return None
-    before = site.tokens[site.index - 1]
+    before = site.at(-1)
     bracket = site.bracket()
     if token.text == "for" and bracket is not None:
         hint = "there are no comprehensions: write a loop, or use map, select and selectattr"
@@ -390,8 +385,13 @@ def _side_by_side(site: Site) -> Violation | None:
     return None
 
 
-def unset_hint(name: str, template: str) -> str | None:
-    """Return the hint for a name without a value that a part of the template sets, or seems to."""
+def unset_hint(name: str, statement: str, template: str) -> str | None:
+    """Return the hint for a name without a value, by its statement, by what sets it or its origin.
+
+    None for a name of which nothing is certain.
+    """
+    if hint := key_hint(statement, name):
+        return hint
     word = re.escape(name)
     # A comment of YAML may be prose, unless nothing but names stands before "in".
     of_comment = rf"(#)[ \t]*for (?:\w+, *)*{word}(?:, *\w+)* "
@@ -403,7 +403,7 @@ def unset_hint(name: str, template: str) -> str | None:
         return f"make it first: {{% set {name} = namespace({match[1]}=...) %}}"
     if re.search(rf"\{{%[-+]? *set +{word}\b", template):
         return "what a loop or a macro sets ends with it: set the name before, and outside of it"
-    return None
+    return name_hint(name)
 
 
 def _go_call(site: Site, function: Token) -> Violation | None:
@@ -412,7 +412,7 @@ def _go_call(site: Site, function: Token) -> Violation | None:
     if function.kind != "name":
         return None
     if site.text_at(-2) == "|" and name in FILTERS:
-        value = site.token.text if site.token.kind in VALUES else "..."
+        value = site.text_at(0) if site.at(0).kind in VALUES else "..."
         return site.violation(f"a filter takes its arguments in parentheses: {name}({value})")
     if site.text_at(-2) == "|" and (hint := habits.find("jinja", name, "filter", "name")):
         return site.violation(hint, token=function)

@@ -95,9 +95,7 @@ class JinjaLint(TemplateLint):
                     variable.lineno,
                     variable.name,
                     f'"{variable.name}" has no value, for nothing sets it',
-                    hints.key_hint(line, variable.name)
-                    or hints.unset_hint(variable.name, text)
-                    or hints.name_hint(variable.name)
+                    hints.unset_hint(variable.name, line, text)
                     or suggest(variable.name, tuple(values)),
                 )
                 problems[problem] = None

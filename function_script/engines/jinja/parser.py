@@ -116,22 +116,22 @@ def _limit(tokens: token_lists.TokenList, environment: Environment) -> Iterator[
 class _Failure:
     """An error of Jinja's parser: what it says, the open tags, and the unexpected token.
 
-    ``index`` is that of the token; None: the lexer fails behind the last one.
+    ``is_of_lexer``: the lexer fails behind the last token, and ``site`` has none.
     """
 
     mistake: wording.SyntaxMistake
     offset: int
     open_tags: Sequence[tuple[str, int]]
     tokens: token_lists.TokenList
-    index: int | None
+    site: unexpected.Site
+    is_of_lexer: bool
 
     @classmethod
     def of(cls, error: TemplateSyntaxError, tokens: token_lists.TokenList, parser: _Parser) -> Self:
         """Read an error, which leaves the parser's stream where it is raised."""
         mistake = wording.read_syntax_error(error)
-        index: int | None = None
-        if error is not tokens.error:
-            index = len(tokens.tokens)
+        index, is_of_lexer = len(tokens.tokens), error is tokens.error
+        if not is_of_lexer:
             try:
                 # The tokens in tags from the unexpected one on, up to a mistake of the lexer.
                 while parser.stream.current.type != "eof":
@@ -146,18 +146,9 @@ class _Failure:
             offset=error.lineno,
             open_tags=parser.open_tags,
             tokens=tokens,
-            index=index,
+            site=unexpected.Site(tokens=tokens.tokens, index=index),
+            is_of_lexer=is_of_lexer,
         )
-
-    def token(self) -> unexpected.Token | None:
-        """Return the unexpected token; None if the lexer fails, or at the end of the text."""
-        tokens = self.tokens.tokens
-        return tokens[self.index] if self.index is not None and self.index < len(tokens) else None
-
-    def following(self, steps: int) -> str:
-        """Return the text of the token that so many steps follow."""
-        index = (self.index or 0) + steps
-        return self.tokens.tokens[index].text if index < len(self.tokens.tokens) else ""
 
     def violation(self) -> policy.Violation:
         """Return the violation, of a rule of `hints` if one recognises the mistake."""
@@ -168,17 +159,18 @@ class _Failure:
             return policy.Violation(offset=offset, message=text, name=tag, hint=hint)
         if mistake.code == "tag":
             return self._unknown_tag()
-        if self.index is None:
+        if self.is_of_lexer:
             violation = hints.of_lexer(self.tokens)
         else:
-            violation = hints.of_parser(self.tokens, self.index)
+            violation = hints.of_parser(self.tokens, self.site.index)
         return violation or self._unexpected()
 
     def _unexpected(self) -> policy.Violation:
         """Return the violation of a mistake that is no common one, in the parser's words."""
-        token, mistake = self.token(), self.mistake
+        token, mistake = self.site.at(0), self.mistake
         message = mistake.text
-        if token is None:
+        # Behind the last token, and where the lexer fails, there is none.
+        if not token.text:
             name = mistake.name
             return policy.Violation(offset=self.offset, message=message, name=name, width=None)
         text = token.text.strip()
@@ -201,10 +193,10 @@ class _Failure:
         open_tag = enclosing[-1] if enclosing else None
         is_end = tag.startswith("end") or tag in _ENDS
         near = None if tag in _TAGS_ELSEWHERE else spelling.nearest(tag, (*expected, *_STATEMENTS))
-        is_colon = self.following(1) == ":"
+        is_colon = self.site.text_at(1) == ":"
         if tag not in _TAGS_ELSEWHERE and (foreign := habits.find("jinja", tag, "tag")):
             hint, open_tag = foreign, None
-        elif self.following(1 + is_colon) == "=":
+        elif self.site.text_at(1 + is_colon) == "=":
             hint, open_tag = "write {% set name = value %}", None
         elif is_end and open_tag is not None and near not in expected:
             ends = [each for each in expected if each.startswith("end")]

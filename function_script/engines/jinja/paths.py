@@ -124,12 +124,7 @@ def _unknown_name(keys: Sequence[object], statement: str, template: str) -> Miss
     )
     if f"{name}(" in statement and (filter_name := spelling.nearest(name, FILTERS)):
         otherwise = f'there is a filter "{filter_name}": write `value | {filter_name}`'
-    hint = (
-        hints.key_hint(statement, name)
-        or hints.unset_hint(name, template)
-        or hints.name_hint(name)
-        or suggest(name, functions.NAMES, otherwise)
-    )
+    hint = hints.unset_hint(name, statement, template) or suggest(name, functions.NAMES, otherwise)
     return MissingPath(f"{whole} is undefined{cause}", hint, name)
 
 

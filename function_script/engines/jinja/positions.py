@@ -40,10 +40,8 @@ class Position:
     def statement(self) -> str:
         """Return the text from here to the end of the tag that begins or continues in this line."""
         lines = _split(self.source.text)[self.line - 1 : self.line - 1 + _MAX_LINES]
-        for count, line in enumerate(lines, 1):
-            if "}}" in line or "%}" in line:
-                return "\n".join(lines[:count])[:_MAX_STATEMENT]
-        return "\n".join(lines[:1])[:_MAX_STATEMENT]
+        ends = (number for number, line in enumerate(lines, 1) if "}}" in line or "%}" in line)
+        return "\n".join(lines[: next(ends, 1)])[:_MAX_STATEMENT]
 
     def span(self, name: str | None = None) -> Span:
         """Return the span of the word ``name`` if it is certain, else of the line's tags."""

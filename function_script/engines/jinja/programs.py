@@ -79,17 +79,14 @@ def load(program: Program, limits: Limits) -> CompiledProgram:
     key = cache_key(program)
     compiled = _programs.get(key)
     if compiled is None:
-        generator = (
-            deferral.DeferringCodeGenerator if is_deferring(program) else compiler.CodeGenerator
-        )
-        compiled = build(program, generator)
+        compiled = build(program)
         _programs.put(key, compiled, count_characters(key))
     return compiled
 
 
 def cache_key(program: Program) -> tuple[object, ...]:
     """Return everything that compilation depends on, source names (for positions) included."""
-    parts: list[object] = [_is_strict(program), is_deferring(program)]
+    parts: list[object] = [_is_strict(program), _is_deferring(program)]
     parts += (program.main.name, program.main.text)
     for name, source in program.modules.items():
         parts += (name, source.name, source.text)
@@ -105,8 +102,7 @@ def _is_strict(program: Program) -> bool:
     return program.options.get("undefined") == "Strict"
 
 
-def is_deferring(program: Program) -> bool:
-    """Report whether a missing value leaves a gap instead of stopping the run."""
+def _is_deferring(program: Program) -> bool:
     return program.options.get("missing") == "Defer"
 
 
@@ -132,6 +128,8 @@ def build(
     """
     # Tracing compiles once more, and asks first how long that takes.
     start = time.thread_time()
+    if _is_deferring(program):
+        code_generator = deferral.make_deferring(code_generator)
     environment = Environment(
         filters, TESTS, code_generator=code_generator, is_strict=_is_strict(program)
     )
@@ -148,7 +146,7 @@ def build(
         main=environment.templates[_MAIN],
         environment=environment,
         used_names=frozenset().union(*(each.used for each in parsed.values())),
-        is_deferring=issubclass(code_generator, deferral.DeferringCodeGenerator),
+        is_deferring=_is_deferring(program),
         compile_seconds=time.thread_time() - start,
     )
 

@@ -217,5 +217,4 @@ def _path_argument(node: nodes.Node) -> objects.Path:
         case nodes.List(items=parts):
             return tuple(_constant(part) for part in parts)
         case _:
-            pass
-    return (ANY,)
+            return (ANY,)

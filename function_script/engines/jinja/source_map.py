@@ -147,10 +147,6 @@ class _TracingCodeGenerator(CodeGenerator):
         return f"{self.name!r}, {tokens.line_at(self._text, node.lineno)}, {offset}"
 
 
-class _DeferringTracingCodeGenerator(deferral.DeferringCodeGenerator, _TracingCodeGenerator):
-    pass
-
-
 _TRACING_FILTERS = {name: _trace_filter(apply) for name, apply in FILTERS.items()}
 
 
@@ -275,8 +271,6 @@ class LineLocator:
             return program
         if self._costs.compile_seconds * _COMPILE_STRETCH > self._costs.allowance.left_seconds():
             return None
-        is_deferring = programs.is_deferring(self._program)
-        generator = _DeferringTracingCodeGenerator if is_deferring else _TracingCodeGenerator
-        program = programs.build(self._program, generator, _TRACING_FILTERS)
+        program = programs.build(self._program, _TracingCodeGenerator, _TRACING_FILTERS)
         _programs.put(key, program, programs.count_characters(key))
         return program

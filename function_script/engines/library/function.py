@@ -196,14 +196,14 @@ def _checked(name: str, call: Call, parameters: Sequence[Parameter]) -> Call:
     by_name = {parameter.name: parameter for parameter in parameters}
     positional = [parameter for parameter in parameters if not parameter.is_named_only]
     required = sum(parameter.is_required for parameter in parameters)
-    rules = [parameter.json for parameter in parameters]
-    usage = f"write {_usage(name, parameters)}"
+    rules = tuple(parameter.json for parameter in parameters)
+    signature = signatures.Signature(name, _usage(name, parameters), rules)
 
     def checked(*arguments: Readable, **named: Readable) -> Readable:
         if named or not required <= len(arguments) <= len(positional):
-            problem = signatures.find_wrong_names(rules, len(arguments), named)
+            problem = signatures.find_wrong_names(signature, len(arguments), named)
             if problem is not None:
-                raise HintedError(f"cannot call {name}: {problem}", usage)
+                raise HintedError(f"cannot call {name}: {problem}", f"write {signature.usage}")
         try:
             read = [_read(p, value) for p, value in zip(positional, arguments, strict=False)]
             if not named:

@@ -3,7 +3,6 @@
 Scripts are cached by their sources. A frozen script cannot keep a value from one run for the next.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,7 +28,6 @@ from function_script.texts.source import Source, Span
 
 # Deeper chains of modules are a mistake; each level is a nested call of Python.
 _MAX_MODULE_DEPTH = 50
-_NO_STUBS: Final[Mapping[str, Collection[str]]] = MappingProxyType({})
 _NOTHING: Final[Mapping[str, Callable[[int], object]]] = MappingProxyType({})
 _SILENT: Final[Mapping[str, Callable[[int], object]]] = MappingProxyType({"print": lambda *_: None})
 _BYTE_ORDER_MARK = "\ufeff"
@@ -94,7 +92,7 @@ def _key(program: Program, limits: Limits) -> tuple[str, ...]:
 class _Build:
     """The build of one program: its modules first, each of them once.
 
-    ``stubs`` are names that sources find although nothing defines them, by the source's name.
+    ``stubs`` are names that a source finds although nothing defines them, behind its own name.
     """
 
     def __init__(
@@ -104,7 +102,7 @@ class _Build:
         options: starlark.EvalOptions,
         callables: Mapping[str, Callable[[int], object]] = _NOTHING,
         *,
-        stubs: Mapping[str, Collection[str]] = _NO_STUBS,
+        stubs: Collection[tuple[str, str]] = (),
     ) -> None:
         self._callables = callables
         self._stubs = stubs
@@ -148,8 +146,9 @@ class _Build:
         module = predeclared.module()
         for name, callable_ in self._callables.items():
             module.add_callable(name, callable_)
-        for name in self._stubs.get(source.name, ()):
-            module.add_callable(name, lambda *_: None)
+        for holder, name in self._stubs:
+            if holder == source.name:
+                module.add_callable(name, lambda *_: None)
         try:
             starlark.eval_with(
                 self._options, module, tree, interpreter.GLOBALS, starlark.FileLoader(self._get)
@@ -228,7 +227,7 @@ def find_problems(
 def _find_in_main(
     program: Program, limits: Limits, options: starlark.EvalOptions
 ) -> list[Diagnostic]:
-    stubs: dict[str, set[str]] = defaultdict(set)
+    stubs: set[tuple[str, str]] = set()
     problems: list[Diagnostic] = []
     for _ in range(_MAX_NAMES):
         try:
@@ -242,7 +241,7 @@ def _find_in_main(
                 # With stubs, a further error may be no mistake of the program.
                 return problems or [problem]
             problems.append(problem)
-            stubs[problem.span.name].add(name)
+            stubs.add((problem.span.name, name))
         else:
             return problems
     return problems

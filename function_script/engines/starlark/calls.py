@@ -22,6 +22,8 @@ from function_script.step import conditions
 from function_script.texts import spelling
 from function_script.texts.problems import suggest
 
+IS_NONE: Final = "it is None: get(value, path, default) takes a default"
+"""The hint for an operand or an argument that must have a value."""
 _METHODS: Final[dict[str, habits.Kind]] = {
     "string": "text",
     "list": "list",
@@ -91,9 +93,8 @@ def find_problem(call: ast.Call, signature: Signature, kinds: Kinds) -> Problem 
         return _explain_type(call, signature, wrong)
     # A list or a dict that is spread may have the arguments that seem to be missing.
     is_whole = len(positional) + len(keywords) == len(call.args) + len(call.keywords)
-    return (_explain_names(call, signature) if is_whole else None) or _find_wrong_word(
-        call, signature
-    )
+    problem = _explain_names(call, signature) if is_whole else None
+    return problem or _find_wrong_word(call, signature)
 
 
 def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) -> Problem:
@@ -106,7 +107,7 @@ def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) ->
     types = [each for each in parameter.types if each != NULL]
     is_number = wrong.type in {"integer", "number"}
     if wrong.type == NULL and text != "None":
-        hint = "it is None: get(value, path, default) takes a default"
+        hint = IS_NONE
     elif wrong.type == "number" and types == ["integer"]:
         hint = "divide with //, or use int(value)"
     elif is_text and parameter.name == "resource":
@@ -127,9 +128,7 @@ def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) ->
 def _explain_names(call: ast.Call, signature: Signature) -> Problem | None:
     """Return the problem of arguments that are missing, too many, or of no parameter."""
     positional, keywords = syntax.arguments_of(call)
-    text = find_wrong_names(
-        signature.parameters, len(positional), keywords, is_variadic=signature.is_variadic
-    )
+    text = find_wrong_names(signature, len(positional), keywords)
     if text is None:
         return None
     names = tuple(parameter.name for parameter in signature.parameters)

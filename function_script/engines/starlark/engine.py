@@ -12,7 +12,7 @@ import starlark
 from function_script.engines.starlark import build, errors, interpreter, predeclared, tracing
 from function_script.engines.starlark.analysis import missing
 from function_script.engines.starlark.build import Script
-from function_script.engines.starlark.errors import WRAPPER, describe_absence, is_absence
+from function_script.engines.starlark.errors import WRAPPER
 from function_script.request.limits import Limits
 from function_script.request.program import Deferred, Lazy, Program, Scope, ScriptResult
 from function_script.request.values import Object, Readable
@@ -210,17 +210,17 @@ class DeferredEvaluation:
             try:
                 self._call("one", name, self._limits.nodes, self._limits.depth)
             except starlark.StarlarkError as error:
+                absence = errors.describe_absence(str(error), self._script.sources, request)
                 # A mistake in one resource is no reason to wait for it.
-                if not is_absence(str(error)):
+                if absence is None:
                     raise
-                deferred.append(self._describe(name, str(error), request))
+                moved_from = json.loads(cast("str", self._call("moved", name)))
+                names = tuple(moved_from) if isinstance(moved_from, list) else ()
+                text, span = absence
+                deferred.append(
+                    Deferred(name=name, subject=name, missing=text, span=span, moved_from=names)
+                )
         return deferred
-
-    def _describe(self, name: str, text: str, request: Mapping[str, Readable]) -> Deferred:
-        missing, span = describe_absence(text, self._script.sources, request)
-        moved_from = json.loads(cast("str", self._call("moved", name)))
-        names = tuple(moved_from) if isinstance(moved_from, list) else ()
-        return Deferred(name=name, subject=name, missing=missing, span=span, moved_from=names)
 
     def _call(self, name: str, *arguments: object) -> object:
         return self._result.call_with(self._options, name, *arguments).value

@@ -40,6 +40,18 @@ _MAIN = re.compile(r"^def +main\b", re.MULTILINE)
 _RUN: Final = "cannot run main"
 
 
+# What the author does about a refusal, by its code and its subject; "" is any other subject.
+_HINTS: Final = {
+    ("key", ""): "use str(key)",
+    ("main", "NoneType"): "end main with `return` and the response",
+    ("main", "list"): mistakes.RESULT,
+    ("main", "string"): f"{mistakes.RESULT}; from_yaml(text) reads an object",
+    ("name", ""): "each resource has a name of its own: in a loop, make it of the item",
+    ("type", "function"): "call it, with parentheses",
+    ("type", "range"): "write list(range(n))",
+}
+
+
 class RefusalError(ValueError):
     """A refusal of our own functions of Starlark: a code, and the path of a value of the result.
 
@@ -55,25 +67,10 @@ class RefusalError(ValueError):
     @property
     def hint(self) -> str | None:
         """Return what the author does about it; None if that is not certain."""
-        match self.code, self.subject:
-            case "name", _:
-                return "each resource has a name of its own: in a loop, make it of the item"
-            case "main", "string":
-                return f"{mistakes.RESULT}; from_yaml(text) reads an object"
-            case "main", "list":
-                return mistakes.RESULT
-            case "main", "NoneType":
-                return "end main with `return` and the response"
-            case "type", "function" if objects.parse_path(self.path)[-1:] == ("build",):
-                return "return rsp.build()"
-            case "type", "function":
-                return "call it, with parentheses"
-            case "type", "range":
-                return "write list(range(n))"
-            case "key", _:
-                return "use str(key)"
-            case _:
-                return None
+        key = self.code, self.subject
+        if key == ("type", "function") and objects.parse_path(self.path)[-1:] == ("build",):
+            return "return rsp.build()"
+        return _HINTS.get(key) or _HINTS.get((self.code, ""))
 
 
 # The error of a function of ours that has stopped a script. The interpreter has its text only.
@@ -147,11 +144,6 @@ def no_main(text: str, main: Source) -> ProgramError:
     return ProgramError.of(message, span=span, excerpt=excerpt(main, span), hint=hint)
 
 
-def is_absence(text: str) -> bool:
-    """Report whether a script failed because a lookup did not find its key."""
-    return interpreter.read(text).is_absence
-
-
 def undefined_name(text: str) -> str | None:
     """Return the name that a script uses and nothing defines; None for another error."""
     failure = interpreter.read(text)
@@ -182,7 +174,7 @@ def failed(  # noqa: PLR0913 - the script, its request, and what is known of the
     problem = _diagnostic(_RUN, failure, sources, raised)
     if failure.is_absence:
         hint = problem.hint
-        if cause := missing_key(text, sources, request):
+        if cause := _missing_key(failure, sources, request):
             # A name that is near is what its author meant: no other advice is needed.
             is_whole = cause.is_suggestion or hint is None
             problem = replace(problem, hint=cause.text if is_whole else f"{cause.text}; {hint}")
@@ -191,19 +183,21 @@ def failed(  # noqa: PLR0913 - the script, its request, and what is known of the
 
 def describe_absence(
     text: str, sources: Sources, request: Mapping[str, Readable]
-) -> tuple[str, Span | None]:
-    """Return what a script has not found, and the place that reads it."""
+) -> tuple[str, Span | None] | None:
+    """Return what a script has not found, and the place that reads it; None for another error."""
     failure = interpreter.read(text)
-    key = missing_key(text, sources, request)
+    if not failure.is_absence:
+        return None
+    key = _missing_key(failure, sources, request)
     problem = _diagnostic("", failure, sources, take_raised())
     return problem.message if key is None else key.absence, problem.span
 
 
-def missing_key(
-    text: str, sources: Sources, request: Mapping[str, Readable]
+def _missing_key(
+    failure: Failure, sources: Sources, request: Mapping[str, Readable]
 ) -> missing.MissingKey | None:
     """Return the key of the request that a failed lookup did not find; None when it is unclear."""
-    span = interpreter.read(text).spot
+    span = failure.spot
     if span is None or span.name not in sources:
         return None
     start = (span.column or 1) - 1
@@ -222,6 +216,9 @@ def _diagnostic(
     message, hint = failure.message, failure.hint
     # A message of `fail` or of a function of ours is whole, and no cause.
     is_whole = failure.code in {"fail", "raised"}
+    if failure.code != "raised":
+        # Another run has left it, of which nobody has asked.
+        raised = None
     if isinstance(raised, (HintedError, RefusalError)):
         hint = raised.hint
     if isinstance(raised, ArgumentError):

@@ -48,7 +48,8 @@ NONE: Final = "NoneType"
 """The type of None."""
 
 
-_GET: Final = 'get(value, "a.b.c") gives None where something on the way is missing'
+GET_VALUE: Final = 'get(value, "a.b.c") gives None where something on the way is missing'
+"""The hint for a lookup that may find nothing."""
 _CONSTANT: Final = (
     "a value that was made outside of main, when the script was loaded, cannot be changed"
 )
@@ -172,7 +173,7 @@ _ROWS: Final = (
     _row("calls", r"^Starlark call stack overflow"),
     # What fails while a script runs.
     _row("attribute", r"^Object of type `(?P<type>\w+)` has no attribute `(?P<name>\w+)`"),
-    _row("key", r"^Key (?P<key>.*) was not found$", r"key \g<key> is missing", _GET),
+    _row("key", r"^Key (?P<key>.*) was not found$", r"key \g<key> is missing", GET_VALUE),
     _row("index", r"^Index `.*` is out of bound", hint="test the length first"),
     _row(
         "compare",
@@ -292,6 +293,8 @@ _ROWS: Final = (
     ),
 )
 
+_OTHER: Final = _row("", "")
+
 
 def read(text: str) -> Failure:
     """Return the parts of an error's text."""
@@ -321,21 +324,20 @@ def _one_line(text: str) -> str:
 
 def _explain(text: str) -> Failure:
     """Return an error without its place: the row of its text, and its message in our words."""
-    for row in _ROWS:
-        if match := row.pattern.search(text):
-            message, hint = _reword(text if row.words is None else match.expand(row.words))
-            if row.code in {"fail", "raised"}:
-                message, hint = match["text"], None
-            return Failure(
-                code=row.code,
-                arguments=match.groupdict(),
-                message=message,
-                hint=row.hint or hint,
-                # What operates on None has mostly read a value that is not there yet.
-                is_absence=row.code == "key" or f"`{NONE}`" in text,
-            )
-    message, hint = _reword(text)
-    return Failure(message=message, hint=hint, is_absence=f"`{NONE}`" in text)
+    row, match = next(
+        (row, match) for row in (*_ROWS, _OTHER) if (match := row.pattern.search(text))
+    )
+    message, hint = _reword(text if row.words is None else match.expand(row.words))
+    if row.code in {"fail", "raised"}:
+        message, hint = match["text"], None
+    return Failure(
+        code=row.code,
+        arguments=match.groupdict(),
+        message=message,
+        hint=row.hint or hint,
+        # What operates on None has mostly read a value that is not there yet.
+        is_absence=row.code == "key" or f"`{NONE}`" in text,
+    )
 
 
 def _reword(text: str) -> tuple[str, str | None]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from function_script.engines import language
 from function_script.engines.language import Entry
-from function_script.engines.starlark import predeclared
+from function_script.engines.starlark import predeclared, signatures
 from function_script.engines.starlark.analysis import syntax
 
 # A response's functions are those of the prelude, bound to their first parameter.
@@ -39,13 +39,6 @@ def find_methods() -> Iterator[ast.FunctionDef]:
         yield function
 
 
-def usage(function: ast.FunctionDef) -> str:
-    """Return the call of a function, with its parameters and no types."""
-    for argument in function.args.args:
-        argument.annotation = None
-    return f"{function.name}({ast.unparse(function.args)})"
-
-
 def describe(function: ast.FunctionDef) -> tuple[str, str]:
     """Return the summary and the example of a function."""
     summary, _, example = (ast.get_docstring(function) or "").partition("\n\nExample: ")
@@ -58,7 +51,7 @@ def _entry(function: ast.FunctionDef, section: str, owner: str = "") -> Entry:
         name=owner + function.name,
         section=section,
         summary=summary,
-        usage=owner + usage(function),
+        usage=signatures.read(function, owner).usage,
         details=(example,) if example else (),
     )
 

@@ -17,7 +17,7 @@ from function_script.engines.starlark import calls, signatures
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.kinds import Kinds, can_be_equal
 from function_script.engines.starlark.analysis.names import Bindings
-from function_script.engines.starlark.interpreter import NONE, Failure, Finding
+from function_script.engines.starlark.interpreter import GET_VALUE, NONE, Failure, Finding
 from function_script.engines.tables import Rules
 from function_script.request.program import Program
 from function_script.request.values import with_article
@@ -26,8 +26,6 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import suggest
 from function_script.texts.source import Source, Span, excerpt
 
-_NO_RESULT: Final = frozenset({"append", "extend", "insert", "update", "clear", "remove"})
-_CHANGING: Final = _NO_RESULT | {"setdefault", "pop", "popitem"}
 # Methods that lists alone have, and that give None.
 _LIST_CHANGES: Final = frozenset({"append", "extend", "insert"})
 _QUANTITY: Final = re.compile(r"[0-9.]+(?:[numkMGTPE]|[KMGTPE]i)")
@@ -67,8 +65,6 @@ _LOOPS: Final = {
     "string": "write text.elems() for its characters, or text.split(...)",
 }
 _LOOPS_FAIL: Final = frozenset({"int", "float", "bool", "string", "function", NONE})
-_GET: Final = 'get(value, "a.b.c") gives None where something on the way is missing'
-_IS_NONE: Final = "it is None: get(value, path, default) takes a default"
 _SIGNS: Final[dict[type, str]] = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -281,20 +277,17 @@ def _attributes(script: _Script) -> Iterator[Finding]:
 def _none_hint(node: ast.expr, script: _Script) -> str:
     """Return the hint for a value that is None: what gave it, if that always gives None."""
     value = Bindings.of([script.tree]).single_values().get(getattr(node, "id", ""))
-    match value.expression if value is not None else node:
-        case ast.Call(func=ast.Attribute(attr=name)) if name in _NO_RESULT:
-            return f"{name} changes its list or dict and gives None: write it on a line of its own"
-        case _:
-            pass
+    expression = value.expression if value is not None else node
+    method = getattr(getattr(expression, "func", None), "attr", "")
+    if method in syntax.NO_RESULT:
+        return f"{method} changes its list or dict and gives None: write it on a line of its own"
+    called = getattr(getattr(node, "func", None), "id", "")
     for function in ast.walk(script.tree):
-        match function, node:
-            case ast.FunctionDef(name=name), ast.Call(func=ast.Name(id=called)) if name == called:
-                returns = [n for n in ast.walk(function) if isinstance(n, ast.Return) and n.value]
-                if not returns:
-                    return f"{name} returns nothing: write `return value`"
-            case _:
-                pass
-    return _GET
+        if isinstance(function, ast.FunctionDef) and function.name == called:
+            returns = [n for n in ast.walk(function) if isinstance(n, ast.Return) and n.value]
+            if not returns:
+                return f"{called} returns nothing: write `return value`"
+    return GET_VALUE
 
 
 @_explains("items")
@@ -319,13 +312,9 @@ def _loops(script: _Script) -> Iterator[Finding]:
                 continue
             case _:
                 continue
+        is_certain = script.failure is None and kind in _LOOPS_FAIL
         # After a failure, only the loop that failed is of interest.
-        is_failure = script.failure is None or items in script.kinds.facts
-        if (
-            kind is None
-            or not is_failure
-            or kind not in {*_LOOPS_FAIL, *script.kinds.facts.values()}
-        ):
+        if kind is None or not (is_certain or items in script.kinds.facts):
             continue
         hint = _none_hint(items, script) if kind == NONE else _LOOPS.get(kind)
         if kind == "function":
@@ -405,17 +394,12 @@ def _constants(tree: ast.Module) -> Mapping[str, ast.expr]:
 def _changed(node: ast.AST) -> ast.expr | None:
     """Return the value that a statement or a call changes."""
     match node:
-        case (
-            ast.Assign(targets=[ast.Subscript(value=value)])
-            | ast.AugAssign(target=ast.Subscript(value=value))
-            | ast.Subscript(value=value, ctx=ast.Store())
-            | ast.Call(func=ast.Attribute(value=value, attr=_))
-        ) if not isinstance(node, ast.Call) or cast("ast.Attribute", node.func).attr in _CHANGING:
-            return value
         case ast.AugAssign(target=ast.Name() as name):
             return name
+        case ast.Assign(targets=[target]) | ast.AugAssign(target=target):
+            return syntax.changed_value(target)
         case _:
-            return None
+            return syntax.changed_value(node)
 
 
 def _copy_hint(name: str, depth: int, *, is_list: bool) -> str:
@@ -585,7 +569,7 @@ def _operand_hint(operator: str, one: str, two: str, node: ast.AST) -> str | Non
     kinds = {one, two}
     match operator, node:
         case (("compare" | "+" | "-" | "*" | "/" | "//" | "%"), _) if NONE in kinds:
-            return _IS_NONE
+            return calls.IS_NONE
         case "compare", _ if kinds == {"int", "string"}:
             return "a number and a text: convert the text with int(text), or leave its quotes out"
         case "compare", _:
@@ -812,7 +796,7 @@ def _results_of_changes(script: _Script) -> Iterator[Finding]:
             case (
                 ast.Assign(value=ast.Call(func=ast.Attribute(value=value, attr=name)) as call)
                 | ast.Return(value=ast.Call(func=ast.Attribute(value=value, attr=name)) as call)
-            ) if name in _NO_RESULT:
+            ) if name in syntax.NO_RESULT:
                 pass
             case _:
                 continue

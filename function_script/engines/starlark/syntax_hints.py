@@ -7,7 +7,7 @@ another language or one classic slip; a mistake that no rule is sure of has no h
 import re
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
@@ -15,7 +15,7 @@ from function_script.engines import unexpected
 from function_script.engines.starlark.interpreter import Failure, Finding
 from function_script.engines.tables import Rules
 from function_script.engines.unexpected import CLOSING, OPENING, VALUES, Token
-from function_script.texts.source import Source, Span
+from function_script.texts.source import Source, span_at
 
 _TOKEN: Final = re.compile(
     r'(?P<string>"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\''
@@ -72,7 +72,6 @@ class _Site(unexpected.Site):
     """The tokens of a source, and the index of the unexpected one."""
 
     source: Source
-    span: Span
     code: str
     words = frozenset(
         (
@@ -97,15 +96,8 @@ class _Site(unexpected.Site):
         """Return a hint at a token, or at the interpreter's place."""
         if token is None or not token.text:
             return Finding(None, None, text)
-        source = self.source.text
-        begin = source.rfind("\n", 0, token.offset) + 1
-        span = replace(
-            self.span,
-            line=source.count("\n", 0, token.offset) + 1,
-            column=token.offset - begin + 1,
-            width=width or max(1, len(token.text.partition("\n")[0])),
-        )
-        return Finding(span, None, text)
+        width = width or len(token.text.partition("\n")[0])
+        return Finding(span_at(self.source, token.offset, width), None, text)
 
 
 _RULES: Final = Rules[Callable[[_Site], Finding | None]]()
@@ -125,11 +117,8 @@ def find(failure: Failure, source: Source) -> Finding | None:
     # The place may be in a comment or in blanks, which are no tokens.
     if tokens[index].end <= offset and index + 1 < len(tokens):
         index += 1
-    site = _Site(source=source, tokens=tokens, index=index, span=span, code=failure.code)
-    for rule in _RULES:
-        if hint := rule(site):
-            return hint
-    return None
+    site = _Site(source=source, tokens=tokens, index=index, code=failure.code)
+    return next((hint for rule in _RULES if (hint := rule(site))), None)
 
 
 def _read(text: str) -> list[Token]:
@@ -203,17 +192,12 @@ def _equals(site: _Site) -> Finding | None:
     if site.text_at(0) != "=" and (site.text_at(0), site.text_at(1)) != (":", "="):
         return None
     before = site.at(-1)
-    if site.text_at(0) == ":" or before.text == ":":
-        token = site.at(0) if site.text_at(0) == ":" else before
-        adjacent = site.is_adjacent(0 if site.text_at(0) == ":" else -1)
-        name, equals = site.first(), site.tokens[site.tokens.index(token) - 1]
-        is_statement = site.bracket() is None and name == equals
-        text = (
-            "write `name = value`"
-            if is_statement
-            else "assign on a line of its own: `name = value`"
-        )
-        return site.hint(text, token, 2) if adjacent else None
+    colon = 0 if site.text_at(0) == ":" else -1
+    if site.text_at(colon) == ":":
+        is_statement = site.bracket() is None and site.at(colon - 1) == site.first()
+        text = "assign on a line of its own: `name = value`"
+        text = "write `name = value`" if is_statement else text
+        return site.hint(text, site.at(colon), 2) if site.is_adjacent(colon) else None
     if before.text in {"==", "!="} and site.is_adjacent(-1):
         return site.hint(f"write {before.text}", before, 3)
     if site.text_at(1) == ">" and site.is_adjacent(0):
@@ -268,14 +252,9 @@ def _increment(site: _Site) -> Finding | None:
 
 @_RULES.add
 def _comment(site: _Site) -> Finding | None:
+    texts = site.text_at(0), site.text_at(1)
     # A division has a value on its left.
-    if (site.text_at(0) == "//" and not site.is_value_before()) or (
-        site.text_at(0),
-        site.text_at(1),
-    ) == (
-        "/",
-        "*",
-    ):
+    if texts == ("/", "*") or (texts[0] == "//" and not site.is_value_before()):
         return site.hint("comments begin with #")
     return None
 

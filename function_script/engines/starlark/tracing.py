@@ -8,13 +8,14 @@ in `merge` and `|`. A place is certain: where the entries do not come along ther
 import ast
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 import starlark
 
 from function_script.engines.starlark import build
 from function_script.engines.starlark.analysis import syntax
+from function_script.engines.starlark.analysis.missing import Entry
 from function_script.request.limits import Limits
 from function_script.request.objects import Path
 from function_script.request.program import Program
@@ -39,19 +40,11 @@ _MAX_NODES_FACTOR: Final = 3
 _Writer: TypeAlias = ast.Dict | ast.DictComp | ast.Subscript
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
-    """The key of an entry, and its value if that is written out beside it."""
-
-    key: ast.expr
-    value: ast.expr | None
-    source: Source
-
-    def span(self) -> Span:
-        """Return the position of the key, or of a constant that stands in a later line."""
-        is_below = isinstance(self.value, ast.Constant) and self.value.lineno > self.key.lineno
-        node = self.value if is_below and self.value is not None else self.key
-        return syntax.span_of(node, self.source)
+def _span_of(place: Entry) -> Span:
+    """Return the position of the key, or of a constant that stands in a later line."""
+    is_below = isinstance(place.value, ast.Constant) and place.value.lineno > place.key.lineno
+    node = place.value if is_below and place.value is not None else place.key
+    return syntax.span_of(node, place.source)
 
 
 def trace(
@@ -100,11 +93,11 @@ class _Tracer:
         return marked.insert(insertions, _HELPERS)
 
     def places(
-        self, value: Value, marked: Value, path: Path = (), place: _Place | None = None
+        self, value: Value, marked: Value, path: Path = (), place: Entry | None = None
     ) -> Iterator[tuple[Path, Span | None]]:
         """Yield the places below ``place`` in a result; ``marked`` is the one with marks."""
         if place is not None:
-            yield path, place.span()
+            yield path, _span_of(place)
         if isinstance(value, dict) and isinstance(marked, dict):
             is_certain = self._is_certain or not any(key.startswith(_MARK) for key in marked)
             for key, item in value.items():
@@ -121,13 +114,13 @@ class _Tracer:
             for index, item in enumerate(value):
                 below = None
                 if place is not None and index < len(elements):
-                    below = replace(place, key=elements[index], value=elements[index])
+                    below = Entry(elements[index], elements[index], place.source)
                 elif elements:
                     yield (*path, index), None
                 other = others[index] if others else None
                 yield from self.places(item, other, (*path, index), below)
 
-    def _place(self, number: int, key: str) -> _Place:
+    def _place(self, number: int, key: str) -> Entry:
         """Return the place that wrote a key: its own in a dict that is written out."""
         node, value, source = self._writers[number]
         place: ast.expr = node
@@ -148,7 +141,7 @@ class _Tracer:
             # Of several computed keys only a run knows which one it was.
             if same or len(computed) == 1:
                 place, value = (same or computed)[-1]
-        return _Place(key=place, value=value, source=source)
+        return Entry(place, value, source)
 
 
 def _writers(tree: ast.AST) -> Iterator[tuple[_Writer, ast.expr | None, ast.expr | ast.stmt]]:

@@ -116,10 +116,10 @@ def _path(
                 return None
 
 
-class _Entry(NamedTuple):
-    """A key that is written out, and its value if that stands beside it."""
+class Entry(NamedTuple):
+    """The key of an entry of a dict, and its value if that is written out beside it."""
 
-    key: ast.Constant
+    key: ast.expr
     value: ast.expr | None
     source: Source
 
@@ -136,11 +136,13 @@ def find_written_key(path: Path, sources: Iterable[Source]) -> Span | None:
         if (tree := syntax.parse(source.text)) is not None
         for entry in _all_entries(tree, source)
     ]
-    inside: Sequence[_Entry] | None = None
-    place: _Entry | None = None
+    inside: Sequence[Entry] | None = None
+    place: Entry | None = None
     for part in path:
         matches = [
-            each for each in (entries if inside is None else inside) if each.key.value == part
+            each
+            for each in (entries if inside is None else inside)
+            if getattr(each.key, "value", None) == part
         ]
         if len(matches) == 1:
             place = matches[0]
@@ -152,25 +154,25 @@ def find_written_key(path: Path, sources: Iterable[Source]) -> Span | None:
     return None if place is None else syntax.span_of(place.key, place.source)
 
 
-def _all_entries(tree: ast.Module, source: Source) -> Iterator[_Entry]:
+def _all_entries(tree: ast.Module, source: Source) -> Iterator[Entry]:
     """Yield keys of dicts, keys that a value is assigned to, and names of resources."""
     for node in ast.walk(tree):
         match node:
             case ast.Dict():
                 yield from _entries(node, source)
             case ast.Assign(targets=[ast.Subscript(slice=ast.Constant() as key)], value=value):
-                yield _Entry(key, value, source)
+                yield Entry(key, value, source)
             case ast.AugAssign(target=ast.Subscript(slice=ast.Constant() as key)):
-                yield _Entry(key, None, source)
+                yield Entry(key, None, source)
             case ast.Call(
                 func=ast.Attribute(attr="resource"), args=[ast.Constant() as key, value, *_]
             ):
-                yield _Entry(key, value, source)
+                yield Entry(key, value, source)
             case _:
                 pass
 
 
-def _entries(node: ast.Dict, source: Source) -> Iterator[_Entry]:
+def _entries(node: ast.Dict, source: Source) -> Iterator[Entry]:
     for key, value in zip(node.keys, node.values, strict=True):
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
-            yield _Entry(key, value, source)
+            yield Entry(key, value, source)

@@ -23,9 +23,6 @@ from function_script.request.objects import Path
 from function_script.request.program import Program
 from function_script.texts.source import Source
 
-_CHANGING: Final = frozenset(
-    {"append", "clear", "extend", "insert", "pop", "popitem", "remove", "setdefault", "update"}
-)
 _MAX_HOPS: Final = 20
 
 
@@ -94,17 +91,8 @@ class _Main:
     def _changed(self) -> Iterator[Path]:
         """Yield the values that the script changes in place: their keys may be its own."""
         for node in ast.walk(self._function):
-            match node:
-                case (
-                    ast.Subscript(value=value, ctx=ast.Store() | ast.Del())
-                    | ast.Call(func=ast.Attribute(value=value, attr=_))
-                ):
-                    pass
-                case _:
-                    continue
-            if isinstance(node, ast.Call) and node.func.attr not in _CHANGING:  # type: ignore[attr-defined] # matched above
-                continue
-            path = self._path(value, _MAX_HOPS)
+            value = syntax.changed_value(node)
+            path = self._path(value, _MAX_HOPS) if value is not None else None
             if path is not None:
                 yield path
 
@@ -188,12 +176,7 @@ def _constant(node: ast.expr) -> str | int:
 
 
 def _is_empty(node: ast.expr) -> bool:
-    match node:
-        case ast.Dict(keys=[]) | ast.List(elts=[]) | ast.Constant():
-            return True
-        case _:
-            pass
-    return False
+    return isinstance(node, ast.Constant) or ast.unparse(node) in {"{}", "[]"}
 
 
 def _path_argument(node: ast.expr | None) -> Path:
@@ -211,5 +194,4 @@ def _path_argument(node: ast.expr | None) -> Path:
         case ast.Constant(value=None):
             return ()
         case _:
-            pass
-    return (ANY,)
+            return (ANY,)

@@ -8,10 +8,14 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import accumulate
+from typing import Final
 
 from function_script.request.program import Program
 from function_script.texts.source import Source, Span, span_at
 
+NO_RESULT: Final = frozenset({"append", "extend", "insert", "update", "clear", "remove"})
+"""Methods that change their list or dict, and give None."""
+_CHANGING: Final = NO_RESULT | {"setdefault", "pop", "popitem"}
 # A longer source is not worth the time.
 _MAX_CHARACTERS = 64 * 1024
 
@@ -70,6 +74,17 @@ def map_sources(program: Program, change: Callable[[Source], Source]) -> Program
     """Return a program with each of its sources changed, the modules first."""
     modules = {name: change(source) for name, source in program.modules.items()}
     return replace(program, main=change(program.main), modules=modules)
+
+
+def changed_value(node: ast.AST) -> ast.expr | None:
+    """Return the value that a target or a call changes in place; None where it changes none."""
+    match node:
+        case ast.Subscript(value=value, ctx=ast.Store()):
+            return value
+        case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _CHANGING:
+            return value
+        case _:
+            return None
 
 
 def arguments_of(call: ast.Call) -> tuple[list[ast.expr], Mapping[str, ast.expr]]:

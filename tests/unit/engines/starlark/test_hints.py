@@ -1,8 +1,10 @@
 """Every hint is given for the mistake it is meant for."""
 
 import pytest
+import starlark as starlark_pyo3
 
 from function_script.engines.starlark import engine as starlark
+from function_script.engines.starlark import interpreter, predeclared
 from function_script.request.limits import Limits
 from function_script.request.program import Lazy, Program, Scope
 from function_script.texts.errors import FatalError
@@ -135,3 +137,11 @@ def test_request_outside_of_main_gets_its_hint() -> None:
     program = Program(main=Source(name="script", text="x = req\n"))
     with pytest.raises(FatalError, match="the argument of main"):
         starlark.check(program, Limits())
+
+
+def test_error_of_another_run_gives_no_hint() -> None:
+    """A failed call of the library, whose error nobody has asked for, explains no later failure."""
+    call = starlark_pyo3.parse("other", "dns1123(1)")
+    with pytest.raises(starlark_pyo3.StarlarkError):
+        starlark_pyo3.eval(predeclared.module(), call, interpreter.GLOBALS)
+    assert "there are no sets" in _hint("return set([1])")
