@@ -94,11 +94,6 @@ def echo_coloured(text: str, *, err: bool = False, nl: bool = True) -> None:
     _print(text, err=err, nl=nl, color=True)
 
 
-def echo_again(text: str) -> None:
-    """Print over the last line of stderr."""
-    _print(f"\r{escape(text)}", err=True, nl=False)
-
-
 def echo_exact(text: str) -> None:
     """Print a result unchanged to a file or a pipe; escape it on a terminal."""
     # With color=True click removes no sequences.
@@ -236,7 +231,8 @@ class _TerminalProgress:
         percent = int(part * 100)
         if percent != self._percent:
             self._percent = percent
-            echo_again(f"{self._text} {percent:3} %")
+            # Over the last line.
+            _print(f"\r{escape(self._text)} {percent:3} %", err=True, nl=False)
 
     def close(self) -> None:
         """End the last line."""

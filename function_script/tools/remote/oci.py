@@ -67,7 +67,10 @@ def _read_layer(layer: Object, data: bytes, budget: archives.Budget) -> dict[str
     """Return the files of an archive, or the one file that the layer is."""
     title = manifests.text_at(layer, "annotations", TITLE)
     is_gzip = archives.is_gzip(data)
-    if not is_gzip:
+    if is_gzip:
+        # All of it counts, also what is behind the end of an archive.
+        data = archives.gunzip(data, budget).read()
+    else:
         budget.spend(len(data))
     if is_gzip or manifests.text_at(layer, "mediaType").endswith("tar"):
         return _read_archive(data, budget)

@@ -8,6 +8,7 @@ texts, and the tag or branch that the reference was made of.
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final, Self
@@ -64,8 +65,9 @@ class _Place:
         """Return the tag or branch in the file; "" where a digest or a commit is all there is."""
         if self.version_field[0] == "git":
             return self.version if self.find_reference() is None else ""
-        tag = self.version.partition("@")[0].rpartition("/")[2].partition(":")[2]
-        return tag if "/" in self.version else ""
+        with suppress(InputError):
+            return references.parse(self.version.partition("@")[0]).version
+        return ""
 
     def find_reference(self) -> RemoteReference | None:
         """Return the reference if it is pinned: its version is a digest or a commit."""

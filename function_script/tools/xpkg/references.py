@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from function_script.request.remote.login import to_host
 from function_script.texts.errors import InputError
 
 _NAME: Final = r"\[[0-9a-fA-F:]+\](?::\d+)?|localhost|[\w-]+:\d+|[\w-]+(?:\.[\w-]+)+(?::\d+)?"
@@ -13,7 +14,6 @@ _REPOSITORY: Final = r"(?P<repository>[a-z0-9]+(?:[._/-]+[a-z0-9]+)*)"
 _TAG: Final = r"(?::(?P<tag>[\w][\w.-]{0,127}))?"
 _DIGEST: Final = r"(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
 _REFERENCE: Final = re.compile(f"{_HOST}/{_REPOSITORY}{_TAG}{_DIGEST}", re.ASCII)
-_DOCKER_HUB: Final = {"docker.io", "index.docker.io"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class Reference:
     @property
     def api_host(self) -> str:
         """Return the host of the registry's API."""
-        return "registry-1.docker.io" if self.host in _DOCKER_HUB else self.host
+        return "registry-1.docker.io" if to_host(self.host) == "docker.io" else self.host
 
     @property
     def is_loopback(self) -> bool:
