@@ -200,3 +200,19 @@ def type_of(word: nodes.Operand, grammar: parser.Grammar) -> str:
             return "" if returns == "any" else returns
         case _:
             return ""
+
+
+# Calls of templates
+
+
+def find_call_without_dot(node: nodes.SyntaxNode | None) -> tuple[str, str] | None:
+    """Return the keyword and the name of a call that gives a template nothing; else None."""
+    match node:
+        case nodes.Template(name=name, pipe=None):
+            return "template", name
+        case nodes.Command(
+            words=(nodes.Identifier(name="include"), nodes.String(value=name), nodes.Nil())
+        ):
+            return "include", name
+        case _:
+            return None

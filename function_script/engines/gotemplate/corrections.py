@@ -413,7 +413,7 @@ class _Expression:
 
     def _is_function(self, token: _Token) -> bool:
         """Report whether a token is a function, perhaps under another language's name."""
-        name = _ALIASES.get(token.text, token.text)
+        name = ALIASES.get(token.text, token.text)
         return token.kind == "word" and name in self._functions and name not in _CONSTANTS
 
     def _is_called(self) -> bool:
@@ -425,7 +425,7 @@ class _Expression:
         """Return Go's name of a function; raises _UnreadableError."""
         if not self._is_function(token):
             raise _UnreadableError
-        return _ALIASES.get(token.text, token.text)
+        return ALIASES.get(token.text, token.text)
 
     def _begins_operand(self) -> bool:
         """Report whether the next token begins another argument."""
@@ -619,19 +619,18 @@ _OPERATIONS: Final[Mapping[str, str]] = {
     "%": "mod",
 }
 _ARITHMETIC: Final = frozenset({"add", "sub", "mul", "div", "mod"})
-# Functions of other languages that have another name here, and the same order of arguments.
-_ALIASES: Final[Mapping[str, str]] = {
+ALIASES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("tojson", "to_json", "jsonencode", "json"), "toJson"),
     **dict.fromkeys(("fromjson", "from_json", "jsondecode"), "fromJson"),
     **dict.fromkeys(("toyaml", "to_yaml", "to_nice_yaml", "yamlencode", "yaml"), "toYaml"),
     **dict.fromkeys(("fromyaml", "from_yaml", "yamldecode"), "fromYaml"),
     **dict.fromkeys(("b64encode", "base64encode", "b64_encode", "base64", "btoa"), "b64enc"),
     **dict.fromkeys(("b64decode", "base64decode", "b64_decode", "atob"), "b64dec"),
-    **dict.fromkeys(("length", "size"), "len"),
+    **dict.fromkeys(("length", "size", "Length", "count"), "len"),
     **dict.fromkeys(("downcase", "lowercase", "toLower", "ToLower", "toLowerCase"), "lower"),
     **dict.fromkeys(("upcase", "uppercase", "toUpper", "ToUpper", "toUpperCase"), "upper"),
     **dict.fromkeys(("tostring", "str", "string", "String", "itoa", "Itoa"), "toString"),
-    **dict.fromkeys(("strip", "trimspace", "trimSpace", "TrimSpace"), "trim"),
+    **dict.fromkeys(("strip", "trimspace", "trimSpace", "Trim", "TrimSpace"), "trim"),
     **dict.fromkeys(("startswith", "startsWith", "starts_with"), "hasPrefix"),
     **dict.fromkeys(("endswith", "endsWith", "ends_with"), "hasSuffix"),
     **dict.fromkeys(("toint", "to_int", "parseInt"), "int"),
@@ -643,6 +642,7 @@ _ALIASES: Final[Mapping[str, str]] = {
     "format": "printf",
     "sha256": "sha256sum",
 }
+"""Functions of other languages that have another name here, and the same order of arguments."""
 # Methods, by how many arguments they take, and the function that takes those and then the value.
 _METHODS: Final[Mapping[tuple[str, int], str]] = {
     **dict.fromkeys((("startswith", 1), ("startsWith", 1)), "hasPrefix"),

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import arguments, corrections, errors, hints, registry
 from function_script.engines.gotemplate.corrections import (
+    ALIASES,
     REQUEST,
     Correction,
     correct,
@@ -153,13 +154,7 @@ _KINDS: Final = {
 }
 # Errors of actions that Go's parser accepts and reads in another way.
 _MISREAD: Final = frozenset({Code.VARIABLE_UNDEFINED, Code.WRONG_COUNT, Code.NOT_A_METHOD})
-_LENGTHS: Final = frozenset({"Length", "count", "length", "len", "size"})
-_TEXT_METHODS: Final = {
-    **dict.fromkeys(("upper", "toUpper", "ToUpper", "toUpperCase"), "upper"),
-    **dict.fromkeys(("lower", "toLower", "ToLower", "toLowerCase"), "lower"),
-    **dict.fromkeys(("trim", "Trim", "TrimSpace", "strip"), "trim"),
-    **dict.fromkeys(("title", "capitalize"), "title"),
-}
+_TEXT_FUNCTIONS: Final = frozenset({"lower", "title", "trim", "upper"})
 _PIPED_TEMPLATE: Final = re.compile(r"\W+(template)\s[^\n]*\|")
 _OPTIONAL: Final = "where it may be missing, test it with if or with, or use default"
 _DOT_HINT: Final = (
@@ -356,19 +351,11 @@ def _expression(site: Site) -> str:
 
 def _hint_of_caller(error: Exception, sites: Sequence[Site]) -> str | None:
     """Return the hint for a template that reads its dot, and is called without one."""
-    caller = sites[-2].node if len(sites) > 1 else None
-    is_missing = isinstance(error, (errors.NoValueError, errors.FieldError))
-    if not is_missing:
+    call = arguments.find_call_without_dot(sites[-2].node) if len(sites) > 1 else None
+    if call is None or not isinstance(error, (errors.NoValueError, errors.FieldError)):
         return None
-    match caller:
-        case nodes.Template(name=name, pipe=None):
-            return f'give it the value that it reads: {{{{ template "{name}" . }}}}'
-        case nodes.Command(
-            words=(nodes.Identifier(name="include"), nodes.String() as name, nodes.Nil())
-        ):
-            return f"give it the value that it reads: {{{{ include {name.quoted} . }}}}"
-        case _:
-            return None
+    keyword, name = call
+    return f'give it the value that it reads: {{{{ {keyword} "{name}" . }}}}'
 
 
 def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | None:
@@ -424,10 +411,10 @@ def _field_hint(error: errors.FieldError, site: Site | None) -> str | None:
         return _DOT_HINT
     if error.kind in {"null", "absent"}:
         return "there is no value here yet: test it with {{ with }}, or use dig with a default"
-    if error.name in _LENGTHS:
-        return f"write len {_holder(error, site)}"
-    if error.kind == "string" and error.name in _TEXT_METHODS:
-        return f"write {_TEXT_METHODS[error.name]} {_holder(error, site)}"
+    # What begins each word with a capital letter is another function, and the same for a word.
+    function = "title" if error.name == "capitalize" else ALIASES.get(error.name, error.name)
+    if function == "len" or (error.kind == "string" and function in _TEXT_FUNCTIONS):
+        return f"write {function} {_holder(error, site)}"
     if error.kind == "slice":
         return "it is a list: take an item with index, or go over all with range"
     return f"take the value itself, without .{error.name}"

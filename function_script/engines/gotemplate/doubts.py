@@ -9,7 +9,11 @@ from itertools import chain
 from typing import Final
 
 from function_script.engines.gotemplate import corrections, programs
-from function_script.engines.gotemplate.arguments import find_wrong_calls, type_of
+from function_script.engines.gotemplate.arguments import (
+    find_call_without_dot,
+    find_wrong_calls,
+    type_of,
+)
 from function_script.engines.gotemplate.positions import Finding
 from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.request.program import Program
@@ -101,6 +105,12 @@ def _find_in_nodes(
     trees: parser.Trees, source: Source, grammar: parser.Grammar
 ) -> Iterator[Finding]:
     for part in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
+        call = find_call_without_dot(part)
+        if call is not None and _reads_dot(trees.get(call[1], ())):
+            keyword, name = call
+            message = f'the template "{name}" reads its dot, and is given nothing'
+            hint = f'write {{{{ {keyword} "{name}" . }}}}'
+            yield Finding(part.position, len(keyword), message, hint)
         match part:
             case nodes.Template(pipe=nodes.Pipe(commands=[_, *_, last])) if (
                 last.function in _OF_TEXT
@@ -112,16 +122,6 @@ def _find_in_nodes(
                         f"{name} changes what the template is given, not the text that it writes"
                     )
                     yield Finding(last.position, len(name), message, correction.hint)
-            case nodes.Template(name=name, pipe=None) if _reads_dot(trees.get(name, ())):
-                message = f'the template "{name}" reads its dot, and is given nothing'
-                hint = f'write {{{{ template "{name}" . }}}}'
-                yield Finding(part.position, len("template"), message, hint)
-            case nodes.Command(
-                words=(nodes.Identifier(name="include"), nodes.String() as name, nodes.Nil())
-            ) if _reads_dot(trees.get(name.value, ())):
-                message = f"the template {name.quoted} reads its dot, and is given nothing"
-                hint = f"write {{{{ include {name.quoted} . }}}}"
-                yield Finding(part.position, len("include"), message, hint)
             case nodes.Action(pipe=nodes.Pipe(declared=(), commands=[command])) if (
                 command.function in PRINTED_BY_MISTAKE
             ) and not _is_in_comment(source.text, command.position):

@@ -213,8 +213,9 @@ def _element(value: object, verb: str, flags: Flags) -> str:
 # Formats
 
 _PLAIN: Final = Flags()
+# A point at the very end is no precision.
 _VERB: Final = re.compile(
-    r"%(?P<flags>[#0+\- ]*)(?P<width>\*|[0-9]*)(?P<point>\.(?P<precision>\*|[0-9]*))?"
+    r"%(?P<flags>[#0+\- ]*)(?P<width>\*|[0-9]*)(?P<point>\.(?!\Z)(?P<precision>\*|[0-9]*))?"
     r"(?:\[(?P<index>[0-9]{1,6})\])?(?P<letter>.?)",
     re.DOTALL,
 )

@@ -245,9 +245,6 @@ def refuse(value: object, type_name: str) -> NoReturn:
 
 # The items of ``range``: lists, maps in the order of their keys, numbers
 
-# Nearly all lists are shorter, so no run makes their indexes.
-_INDEXES: Final = tuple(map(values.Int, range(256)))
-
 
 def elements(value: object) -> Collection[object]:
     """Return the elements of a list or a map, the numbers below an integer; EvalError otherwise."""
@@ -267,8 +264,7 @@ def pairs(value: object) -> Collection[tuple[object, object]]:
     if isinstance(value, int) and not isinstance(value, bool):
         raise errors.EvalError(f"can't use {value} to iterate over more than one variable")
     items = value if isinstance(value, list) else _bytes(value)
-    indexes = _INDEXES if len(items) <= len(_INDEXES) else map(values.Int, range(len(items)))
-    return list(zip(indexes, items, strict=False))
+    return list(zip(map(Int, range(len(items))), items, strict=True))
 
 
 def _bytes(value: object) -> list[object]:

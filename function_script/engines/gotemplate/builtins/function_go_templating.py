@@ -6,7 +6,6 @@ depend on the rest of the request, both shapes of required resources are read.
 
 import base64
 import binascii
-from functools import lru_cache
 from types import NoneType
 from typing import Final
 
@@ -65,7 +64,6 @@ def to_yaml(allocator: Allocator, value: object) -> str:
 FUNCTIONS.add("fromYaml", summary="The value of a YAML text.")(yaml.from_yaml)
 
 
-@lru_cache(maxsize=1024)
 def name_text(name: str) -> str:
     """Return a resource name as YAML; a name that its author has quoted stays as it is."""
     if not name or (name[0] == name[-1] and name[0] in _QUOTES and len(name) > 1):

@@ -337,9 +337,6 @@ Constant: TypeAlias = tuple[int | None, int | None, float | None]
 
 def read_number(text: str) -> Constant:
     """Return a number constant; raises ParseError as Go's parser does."""
-    if len(text) <= _SHORT and text.isdecimal() and text.isascii() and text[0] != "0":
-        number = int(text)
-        return number, number, float(number)
     whole = values.read_integer(text)
     if whole is not None and values.MIN_INT64 <= whole <= values.MAX_UINT64:
         unsigned = whole if text[0] not in "+-" or text == "-0" else None
@@ -359,10 +356,6 @@ def read_number(text: str) -> Constant:
 
 def _is_within(number: int | None, least: int, most: int) -> bool:
     return number is not None and least <= number <= most
-
-
-# Digits that every one of the types can hold.
-_SHORT: Final = 15
 
 
 def _read_real(text: str) -> float | None:
