@@ -18,8 +18,7 @@ _PATH: Final = r"(?P<path>(?:[a-z0-9_-]+/)*function-script)"
 _PACKAGE: Final = re.compile(
     rf"(?P<verb>push )?(?<![\w./@-]){_HOST}/{_PATH}(?P<tag>:v[\w.-]+)?(?![\w/.-]*[\w/-])"
 )
-# The host before it is slow to look for in every line.
-_WITH_PACKAGE: Final = re.compile(r"^.*/function-script.*", re.MULTILINE)
+_MENTION: Final = re.compile(r"^.*/function-script.*$", re.MULTILINE)
 _CONSTRAINT: Final = re.compile(r'(function-script(?:\n +version:)? "?>=v)(\d[\w.-]*)')
 _IMAGE: Final = re.compile(r"(?<=^ARG VERSION=)\S+", re.MULTILINE)
 _SOURCE: Final = re.compile(
@@ -47,7 +46,8 @@ class Names:
 
     def rewrite(self, text: str) -> str:
         """Return the text with each of the names as it is in this checkout."""
-        text = _WITH_PACKAGE.sub(lambda line: _PACKAGE.sub(self._reference, line[0]), text)
+        # A pattern that may begin with any word is tried only on lines that can match.
+        text = _MENTION.sub(lambda line: _PACKAGE.sub(self._reference, line[0]), text)
         text = _CONSTRAINT.sub(lambda match: match[1] + self.version, text)
         text = _IMAGE.sub(self.version, text)
         return _SOURCE.sub(self.source, text)
@@ -93,22 +93,20 @@ def names(root: Path = ROOT) -> Names:
 
 def texts(root: Path = ROOT, *, with_tests: bool = False) -> Iterator[tuple[str, str]]:
     """Yield each text file of a checkout, by its path: no caches, and tests on demand."""
-    # What is left out is not entered either: environments and caches have many more files.
-    for folder, folders, files in os.walk(root):
-        parts = Path(folder).relative_to(root).parts
-        left_out = _GENERATED if parts or with_tests else _GENERATED | {"tests"}
-        folders[:] = [
-            name
-            for name in folders
-            if name not in left_out
-            and not name.endswith(".egg-info")
-            and (not name.startswith(".") or name in {".ci", ".github"})
-        ]
-        for name in files:
-            path = Path(folder, name)
-            is_left_out = name.startswith(".") or path.suffix in _BINARY
-            if not is_left_out and path.is_file() and not path.is_symlink():
-                yield "/".join((*parts, name)), path.read_text("utf-8", "surrogateescape")
+    for name, folders, files in os.walk(root):
+        folder = Path(name)
+        # Folders are left out before they are entered: those of tools have many files.
+        left_out = set() if with_tests or folder != root else {"tests"}
+        folders[:] = [each for each in folders if _has_sources(each) and each not in left_out]
+        for path in (folder / each for each in files if not each.startswith(".")):
+            if path.suffix not in _BINARY and not path.is_symlink() and path.is_file():
+                yield path.relative_to(root).as_posix(), path.read_text("utf-8", "surrogateescape")
+
+
+def _has_sources(folder: str) -> bool:
+    if folder.startswith("."):
+        return folder in {".ci", ".github"}
+    return folder not in _GENERATED and not folder.endswith(".egg-info")
 
 
 def differing(root: Path = ROOT) -> dict[str, str]:
