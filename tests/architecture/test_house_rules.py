@@ -1,6 +1,7 @@
 """The house rules that no linter knows, checked on the package's own syntax trees."""
 
 import ast
+import gc
 import re
 import sys
 import tomllib
@@ -108,7 +109,13 @@ REASON = re.compile(" - | # ")
 @cache
 def parse_package() -> dict[Path, ast.Module]:
     """Parse all modules, once and where a test needs them."""
-    return {path: ast.parse(path.read_text()) for path in PACKAGE_FILES}
+    # Cycles would be looked for among half a million nodes, here and in each later test.
+    gc.disable()
+    try:
+        return {path: ast.parse(path.read_text()) for path in PACKAGE_FILES}
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def _name(path: Path) -> str:

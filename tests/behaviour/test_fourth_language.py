@@ -27,15 +27,19 @@ from function_script.request.values import Object, Value
 
 PACKAGE = Path(function_script.__file__).parent
 TOY = ROOT / "tests" / "support" / "toy_language"
-# Each line on stdin is the arguments of a command.
+# Each line on stdin is the arguments of a command. All share their zygotes, as tests do.
 COMMANDS = """\
 import contextlib, io, json, sys
+from support.shared_zygotes import Zygotes
 from function_script import cli
-for line in sys.stdin:
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        code = cli.execute(json.loads(line))
-    print(json.dumps([code, printed.getvalue()]), flush=True)
+zygotes = Zygotes()
+with zygotes.sharing():
+    for line in sys.stdin:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            code = cli.execute(json.loads(line))
+        print(json.dumps([code, printed.getvalue()]), flush=True)
+zygotes.close()
 """
 PROGRAM: dict[str, Value] = {
     "config": "name=$observed.composite.resource.metadata.name size=Small",
@@ -81,7 +85,7 @@ def command(root: Path) -> Iterator[Callable[..., str]]:
     """Runs a command of the copy, and returns what it prints; one process runs them all."""
     with subprocess.Popen(
         [sys.executable, "-P", "-c", COMMANDS],
-        env=os.environ | {"PYTHONPATH": str(root)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(root), str(ROOT / "tests")])},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
