@@ -1,4 +1,4 @@
-"""Registries that tests start, and their authorities."""
+"""Registries that tests start, their authorities, and a server that tests leave as it is."""
 
 import json
 import time
@@ -9,8 +9,16 @@ from pathlib import Path
 import pytest
 from e2e.authority import Authority
 from e2e.scripted_registry import META, Registry, serving
+from e2e.serving import Server
 
 from function_script.tools import xpkg
+
+
+@pytest.fixture(scope="session")
+def plain_server() -> Iterator[Server]:
+    """A server with default flags, of which tests count only what they add."""
+    with Server("--insecure") as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
