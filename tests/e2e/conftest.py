@@ -1,4 +1,4 @@
-"""Registries that tests start, and their authorities."""
+"""Registries that tests start, their authorities, and a server that tests leave as it is."""
 
 import json
 import time
@@ -9,9 +9,17 @@ from pathlib import Path
 import pytest
 from e2e.authority import Authority
 from e2e.scripted_registry import META, Registry, serving
+from e2e.serving import Server
 
 from function_script.tools.xpkg.manifest import Contents
 from function_script.tools.xpkg.packages import build
+
+
+@pytest.fixture(scope="session")
+def plain_server() -> Iterator[Server]:
+    """A server with default flags, of which tests count only what they add."""
+    with Server("--insecure") as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

@@ -127,6 +127,12 @@ class Server:
             with error:
                 return error.code, error.read().decode()
 
+    def metrics(self) -> dict[str, float]:
+        """Return the value of each metric by its name and labels."""
+        lines = (line for line in self.fetch("/metrics")[1].splitlines() if line[:1] != "#")
+        pairs = (line.rpartition(" ") for line in lines)
+        return {name: float(value) for name, _, value in pairs}
+
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the server."""
         self._is_told_to_end |= number == signal.SIGTERM

@@ -1,8 +1,10 @@
 """A real server that captures requests of XRs with the annotation; `test` replays them."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from e2e.serving import Server, call
 from support import builders
 from support.timing import wait_until
@@ -35,36 +37,51 @@ def files(directory: Path, count: int) -> list[Path]:
     return sorted(directory.glob("*.case.yaml"))
 
 
-def test_requests_are_captured_and_replayed(tmp_path: Path) -> None:
-    flags = ("--insecure", "--capture-dir", str(tmp_path), "--time-limit", "500ms")
-    with Server(*flags) as server, server.channel() as channel:
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory that the server captures into."""
+    return tmp_path_factory.mktemp("cases")
+
+
+@pytest.fixture(scope="module")
+def server(root: Path) -> Iterator[Server]:
+    """A server that captures."""
+    with Server("--insecure", "--capture-dir", str(root), "--time-limit", "500ms") as server:
+        yield server
+
+
+@pytest.fixture
+def directory(root: Path) -> Path:
+    """The same directory, empty."""
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir()
+    return root
+
+
+def test_requests_are_captured_and_replayed(server: Server, directory: Path) -> None:
+    with server.channel() as channel:
         for script in (PROGRAM, "def main(req):\n    fail('no')\n", ENDLESS):
-            call(channel, request(script))
+            # Captures are written in turn: one of the first would be there before the second.
             call(channel, request(script, wish="false"))
-        paths = files(tmp_path, 3)
-        server.stop()
-    assert len(paths) == len(list(tmp_path.iterdir())) == 3
+            call(channel, request(script))
+    paths = files(directory, 3)
+    assert len(paths) == len(list(directory.iterdir())) == 3
     assert "- time than its limit\n" in "".join(path.read_text() for path in paths)
     assert "aHVudGVyMg" not in "".join(path.read_text() for path in paths)
-    assert cli.execute(["test", str(tmp_path), "--ci", "--time-limit", "500ms"]) == 0
+    assert cli.execute(["test", str(directory), "--ci", "--time-limit", "500ms"]) == 0
 
 
-def test_capture_needs_the_flag(tmp_path: Path) -> None:
+def test_capture_needs_the_flag() -> None:
     """The annotation alone is not enough."""
     with Server("--insecure") as server, server.channel() as channel:
         call(channel, request(PROGRAM))
         server.stop()
         assert "captured" not in "".join(server.text)
-    assert list(tmp_path.iterdir()) == []
 
 
-def test_directory_that_vanishes_fails_no_request(tmp_path: Path) -> None:
-    directory = tmp_path / "cases"
-    directory.mkdir()
-    flags = ("--insecure", "--capture-dir", str(directory))
-    with Server(*flags) as server, server.channel() as channel:
-        shutil.rmtree(directory)
+def test_directory_that_vanishes_fails_no_request(server: Server, directory: Path) -> None:
+    shutil.rmtree(directory)
+    with server.channel() as channel:
         response = call(channel, request(PROGRAM))
-        server.stop()
     assert list(response.desired.resources) == ["thing"]
-    assert "a request was not captured" in "".join(server.text)
+    server.wait_until_it_says("a request was not captured")

@@ -23,10 +23,10 @@ SCRIPT = (
 )
 
 
-def test_cold_start_beside_five_resources_deletes_none() -> None:
+def test_cold_start_beside_five_resources_deletes_none(plain_server: Server) -> None:
     metadata: Object = {"name": "things", "namespace": "platform"}
     stored: Object = {**builders.starlark(SCRIPT, params={"count": 1}), "metadata": metadata}
-    with Server("--insecure") as server, server.channel() as channel:
+    with plain_server.channel() as channel:
         core = Core(pipeline=[STEP], required=[stored], function=partial(call, channel))
         core.run(5.0)
         assert len(core.created) == 5

@@ -12,7 +12,7 @@ import pytest
 from e2e.serving import GOOD, NOTHING, Server, call, method
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from support import builders
-from support.timing import PATIENCE_SECONDS
+from support.timing import PATIENCE_SECONDS, wait_until
 
 from function_script import wire
 from function_script.server import lifecycle
@@ -22,76 +22,88 @@ SLOW = builders.request(
         "def main(req):\n    for i in range(100000000):\n        pass\n    return {}\n"
     )
 )
-BOMB = builders.request(builders.starlark("def main(req):\n    x = [0] * 1000000000\n"))
+BOMB = builders.starlark("def main(req):\n    x = [0] * 1000000000\n")
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    """A server for the tests that leave it as it is."""
-    with Server("--insecure") as server:
-        yield server
-
-
-def test_first_line_says_whether_it_is_compiled(server: Server) -> None:
-    (line,) = server.lines("serving")
+def test_first_line_says_whether_it_is_compiled(plain_server: Server) -> None:
+    (line,) = plain_server.lines("serving")
     assert line["code"] == wire.describe_build()
-    warnings = server.lines(f"this installation is plain Python: {lifecycle.BUILD_ADVICE}")
+    warnings = plain_server.lines(f"this installation is plain Python: {lifecycle.BUILD_ADVICE}")
     assert len(warnings) == (line["code"] == "plain Python")
 
 
-def test_request_is_one_json_line(server: Server) -> None:
+def lines_of(server: Server, message: str, name: str) -> list[dict[str, object]]:
+    """Return the lines of the log with that message about that XR."""
+    return [line for line in server.lines(message) if line["name"] == name]
+
+
+def test_request_is_one_json_line(plain_server: Server) -> None:
     script = "def main(req):\n    print('printed')\n    return {}\n"
     secret = {"credentialData": {"data": {"password": "aHVudGVyMg=="}}}
-    request = builders.request(builders.starlark(script), credentials={"db": secret})
-    with server.channel() as channel:
+    request = builders.request(
+        builders.starlark(script),
+        credentials={"db": secret},
+        observed=builders.observed("logged"),
+    )
+    with plain_server.channel() as channel:
         call(channel, request)
-    server.wait_until_it_says('"msg":"answered"')
-    (line,) = server.lines("answered")
+    wait_until(lambda: lines_of(plain_server, "answered", "logged"))
+    (line,) = lines_of(plain_server, "answered", "logged")
     assert line["outcome"] == "ok"
     assert line["level"] == "info"
     assert (line["api_version"], line["kind"]) == ("example.org/v1", "XThing")
-    assert (line["name"], line["language"]) == ("demo", "starlark")
+    assert line["language"] == "starlark"
     assert 0 < line["milliseconds"] < PATIENCE_SECONDS * 1_000
-    assert "hunter2" not in "".join(server.text)
-    assert "printed" not in "".join(server.text)
+    assert "hunter2" not in "".join(plain_server.text)
+    assert "printed" not in "".join(plain_server.text)
 
 
-def test_metrics_tell_what_happened() -> None:
-    with Server("--insecure", "--timeout", "50s") as server, server.channel() as channel:
-        call(channel, GOOD)
-        call(channel, BOMB)
-        status, text = server.fetch("/metrics")
-        server.stop()
-    assert status == 200
-    for line in (
-        'function_script_requests_total{input="StarlarkScript",outcome="ok"} 1.0',
-        'function_script_requests_total{input="StarlarkScript",outcome="memory"} 1.0',
-        'function_script_worker_restarts_total{cause="memory"} 1.0',
-        'function_script_limits_hit_total{limit="memory"} 1.0',
-        'function_script_stage_duration_seconds_count{stage="program"} 1.0',
-        "function_script_queue_length 0.0",
-    ):
-        assert line in text
-    (not_answered,) = server.lines("not answered")
-    (answered,) = server.lines("answered")
+COUNTED = (
+    'function_script_requests_total{input="StarlarkScript",outcome="ok"}',
+    'function_script_requests_total{input="StarlarkScript",outcome="memory"}',
+    'function_script_worker_restarts_total{cause="memory"}',
+    'function_script_limits_hit_total{limit="memory"}',
+    'function_script_stage_duration_seconds_count{stage="program"}',
+)
+
+
+def test_metrics_tell_what_happened(plain_server: Server) -> None:
+    before = plain_server.metrics()
+    with plain_server.channel() as channel:
+        for step_input, name in ((builders.starlark(NOTHING), "good"), (BOMB, "bomb")):
+            call(channel, builders.request(step_input, observed=builders.observed(name)))
+    after = plain_server.metrics()
+    assert {name: after[name] - before.get(name, 0.0) for name in COUNTED} == dict.fromkeys(
+        COUNTED, 1.0
+    )
+    assert after["function_script_queue_length"] == 0.0
+    wait_until(
+        lambda: (
+            lines_of(plain_server, "answered", "good")
+            and lines_of(plain_server, "not answered", "bomb")
+        )
+    )
+    (answered,) = lines_of(plain_server, "answered", "good")
+    (not_answered,) = lines_of(plain_server, "not answered", "bomb")
     for line in (not_answered, answered):
-        assert (line["kind"], line["name"], line["language"]) == ("XThing", "demo", "starlark")
+        assert (line["kind"], line["language"]) == ("XThing", "starlark")
     assert (not_answered["outcome"], not_answered["limit"]) == ("memory", "memory")
 
 
-def test_refused_call_is_counted_and_logged(server: Server) -> None:
+def test_refused_call_is_counted_and_logged(plain_server: Server) -> None:
     state = {"resources": {"big": {"resource": {"kind": "A", "s": "x" * 5_000_000}}}}
     large = builders.request(builders.starlark(NOTHING), desired=state)
-    with server.channel() as channel, pytest.raises(grpc.RpcError) as refused:
+    counted = 'function_script_calls_refused_total{status="RESOURCE_EXHAUSTED"}'
+    before = plain_server.metrics().get(counted, 0.0)
+    with plain_server.channel() as channel, pytest.raises(grpc.RpcError) as refused:
         call(channel, large)
     # No step of ours can make it smaller, so the call fails.
     assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert "callers accept 4 MiB" in str(refused.value.details())
-    text = server.fetch("/metrics")[1]
-    server.wait_until_it_says("refused by the transport")
-    assert 'function_script_calls_refused_total{status="RESOURCE_EXHAUSTED"} 1.0' in text
-    (line,) = server.lines("refused by the transport")
+    assert plain_server.metrics()[counted] == before + 1
+    plain_server.wait_until_it_says("refused by the transport")
+    (line,) = plain_server.lines("refused by the transport")
     assert line["status"] == "RESOURCE_EXHAUSTED"
     assert "callers accept 4 MiB" in str(line["error"])
 
@@ -114,13 +126,13 @@ def test_stopping_server_answers_open_calls_and_is_not_ready() -> None:
     assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
 
 
-def test_threads_of_grpc_do_not_preempt_the_event_loop(server: Server) -> None:
+def test_threads_of_grpc_do_not_preempt_the_event_loop(plain_server: Server) -> None:
     """They are scheduled as batch. The event loop has the thread of the process's id."""
     policies = {
         (task / "comm").read_text().strip(): os.sched_getscheduler(int(task.name))
-        for task in Path(f"/proc/{server.pid}/task").iterdir()
+        for task in Path(f"/proc/{plain_server.pid}/task").iterdir()
     }
-    event_loop = os.sched_getscheduler(server.pid)
+    event_loop = os.sched_getscheduler(plain_server.pid)
     assert (policies["event_engine"], event_loop) == (os.SCHED_BATCH, os.SCHED_OTHER)
 
 

@@ -7,12 +7,15 @@ import itertools
 import os
 import threading
 import time
+from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+from e2e.authority import Authority
 from e2e.remote_sources import (
     FILES,
+    GitServer,
     commit,
     make_repository,
     needs_git,
@@ -29,11 +32,10 @@ from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.tools.xpkg import archives
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     import grpc
-    from e2e.authority import Authority
 
     from function_script.request.values import Object
 
@@ -41,27 +43,87 @@ if TYPE_CHECKING:
 
 NAMES = {f"thing-{i}" for i in range(5)}
 _NUMBERS = itertools.count()
+# Each call runs a program, beside the fetch that it waits for.
+_PAUSE_SECONDS = 0.03
+
+
+class Hosts(NamedTuple):
+    """Registries and git servers for tests, and what one server for all of them is told of them."""
+
+    registry: Registry
+    narrow: Registry
+    """Other repositories of it than those of tests are allowed."""
+    private: Registry
+    known: Registry
+    """The operator has a login for it. This and the two beside it have TLS."""
+    storage: Registry
+    """It is not allowed."""
+    git: GitServer
+    private_git: GitServer
+    other_git: GitServer
+    """The two have TLS, and one directory."""
+    flags: tuple[str, ...]
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    """A registry, a server that may fetch from it, and a channel to the server."""
-    with (
-        serving() as registry,
-        Server("--insecure", "--remote-allow", registry.name) as server,
-        server.channel() as channel,
-    ):
-        yield registry, server, channel
+def all_hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
+    root = tmp_path_factory.mktemp("remote")
+    authority = Authority("registry")
+    here, there = authority.server("localhost"), authority.server(ELSEWHERE)
+    (root / "ca.pem").write_bytes(here.authority)
+    for name in ("git", "private-git"):
+        (root / name).mkdir()
+    with ExitStack() as stack:
+        start = stack.enter_context
+        registry, narrow = start(serving()), start(serving())
+        private = start(serving("localhost", here, root / "private"))
+        known = start(serving("localhost", here, root / "known"))
+        storage = start(serving(ELSEWHERE, there, root / "storage"))
+        git_server = start(serving_git(root / "git"))
+        private_git, other_git = (
+            start(serving_git(root / "private-git", "localhost", here)) for _ in range(2)
+        )
+        login = base64.b64encode(b"me:secret").decode()
+        (root / "logins.json").write_text(f'{{"auths": {{"{known.name}": {{"auth": "{login}"}}}}}}')
+        allowed = (
+            *(registry.name, private.name, known.name, f"{git_server.name}/lib", private_git.name),
+            *(f"{narrow.name}/{path}" for path in ("team-evil", "team/lib/deeper", "tea")),
+        )
+        flags = (
+            *("--remote-ca-file", str(root / "ca.pem"), "--remote-cache", str(root / "cache")),
+            *("--remote-credentials", str(root / "logins.json")),
+            *itertools.chain.from_iterable(("--remote-allow", each) for each in allowed),
+        )
+        registries = (registry, narrow, private, known, storage)
+        yield Hosts(*registries, git_server, private_git, other_git, flags)
 
 
 @pytest.fixture
-def remote(
-    served: Served,
-) -> Iterator[Served]:
-    """The same, with a registry that answers as registries do and has had no request."""
-    yield served
-    served[0].hooks.clear()
-    served[0].seen.clear()
+def hosts(all_hosts: Hosts) -> Iterator[Hosts]:
+    """The same, with registries that answer as registries do and have had no request."""
+    yield all_hosts
+    for each in all_hosts[:5]:
+        each.hooks.clear()
+        each.seen.clear()
+
+
+@pytest.fixture(scope="module")
+def server(all_hosts: Hosts) -> Iterator[Server]:
+    """A server that may fetch from them."""
+    with Server("--insecure", *all_hosts.flags) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def channel(server: Server) -> Iterator[grpc.Channel]:
+    with server.channel() as channel:
+        yield channel
+
+
+@pytest.fixture
+def remote(hosts: Hosts, server: Server, channel: grpc.Channel) -> Served:
+    """The registry that needs no login, the server, and a channel to it."""
+    return hosts.registry, server, channel
 
 
 def put_new(registry: Registry, files: Mapping[str, str] = FILES, **parts: str) -> str:
@@ -99,7 +161,7 @@ def settle(channel: grpc.Channel, step_input: Object, **parts: object) -> pb.Run
         responses.append(call(channel, builders.request(step_input, **parts)))
         return not responses[-1].results
 
-    wait_until(runs)
+    wait_until(runs, pause_seconds=_PAUSE_SECONDS)
     return responses[-1]
 
 
@@ -111,7 +173,7 @@ def failure(channel: grpc.Channel, step_input: Object, **parts: object) -> str:
         messages.append(message(call(channel, builders.request(step_input, **parts))))
         return "waiting for" not in messages[-1]
 
-    wait_until(has_failed)
+    wait_until(has_failed, pause_seconds=_PAUSE_SECONDS)
     return messages[-1]
 
 
@@ -143,25 +205,19 @@ def test_artifact_runs_after_it_was_fetched_and_until_then_nothing_is_deleted(
     assert gets(registry, "/manifests/") == 1
 
 
-PREFIXES = [
-    pytest.param((), "no host is allowed", id="none"),
-    pytest.param(("team-evil", "team/lib/deeper", "tea"), " is not allowed", id="others"),
-]
-
-
-@pytest.mark.parametrize(("prefixes", "expected"), PREFIXES)
+@pytest.mark.parametrize(
+    ("allowed", "expected"),
+    [("none", "no host is allowed"), ("others", " is not allowed")],
+    ids=["none", "others"],
+)
 def test_prefix_that_is_not_allowed_names_the_flag(
-    prefixes: tuple[str, ...], expected: str
+    hosts: Hosts, server: Server, plain_server: Server, allowed: str, expected: str
 ) -> None:
-    with serving() as registry:
-        flags = [
-            word for each in prefixes for word in ("--remote-allow", f"{registry.name}/{each}")
-        ]
-        with Server("--insecure", *flags) as server, server.channel() as channel:
-            text = message(call(channel, builders.request(oci(put_module(registry)))))
-        assert expected in text
-        assert "--remote-allow" in text
-        assert not registry.seen
+    with (server if allowed == "others" else plain_server).channel() as channel:
+        text = message(call(channel, builders.request(oci(put_new(hosts.narrow)))))
+    assert expected in text
+    assert "--remote-allow" in text
+    assert not hosts.narrow.seen
 
 
 def test_modules_come_from_an_artifact_too(remote: Served) -> None:
@@ -239,9 +295,9 @@ def test_file_outside_of_the_artifact_is_refused(remote: Served, files: dict[str
 
 
 def test_huge_artifact_is_refused(remote: Served) -> None:
-    """Four hundred megabytes of zeros are less than one compressed."""
+    """A hundred megabytes of zeros are less than one compressed."""
     registry, _, channel = remote
-    bomb = put_module(registry, archive=bytes(400 << 20))
+    bomb = put_module(registry, archive=bytes(100 << 20))
     assert "expands to more than 64 MiB" in failure(channel, oci(bomb))
     large = put_new(registry, {"main.star": FILES["main.star"], "a.txt": "x" * (9 << 20)})
     assert "it has more than 8 MiB" in failure(channel, oci(large))
@@ -277,23 +333,19 @@ def test_team_with_many_references_to_a_slow_repository_delays_no_other(remote: 
     release.set()
 
 
-def test_redirect_to_another_host_gets_no_credentials(
-    start: Callable[..., Registry], ca_file: Path
-) -> None:
-    registry, storage = start("localhost"), start(ELSEWHERE)
+def test_redirect_to_another_host_gets_no_credentials(hosts: Hosts, channel: grpc.Channel) -> None:
+    registry, storage = hosts.private, hosts.storage
     require(registry, "Basic", BASIC)
-    ref = put_module(registry)
-    put_module(storage)
+    ref = put_new(registry)
+    storage.blobs |= registry.blobs
     registry.hook(
         "GET",
         "/blobs/",
         lambda handler: handler.send(307, Location=f"{storage.url}{handler.path}"),
     )
-    flags = ("--insecure", "--remote-allow", registry.name, "--remote-ca-file", str(ca_file))
-    with Server(*flags) as server, server.channel() as channel:
-        login = credentials(username="me", password="secret")  # noqa: S106 - a test's
-        response = settle(channel, oci(ref, credentials="pull"), **login)
-        assert set(response.desired.resources) == NAMES
+    login = credentials(username="me", password="secret")  # noqa: S106 - a test's
+    response = settle(channel, oci(ref, credentials="pull"), **login)
+    assert set(response.desired.resources) == NAMES
     assert registry.authorizations("GET", "/manifests/") == {"", BASIC}
     assert storage.authorizations("GET") == {""}
 
@@ -312,39 +364,25 @@ def test_credentials_are_not_sent_without_tls() -> None:
 
 
 def test_content_of_credentials_is_not_for_a_step_without_them(
-    start: Callable[..., Registry], ca_file: Path, tmp_path: Path
+    hosts: Hosts, channel: grpc.Channel
 ) -> None:
-    registry = start("localhost")
-    require(registry, "Basic", BASIC)
-    ref = put_module(registry)
-    cache = tmp_path / "cache"
-    flags = ("--insecure", "--remote-allow", registry.name, "--remote-ca-file", str(ca_file))
-    with Server(*flags, "--remote-cache", str(cache)) as server, server.channel() as channel:
-        login = credentials(username="me", password="secret")  # noqa: S106 - a test's
-        settle(channel, oci(ref, credentials="pull"), **login)
-        assert "HTTP 401" in failure(channel, oci(ref))
-        wrong = credentials(username="me", password="guess")  # noqa: S106 - a test's
-        assert "HTTP 401" in failure(channel, oci(ref, credentials="pull"), **wrong)
-        absent = message(call(channel, builders.request(oci(ref, credentials="pull"))))
-        assert 'the step has no credentials "pull"' in absent
+    require(hosts.private, "Basic", BASIC)
+    ref = put_new(hosts.private)
+    login = credentials(username="me", password="secret")  # noqa: S106 - a test's
+    settle(channel, oci(ref, credentials="pull"), **login)
+    assert "HTTP 401" in failure(channel, oci(ref))
+    wrong = credentials(username="me", password="guess")  # noqa: S106 - a test's
+    assert "HTTP 401" in failure(channel, oci(ref, credentials="pull"), **wrong)
+    absent = message(call(channel, builders.request(oci(ref, credentials="pull"))))
+    assert 'the step has no credentials "pull"' in absent
 
 
-def test_operators_credentials_are_for_their_host(
-    start: Callable[..., Registry], ca_file: Path, tmp_path: Path
-) -> None:
-    registry, other = start("localhost"), start("localhost")
-    for each in (registry, other):
+def test_operators_credentials_are_for_their_host(hosts: Hosts, channel: grpc.Channel) -> None:
+    for each in (hosts.known, hosts.private):
         require(each, "Basic", BASIC)
-    config = tmp_path / "logins.json"
-    auth = base64.b64encode(b"me:secret").decode()
-    config.write_text(f'{{"auths": {{"{registry.name}": {{"auth": "{auth}"}}}}}}')
-    flags = ("--insecure", "--remote-allow", "localhost:1", "--remote-ca-file", str(ca_file))
-    allowed = ("--remote-allow", registry.name, "--remote-allow", other.name)
-    logins = ("--remote-credentials", str(config))
-    with Server(*flags, *allowed, *logins) as server, server.channel() as channel:
-        settle(channel, oci(put_module(registry)))
-        assert "HTTP 401" in failure(channel, oci(put_module(other)))
-    assert {each.authorization for each in other.seen} == {""}
+    settle(channel, oci(put_new(hosts.known)))
+    assert "HTTP 401" in failure(channel, oci(put_new(hosts.private)))
+    assert {each.authorization for each in hosts.private.seen} == {""}
 
 
 def test_server_that_restarts_offline_has_its_cache_on_disk(tmp_path: Path) -> None:
@@ -413,20 +451,18 @@ def is_fetcher(pid: int) -> bool:
         return b"tools.remote" in file.read()
 
 
-def test_metrics_count_fetches_failures_and_hits() -> None:
-    with (
-        serving() as registry,
-        Server("--insecure", "--remote-allow", registry.name) as server,
-        server.channel() as channel,
-    ):
-        ref = put_module(registry)
-        settle(channel, oci(ref))
-        settle(channel, oci(ref))
-        failure(channel, oci(f"{registry.name}/none@sha256:{'0' * 64}"))
-        _, text = server.fetch("/metrics")
-    assert 'function_script_remote_programs_total{event="fetch"} 2.0' in text
-    assert 'function_script_remote_programs_total{event="failure"} 1.0' in text
-    assert 'function_script_remote_programs_total{event="hit"} 2.0' in text
+def test_metrics_count_fetches_failures_and_hits(remote: Served) -> None:
+    registry, server, channel = remote
+    before = server.metrics()
+    # Steps of one size share what is attached in advance; no other test has one of this size.
+    ref = put_new(registry, repository="team/that-is-counted")
+    settle(channel, oci(ref))
+    settle(channel, oci(ref))
+    failure(channel, oci(f"{registry.name}/none@sha256:{'0' * 64}"))
+    after = server.metrics()
+    for event, count in {"fetch": 2, "failure": 1, "hit": 2}.items():
+        name = f'function_script_remote_programs_total{{event="{event}"}}'
+        assert after[name] - before.get(name, 0) == count
 
 
 def git_step(url: str, revision: str, path: str = "", **fields: object) -> Object:
@@ -444,13 +480,9 @@ class Git(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def git(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Git]:
-    directory = tmp_path_factory.mktemp("git")
-    first = make_repository(directory)
-    with serving_git(directory) as git_server:
-        flags = ("--insecure", "--remote-allow", f"{git_server.name}/lib")
-        with Server(*flags) as server, server.channel() as channel:
-            yield Git(git_server.url, directory, first, channel)
+def git(all_hosts: Hosts, channel: grpc.Channel) -> Git:
+    served = all_hosts.git
+    return Git(served.url, served.directory, make_repository(served.directory), channel)
 
 
 @needs_git
@@ -484,27 +516,21 @@ def test_link_in_a_commit_is_left_out(git: Git) -> None:
 
 @needs_git
 def test_git_server_with_tls_gets_a_token_and_a_redirect_is_not_followed(
-    tmp_path: Path, authority: Authority, ca_file: Path
+    all_hosts: Hosts, channel: grpc.Channel
 ) -> None:
-    revision = make_repository(tmp_path)
-    identity = authority.server("localhost")
+    served = all_hosts.private_git
+    revision = make_repository(served.directory)
     token = base64.b64encode(b"x-access-token:secret").decode()
-    with (
-        serving_git(tmp_path, "localhost", identity) as git_server,
-        serving_git(tmp_path, "localhost", identity) as other,
-    ):
-        flags = ("--insecure", "--remote-allow", git_server.name, "--remote-ca-file", str(ca_file))
-        with Server(*flags) as server, server.channel() as channel:
-            git_server.authorization = f"Basic {token}"
-            url = f"{git_server.url}/lib.git"
-            assert "refuses access" in failure(channel, git_step(url, revision))
-            login = credentials(token="secret")  # noqa: S106 - a test's
-            private = git_step(url, revision, credentials="pull")
-            assert set(settle(channel, private, **login).desired.resources) == NAMES
-            git_server.redirect = other.url
-            moved = git_step(url, revision, "lib/names.star", credentials="pull")
-            assert "the server redirects" in failure(channel, moved, **login)
-        assert not other.seen
+    served.authorization = f"Basic {token}"
+    url = f"{served.url}/lib.git"
+    assert "refuses access" in failure(channel, git_step(url, revision))
+    login = credentials(token="secret")  # noqa: S106 - a test's
+    private = git_step(url, revision, credentials="pull")
+    assert set(settle(channel, private, **login).desired.resources) == NAMES
+    served.redirect = all_hosts.other_git.url
+    moved = git_step(url, revision, "lib/names.star", credentials="pull")
+    assert "the server redirects" in failure(channel, moved, **login)
+    assert not all_hosts.other_git.seen
 
 
 def test_input_in_an_object_may_have_a_remote_program(remote: Served) -> None:

@@ -130,14 +130,14 @@ def test_renewed_certificates_are_used(tmp_path: Path) -> None:
     assert "using renewed certificates" in "".join(server.text)
 
 
-def test_connection_that_has_ended_holds_no_memory(directory: Path, authority: Authority) -> None:
+def test_connection_that_has_ended_holds_no_memory(server: Server, authority: Authority) -> None:
     """A client may open a connection for every call."""
-    with Server(env={"TLS_SERVER_CERTS_DIR": str(directory)}) as server:
+    client = authority.client()
 
-        def connect(times: int) -> int:
-            for _ in range(times):
-                assert answers(server.channel(authority.client()))
-            return server.resident_bytes()
+    def connect(times: int) -> int:
+        for _ in range(times):
+            assert answers(server.channel(client))
+        return server.resident_bytes()
 
-        before = connect(20)
-        assert (connect(100) - before) / 100 < 40_000
+    before = connect(20)
+    assert (connect(100) - before) / 100 < 40_000

@@ -33,9 +33,9 @@ CLUSTER: Mapping[tuple[str, str, str], Object] = {
 
 
 @pytest.fixture(scope="module")
-def channel() -> Iterator[grpc.Channel]:
+def channel(plain_server: Server) -> Iterator[grpc.Channel]:
     """Calls to one server for all tests here."""
-    with Server("--insecure") as server, server.channel() as channel:
+    with plain_server.channel() as channel:
         yield channel
 
 

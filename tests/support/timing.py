@@ -31,12 +31,12 @@ _NOISE = 1.75
 _ROUNDS = 20
 
 
-def wait_until(holds: Callable[[], object]) -> None:
-    """Return as soon as that is true; AssertionError when it does not come true."""
+def wait_until(holds: Callable[[], object], *, pause_seconds: float = 0.005) -> None:
+    """Return as soon as that is true, tried with pauses; AssertionError when it does not come."""
     end = time.monotonic() + PATIENCE_SECONDS
     while not holds():
         assert time.monotonic() < end, f"not true within {PATIENCE_SECONDS:g} s"
-        time.sleep(0.005)
+        time.sleep(pause_seconds)
 
 
 def wait_until_busy(processes: Callable[[], list[int]], count: int = 1) -> None:
