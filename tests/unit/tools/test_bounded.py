@@ -88,7 +88,7 @@ def test_dump_takes_less_memory_than_its_text(tmp_path: Path) -> None:
         "kind": "ConfigMap",
         "metadata": {"managedFields": [{"manager": "kubectl", "fieldsV1": fields}]},
     }
-    items = [{**item, "metadata": {**item["metadata"], "name": f"n{n}"}} for n in range(700)]  # type: ignore[dict-item]
+    items = [{**item, "metadata": {**item["metadata"], "name": f"n{n}"}} for n in range(700)]  # type: ignore[dict-item] # the metadata is a dict
     file = tmp_path / "dump.json"
     file.write_text(json.dumps({"kind": "List", "items": items}, indent=4))
     tracemalloc.start()
