@@ -33,14 +33,13 @@ def test_change_is_one_line() -> None:
 
 def test_change_is_told_once() -> None:
     """Not in other words in another section, either."""
-    words_of = {line: words(line) for line in CHANGES}
-    found = [
+    pairs = itertools.combinations([(line, words(line)) for line in CHANGES], 2)
+    repeated = [
         (one, other)
-        for one, other in itertools.combinations(CHANGES, 2)
-        if len(words_of[one] & words_of[other])
-        > MOST * min(len(words_of[one]), len(words_of[other]))
+        for (one, of_one), (other, of_other) in pairs
+        if len(of_one & of_other) > MOST * min(len(of_one), len(of_other))
     ]
-    assert found == []
+    assert repeated == []
 
 
 def test_breaking_changes_are_marked_alike_and_come_first() -> None:

@@ -9,6 +9,7 @@ import re
 import shutil
 import textwrap
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -197,6 +198,7 @@ def of_template(kind: str, text: str) -> Object:
     return step(kind, f"{name}{DATABASE}---\n{HEAD}{text}", **fields)
 
 
+@cache
 def value_of(snippet: Snippet) -> object:
     """The first document of a YAML block, None if it is not YAML by itself."""
     try:
