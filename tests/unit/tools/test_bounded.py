@@ -83,12 +83,15 @@ def test_dump_takes_less_memory_than_its_text(tmp_path: Path) -> None:
     fields: object = {}
     for level in range(20):
         fields = {f"f:level-{level}": fields, f"f:other-{level}": {}}
-    item = {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"managedFields": [{"manager": "kubectl", "fieldsV1": fields}]},
-    }
-    items = [{**item, "metadata": {**item["metadata"], "name": f"n{n}"}} for n in range(700)]  # type: ignore[dict-item] # the metadata is a dict
+    fields_of_all = [{"manager": "kubectl", "fieldsV1": fields}]
+    items = [
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": f"n{number}", "managedFields": fields_of_all},
+        }
+        for number in range(700)
+    ]
     file = tmp_path / "dump.json"
     file.write_text(json.dumps({"kind": "List", "items": items}, indent=4))
     tracemalloc.start()
