@@ -82,7 +82,7 @@ COMPILED_TESTS = $(addprefix tests/unit/,wire documents contribution texts/test_
 	$(addprefix tests/conformance/,gotemplate test_builtin_functions.py test_coverage.py test_gotemplate_corpus.py \
 		test_gotemplating_as_written.py test_gotemplating_cases.py test_jinja_peer_cases.py test_yaml_corpus.py) \
 	$(addprefix tests/hostile/test_,leaks.py pool_faults.py pool_programs.py) tests/scripts tests/test_examples.py \
-	$(addprefix tests/e2e/test_,serve.py serve_faults.py serve_processes.py serve_versions.py serve_zygote.py)
+	$(addprefix tests/e2e/test_,serve.py serve_faults.py serve_processes.py serve_versions.py)
 
 test-compiled: build/compiled/done ## Run the tests of the request path once more, on compiled modules
 	@$(COMPILED) $(call pytest,-n 2 --dist worksteal --compiled -m "not serial and not attack" $(COMPILED_TESTS))

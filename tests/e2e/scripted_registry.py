@@ -153,7 +153,7 @@ def serving(
 ) -> Iterator[Registry]:
     """Run a registry within the block; with TLS if it has an identity, kept in ``directory``."""
     registry = Registry(host, identity, directory)
-    thread = threading.Thread(target=registry.serve_forever, args=(0.05,))
+    thread = threading.Thread(target=registry.serve_forever, args=(0.02,))
     thread.start()
     try:
         yield registry

@@ -33,8 +33,8 @@ GOOD = builders.request(builders.starlark(SCRIPT))
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     """A server in plain text, for all tests that do not change it."""
-    flags = ("--timeout", "1s", "--debug", "--health-address", "127.0.0.1:0")
-    with Server("--insecure", *flags) as server:
+    flags = ("--timeout", "1s", "--debug", "--max-recv-message-size", "1")
+    with Server("--insecure", *flags, "--health-address", "127.0.0.1:0") as server:
         yield server
 
 
@@ -134,14 +134,14 @@ def runs(pid: int) -> bool:
         return False
 
 
-def test_requests_over_the_flag_are_refused(channel: grpc.Channel) -> None:
+def test_requests_over_the_flag_are_refused(channel: grpc.Channel, plain_server: Server) -> None:
     """GRPC's library rejects requests larger than --max-recv-message-size."""
     large = builders.request(builders.starlark(SCRIPT), context={"x": "x" * (2 << 20)})
-    with Server("--insecure", "--max-recv-message-size", "1") as server:
-        with server.channel() as narrow, pytest.raises(grpc.RpcError) as refused:
-            call(narrow, large)
-        assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
-    assert "thing" in call(channel, large).desired.resources
+    with pytest.raises(grpc.RpcError) as refused:
+        call(channel, large)
+    assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    with plain_server.channel() as wide:
+        assert "thing" in call(wide, large).desired.resources
 
 
 def test_default_port_is_9443() -> None:

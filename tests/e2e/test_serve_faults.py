@@ -27,6 +27,7 @@ GOOD = builders.request(
     observed=builders.observed("good"),
 )
 LOOP = builders.request(builders.starlark(ENDLESS, limits={"timeout": "1s"}))
+HALF_SECOND = builders.request(builders.starlark(ENDLESS, limits={"timeout": "500ms"}))
 LONG = builders.request(
     builders.starlark(ENDLESS), desired={"resources": {"earlier": {"resource": {"kind": "A"}}}}
 )
@@ -74,6 +75,37 @@ def zygote_and_workers(server: Server) -> tuple[int, list[int]]:
     """Return the process ids of the zygote, a child of the server, and of its workers."""
     _, zygote, *workers = server.family()
     return zygote, workers
+
+
+def has_grpc(pid: int) -> bool:
+    """Report whether a process has loaded gRPC's library; no when it has ended."""
+    try:
+        return "cygrpc" in Path(f"/proc/{pid}/maps").read_text()
+    except PermissionError:
+        pytest.skip("maps of other processes need more privileges than there are here")
+    except OSError:
+        return False
+
+
+def assert_free_of_grpc(server: Server) -> None:
+    """Assert that only the server has the library."""
+    zygote, workers = zygote_and_workers(server)
+    assert has_grpc(server.pid)
+    assert workers
+    assert not any(map(has_grpc, [zygote, *workers]))
+
+
+def test_zygotes_and_workers_have_no_grpc(server: Server, channel: grpc.Channel) -> None:
+    """No process that has loaded the library forks, at the start, for long runs or later."""
+    assert_free_of_grpc(server)
+    zygote, _ = zygote_and_workers(server)
+    os.kill(zygote, signal.SIGKILL)
+    running = [method(channel).future(HALF_SECOND) for _ in range(3)]
+    for each in running:
+        each.result()
+    wait_until(lambda: not call(channel, GOOD).results)
+    assert zygote_and_workers(server)[0] != zygote
+    assert_free_of_grpc(server)
 
 
 @pytest.mark.parametrize("victims", ["workers", "zygote"])
