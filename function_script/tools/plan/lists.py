@@ -27,7 +27,9 @@ class Lists:
 
     def __init__(self, live: Object, schema: Object | None) -> None:
         entries = manifests.objects_at(live, *_MANAGED)
-        self._sets = [manifests.object_at(entry, "fieldsV1") for entry in entries]
+        self._sets = [
+            manifests.object_at(each, "fieldsV1") for each in entries if not _is_of_status(each)
+        ]
         self._schema = schema
         self._paths: set[Path] = set()
 
@@ -36,7 +38,9 @@ class Lists:
         value = cast("Object", self._to_maps(manifest, self._schema, self._sets, ()))
         if entries := manifests.objects_at(value, *_MANAGED):
             renamed: list[Value] = [
-                {**each, "fieldsV1": self._rename(manifests.object_at(each, "fieldsV1"), ())}
+                each
+                if _is_of_status(each)
+                else {**each, "fieldsV1": self._rename(manifests.object_at(each, "fieldsV1"), ())}
                 for each in entries
             ]
             value["metadata"] = {**manifests.object_at(value, "metadata"), _MANAGED[1]: renamed}
@@ -118,6 +122,14 @@ class Lists:
                 self._rename(cast("Object", below), deeper) if is_set else below
             )
         return renamed
+
+
+def _is_of_status(entry: Object) -> bool:
+    """Report whether an entry of managedFields is that of a provider, which nobody desires.
+
+    The status of an object is often its largest part.
+    """
+    return entry.get("subresource") == "status"
 
 
 def _find_fields(sets: Iterable[Object], name: str) -> list[Object]:
