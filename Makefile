@@ -43,8 +43,9 @@ pytest = $(python) -m pytest -q $(1) $(foreach retry,$(RETRIES),|| $(python) -m 
 # Only the files that have such tests are collected.
 marked = $(shell grep -rl --include='test_*.py' 'mark\.$(1)' $(2))
 
+# Three processes for two CPUs, since many tests wait for a server or for a limit.
 test: .venv/dev ## Run the whole test suite
-	@$(call pytest,-n 2 --dist worksteal -m "not serial and not attack")
+	@$(call pytest,-n 3 --dist worksteal -m "not serial and not attack")
 	@$(call pytest,-m "serial and not attack" $(call marked,serial,tests))
 
 test-browser: .venv/dev ## Drive the playground in a real browser (Chromium)
