@@ -368,7 +368,7 @@ class _Subject:
         return bool(changes)
 
     def _locate(self, comparison: Comparison, difference: Difference, label: str) -> Change:
-        """Return a difference at the line that writes the value, else at the step."""
+        """Return a difference at the line that writes the value or fails, else at the step."""
         path = difference.path[1:] if difference.path[:1] == ("xr",) else difference.path
         is_object = difference.resource is not None or path != difference.path
         # What this side does not have, the other one may have written.
@@ -378,16 +378,23 @@ class _Subject:
         name, indexes = ("", ()) if step is None else (step.name, (step.index,))
         position = next(filter(None, places), Position(name, None))
         span = position.span or self._document.span(("spec", "pipeline", *indexes))
+        excerpt = None if span is None else comparison.ours.positions.excerpt(span)
+        errors = comparison.ours.response.diagnostics[:1]
+        for error in errors if _is_of_error(difference) else ():
+            if error.span is not None:
+                span, excerpt = error.span, error.excerpt
         problem = Diagnostic(
             message=_describe(difference, comparison.other),
             span=span,
-            excerpt=None if span is None else comparison.ours.positions.excerpt(span),
-            notes=(
-                *(each.message for each in comparison.ours.response.diagnostics[:1]),
-                f"for {label}",
-            ),
+            excerpt=excerpt,
+            notes=(*(each.message for each in errors), f"for {label}"),
         )
         return Change(step=position.step, problem=problem, difference=difference)
+
+
+def _is_of_error(difference: Difference) -> bool:
+    """Report whether one side has an error, and the other one has none."""
+    return difference.resource is None and not difference.path
 
 
 def _describe(difference: Difference, other: str) -> str:
@@ -398,7 +405,6 @@ def _describe(difference: Difference, other: str) -> str:
     if difference.is_secret:
         return f"{place} is another one {other} than here"
     # The end of an error says most.
-    is_error = difference.resource is None and not difference.path
-    size = _MAX_ERROR if is_error else _MAX_VALUE
+    size = _MAX_ERROR if _is_of_error(difference) else _MAX_VALUE
     theirs, ours = (console.to_short(each, size) for each in (difference.theirs, difference.ours))
     return f"{place} is {theirs} {other}, and {ours} here"

@@ -99,7 +99,8 @@ class Versions:
             result = rendering.result
             if isinstance(result.failure, UnfetchedError):
                 raise result.failure
-            problems = result.failure.diagnostics if result.failure is not None else ()
+            failure = result.failure
+            problems = source.origin.locate(failure.step, failure.diagnostics) if failure else ()
             response = StepResponse(response=_join(rendering), diagnostics=problems)
             return Answer(response, rendering.positions, result.requirements)
 
@@ -159,12 +160,16 @@ class Versions:
         runner = self._open(source).start([own_step])
         try:
             response = runner(own_step, own)
+            problems = response.diagnostics
         except UnfetchedError:
             # Nobody knows what a program answers that is not at hand.
             raise
         except PipelineError as error:
-            refused = fnv1.RunFunctionResponse()
-            response = StepResponse(response=refused, diagnostics=error.diagnostics)
+            response, problems = (
+                StepResponse(response=fnv1.RunFunctionResponse()),
+                error.diagnostics,
+            )
+        response = replace(response, diagnostics=source.origin.locate(own_step, problems))
         return Answer(response, Positions([*runner.calls.values()], source.origin))
 
 

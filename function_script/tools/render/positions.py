@@ -4,7 +4,7 @@ A step's program is evaluated once more when the first of its positions is asked
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path as File
@@ -80,18 +80,21 @@ class Origin:
                 raise
             raise XrError(*map(self.locate_xr, error.diagnostics)) from error
         except PipelineError as error:
-            step_input = self.input_of(error.step)
-            problems = [
-                author_positions.map_to_source(problem, step_input, self.programs)
-                for problem in error.diagnostics
-            ]
-            raise PipelineError(error.step, *sorted(problems, key=_order)) from error
+            located = self.locate(error.step, error.diagnostics)
+            raise PipelineError(error.step, *sorted(located, key=_order)) from error
         except InputError as error:
             problems = [
                 author_positions.locate(problem, self.document) if problem.field else problem
                 for problem in error.diagnostics
             ]
             raise InputError(*sorted(problems, key=_order)) from error
+
+    def locate(self, step: Step, problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+        """Return the problems of a step with their positions in the files."""
+        step_input = self.input_of(step)
+        return tuple(
+            author_positions.map_to_source(each, step_input, self.programs) for each in problems
+        )
 
     def input_of(self, step: Step) -> StepInput:
         """Return the input of a step with its place in the document."""

@@ -161,7 +161,7 @@ EDITS = [
         id="context",
     ),
     pytest.param(
-        ("spec.names", "spec.absent.names"), "new/composition.yaml:8", "error: ", id="refusal"
+        ("spec.names", "spec.absent.names"), "new/composition.yaml:15", "error: ", id="refusal"
     ),
 ]
 
