@@ -160,8 +160,8 @@ def _show(reference: Readable) -> str:
 
 def find_misplaced_fields(document: Document) -> list[Problem]:
     """Return the inputs of ours, and the references to them, that no function gets."""
-    found = (find_misplaced(step, format_path(path)) for path, step in find_steps(document))
-    return [problem for problem in found if problem is not None]
+    problems = (find_misplaced(step, format_path(path)) for path, step in find_steps(document))
+    return [each for each in problems if each is not None]
 
 
 def find_ours(document: Document) -> list[StepInput]:
