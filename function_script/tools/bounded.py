@@ -124,7 +124,7 @@ class JsonReader:
     def __init__(self, read: Callable[[int], str], part_size: int = 1 << 18) -> None:
         self._read_part = read
         self._part_size = part_size
-        # What is read and not yet decoded begins at ``_at``.
+        # The characters from ``_at`` on are not decoded yet.
         self._text = ""
         self._at = 0
         # The line and the column of the first character of ``_text``.
@@ -132,7 +132,7 @@ class JsonReader:
 
     @property
     def is_container(self) -> bool:
-        """Whether the text begins as an array or an object."""
+        """Report whether the text begins as an array or an object."""
         return self._peek() in {"{", "["}
 
     def read_text(self) -> str:
@@ -176,10 +176,8 @@ class JsonReader:
     def _read_members(self, first: str, last: str) -> Iterator[None]:
         """Read an array or an object; a value must be read at each yield."""
         self._expect(first)
-        if self._peek() == last:
-            self._at += 1
-            return
-        yield
+        if self._peek() != last:
+            yield
         while self._peek() == ",":
             self._expect(",")
             yield

@@ -54,7 +54,7 @@ class Hosts(NamedTuple):
     narrow: Registry
     """Other repositories of it than those of tests are allowed."""
     private: Registry
-    known: Registry
+    with_login: Registry
     """The operator has a login for it. This and the two beside it have TLS."""
     storage: Registry
     """It is not allowed."""
@@ -77,16 +77,24 @@ def all_hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
         start = stack.enter_context
         registry, narrow = start(serving()), start(serving())
         private = start(serving("localhost", here, root / "private"))
-        known = start(serving("localhost", here, root / "known"))
+        with_login = start(serving("localhost", here, root / "known"))
         storage = start(serving(ELSEWHERE, there, root / "storage"))
         git_server = start(serving_git(root / "git"))
         private_git, other_git = (
             start(serving_git(root / "private-git", "localhost", here)) for _ in range(2)
         )
         login = base64.b64encode(b"me:secret").decode()
-        (root / "logins.json").write_text(f'{{"auths": {{"{known.name}": {{"auth": "{login}"}}}}}}')
+        (root / "logins.json").write_text(
+            f'{{"auths": {{"{with_login.name}": {{"auth": "{login}"}}}}}}'
+        )
         allowed = (
-            *(registry.name, private.name, known.name, f"{git_server.name}/lib", private_git.name),
+            *(
+                registry.name,
+                private.name,
+                with_login.name,
+                f"{git_server.name}/lib",
+                private_git.name,
+            ),
             *(f"{narrow.name}/{path}" for path in ("team-evil", "team/lib/deeper", "tea")),
         )
         flags = (
@@ -94,7 +102,7 @@ def all_hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
             *("--remote-credentials", str(root / "logins.json")),
             *itertools.chain.from_iterable(("--remote-allow", each) for each in allowed),
         )
-        registries = (registry, narrow, private, known, storage)
+        registries = (registry, narrow, private, with_login, storage)
         yield Hosts(*registries, git_server, private_git, other_git, flags)
 
 
@@ -378,9 +386,9 @@ def test_content_of_credentials_is_not_for_a_step_without_them(
 
 
 def test_operators_credentials_are_for_their_host(hosts: Hosts, channel: grpc.Channel) -> None:
-    for each in (hosts.known, hosts.private):
+    for each in (hosts.with_login, hosts.private):
         require(each, "Basic", BASIC)
-    settle(channel, oci(put_new(hosts.known)))
+    settle(channel, oci(put_new(hosts.with_login)))
     assert "HTTP 401" in failure(channel, oci(put_new(hosts.private)))
     assert {each.authorization for each in hosts.private.seen} == {""}
 

@@ -411,7 +411,7 @@ def _field_hint(error: errors.FieldError, site: Site | None) -> str | None:
         return _DOT_HINT
     if error.kind in {"null", "absent"}:
         return "there is no value here yet: test it with {{ with }}, or use dig with a default"
-    # What begins each word with a capital letter is another function, and the same for a word.
+    # `title` begins each word with a capital letter, which is the same for one word.
     function = "title" if error.name == "capitalize" else ALIASES.get(error.name, error.name)
     if function == "len" or (error.kind == "string" and function in _TEXT_FUNCTIONS):
         return f"write {function} {_holder(error, site)}"

@@ -438,7 +438,7 @@ def parse_date(layout: str, text: str) -> Time:
         is_fraction_free = element in _SECONDS and following[:1] not in {".", ","}
         for each in (element, ".9") if is_fraction_free else (element,) if element else ():
             elements.append(each)
-            # What an element has read stays read, as in Go.
+            # No element gives characters back to the one before it, as in Go.
             pattern += f"(?>({_pattern_of(each)}))"
     match = re.fullmatch(pattern, to_narrow(text))
     mistake = f"parsing time {quote(text)} as {quote(layout)}"

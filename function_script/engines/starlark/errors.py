@@ -40,7 +40,7 @@ _MAIN = re.compile(r"^def +main\b", re.MULTILINE)
 _RUN: Final = "cannot run main"
 
 
-# What the author does about a refusal, by its code and its subject; "" is any other subject.
+# The hint for a refusal, by its code and its subject; "" is any other subject.
 _HINTS: Final = {
     ("key", ""): "use str(key)",
     ("main", "NoneType"): "end main with `return` and the response",

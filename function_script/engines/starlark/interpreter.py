@@ -335,7 +335,7 @@ def _explain(text: str) -> Failure:
         arguments=match.groupdict(),
         message=message,
         hint=row.hint or hint,
-        # What operates on None has mostly read a value that is not there yet.
+        # An operation on None has mostly read a value that is not there yet.
         is_absence=row.code == "key" or f"`{NONE}`" in text,
     )
 

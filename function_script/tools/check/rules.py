@@ -171,7 +171,7 @@ def _unknown_dependencies(subject: CheckedStep) -> Iterator[Diagnostic]:
 def _unknown_resources(subject: CheckedStep) -> Iterator[Diagnostic]:
     lint, program = subject.step.language.lint, subject.step.program
     if subject.composed is not None:
-        # What a resource was called before may be there still.
+        # An object under the former name of a resource may be there still.
         names = subject.composed.union(mention.text for mention in lint.find_moved_from(program))
         yield from _find_unknown(lint.find_observed_names(program), names, "it is never observed")
 

@@ -107,9 +107,8 @@ class Dump:
 
     def find(self, api_version: str, kind: str, namespace: str, name: str) -> Object | None:
         """Return an object of this version, or None."""
-        packed = self._objects.get((manifests.group(api_version), kind), {}).get((namespace, name))
-        is_match = packed is not None and packed.api_version == api_version
-        return packed.unpack() if packed is not None and is_match else None
+        manifest = self.get((manifests.group(api_version), kind, namespace, name))
+        return manifest if manifest and manifest["apiVersion"] == api_version else None
 
     def find_all(
         self, api_version: str, kind: str, namespace: str, labels: Mapping[str, str]

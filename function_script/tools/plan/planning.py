@@ -365,13 +365,14 @@ def _find_owners(dump: Dump, keys: Sequence[Key]) -> dict[Key, list[Key]]:
         keys_by_uid[manifests.text_at(xr, "metadata", "uid")] = key
         if (owner := manifests.controller(xr)) is not None:
             owner_uids[key] = str(owner.get("uid"))
+    parents = {key: keys_by_uid[uid] for key, uid in owner_uids.items() if uid in keys_by_uid}
     owners: dict[Key, list[Key]] = {}
     for key in keys:
         above: list[Key] = []
-        owner_key = keys_by_uid.get(owner_uids.get(key, "-"))
-        while owner_key is not None and len(above) < _MAX_DEPTH:
-            above.append(owner_key)
-            owner_key = keys_by_uid.get(owner_uids.get(owner_key, "-"))
+        parent = parents.get(key)
+        while parent is not None and len(above) < _MAX_DEPTH:
+            above.append(parent)
+            parent = parents.get(parent)
         owners[key] = above
     return owners
 

@@ -149,7 +149,7 @@ def _build_request(
     for name, (namespace, secret) in step.credentials.items():
         data = _credentials(step, name, source.store.find("v1", "Secret", namespace, secret))
         request.credentials[name].credential_data.data.update(data)
-    # What the step requires in the Composition is there at its first call.
+    # The requirements of a step in the Composition are fetched before its first call.
     for name, selector in step.resources.items():
         request.required_resources[name].CopyFrom(source.fetch(selector))
     for name, selector in step.schemas.items():
