@@ -359,7 +359,7 @@ _SHARED: Final = {
         multiple=True,
         metavar="NAME=RUNTIME",
         help="Where function NAME runs: local, process, docker, skip, or the HOST:PORT where it is "
-        "served in plain text. Wins over FUNCTIONS. May be repeated.",
+        "served in plain text. Wins over functions.yaml. May be repeated.",
     ),
     "--allow-addresses": partial(
         Flag,
@@ -370,7 +370,7 @@ _SHARED: Final = {
     "--strict-versions": partial(
         Flag,
         group="Functions",
-        help="Refuse a built-in function of another version than FUNCTIONS names.",
+        help="Refuse a built-in function of another version than functions.yaml names.",
     ),
     "--offline": partial(
         Flag,

@@ -353,8 +353,10 @@ def _judge(
                 yield Finding.of(rules.RUN, noted, step_input.step), is_certain
             return
     # A step of another function refused.
+    span = rendering.positions.find_step(failure.step.name)
     for problem in failure.diagnostics:
-        yield Finding.of(rules.RUN, problem, failure.step.name), False
+        located = replace(problem, span=problem.span or span)
+        yield Finding.of(rules.RUN, located, failure.step.name), False
 
 
 def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:

@@ -175,7 +175,7 @@ def _choose(step: Step, index: FunctionIndex) -> Choice:
 
 
 def _describe(step: Step, index: FunctionIndex) -> FunctionReference:
-    """Return what FUNCTIONS and the command line say of a step's function."""
+    """Return what the Functions and the command line say of a step's function."""
     manifest = _find_manifest(step, index.manifests or ())
     if manifest is None:
         # Newer versions of Crossplane take a package in place of a name.
@@ -250,7 +250,7 @@ def _select_by_itself(function: FunctionReference) -> Choice | None:
 
 
 def _check_spelling(function: FunctionReference, index: FunctionIndex) -> None:
-    """Raise InputError for a function that FUNCTIONS has under another name.
+    """Raise InputError for a function whose Function has another name.
 
     Its input may be ours and would run here, but Crossplane compares names letter by letter.
     """
@@ -264,7 +264,7 @@ def _check_spelling(function: FunctionReference, index: FunctionIndex) -> None:
     near = packages.get(function.repository) or spelling.nearest(function.name, packages.values())
     if near is not None:
         step = function.step
-        message = f'cannot run step "{step.name}": FUNCTIONS has no function "{function.name}"'
+        message = f'cannot run step "{step.name}": no Function is named "{function.name}"'
         hint = f'did you mean "{near}"?'
         raise InputError.of(message, field=_name_field(step), hint=hint)
 
@@ -277,10 +277,10 @@ def _no_choice(function: FunctionReference, index: FunctionIndex) -> Diagnostic:
     name = function.name
     notes = []
     if index.manifests is None:
-        notes.append("no FUNCTIONS file was given")
+        notes.append("no functions.yaml was read")
     elif _find_manifest(function.step, index.manifests) is None:
         near = spelling.nearest(name, tuple(map(manifests.name, index.manifests)))
-        cause = f'FUNCTIONS has none named "{name}"'
+        cause = f'no Function is named "{name}"'
         notes.append(f'{cause}, did you mean "{near}"?' if near else cause)
     if near := spelling.nearest(name, tuple(index.options.runtimes)):
         notes.append(f'--function names "{near}"')
@@ -291,7 +291,7 @@ def _no_choice(function: FunctionReference, index: FunctionIndex) -> Diagnostic:
         if kind.suits_by_flag(function)
     ]
     if not function.package:
-        hints.insert(0, f'FUNCTIONS needs a Function "{name}" with spec.package')
+        hints.insert(0, f'functions.yaml needs a Function "{name}" with spec.package')
     return Diagnostic(
         message=f'cannot run step "{function.step.name}": nothing says how function "{name}" runs',
         field=_name_field(function.step),
@@ -334,6 +334,6 @@ def check_kinds(functions: list[Object]) -> list[Object]:
         if objects.api_version_and_kind(manifest) not in _TYPES:
             raise InputError.of(
                 f"cannot use {manifests.describe(manifest)} as a function",
-                hint="FUNCTIONS holds objects of kind Function, pkg.crossplane.io/v1",
+                hint="functions.yaml holds objects of kind Function, pkg.crossplane.io/v1",
             )
     return functions

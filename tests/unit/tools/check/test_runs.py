@@ -620,6 +620,32 @@ def test_branch_is_listed_in_every_form_and_is_no_finding(
     assert text.format(file=f"{file}:19:13") in run("check", file, "--strict", *flags).out
 
 
+def test_step_of_another_function_that_refuses_is_listed_at_its_line(
+    tmp_path: Path, pool: Pool
+) -> None:
+    file = _place(tmp_path, _STARLARK, "def main(req): return {}\n")
+    package = "xpkg.crossplane.io/crossplane-contrib/function-environment-configs:v0.4.0"
+    tmp_path.joinpath("functions.yaml").write_text(f"""\
+apiVersion: pkg.crossplane.io/v1
+kind: Function
+metadata: {{name: settings}}
+spec: {{package: "{package}"}}
+""")
+    with file.open("a") as composition:
+        composition.write("""
+  - step: settings
+    functionRef: {name: settings}
+    input:
+      apiVersion: environmentconfigs.fn.crossplane.io/v1beta1
+      kind: Input
+      spec: {environmentConfigs: [{type: Reference, ref: {name: absent}}]}
+""")
+    (finding,) = _check(file, pool).unreached
+    span = finding.diagnostic.span
+    assert span is not None
+    assert "step: settings" in file.read_text().split("\n")[span.line - 1]
+
+
 def test_module_in_a_file_runs(tmp_path: Path, pool: Pool) -> None:
     program = """\
 load("names.star", "name_of")

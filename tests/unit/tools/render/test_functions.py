@@ -364,7 +364,7 @@ def test_function_under_another_name_is_no_function_of_the_step() -> None:
     with pytest.raises(InputError) as caught:
         find({"functionRef": {"name": f"crossplane-contrib-{READY}"}}, index)
     (problem,) = caught.value.diagnostics
-    assert "FUNCTIONS has no function" in problem.message
+    assert "no Function is named" in problem.message
     assert problem.hint == f'did you mean "{READY}"?'
 
 
@@ -383,12 +383,10 @@ def test_function_that_cannot_run_has_the_possible_ways_in_its_hint(commands: Pa
     (problem,) = caught.value.diagnostics
     assert 'nothing says how function "function-other" runs' in problem.message
     assert "no annotation says where it is served" in problem.notes
-    assert (
-        'FUNCTIONS has none named "function-other", did you mean "function-otter"?' in problem.notes
-    )
+    assert 'no Function is named "function-other", did you mean "function-otter"?' in problem.notes
     assert '--function names "function-othr"' in problem.notes
     assert problem.hint == (
-        'FUNCTIONS needs a Function "function-other" with spec.package; '
+        'functions.yaml needs a Function "function-other" with spec.package; '
         "--function function-other=HOST:PORT calls it there, in plain text; "
         "--function function-other=skip leaves the step out"
     )
