@@ -5,11 +5,12 @@ What a program refuses on purpose is none, and neither is an error that may be a
 not at hand: required and observed resources, the context, credentials, the XR's status.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -37,7 +38,9 @@ from function_script.tools.check.report import Finding, Report
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import SUFFIXES, Project
 from function_script.tools.render import RenderInputs, loading, renderer, validation
+from function_script.tools.render.compose import RenderResult
 from function_script.tools.render.functions import FunctionIndex
+from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.positions import Origin, Positions
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.runtimes.servers import Servers
@@ -92,11 +95,15 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The inputs of a run; ``label`` names its XR."""
+    """The inputs of a run; ``label`` names its XR.
+
+    ``follow`` returns the next reconcile of a case after the result of this one; None at its end.
+    """
 
     inputs: RenderInputs
     label: str
     invented: frozenset[objects.Path] = frozenset()
+    follow: Callable[[RenderResult], Run | None] = lambda _: None
 
 
 def make_variants(subject: Subject, count: int) -> list[variants.Variant]:
@@ -124,10 +131,7 @@ def find(subject: Subject, options: Options) -> Report:
     try:
         choices = make_variants(subject, options.variants)
         outcome.variants.extend(each.xr for each in choices)
-        # Cases and variants often have an XR at hand, and what it is rendered with.
-        runs: dict[str, Run] = {}
-        for run in plan(subject, choices):
-            runs.setdefault(_to_key(run.inputs), run)
+        first_runs = [*plan(subject, choices)]
         functions = loading.find_render_paths(_directory(subject), subject.project).functions
         values = loading.load_values([functions] if functions else [], subject.project)
     except FatalError as error:
@@ -149,10 +153,14 @@ def find(subject: Subject, options: Options) -> Report:
     reads_files = any(step.reads_files for _, step in subject.inputs)
     programs = subject.programs if reads_files else None
     pool = local_pool.bind_programs(options.pool, programs, subject.project)
+    # Cases and variants often have an XR at hand, and what it is rendered with.
+    results: dict[str, RenderResult | None] = {}
     with rendering.servers:
         render = Renderer(pool, index, rendering)
-        for run in runs.values():
-            for finding, is_certain in _judge(subject, run, render, branches):
+        for run in _follow(first_runs, results):
+            result, findings = _judge(subject, run, render, branches)
+            results[_to_key(run.inputs)] = result
+            for finding, is_certain in findings:
                 problem = finding.diagnostic
                 # A line fails in one way for most XRs.
                 key = (problem.span and (problem.span.name, problem.span.line)) or problem.message
@@ -167,6 +175,21 @@ def find(subject: Subject, options: Options) -> Report:
                     return outcome
     outcome.unreached.extend(branches.find_unreached())
     return outcome
+
+
+def _follow(first_runs: Sequence[Run], results: Mapping[str, RenderResult | None]) -> Iterator[Run]:
+    """Yield the runs, each with those that follow; equal ones once. ``results`` has their results.
+
+    After a failure nothing follows.
+    """
+    for first in first_runs:
+        run: Run | None = first
+        while run is not None:
+            key = _to_key(run.inputs)
+            if key not in results:
+                yield run
+            result = results[key]
+            run = None if result is None else run.follow(result)
 
 
 def _to_key(inputs: RenderInputs) -> str:
@@ -291,59 +314,37 @@ def plan(subject: Subject, choices: Sequence[variants.Variant]) -> Iterator[Run]
 
 
 def _plan_cases(subject: Subject) -> Iterator[Run]:
-    """Yield the first reconciles of the cases of `test`, but for those that expect an error."""
+    """Yield the first reconcile of each case of `test`."""
     folders = [each for name in _CASES if (each := _directory(subject) / name).is_dir()]
-    if not folders:
-        return
-    from function_script.tools.cases import (  # noqa: PLC0415 - 50 ms, and most folders have none
-        fake_cluster,
-        loader,
-        model,
-        parser,
-    )
+    if folders:
+        from function_script.tools.check import case_runs  # noqa: PLC0415 - 50 ms, and often none
 
-    files = [
-        file
-        for folder in folders
-        for file in subject.project.find_files(folder, SUFFIXES)
-        if model.is_case(file)
-    ]
-    cache = loader.FileCache(subject.project)
-    for file in files[: subject.max_examples]:
-        # `test` reports a case that cannot be read.
-        with suppress(FatalError):
-            case = parser.parse(model.CaseFile(path=file), cache)
-            setup, step = case.setup, case.steps[0]
-            cluster = fake_cluster.before_step(fake_cluster.first(setup), step)
-            xr = cluster.whole_xr()
-            if (
-                setup.program.composition != subject.document.value
-                or setup.skips_validation
-                or (step.expect is not None and step.expect.error)
-                or (subject.xrd is not None and xr_validation.validate(xr, subject.xrd).errors)
-            ):
-                continue
-            inputs = replace(
-                cluster.to_inputs(setup), composition=subject.document.value, xrd=subject.xrd
-            )
-            yield Run(inputs=inputs, label=f'the XR of the case "{file}"')
+        yield from case_runs.plan(subject, folders)
 
 
 def _judge(
     subject: Subject, run: Run, render: Renderer, branches: _Branches
-) -> Iterator[tuple[Finding, bool]]:
-    """Yield the problems of a run, and whether each is certainly a fault of the program."""
+) -> tuple[RenderResult | None, list[tuple[Finding, bool]]]:
+    """Return the result of a run, and its problems: each is certainly the program's fault, or not.
+
+    None: it failed.
+    """
     origin = Origin(document=subject.document, programs=subject.programs)
     try:
         rendering = render.reconcile(run.inputs, origin)
     except FatalError as error:
-        yield from ((Finding.of(rules.RUN, each), False) for each in error.diagnostics)
-        return
+        return None, [(Finding.of(rules.RUN, each), False) for each in error.diagnostics]
     branches.add(rendering.positions)
     failure = rendering.result.failure
     if failure is None:
-        yield from _find_schema_faults(subject, run, rendering)
-        return
+        return rendering.result, [*_find_schema_faults(subject, run, rendering)]
+    return None, [*_explain_failure(subject, run, rendering, failure)]
+
+
+def _explain_failure(
+    subject: Subject, run: Run, rendering: Rendering, failure: PipelineError
+) -> Iterator[tuple[Finding, bool]]:
+    """Yield the problems for which a step failed, and whether each is certainly its fault."""
     for step_input, step in subject.inputs:
         if step_input.step == failure.step.name:
             for problem in failure.diagnostics:

@@ -433,8 +433,20 @@ xr:
   metadata: {name: a, namespace: default}
   spec: {region: eu, size: small, tags: [crash]}
 """
+_STEPS = """\
+xr:
+  apiVersion: example.org/v1
+  kind: XThing
+  metadata: {{name: a, namespace: default}}
+  spec: {{region: eu, size: small, tags: [a]}}
+steps:
+- expect: {expect}
+- patch: {{spec: {{tags: [crash]}}}}
+"""
 CASES = [
     pytest.param(_CASE, ["failing-run"], id="case"),
+    pytest.param(_STEPS.format(expect="{ready: false}"), ["failing-run"], id="second-step"),
+    pytest.param(_STEPS.format(expect="{error: b}"), [], id="step-behind-an-expected-error"),
     pytest.param(f"{_CASE}expect: {{error: tags}}\n", [], id="expected-error"),
     pytest.param(f"{_CASE}patch: {{spec: {{size: medium}}}}\n", [], id="invalid-xr"),
     pytest.param("xr: [", [], id="unreadable"),
@@ -601,6 +613,27 @@ def test_branch_that_no_run_enters_is_listed_at_its_first_line(
     numbers = [span.line for span in spans if span is not None]
     assert numbers == [number for number, line in enumerate(lines, 1) if "NO" in line]
     assert report.findings == []
+
+
+def test_branch_that_a_later_step_of_a_case_enters_is_not_listed(
+    tmp_path: Path, pool: Pool
+) -> None:
+    program = """\
+def main(req):
+    rsp = response()
+    rsp.resource("service", {"apiVersion": "v1", "kind": "Service", "spec": {}})
+    if get_observed(req, "service", "spec.clusterIP"):
+        rsp.set_status("address", "known")
+    return rsp
+"""
+    file = _place(tmp_path, _STARLARK, program)
+    assert [each.rule for each in _check(file, pool).unreached] == ["unreached"]
+    tmp_path.joinpath("tests").mkdir()
+    case = _STEPS.format(expect="{ready: false}")
+    change = "changed: {service: {spec: {clusterIP: 10.0.0.17}}}"
+    case = case.replace("patch: {spec: {tags: [crash]}}", change)
+    tmp_path.joinpath("tests", "ready.case.yaml").write_text(case)
+    assert _check(file, pool).unreached == []
 
 
 _LISTED = "no run reached this line"
