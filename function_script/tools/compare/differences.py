@@ -3,7 +3,7 @@
 Texts of messages, the TTL, and what this function adds on purpose are named, and change nothing.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -61,7 +61,8 @@ def _read_answer(
 ) -> tuple[Object, Mapping[Named, object]]:
     """Return what a response has besides desired state: parts that Crossplane acts on, and others.
 
-    Warnings that this function alone adds are in no part.
+    Warnings that this function alone adds are in no part. Of two conditions with one type the last
+    counts.
     """
     # A program may warn with a reason of ours; then both have the warning.
     reasons = lint.REASONS - {result.reason for result in other.results}
@@ -76,8 +77,14 @@ def _read_answer(
     parts: Object = {
         "context": context,
         "requirements": _read_requirements(response.requirements, is_modern=is_modern),
-        "results": [*map(_classify, results)],
-        "conditions": _by_type(conditions),
+        "results": [
+            {"severity": _to_word(fnv1.Severity.Name(each.severity)), **_read_reason(each)}
+            for each in results
+        ],
+        "conditions": {
+            each.type: {"status": _to_word(fnv1.Status.Name(each.status)), **_read_reason(each)}
+            for each in conditions
+        },
     }
     counts = (
         len(response.results) - len(results),
@@ -91,49 +98,41 @@ def _read_answer(
 
 
 def _compare_states(ours: fnv1.State, theirs: fnv1.State) -> Iterator[Difference]:
-    yield from _compare_resources(None, ours.composite, theirs.composite)
-    for name in sorted({*ours.resources, *theirs.resources}):
-        if name in ours.resources and name in theirs.resources:
-            yield from _compare_resources(name, ours.resources[name], theirs.resources[name])
-            continue
-        our_kind, their_kind = (
-            objects.api_version_and_kind(messages.read_struct(each.resources[name].resource))[1]
-            if name in each.resources
-            else None
-            for each in (ours, theirs)
-        )
-        yield Difference(resource=name, path=(), theirs=their_kind, ours=our_kind)
+    for name in (None, *sorted({*ours.resources, *theirs.resources})):
+        their_parts, our_parts = (_read_resource(name, each) for each in (theirs, ours))
+        if not (their_parts and our_parts):
+            kinds = [
+                objects.api_version_and_kind(each[0])[1] if each else None
+                for each in (their_parts, our_parts)
+            ]
+            yield Difference(resource=name, path=(), theirs=kinds[0], ours=kinds[1])
+        for their_part, our_part in zip(their_parts, our_parts, strict=False):
+            for path, their_value, our_value in manifests.compare_values(their_part, our_part, ()):
+                is_detail = our_part is not our_parts[0] and path[0] == "connectionDetails"
+                is_hidden = is_detail or any(
+                    manifests.is_secret(each[0], path) for each in (their_parts, our_parts)
+                )
+                yield Difference(
+                    resource=name,
+                    path=path if name is not None else ("xr", *path),
+                    theirs=None if is_hidden else their_value,
+                    ours=None if is_hidden else our_value,
+                    is_secret=is_hidden,
+                )
 
 
-def _compare_resources(
-    name: str | None, ours: fnv1.Resource, theirs: fnv1.Resource
-) -> Iterator[Difference]:
-    objects_ = [messages.read_struct(each.resource) for each in (theirs, ours)]
-    # Beside the object, which may have fields of these names.
-    additions: list[Object] = [
-        {
-            "connectionDetails": {key: data.hex() for key, data in each.connection_details.items()},
-            "ready": fnv1.Ready.Name(each.ready).removeprefix("READY_").lower(),
-        }
-        for each in (theirs, ours)
-    ]
-    for parts in (objects_, additions):
-        for path, their_value, our_value in manifests.compare_values(parts[0], parts[1], ()):
-            is_detail = parts is additions and path[0] == "connectionDetails"
-            is_hidden = is_detail or any(is_secret(each, path) for each in objects_)
-            yield Difference(
-                resource=name,
-                path=path if name is not None else ("xr", *path),
-                theirs=None if is_hidden else their_value,
-                ours=None if is_hidden else our_value,
-                is_secret=is_hidden,
-            )
+def _read_resource(name: str | None, state: fnv1.State) -> list[Object]:
+    """Return an object, and what is beside it: it may have fields of these names.
 
-
-def is_secret(manifest: Object, path: Path) -> bool:
-    """Report whether a part of an object is the data of a Secret."""
-    is_data = path[:1] in {(), ("data",), ("stringData",)}
-    return is_data and objects.api_version_and_kind(manifest) == manifests.SECRET
+    Nothing for a resource that is not there; ``name`` None is the XR.
+    """
+    if name is not None and name not in state.resources:
+        return []
+    resource = state.composite if name is None else state.resources[name]
+    details: Object = {key: data.hex() for key, data in resource.connection_details.items()}
+    ready = _to_word(fnv1.Ready.Name(resource.ready))
+    object_ = messages.read_struct(resource.resource)
+    return [object_, {"connectionDetails": details, "ready": ready}]
 
 
 def _read_requirements(message: fnv1.Requirements, *, is_modern: bool) -> Object:
@@ -146,22 +145,11 @@ def _read_requirements(message: fnv1.Requirements, *, is_modern: bool) -> Object
     return value
 
 
-def _classify(result: fnv1.Result) -> Object:
-    """Return a result without its text."""
-    return {
-        "severity": fnv1.Severity.Name(result.severity).removeprefix("SEVERITY_").lower(),
-        "reason": result.reason,
-        "target": fnv1.Target.Name(result.target),
-    }
+def _read_reason(message: fnv1.Result | fnv1.Condition) -> Object:
+    """Return what results and conditions have besides their texts."""
+    return {"reason": message.reason, "target": fnv1.Target.Name(message.target)}
 
 
-def _by_type(conditions: Sequence[fnv1.Condition]) -> Object:
-    """Return conditions without their texts; of two with one type the last counts."""
-    return {
-        each.type: {
-            "status": fnv1.Status.Name(each.status).removeprefix("STATUS_CONDITION_").lower(),
-            "reason": each.reason,
-            "target": fnv1.Target.Name(each.target),
-        }
-        for each in conditions
-    }
+def _to_word(name: str) -> str:
+    """Return the last word of a constant: "warning" of ``SEVERITY_WARNING``."""
+    return name.rpartition("_")[2].lower()

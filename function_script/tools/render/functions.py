@@ -5,7 +5,7 @@ This is done before the pipeline runs, so that a function that cannot run is an 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -44,12 +44,14 @@ class FunctionIndex:
     """The Functions by manifest, and the options of the command, which say how they run.
 
     ``manifests`` is None without a file. ``is_confined``: only our steps and built-in functions
-    run, and the others are left out.
+    run, and the others are left out. ``runs_elsewhere``: the function of such a step runs elsewhere
+    than here, where it could run.
     """
 
     manifests: Sequence[Object] | None
     options: Options
     is_confined: bool = False
+    runs_elsewhere: Callable[[Step], bool] | None = None
 
     def find_runtimes(
         self, pipeline: Sequence[Step], _: FunctionCaller | None = None
@@ -96,8 +98,9 @@ def choose(pipeline: Iterable[Step], index: FunctionIndex) -> tuple[list[Choice]
     choices: list[Choice] = []
     problems: list[Diagnostic] = []
     for step in pipeline:
+        is_elsewhere = index.runs_elsewhere is not None and index.runs_elsewhere(step)
         try:
-            choices.append(_choose(step, index))
+            choices.append((_choose_elsewhere if is_elsewhere else _choose)(step, index))
         except InputError as error:
             problems += error.diagnostics
     return choices, problems
@@ -115,31 +118,6 @@ def parse_runtime(text: str) -> tuple[str, str]:
             f'"{value}" is none of {words}' + (f', did you mean "{near}"?' if near else "")
         )
     return name, value
-
-
-def find_other_runtime(step: Step, index: FunctionIndex) -> Runtime:
-    """Return the runtime of a step's function elsewhere, though this one could run it.
-
-    Raises InputError if nothing says how it runs.
-    """
-    function = _describe(step, index)
-    choice = _select_by_flag(function, index) or _select_by_annotation(function)
-    reasons = []
-    if choice is not None:
-        if not isinstance(choice.runtime, (Local, Skip)):
-            return choice.runtime
-        reasons.append(f"{choice.runtime.describe()}: {choice.reason}")
-    for kind in RUNTIMES if choice is None else ():
-        verdict = kind.judge(function)
-        if verdict.is_suitable and kind is not LOCAL:
-            return kind.build(function)
-        reasons += [verdict.reason] if verdict.reason and not verdict.is_suitable else []
-    raise InputError.of(
-        f'cannot compare step "{step.name}": nothing says how function "{function.name}" runs '
-        "beside this one",
-        notes=tuple(reasons),
-        hint=f"name its package in functions.yaml, or use --function {function.name}=HOST:PORT",
-    )
 
 
 def _confine(function: FunctionReference) -> Runtime:
@@ -172,6 +150,28 @@ def _choose(step: Step, index: FunctionIndex) -> Choice:
             hint = f"{flags} runs {other}; {hint}"
         raise InputError.of(f'cannot run step "{step.name}": {runtime.note()}', hint=hint)
     return choice
+
+
+def _choose_elsewhere(step: Step, index: FunctionIndex) -> Choice:
+    """Return the choice for a step that could run here. Raises InputError if it runs here alone."""
+    function = _describe(step, index)
+    choice = _select_by_flag(function, index) or _select_by_annotation(function)
+    reasons = []
+    if choice is not None:
+        if not isinstance(choice.runtime, (Local, Skip)):
+            return choice
+        reasons.append(f"{choice.runtime.describe()}: {choice.reason}")
+    for kind in RUNTIMES if choice is None else ():
+        verdict = kind.judge(function)
+        if verdict.is_suitable and kind is not LOCAL:
+            return Choice(function, kind.build(function), verdict.reason, kind)
+        reasons += [verdict.reason] if verdict.reason and not verdict.is_suitable else []
+    raise InputError.of(
+        f'cannot compare step "{step.name}": nothing says how function "{function.name}" runs '
+        "beside this one",
+        notes=tuple(reasons),
+        hint=f"name its package in functions.yaml, or use --function {function.name}=HOST:PORT",
+    )
 
 
 def _describe(step: Step, index: FunctionIndex) -> FunctionReference:
