@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from google.protobuf import json_format
+from google.protobuf.message import Message
 
 from function_script.contribution import lint
 from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -77,14 +78,8 @@ def _read_answer(
     parts: Object = {
         "context": context,
         "requirements": _read_requirements(response.requirements, is_modern=is_modern),
-        "results": [
-            {"severity": _to_word(fnv1.Severity.Name(each.severity)), **_read_reason(each)}
-            for each in results
-        ],
-        "conditions": {
-            each.type: {"status": _to_word(fnv1.Status.Name(each.status)), **_read_reason(each)}
-            for each in conditions
-        },
+        "results": [_read_verdict(each, "severity") for each in results],
+        "conditions": {each.type: _read_verdict(each, "status") for each in conditions},
     }
     counts = (
         len(response.results) - len(results),
@@ -130,9 +125,8 @@ def _read_resource(name: str | None, state: fnv1.State) -> list[Object]:
         return []
     resource = state.composite if name is None else state.resources[name]
     details: Object = {key: data.hex() for key, data in resource.connection_details.items()}
-    ready = _to_word(fnv1.Ready.Name(resource.ready))
-    object_ = messages.read_struct(resource.resource)
-    return [object_, {"connectionDetails": details, "ready": ready}]
+    additions: Object = {"connectionDetails": details, "ready": _to_word(_name(resource, "ready"))}
+    return [messages.read_struct(resource.resource), additions]
 
 
 def _read_requirements(message: fnv1.Requirements, *, is_modern: bool) -> Object:
@@ -145,11 +139,20 @@ def _read_requirements(message: fnv1.Requirements, *, is_modern: bool) -> Object
     return value
 
 
-def _read_reason(message: fnv1.Result | fnv1.Condition) -> Object:
-    """Return what results and conditions have besides their texts."""
-    return {"reason": message.reason, "target": fnv1.Target.Name(message.target)}
+def _read_verdict(message: fnv1.Result | fnv1.Condition, field: str) -> Object:
+    """Return a result or a condition without its text; ``field`` has its severity or status."""
+    word = _to_word(_name(message, field))
+    return {field: word, "reason": message.reason, "target": _name(message, "target")}
 
 
-def _to_word(name: str) -> str:
-    """Return the last word of a constant: "warning" of ``SEVERITY_WARNING``."""
-    return name.rpartition("_")[2].lower()
+def _name(message: Message, field: str) -> str:
+    """Return the constant in a field, or the number of one that the protocol here does not have."""
+    number = getattr(message, field)
+    constants = message.DESCRIPTOR.fields_by_name[field].enum_type
+    constant = constants and constants.values_by_number.get(number)
+    return constant.name if constant else str(number)
+
+
+def _to_word(constant: str) -> str:
+    """Return the last word: "warning" of ``SEVERITY_WARNING``."""
+    return constant.rpartition("_")[2].lower()

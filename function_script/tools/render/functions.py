@@ -120,6 +120,28 @@ def parse_runtime(text: str) -> tuple[str, str]:
     return name, value
 
 
+def _choose_elsewhere(step: Step, index: FunctionIndex) -> Choice:
+    """Return the choice for a step that could run here. Raises InputError if it runs here alone."""
+    function = _describe(step, index)
+    choice = _select_by_flag(function, index) or _select_by_annotation(function)
+    reasons = []
+    if choice is not None:
+        if not isinstance(choice.runtime, (Local, Skip)):
+            return choice
+        reasons.append(f"{choice.runtime.describe()}: {choice.reason}")
+    for kind in RUNTIMES if choice is None else ():
+        verdict = kind.judge(function)
+        if verdict.is_suitable and kind is not LOCAL:
+            return Choice(function, kind.build(function), verdict.reason, kind)
+        reasons += [verdict.reason] if verdict.reason and not verdict.is_suitable else []
+    raise InputError.of(
+        f'cannot compare step "{step.name}": nothing says how function "{function.name}" runs '
+        "beside this one",
+        notes=tuple(reasons),
+        hint=f"name its package in functions.yaml, or use --function {function.name}=HOST:PORT",
+    )
+
+
 def _confine(function: FunctionReference) -> Runtime:
     kinds = (kind for kind in _CONFINED if kind.judge(function).is_suitable)
     return next(kinds, SKIP).build(function)
@@ -150,28 +172,6 @@ def _choose(step: Step, index: FunctionIndex) -> Choice:
             hint = f"{flags} runs {other}; {hint}"
         raise InputError.of(f'cannot run step "{step.name}": {runtime.note()}', hint=hint)
     return choice
-
-
-def _choose_elsewhere(step: Step, index: FunctionIndex) -> Choice:
-    """Return the choice for a step that could run here. Raises InputError if it runs here alone."""
-    function = _describe(step, index)
-    choice = _select_by_flag(function, index) or _select_by_annotation(function)
-    reasons = []
-    if choice is not None:
-        if not isinstance(choice.runtime, (Local, Skip)):
-            return choice
-        reasons.append(f"{choice.runtime.describe()}: {choice.reason}")
-    for kind in RUNTIMES if choice is None else ():
-        verdict = kind.judge(function)
-        if verdict.is_suitable and kind is not LOCAL:
-            return Choice(function, kind.build(function), verdict.reason, kind)
-        reasons += [verdict.reason] if verdict.reason and not verdict.is_suitable else []
-    raise InputError.of(
-        f'cannot compare step "{step.name}": nothing says how function "{function.name}" runs '
-        "beside this one",
-        notes=tuple(reasons),
-        hint=f"name its package in functions.yaml, or use --function {function.name}=HOST:PORT",
-    )
 
 
 def _describe(step: Step, index: FunctionIndex) -> FunctionReference:

@@ -210,6 +210,11 @@ def _warn(response: pb.RunFunctionResponse) -> None:
     response.results.add(severity=pb.SEVERITY_WARNING, message="careful")
 
 
+def _add_severity(response: pb.RunFunctionResponse) -> None:
+    # A newer protocol may have more of them.
+    response.results.add().MergeFromString(b"\x08\x09")
+
+
 def _refuse(response: pb.RunFunctionResponse) -> None:
     response.results.add(severity=pb.SEVERITY_FATAL, message="no\nat all")
 
@@ -262,6 +267,13 @@ CHANGES = [
         f'the response: results is [{{"severity": "warning", "reason": "", "target": '
         f'"TARGET_UNSPECIFIED"}}] {WITH} [] here',
         id="warning",
+    ),
+    pytest.param(
+        _add_severity,
+        9,
+        f'the response: results is [{{"severity": "9", "reason": "", "target": '
+        f'"TARGET_UNSPECIFIED"}}] {WITH} [] here',
+        id="severity of a newer protocol",
     ),
     pytest.param(_refuse, 9, f'the response is "error: no" {WITH} "no error" here', id="refusal"),
 ]
