@@ -196,6 +196,11 @@ def _require(response: pb.RunFunctionResponse) -> None:
     response.requirements.resources["all"].kind = "Zone"
 
 
+def _label(response: pb.RunFunctionResponse) -> None:
+    labels = dict.fromkeys("fbdace", 1)
+    response.desired.resources["bucket-0"].resource["spec"]["labels"] = labels
+
+
 def _condition(response: pb.RunFunctionResponse) -> None:
     response.conditions.add(type="Fine", status=pb.STATUS_CONDITION_TRUE, reason="Good")
 
@@ -223,6 +228,13 @@ CHANGES = [
     ),
     pytest.param(
         _set("new", "x"), 25, f'resource "bucket-0": spec.new is "x" {WITH} absent here', id="new"
+    ),
+    pytest.param(
+        _label,
+        25,
+        'resource "bucket-0": spec.labels is {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1} '
+        f"{WITH} absent here",
+        id="order of keys",
     ),
     pytest.param(_drop, 19, f'resource "bucket-1" is absent {WITH} "Bucket" here', id="resource"),
     pytest.param(_add, 9, f'resource "other" is "ConfigMap" {WITH} absent here', id="other"),
