@@ -123,17 +123,18 @@ def parse_runtime(text: str) -> tuple[str, str]:
 def _choose_elsewhere(step: Step, index: FunctionIndex) -> Choice:
     """Return the choice for a step that could run here. Raises InputError if it runs here alone."""
     function = _describe(step, index)
-    choice = _select_by_flag(function, index) or _select_by_annotation(function)
-    reasons = []
-    if choice is not None:
-        if not isinstance(choice.runtime, (Local, Skip)):
-            return choice
-        reasons.append(f"{choice.runtime.describe()}: {choice.reason}")
-    for kind in RUNTIMES if choice is None else ():
-        verdict = kind.judge(function)
-        if verdict.is_suitable and kind is not LOCAL:
-            return Choice(function, kind.build(function), verdict.reason, kind)
-        reasons += [verdict.reason] if verdict.reason and not verdict.is_suitable else []
+    choice = (
+        _select_by_flag(function, index)
+        or _select_by_annotation(function)
+        or _select_by_itself(function, [kind for kind in RUNTIMES if kind is not LOCAL])
+    )
+    if choice is None:
+        verdicts = (kind.judge(function) for kind in RUNTIMES)
+        reasons = [each.reason for each in verdicts if each.reason and not each.is_suitable]
+    elif isinstance(choice.runtime, (Local, Skip)):
+        reasons = [f"{choice.runtime.describe()}: {choice.reason}"]
+    else:
+        return choice
     raise InputError.of(
         f'cannot compare step "{step.name}": nothing says how function "{function.name}" runs '
         "beside this one",
@@ -235,9 +236,11 @@ def _select_by_annotation(function: FunctionReference) -> Choice | None:
     return Choice(function, kind.build(function), f"its Function has {_RUNTIME}: {value}")
 
 
-def _select_by_itself(function: FunctionReference) -> Choice | None:
+def _select_by_itself(
+    function: FunctionReference, kinds: Iterable[RuntimeKind] = RUNTIMES
+) -> Choice | None:
     """Return the first way that suits. Later ones are not judged, which may take time."""
-    for kind in RUNTIMES:
+    for kind in kinds:
         suitability = kind.judge(function)
         if suitability.is_suitable:
             reason = suitability.reason
