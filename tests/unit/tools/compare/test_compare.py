@@ -4,13 +4,12 @@ import itertools
 import json
 import time
 from collections.abc import Callable, Iterator
-from concurrent import futures
 from pathlib import Path
 from textwrap import dedent
 
-import grpc
 import pytest
 from support.commands import Run
+from support.function_servers import serving
 
 from function_script.cli import exit_codes
 from function_script.proto.v1 import run_function_pb2 as pb
@@ -80,33 +79,22 @@ numbers = itertools.count()
 
 
 class Twin:
-    """A server of this function whose responses are changed; ``seconds`` is how late they are."""
+    """This function with responses that are changed; ``seconds`` is how late they are."""
 
     def __init__(self) -> None:
         self.change: Change = _leave
         self.seconds = 0.0
-        self._server = grpc.server(futures.ThreadPoolExecutor(2))
-        handler = grpc.unary_unary_rpc_method_handler(self._answer)
-        service = "apiextensions.fn.proto.v1.FunctionRunnerService"
-        self._server.add_generic_rpc_handlers(
-            (grpc.method_handlers_generic_handler(service, {"RunFunction": handler}),)
-        )
-        self.address = f"localhost:{self._server.add_insecure_port('127.0.0.1:0')}"
-        self._server.start()
+        self.address = ""
 
-    def stop(self) -> None:
-        """End it, and the calls that wait."""
-        self._server.stop(0).wait()
-
-    def _answer(self, request: bytes, _: grpc.ServicerContext) -> bytes:
+    def answer(self, request: pb.RunFunctionRequest, _: object) -> pb.RunFunctionResponse:
+        """Answer late, as function-patch-and-transform an input of its own."""
         time.sleep(self.seconds)
-        parsed = pb.RunFunctionRequest.FromString(request)
-        if "resources" in parsed.input:
-            return _compose_bases(parsed).SerializeToString()
-        result = function.handle(request, Limits(), lambda _: None)
+        if "resources" in request.input:
+            return _compose_bases(request)
+        result = function.handle(request.SerializeToString(), Limits(), lambda _: None)
         response = pb.RunFunctionResponse.FromString(result.response)
         self.change(response)
-        return response.SerializeToString()
+        return response
 
 
 def _compose_bases(request: pb.RunFunctionRequest) -> pb.RunFunctionResponse:
@@ -125,8 +113,8 @@ def _leave(_: pb.RunFunctionResponse) -> None:
 def server() -> Iterator[Twin]:
     """The twin of all tests."""
     twin = Twin()
-    yield twin
-    twin.stop()
+    with serving(twin.answer) as twin.address:
+        yield twin
 
 
 @pytest.fixture
