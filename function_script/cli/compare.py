@@ -108,14 +108,15 @@ def compare(**flags: Unpack[_Flags]) -> int:
             named += other.paths
         tool_options = command.Options(
             rendering=options.read_rendering(flags),
+            pool=pool,
+            project=Project.of(named, allowed=flags["allow_outside"]),
             variants=flags["variants"],
             ignored=flags["ignore"],
             dump=dump.load(flags["cluster"]) if flags["cluster"] is not None else None,
             version=other,
         )
         with tool_options.rendering.servers:
-            project = Project.of(named, allowed=flags["allow_outside"])
-            rows = command.run(paths, project, tool_options, pool)
+            rows = command.run(paths, tool_options)
     if flags["output"] == "json":
         text = report.to_json(rows)
     elif flags["output"] == "markdown":

@@ -158,6 +158,12 @@ def find_misshapen(xr: Object) -> tuple[Diagnostic, ...]:
     )
 
 
+def is_secret(manifest: Object, path: objects.Path) -> bool:
+    """Report whether a part of an object is the data of a Secret."""
+    is_data = path[:1] in {(), ("data",), ("stringData",)}
+    return is_data and objects.api_version_and_kind(manifest) == SECRET
+
+
 def compare_values(
     theirs: Readable, ours: Readable, path: objects.Path
 ) -> Iterator[tuple[objects.Path, Readable, Readable]]:

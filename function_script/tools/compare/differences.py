@@ -3,12 +3,16 @@
 Texts of messages, the TTL, and what this function adds on purpose are named, and change nothing.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from google.protobuf import json_format
+from google.protobuf.message import Message
+from google.protobuf.struct_pb2 import Struct
 
+from function_script import wire
 from function_script.contribution import lint
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
@@ -16,7 +20,6 @@ from function_script.request.objects import Path
 from function_script.request.values import Object, Readable
 from function_script.step import warning_condition
 from function_script.tools import manifests
-from function_script.tools.render import messages
 
 Named: TypeAlias = Literal["messages", "TTL", "warnings of this function", "changes in every run"]
 """A kind of difference that is no change."""
@@ -61,7 +64,8 @@ def _read_answer(
 ) -> tuple[Object, Mapping[Named, object]]:
     """Return what a response has besides desired state: parts that Crossplane acts on, and others.
 
-    Warnings that this function alone adds are in no part.
+    Warnings that this function alone adds are in no part. Of two conditions with one type the last
+    counts.
     """
     # A program may warn with a reason of ours; then both have the warning.
     reasons = lint.REASONS - {result.reason for result in other.results}
@@ -71,13 +75,13 @@ def _read_answer(
         if result.severity != fnv1.SEVERITY_WARNING or result.reason not in reasons
     ]
     conditions = [each for each in response.conditions if each.type != warning_condition.CONDITION]
-    context = messages.read_struct(response.context)
+    context = _read_struct(response.context)
     condition = context.pop(warning_condition.CONTEXT_KEY, None)
     parts: Object = {
         "context": context,
         "requirements": _read_requirements(response.requirements, is_modern=is_modern),
-        "results": [*map(_classify, results)],
-        "conditions": _by_type(conditions),
+        "results": [_read_verdict(each, "severity") for each in results],
+        "conditions": {each.type: _read_verdict(each, "status") for each in conditions},
     }
     counts = (
         len(response.results) - len(results),
@@ -91,54 +95,51 @@ def _read_answer(
 
 
 def _compare_states(ours: fnv1.State, theirs: fnv1.State) -> Iterator[Difference]:
-    yield from _compare_resources(None, ours.composite, theirs.composite)
-    for name in sorted({*ours.resources, *theirs.resources}):
-        if name in ours.resources and name in theirs.resources:
-            yield from _compare_resources(name, ours.resources[name], theirs.resources[name])
-            continue
-        our_kind, their_kind = (
-            objects.api_version_and_kind(messages.read_struct(each.resources[name].resource))[1]
-            if name in each.resources
-            else None
-            for each in (ours, theirs)
-        )
-        yield Difference(resource=name, path=(), theirs=their_kind, ours=our_kind)
+    for name in (None, *sorted({*ours.resources, *theirs.resources})):
+        their_parts, our_parts = (_read_resource(name, each) for each in (theirs, ours))
+        if not (their_parts and our_parts):
+            kinds = [
+                objects.api_version_and_kind(each[0])[1] if each else None
+                for each in (their_parts, our_parts)
+            ]
+            yield Difference(resource=name, path=(), theirs=kinds[0], ours=kinds[1])
+        for their_part, our_part in zip(their_parts, our_parts, strict=False):
+            for path, their_value, our_value in manifests.compare_values(their_part, our_part, ()):
+                is_detail = our_part is not our_parts[0] and path[0] == "connectionDetails"
+                is_hidden = is_detail or any(
+                    manifests.is_secret(each[0], path) for each in (their_parts, our_parts)
+                )
+                yield Difference(
+                    resource=name,
+                    path=path if name is not None else ("xr", *path),
+                    theirs=None if is_hidden else their_value,
+                    ours=None if is_hidden else our_value,
+                    is_secret=is_hidden,
+                )
 
 
-def _compare_resources(
-    name: str | None, ours: fnv1.Resource, theirs: fnv1.Resource
-) -> Iterator[Difference]:
-    objects_ = [messages.read_struct(each.resource) for each in (theirs, ours)]
-    # Beside the object, which may have fields of these names.
-    additions: list[Object] = [
-        {
-            "connectionDetails": {key: data.hex() for key, data in each.connection_details.items()},
-            "ready": fnv1.Ready.Name(each.ready).removeprefix("READY_").lower(),
-        }
-        for each in (theirs, ours)
-    ]
-    for parts in (objects_, additions):
-        for path, their_value, our_value in manifests.compare_values(parts[0], parts[1], ()):
-            is_detail = parts is additions and path[0] == "connectionDetails"
-            is_hidden = is_detail or any(is_secret(each, path) for each in objects_)
-            yield Difference(
-                resource=name,
-                path=path if name is not None else ("xr", *path),
-                theirs=None if is_hidden else their_value,
-                ours=None if is_hidden else our_value,
-                is_secret=is_hidden,
-            )
+def _read_resource(name: str | None, state: fnv1.State) -> list[Object]:
+    """Return an object, and what is beside it: it may have fields of these names.
+
+    Nothing for a resource that is not there; ``name`` None is the XR.
+    """
+    if name is not None and name not in state.resources:
+        return []
+    resource = state.composite if name is None else state.resources[name]
+    details: Object = {key: data.hex() for key, data in resource.connection_details.items()}
+    additions: Object = {"connectionDetails": details, "ready": _to_word(_name(resource, "ready"))}
+    return [_read_struct(resource.resource), additions]
 
 
-def is_secret(manifest: Object, path: Path) -> bool:
-    """Report whether a part of an object is the data of a Secret."""
-    is_data = path[:1] in {(), ("data",), ("stringData",)}
-    return is_data and objects.api_version_and_kind(manifest) == manifests.SECRET
+def _read_struct(struct: Struct) -> Object:
+    """Return the plain value by its keys, which protobuf has in another order in each process."""
+    return wire.decode_struct(struct.SerializeToString(), sort_keys=True)
 
 
 def _read_requirements(message: fnv1.Requirements, *, is_modern: bool) -> Object:
     """Return requirements; a modern caller reads the deprecated field as it reads the other one."""
-    value: Object = json_format.MessageToDict(message, preserving_proto_field_name=True)
+    text = json_format.MessageToJson(message, preserving_proto_field_name=True, sort_keys=True)
+    value: Object = json.loads(text)
     extra = value.pop("extra_resources", None) if is_modern else None
     resources = value.get("resources", {})
     if isinstance(extra, dict) and isinstance(resources, dict):
@@ -146,22 +147,20 @@ def _read_requirements(message: fnv1.Requirements, *, is_modern: bool) -> Object
     return value
 
 
-def _classify(result: fnv1.Result) -> Object:
-    """Return a result without its text."""
-    return {
-        "severity": fnv1.Severity.Name(result.severity).removeprefix("SEVERITY_").lower(),
-        "reason": result.reason,
-        "target": fnv1.Target.Name(result.target),
-    }
+def _read_verdict(message: fnv1.Result | fnv1.Condition, field: str) -> Object:
+    """Return a result or a condition without its text; ``field`` has its severity or status."""
+    word = _to_word(_name(message, field))
+    return {field: word, "reason": message.reason, "target": _name(message, "target")}
 
 
-def _by_type(conditions: Sequence[fnv1.Condition]) -> Object:
-    """Return conditions without their texts; of two with one type the last counts."""
-    return {
-        each.type: {
-            "status": fnv1.Status.Name(each.status).removeprefix("STATUS_CONDITION_").lower(),
-            "reason": each.reason,
-            "target": fnv1.Target.Name(each.target),
-        }
-        for each in conditions
-    }
+def _name(message: Message, field: str) -> str:
+    """Return the constant in a field, or the number of one that the protocol here does not have."""
+    number = getattr(message, field)
+    constants = message.DESCRIPTOR.fields_by_name[field].enum_type
+    constant = constants and constants.values_by_number.get(number)
+    return constant.name if constant else str(number)
+
+
+def _to_word(constant: str) -> str:
+    """Return the last word: "warning" of ``SEVERITY_WARNING``."""
+    return constant.rpartition("_")[2].lower()

@@ -22,8 +22,8 @@ def to_text(rows: Sequence[Row], *, shows_all: bool, columns: int | None = None)
     ]
     parts = ["\n".join(lines)] if lines else []
     for row in rows:
-        for change, *others in row.changes.values():
-            frame = diagnostics.to_frame(change.problem, "difference", columns)
+        for (problem, _), *others in row.changes.values():
+            frame = diagnostics.to_frame(problem, "difference", columns)
             parts.append(frame + (f"\n  = and for {len(others)} more" if others else ""))
         for problem, count in row.uncompared.items():
             frame = diagnostics.to_frame(problem, f"not compared: {_title(row)}", columns)
@@ -54,15 +54,16 @@ def to_json(rows: Sequence[Row]) -> str:
                     "maskedRequests": row.masked,
                     "differences": [
                         {
-                            **diagnostics.to_object(change.problem, "difference"),
-                            "step": change.step,
-                            "resource": change.difference.resource,
-                            "path": [*change.difference.path],
-                            "theirs": change.difference.theirs,
-                            "ours": change.difference.ours,
+                            **diagnostics.to_object(problem, "difference"),
+                            "step": step,
+                            "resource": difference.resource,
+                            "path": [*difference.path],
+                            "theirs": difference.theirs,
+                            "ours": difference.ours,
                             "requests": 1 + len(others),
                         }
-                        for change, *others in row.changes.values()
+                        for (step, *_), changes in row.changes.items()
+                        for (problem, difference), *others in (changes,)
                     ],
                     "errorsOnBothSides": [
                         {"message": message, "count": count}
@@ -88,9 +89,9 @@ def to_markdown(rows: Sequence[Row]) -> str:
     lines = ["| Composition | compared | |", "|---|---:|---|"]
     lines += [f"| {_code(_title(row))} | {_count(row)} | {row.verdict} |" for row in rows]
     items = [
-        f"- {_code(str(change.problem.span or _title(row)))}: {_code(change.problem.message)}"
+        f"- {_code(str(problem.span or _title(row)))}: {_code(problem.message)}"
         for row in rows
-        for change, *_ in row.changes.values()
+        for (problem, _), *_ in row.changes.values()
     ]
     items += [
         f"- not compared, {_code(_title(row))}: {_code(problem.message)}"

@@ -1,37 +1,62 @@
 """The sides of a comparison: two functions in one pipeline, or two versions of a pipeline."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Final, NamedTuple
+from dataclasses import replace
+from typing import Final, NamedTuple, TypeAlias
 
 from function_script import inputs
 from function_script.proto.v1 import run_function_pb2 as fnv1
-from function_script.request.values import Object, Value
+from function_script.request import objects
+from function_script.request.reader import format_path
+from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import DocumentError, InputError
-from function_script.tools import manifests, render
+from function_script.tools import console, manifests, render
 from function_script.tools.compare import differences
 from function_script.tools.compare.differences import Difference, Named
 from function_script.tools.local_pool import Sandbox
-from function_script.tools.render import RenderInputs, messages, renderer, steps
-from function_script.tools.render.functions import FunctionIndex, find_other_runtime
+from function_script.tools.render import RenderInputs, messages, steps
+from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.pipeline import PipelineError, UnfetchedError
-from function_script.tools.render.positions import Origin, Positions
+from function_script.tools.render.positions import Origin, Position, Positions
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.requirements import RequirementSource, StepResponse
 from function_script.tools.render.runtimes.local import LOCAL
-from function_script.tools.render.runtimes.model import FunctionCaller, Runtime
 from function_script.tools.render.steps import Step
+
+# The step, the path of the value, and the line that writes it or fails.
+Place: TypeAlias = tuple[str, objects.Path, tuple[str, int] | None]
+Change: TypeAlias = tuple[Diagnostic, Difference]
+"""A difference as a problem with a position, and as values."""
 
 # A random choice between two values is the same as often once in 256 times.
 _REPEATS: Final = 8
+# Crossplane runs nothing for such an XR.
+_PAUSED: Final = "the XR is paused or is being deleted: no step runs"
+_PIPELINE: Final[objects.Path] = ("spec", "pipeline")
+_MAX_VALUE: Final = 80
+_MAX_ERROR: Final = 400
+
+
+class Comparison:
+    """What the answers to an XR or a request differ in, which ``label`` names.
+
+    ``changes`` has one of each place. ``named`` are the kinds of differences that are no change.
+    ``refusal`` is the error here if both sides refuse the last request that they got.
+    """
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self.changes: dict[Place, Change] = {}
+        self.named: set[Named] = set()
+        self.refusal: str | None = None
 
 
 class Answer(NamedTuple):
     """What one side answers; ``positions`` locate its values.
 
-    ``requirements`` are those of a whole pipeline; None if no function was called.
+    ``requirements`` are those of a whole pipeline.
     """
 
     response: StepResponse
@@ -46,22 +71,7 @@ class Answer(NamedTuple):
         return texts[0].partition("\n")[0] if texts else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """The differences between the first answers of both sides that last.
-
-    ``other`` is the other side, such as "with function-a"; ``step`` is None for a whole pipeline.
-    """
-
-    step: Step | None
-    other: str
-    theirs: Answer
-    ours: Answer
-    differences: Sequence[Difference]
-    named: set[Named]
-
-
-class Source(NamedTuple):
+class Side(NamedTuple):
     """A Composition in a file, its functions, and the sandbox with its programs."""
 
     origin: Origin
@@ -73,45 +83,76 @@ class Source(NamedTuple):
         """The Composition."""
         return self.origin.document.value
 
+    def open(self) -> Renderer:
+        """Return what runs the steps."""
+        return Renderer(self.pool, self.functions, self.functions.options)
+
+    def render(self, xr: RenderInputs) -> Answer:
+        """Return what all steps answer together. Raises FatalError if one does not answer."""
+        with self.origin.map_errors():
+            inputs_ = replace(xr, composition=self.composition)
+            rendering = self.open().reconcile(inputs_, self.origin)
+        if rendering.skipped:
+            raise InputError.of(f'step "{rendering.skipped[0]}" is left out')
+        result, failure = rendering.result, rendering.result.failure
+        if isinstance(failure, UnfetchedError):
+            raise failure
+        if result.requirements is None:
+            raise InputError.of(_PAUSED)
+        problems = self.origin.locate(failure.step, failure.diagnostics) if failure else ()
+        response = StepResponse(response=_join(rendering), diagnostics=problems)
+        return Answer(response, rendering.positions, result.requirements)
+
+    def call(self, step: Step, request: fnv1.RunFunctionRequest) -> Answer:
+        """Return what a step answers with its input of this side. Raises FatalError if it does not.
+
+        ``request`` is as before: the pipeline adds requirements to it.
+        """
+        own_step = next(each for each in steps.parse(self.composition) if each.name == step.name)
+        own = fnv1.RunFunctionRequest()
+        own.CopyFrom(request)
+        messages.write_struct(own.input, own_step.input or {})
+        runner = self.open().start([own_step])
+        try:
+            response = runner(own_step, own)
+        except PipelineError as error:
+            # Nobody knows what a program answers that is not at hand.
+            if isinstance(error, UnfetchedError):
+                raise
+            empty = fnv1.RunFunctionResponse()
+            response = StepResponse(response=empty, diagnostics=error.diagnostics)
+        problems = self.origin.locate(own_step, response.diagnostics)
+        positions = Positions([*runner.calls.values()], self.origin)
+        return Answer(replace(response, diagnostics=problems), positions)
+
 
 class Versions:
-    """Two versions of a Composition, whose whole pipelines run; ``other`` is as in `Comparison`."""
+    """Two versions of a Composition, whose whole pipelines run; ``other`` names theirs."""
 
     has_steps = True
 
-    def __init__(self, ours: Source, theirs: Source, other: str, options: renderer.Options) -> None:
+    def __init__(self, ours: Side, theirs: Side, other: str = "") -> None:
         self._ours = ours
         self._theirs = theirs
         self._other = other
-        self._options = options
 
-    def run(
-        self, xr: RenderInputs, comparisons: list[Comparison]
-    ) -> Sequence[RequirementSource | None]:
-        """Render the XR on both sides; return what they required. Raises FatalError."""
+    def run(self, xr: RenderInputs, comparison: Comparison) -> Sequence[RequirementSource | None]:
+        """Compare the renderings of an XR; return what they required. Raises FatalError."""
+        answers = self._compare(lambda side: side.render(xr), None, comparison)
+        return [each.requirements for each in answers]
 
-        def ask(source: Source) -> Answer:
-            with source.origin.map_errors():
-                inputs_ = replace(xr, composition=source.composition)
-                rendering = self._open(source).reconcile(inputs_, source.origin)
-            if rendering.skipped:
-                raise InputError.of(f'step "{rendering.skipped[0]}" is left out')
-            result = rendering.result
-            if isinstance(result.failure, UnfetchedError):
-                raise result.failure
-            failure = result.failure
-            problems = source.origin.locate(failure.step, failure.diagnostics) if failure else ()
-            response = StepResponse(response=_join(rendering), diagnostics=problems)
-            return Answer(response, rendering.positions, result.requirements)
+    @property
+    def type(self) -> tuple[str, str]:
+        """The apiVersion and kind of the XRs."""
+        reference = manifests.object_at(self._ours.composition, "spec", "compositeTypeRef")
+        return objects.api_version_and_kind(reference)
 
-        comparison = self._compare(ask, None, self._other)
-        both = [comparison.ours.requirements, comparison.theirs.requirements]
-        if None not in both:
-            comparisons.append(comparison)
-        return both
-
-    def find_step(self, step_input: Object) -> Step | None:
-        """Return the step that has an input on one side, and is on both."""
+    def find_step(self, request: fnv1.RunFunctionRequest) -> Step | None:
+        """Return the step that has the input of a request on one side, and is on both."""
+        xr = messages.read_struct(request.observed.composite.resource)
+        if objects.api_version_and_kind(xr) != self.type:
+            return None
+        step_input = messages.read_struct(request.input)
         others = {step.name: step for step in steps.parse(self._theirs.composition)}
         for step in steps.parse(self._ours.composition):
             other = others.get(step.name)
@@ -120,57 +161,64 @@ class Versions:
         return None
 
     def ask(
-        self, step: Step, request: fnv1.RunFunctionRequest, comparisons: list[Comparison]
-    ) -> Answer:
-        """Compare a request of a step, which each side gets with its own input; return theirs."""
-        other = self._other or f"with {step.function}"
-        comparison = self._compare(partial(self._ask, step, request), step, other)
-        comparisons.append(comparison)
-        return comparison.theirs
-
-    def _open(self, source: Source) -> Renderer:
-        return Renderer(source.pool, source.functions, self._options)
+        self, step: Step, request: fnv1.RunFunctionRequest, comparison: Comparison
+    ) -> StepResponse:
+        """Compare the answers of a step to a request; return theirs. Raises FatalError."""
+        _, theirs = self._compare(lambda side: side.call(step, request), step, comparison)
+        return theirs.response
 
     def _compare(
-        self, ask: Callable[[Source], Answer], step: Step | None, other: str
-    ) -> Comparison:
+        self, ask: Callable[[Side], Answer], step: Step | None, comparison: Comparison
+    ) -> tuple[Answer, Answer]:
         """Ask both sides, and again if they differ: a clock or a random text differs from itself.
 
-        Raises FatalError if a side does not answer.
+        Raises FatalError if a side does not answer. ``step`` is None for a whole pipeline.
         """
         theirs, ours = ask(self._theirs), ask(self._ours)
-        lasting, named = _compare(ours, theirs)
+        lasting, named = _find(ours, theirs)
         for _ in range(_REPEATS):
-            for source, first in ((self._theirs, theirs), (self._ours, ours)) if lasting else ():
-                changed = {each.place for each in _compare(ask(source), first)[0]}
+            for side, first in ((self._theirs, theirs), (self._ours, ours)) if lasting else ():
+                changed = {each.place for each in _find(ask(side), first)[0]}
                 if {each.place for each in lasting} & changed:
                     named.add("changes in every run")
                     lasting = [each for each in lasting if each.place not in changed]
-        return Comparison(
-            step=step, other=other, theirs=theirs, ours=ours, differences=lasting, named=named
-        )
+        for each in lasting:
+            name, problem = self._locate(each, step, (ours, theirs), comparison.label)
+            line = None if problem.span is None else (problem.span.name, problem.span.line)
+            # Resources of a loop differ at one line, and count once for their XR.
+            comparison.changes.setdefault((name, each.path, line), (problem, each))
+        comparison.named |= named
+        comparison.refusal = None if theirs.refusal is None else ours.refusal
+        return ours, theirs
 
-    def _ask(self, step: Step, request: fnv1.RunFunctionRequest, source: Source) -> Answer:
-        pipeline = steps.parse(source.composition)
-        own_step = next(each for each in pipeline if each.name == step.name)
-        # The pipeline adds requirements to its request, and positions are found later.
-        own = fnv1.RunFunctionRequest()
-        own.CopyFrom(request)
-        messages.write_struct(own.input, own_step.input or {})
-        runner = self._open(source).start([own_step])
-        try:
-            response = runner(own_step, own)
-            problems = response.diagnostics
-        except UnfetchedError:
-            # Nobody knows what a program answers that is not at hand.
-            raise
-        except PipelineError as error:
-            response, problems = (
-                StepResponse(response=fnv1.RunFunctionResponse()),
-                error.diagnostics,
-            )
-        response = replace(response, diagnostics=source.origin.locate(own_step, problems))
-        return Answer(response, Positions([*runner.calls.values()], source.origin))
+    def _locate(
+        self, difference: Difference, step: Step | None, answers: Sequence[Answer], label: str
+    ) -> tuple[str, Diagnostic]:
+        """Return the step of a difference, and the line that writes the value or fails."""
+        is_xr = difference.path[:1] == ("xr",)
+        path = difference.path[1:] if is_xr else difference.path
+        # What this side does not have, the other one may have written.
+        both = answers if is_xr or difference.resource is not None else ()
+        places = (each.positions.nearest(difference.resource, path) for each in both)
+        name, at, other = "", _PIPELINE, self._other
+        if step is not None:
+            name, at = step.name, (*at, step.index)
+            other = other or f"with {step.function}"
+        position = next(filter(None, places), Position(name, None))
+        span = position.span or self._ours.origin.document.span(at)
+        excerpt = answers[0].positions.excerpt(span)
+        # After an error here, there is no other difference.
+        errors = answers[0].response.diagnostics[:1]
+        for error in errors:
+            if error.span is not None:
+                span, excerpt = error.span, error.excerpt
+        problem = Diagnostic(
+            message=_describe(difference, other),
+            span=span,
+            excerpt=excerpt,
+            notes=(*(each.message for each in errors), f"for {label}"),
+        )
+        return position.step, problem
 
 
 class Functions(Versions):
@@ -180,65 +228,46 @@ class Functions(Versions):
     FatalError if the pipeline cannot be parsed.
     """
 
-    def __init__(self, source: Source, options: renderer.Options) -> None:
-        self._steps = [step for step in steps.parse(source.composition) if _is_compared(step)]
-        self.has_steps = bool(self._steps)
-        local = {step.function: LOCAL.word for step in self._steps}
+    def __init__(self, side: Side) -> None:
+        pipeline = steps.parse(side.composition)
+        while pipeline and not _is_compared(pipeline[-1]):
+            pipeline.pop()
+        self.has_steps = bool(pipeline)
+        self._pipeline = pipeline
+        local = {step.function: LOCAL.word for step in pipeline if _is_compared(step)}
         # This side runs here, whatever --function says of the other one.
-        functions = replace(source.functions, options=replace(options, runtimes=local))
-        here = source._replace(functions=functions)
-        super().__init__(here, source, "", options)
+        options = replace(side.functions.options, runtimes=local)
+        here = replace(side.functions, options=options)
+        there = replace(side.functions, runs_elsewhere=_is_compared)
+        super().__init__(side._replace(functions=here), side._replace(functions=there))
 
-    def run(
-        self, xr: RenderInputs, comparisons: list[Comparison]
-    ) -> Sequence[RequirementSource | None]:
+    def run(self, xr: RenderInputs, comparison: Comparison) -> Sequence[RequirementSource | None]:
         """Run the pipeline, which goes on with the other function's responses.
 
         Return what it required. Raises FatalError.
         """
-        value = self._theirs.composition
-        spec = manifests.object_at(value, "spec")
-        pipeline = manifests.objects_at(value, "spec", "pipeline")
-        first: list[Value] = [*pipeline[: self._steps[-1].index + 1]]
-        inputs_ = replace(xr, composition={**value, "spec": {**spec, "pipeline": first}})
-        # The steps whose last call both sides answered.
-        answered: set[int] = set()
 
         def call(step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
-            if not _is_compared(step):
-                return runner(step, request)
-            answered.discard(step.index)
-            theirs = self.ask(step, request, comparisons)
-            answered.add(step.index)
-            return theirs.response
+            is_compared = _is_compared(step)
+            return self.ask(step, request, comparison) if is_compared else runner(step, request)
 
-        try:
-            with self._theirs.origin.map_errors():
-                # A function that nothing runs is an error before any step is called.
-                parsed = steps.parse(inputs_.composition)
-                runner = self._open(self._theirs).start(parsed)
-                result = render.reconcile(inputs_, parsed, call)
-                # The other side's refusal ends a pipeline. It was compared.
-                if result.failure is not None and result.failure.step.index not in answered:
-                    raise result.failure
-        except (InputError, DocumentError):
-            # An error after both have answered all steps is no difference of the functions.
-            if xr.cluster is not None or answered != {each.index for each in self._steps}:
-                raise
-            return []
+        with self._theirs.origin.map_errors():
+            # A function that nothing runs is an error before any step is called.
+            runner = self._theirs.open().start(self._pipeline)
+            try:
+                result = render.reconcile(xr, self._pipeline, call)
+            except DocumentError:
+                # What both sides answered cannot be composed, which is no difference of them.
+                if xr.cluster is not None:
+                    raise
+                return []
+            failure = result.failure
+            # The other side's refusal ends a pipeline. It was compared.
+            if failure and (isinstance(failure, UnfetchedError) or not _is_compared(failure.step)):
+                raise failure
+        if result.requirements is None:
+            raise InputError.of(_PAUSED)
         return [result.requirements]
-
-    def find_runtimes(self, pipeline: Sequence[Step], _: FunctionCaller) -> Sequence[Runtime]:
-        """Return the runtime of every step. Raises InputError with all that have none."""
-        index = self._theirs.functions
-        others = [each for each in pipeline if not _is_compared(each)]
-        names = (each.name for each in others)
-        runtimes = dict(zip(names, index.find_runtimes(others), strict=True))
-        return [runtimes.get(each.name) or find_other_runtime(each, index) for each in pipeline]
-
-    def _open(self, source: Source) -> Renderer:
-        functions = self if source is self._theirs else source.functions
-        return Renderer(source.pool, functions, self._options)
 
 
 def _join(rendering: Rendering) -> fnv1.RunFunctionResponse:
@@ -266,7 +295,7 @@ def is_go_template(value: Object) -> bool:
     return inputs.find_kind(value) == inputs.PEERS
 
 
-def _compare(ours: Answer, theirs: Answer) -> tuple[list[Difference], set[Named]]:
+def _find(ours: Answer, theirs: Answer) -> tuple[list[Difference], set[Named]]:
     """Compare two answers; after a refusal, Crossplane reads nothing else."""
     refusals = (theirs.refusal, ours.refusal)
     if refusals == (None, None):
@@ -275,3 +304,17 @@ def _compare(ours: Answer, theirs: Answer) -> tuple[list[Difference], set[Named]
         return [], set()
     texts = ["no error" if text is None else f"error: {text}" for text in refusals]
     return [Difference(resource=None, path=(), theirs=texts[0], ours=texts[1])], set()
+
+
+def _describe(difference: Difference, other: str) -> str:
+    """Return a sentence with both values; ``other`` is such as "with function-a"."""
+    place = "the response" if difference.resource is None else f'resource "{difference.resource}"'
+    is_error = difference.resource is None and not difference.path
+    if difference.path:
+        place = f"{place}: {format_path(difference.path)}"
+    if difference.is_secret:
+        return f"{place} is another one {other} than here"
+    # The end of an error says most.
+    size = _MAX_ERROR if is_error else _MAX_VALUE
+    theirs, ours = (console.to_short(each, size) for each in (difference.theirs, difference.ours))
+    return f"{place} is {theirs} {other}, and {ours} here"

@@ -10,7 +10,6 @@ from function_script.request.reader import format_path
 from function_script.request.values import Object, Readable
 from function_script.texts.source import Excerpt, Span
 from function_script.tools import manifests
-from function_script.tools.compare.differences import is_secret
 from function_script.tools.plan import effects
 from function_script.tools.plan.dump import UnknownError, key_of
 from function_script.tools.plan.effects import FieldChange
@@ -226,7 +225,7 @@ def _locate(
     for path, before, after, is_certain in fields:
         if path[:2] not in _OWN:
             values: list[Readable] = [before, after]
-            if is_secret(manifest, path):
+            if manifests.is_secret(manifest, path):
                 values = [None if each is None else "(a secret)" for each in values]
             whole = of_object("change", name or "", manifest)
             change = replace(
@@ -251,5 +250,4 @@ def _place(positions: Positions, change: Change) -> Change:
     if position is None:
         return change
     span = position.span
-    excerpt = None if span is None else positions.excerpt(span)
-    return replace(change, step=position.step, span=span, excerpt=excerpt)
+    return replace(change, step=position.step, span=span, excerpt=positions.excerpt(span))

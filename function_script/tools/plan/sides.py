@@ -54,7 +54,6 @@ class Renderings:
         self._project = project
         self._options = options
         self._pool = pool
-        self._pools: dict[Path | None, local_pool.Sandbox] = {}
         self._packages = functions.select(dump.definitions)
         self._indexes: dict[Path | None, FunctionIndex] = {}
 
@@ -93,9 +92,9 @@ class Renderings:
         Raises UnknownError if it cannot be rendered, or has read what the dump does not say.
         """
         self._dump.check_credentials(source.value)
-        render = Renderer(
-            self._find_pool(source), self._find_functions(functions_), self._options, answers
-        )
+        programs = None if source.origin is None else source.origin.programs
+        pool = local_pool.bind_programs(self._pool, programs, self._project)
+        render = Renderer(pool, self._find_functions(functions_), self._options, answers)
         rendering = render.reconcile(inputs, source.origin)
         if rendering.skipped:
             raise UnknownError(f'step "{rendering.skipped[0]}" was left out')
@@ -138,12 +137,6 @@ class Renderings:
             inputs = following
             rendering = self.render(source, inputs, functions_, answers)
         raise UnknownError(f"it does not settle within {_MAX_STAGES} reconciles")
-
-    def _find_pool(self, source: Source) -> local_pool.Sandbox:
-        programs = None if source.origin is None else source.origin.programs
-        if programs not in self._pools:
-            self._pools[programs] = local_pool.bind_programs(self._pool, programs, self._project)
-        return self._pools[programs]
 
     def _find_functions(self, source: Source) -> FunctionIndex:
         """Load the Functions beside a Composition, else those of the dump. Raises FatalError."""

@@ -5,7 +5,7 @@ This is done before the pipeline runs, so that a function that cannot run is an 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -44,12 +44,14 @@ class FunctionIndex:
     """The Functions by manifest, and the options of the command, which say how they run.
 
     ``manifests`` is None without a file. ``is_confined``: only our steps and built-in functions
-    run, and the others are left out.
+    run, and the others are left out. ``runs_elsewhere``: the function of such a step runs elsewhere
+    than here, where it could run.
     """
 
     manifests: Sequence[Object] | None
     options: Options
     is_confined: bool = False
+    runs_elsewhere: Callable[[Step], bool] | None = None
 
     def find_runtimes(
         self, pipeline: Sequence[Step], _: FunctionCaller | None = None
@@ -96,8 +98,9 @@ def choose(pipeline: Iterable[Step], index: FunctionIndex) -> tuple[list[Choice]
     choices: list[Choice] = []
     problems: list[Diagnostic] = []
     for step in pipeline:
+        is_elsewhere = index.runs_elsewhere is not None and index.runs_elsewhere(step)
         try:
-            choices.append(_choose(step, index))
+            choices.append((_choose_elsewhere if is_elsewhere else _choose)(step, index))
         except InputError as error:
             problems += error.diagnostics
     return choices, problems
@@ -117,23 +120,21 @@ def parse_runtime(text: str) -> tuple[str, str]:
     return name, value
 
 
-def find_other_runtime(step: Step, index: FunctionIndex) -> Runtime:
-    """Return the runtime of a step's function elsewhere, though this one could run it.
-
-    Raises InputError if nothing says how it runs.
-    """
+def _choose_elsewhere(step: Step, index: FunctionIndex) -> Choice:
+    """Return the choice for a step that could run here. Raises InputError if it runs here alone."""
     function = _describe(step, index)
-    choice = _select_by_flag(function, index) or _select_by_annotation(function)
-    reasons = []
-    if choice is not None:
-        if not isinstance(choice.runtime, (Local, Skip)):
-            return choice.runtime
-        reasons.append(f"{choice.runtime.describe()}: {choice.reason}")
-    for kind in RUNTIMES if choice is None else ():
-        verdict = kind.judge(function)
-        if verdict.is_suitable and kind is not LOCAL:
-            return kind.build(function)
-        reasons += [verdict.reason] if verdict.reason and not verdict.is_suitable else []
+    choice = (
+        _select_by_flag(function, index)
+        or _select_by_annotation(function)
+        or _select_by_itself(function, [kind for kind in RUNTIMES if kind is not LOCAL])
+    )
+    if choice is None:
+        verdicts = (kind.judge(function) for kind in RUNTIMES)
+        reasons = [each.reason for each in verdicts if each.reason and not each.is_suitable]
+    elif isinstance(choice.runtime, (Local, Skip)):
+        reasons = [f"{choice.runtime.describe()}: {choice.reason}"]
+    else:
+        return choice
     raise InputError.of(
         f'cannot compare step "{step.name}": nothing says how function "{function.name}" runs '
         "beside this one",
@@ -235,9 +236,11 @@ def _select_by_annotation(function: FunctionReference) -> Choice | None:
     return Choice(function, kind.build(function), f"its Function has {_RUNTIME}: {value}")
 
 
-def _select_by_itself(function: FunctionReference) -> Choice | None:
+def _select_by_itself(
+    function: FunctionReference, kinds: Iterable[RuntimeKind] = RUNTIMES
+) -> Choice | None:
     """Return the first way that suits. Later ones are not judged, which may take time."""
-    for kind in RUNTIMES:
+    for kind in kinds:
         suitability = kind.judge(function)
         if suitability.is_suitable:
             reason = suitability.reason

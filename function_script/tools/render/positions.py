@@ -157,10 +157,12 @@ class Positions:
         called = next((step for step in self._steps if step.name == name), None)
         return None if called is None else called.span
 
-    def excerpt(self, span: Span) -> Excerpt | None:
+    def excerpt(self, span: Span | None) -> Excerpt | None:
         """Return the lines around a position, if it is in the document of the pipeline."""
         source = None if self._origin is None else self._origin.document.origin.source
-        return excerpt(source, span) if source is not None and source.name == span.name else None
+        if source is None or span is None or source.name != span.name:
+            return None
+        return excerpt(source, span)
 
     def find_branches(self) -> dict[str, list[Branch] | None]:
         """Run each program once more; return its branches in its own texts, by the step.

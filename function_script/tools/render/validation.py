@@ -66,7 +66,7 @@ def _locate(problem: Problem, rendering: Rendering, resource: str | None) -> Dia
     return Diagnostic(
         message=f"invalid {whose}: {problem.message.removeprefix(f'{wording.NO_FIELD}: ')}",
         span=span,
-        excerpt=None if span is None else rendering.positions.excerpt(span),
+        excerpt=rendering.positions.excerpt(span),
         hint=problem.hint,
         notes=(f"{kind} of {api_version}{step}",),
     )

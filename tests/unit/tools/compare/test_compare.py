@@ -4,14 +4,13 @@ import itertools
 import json
 import time
 from collections.abc import Callable, Iterator
-from concurrent import futures
 from pathlib import Path
 from textwrap import dedent
 
-import grpc
 import pytest
+from support.commands import Run
+from support.function_servers import serving
 
-from function_script import cli
 from function_script.cli import exit_codes
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import Limits
@@ -80,33 +79,22 @@ numbers = itertools.count()
 
 
 class Twin:
-    """A server of this function whose responses are changed; ``seconds`` is how late they are."""
+    """This function with responses that are changed; ``seconds`` is how late they are."""
 
     def __init__(self) -> None:
         self.change: Change = _leave
         self.seconds = 0.0
-        self._server = grpc.server(futures.ThreadPoolExecutor(2))
-        handler = grpc.unary_unary_rpc_method_handler(self._answer)
-        service = "apiextensions.fn.proto.v1.FunctionRunnerService"
-        self._server.add_generic_rpc_handlers(
-            (grpc.method_handlers_generic_handler(service, {"RunFunction": handler}),)
-        )
-        self.address = f"localhost:{self._server.add_insecure_port('127.0.0.1:0')}"
-        self._server.start()
+        self.address = ""
 
-    def stop(self) -> None:
-        """End it, and the calls that wait."""
-        self._server.stop(0).wait()
-
-    def _answer(self, request: bytes, _: grpc.ServicerContext) -> bytes:
+    def answer(self, request: pb.RunFunctionRequest, _: object) -> pb.RunFunctionResponse:
+        """Answer late, as function-patch-and-transform an input of its own."""
         time.sleep(self.seconds)
-        parsed = pb.RunFunctionRequest.FromString(request)
-        if "resources" in parsed.input:
-            return _compose_bases(parsed).SerializeToString()
-        result = function.handle(request, Limits(), lambda _: None)
+        if "resources" in request.input:
+            return _compose_bases(request)
+        result = function.handle(request.SerializeToString(), Limits(), lambda _: None)
         response = pb.RunFunctionResponse.FromString(result.response)
         self.change(response)
-        return response.SerializeToString()
+        return response
 
 
 def _compose_bases(request: pb.RunFunctionRequest) -> pb.RunFunctionResponse:
@@ -125,8 +113,8 @@ def _leave(_: pb.RunFunctionResponse) -> None:
 def server() -> Iterator[Twin]:
     """The twin of all tests."""
     twin = Twin()
-    yield twin
-    twin.stop()
+    with serving(twin.answer) as twin.address:
+        yield twin
 
 
 @pytest.fixture
@@ -146,16 +134,10 @@ def project(tmp_path: Path, twin: Twin, monkeypatch: pytest.MonkeyPatch) -> Path
     return tmp_path
 
 
-def compare(capsys: pytest.CaptureFixture[str], *flags: str, code: int = 0) -> str:
-    """Run the command in the current directory; return what it prints."""
-    assert cli.execute(["compare", *flags]) == code
-    return capsys.readouterr().out
-
-
 @pytest.mark.usefixtures("project")
-def test_equal_sides_change_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_equal_sides_change_nothing(run: Run) -> None:
     flags = ("--fail-on", "difference", "--fail-on", "not-compared")
-    assert compare(capsys, *flags) == dedent("""\
+    assert run("compare", *flags).out == dedent("""\
         composition.yaml buckets  1 XR  equal
 
         1 of 1 Compositions change nothing.
@@ -202,12 +184,22 @@ def _require(response: pb.RunFunctionResponse) -> None:
     response.requirements.resources["all"].kind = "Zone"
 
 
+def _label(response: pb.RunFunctionResponse) -> None:
+    labels = dict.fromkeys("fbdace", 1)
+    response.desired.resources["bucket-0"].resource["spec"]["labels"] = labels
+
+
 def _condition(response: pb.RunFunctionResponse) -> None:
     response.conditions.add(type="Fine", status=pb.STATUS_CONDITION_TRUE, reason="Good")
 
 
 def _warn(response: pb.RunFunctionResponse) -> None:
     response.results.add(severity=pb.SEVERITY_WARNING, message="careful")
+
+
+def _add_severity(response: pb.RunFunctionResponse) -> None:
+    # A newer protocol may have more of them.
+    response.results.add().MergeFromString(b"\x08\x09")
 
 
 def _refuse(response: pb.RunFunctionResponse) -> None:
@@ -224,6 +216,13 @@ CHANGES = [
     ),
     pytest.param(
         _set("new", "x"), 25, f'resource "bucket-0": spec.new is "x" {WITH} absent here', id="new"
+    ),
+    pytest.param(
+        _label,
+        25,
+        'resource "bucket-0": spec.labels is {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1} '
+        f"{WITH} absent here",
+        id="order of keys",
     ),
     pytest.param(_drop, 19, f'resource "bucket-1" is absent {WITH} "Bucket" here', id="resource"),
     pytest.param(_add, 9, f'resource "other" is "ConfigMap" {WITH} absent here', id="other"),
@@ -263,6 +262,13 @@ CHANGES = [
         f'"TARGET_UNSPECIFIED"}}] {WITH} [] here',
         id="warning",
     ),
+    pytest.param(
+        _add_severity,
+        9,
+        f'the response: results is [{{"severity": "9", "reason": "", "target": '
+        f'"TARGET_UNSPECIFIED"}}] {WITH} [] here',
+        id="severity of a newer protocol",
+    ),
     pytest.param(_refuse, 9, f'the response is "error: no" {WITH} "no error" here', id="refusal"),
 ]
 
@@ -270,15 +276,11 @@ CHANGES = [
 @pytest.mark.usefixtures("project")
 @pytest.mark.parametrize(("change", "line", "message"), CHANGES)
 def test_change_of_one_side_is_reported_at_its_line(
-    twin: Twin,
-    capsys: pytest.CaptureFixture[str],
-    change: Change,
-    line: int,
-    message: str,
+    twin: Twin, run: Run, change: Change, line: int, message: str
 ) -> None:
     twin.change = change
     report = json.loads(
-        compare(capsys, "-o", "json", "--fail-on", "difference", code=exit_codes.REPORTED)
+        run("compare", "-o", "json", "--fail-on", "difference", code=exit_codes.REPORTED).out
     )
     (row,) = report["compositions"]
     assert row["verdict"] == "different"
@@ -304,11 +306,9 @@ def _random(response: pb.RunFunctionResponse) -> None:
         pytest.param(_random, "changes in every run", id="random value"),
     ],
 )
-def test_named_difference_is_no_change(
-    twin: Twin, capsys: pytest.CaptureFixture[str], change: Change, kind: str
-) -> None:
+def test_named_difference_is_no_change(twin: Twin, run: Run, change: Change, kind: str) -> None:
     twin.change = change
-    text = compare(capsys, "--all", "--fail-on", "difference")
+    text = run("compare", "--all", "--fail-on", "difference").out
     assert "1 XR  equal" in text
     assert f"composition.yaml buckets: {kind} (1)" in text
     assert f"No changes, by XRs and requests: {kind} (1)." in text
@@ -329,14 +329,14 @@ def _use_old_field(response: pb.RunFunctionResponse) -> None:
 
 
 def test_requirement_in_the_deprecated_field_too_is_no_difference(
-    project: Path, twin: Twin, capsys: pytest.CaptureFixture[str]
+    project: Path, twin: Twin, run: Run
 ) -> None:
     head, tail = COMPOSITION.split("  - step: later")
     _write(project, "composition.yaml", f"{head}{REQUIRING}  - step: later{tail}")
     twin.change = _use_old_field
-    assert "1 XR  equal" in compare(capsys, "--fail-on", "difference")
+    assert "1 XR  equal" in run("compare", "--fail-on", "difference").out
     twin.change = _drop_requirements
-    assert 'absent with function-go-templating, and {"zone": ' in compare(capsys)
+    assert 'absent with function-go-templating, and {"zone": ' in run("compare").out
 
 
 def _drop_requirements(response: pb.RunFunctionResponse) -> None:
@@ -344,7 +344,7 @@ def _drop_requirements(response: pb.RunFunctionResponse) -> None:
 
 
 def test_function_that_dies_in_the_middle_is_not_compared(
-    project: Path, twin: Twin, capsys: pytest.CaptureFixture[str]
+    project: Path, twin: Twin, run: Run
 ) -> None:
     """It answers the first request, and not the one with what it required."""
     head, tail = COMPOSITION.split("  - step: later")
@@ -356,29 +356,25 @@ def test_function_that_dies_in_the_middle_is_not_compared(
             raise RuntimeError
 
     twin.change = die_at_the_second_call
-    text = compare(capsys, "--fail-on", "not-compared", code=exit_codes.REPORTED)
+    text = run("compare", "--fail-on", "not-compared", code=exit_codes.REPORTED).out
     assert "0 XRs  not compared" in text
 
 
-def test_resource_that_nothing_can_compose_is_compared(
-    project: Path, twin: Twin, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_resource_that_nothing_can_compose_is_compared(project: Path, twin: Twin, run: Run) -> None:
     """Both sides answered the request, whatever Crossplane makes of it."""
     head, tail = COMPOSITION.split("            annotations:\n", 1)
     text = f"{head}            name: a b\n            annotations:\n{tail}"
     _write(project, "composition.yaml", text)
-    assert "1 XR  equal" in compare(capsys)
+    assert "1 XR  equal" in run("compare").out
     twin.change = _set("size", 2)
-    assert "1 XR  different" in compare(capsys)
+    assert "1 XR  different" in run("compare").out
 
 
-def test_file_of_functions_may_hold_other_objects(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_file_of_functions_may_hold_other_objects(project: Path, run: Run) -> None:
     provider = "---\napiVersion: pkg.crossplane.io/v1\nkind: Provider\nmetadata: {name: a}\n"
     with (project / "functions.yaml").open("a") as file:
         file.write(provider)
-    assert "1 XR  equal" in compare(capsys)
+    assert "1 XR  equal" in run("compare").out
 
 
 def _write(project: Path, name: str, text: str) -> None:
@@ -414,36 +410,34 @@ FAULTS = [
 
 @pytest.mark.parametrize(("name", "text", "reason"), FAULTS)
 def test_step_that_cannot_run_on_both_sides_is_never_equal(
-    project: Path, capsys: pytest.CaptureFixture[str], name: str, text: str | None, reason: str
+    project: Path, run: Run, name: str, text: str | None, reason: str
 ) -> None:
     (project / name).unlink()
     if text is not None:
         _write(project, name, text)
     flags = ("--timeout", "2s", "--fail-on", "not-compared")
-    printed = compare(capsys, *flags, code=exit_codes.REPORTED)
+    printed = run("compare", *flags, code=exit_codes.REPORTED).out
     assert printed.splitlines()[0].endswith("not compared")
     assert reason in printed
 
 
-def test_errors_on_both_sides_are_neither_equal_nor_different(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_errors_on_both_sides_are_neither_equal_nor_different(project: Path, run: Run) -> None:
     """They are counted apart from the XRs that both sides answer, and have their message."""
     template = '{{ if lt (int $xr.spec.count) 2 }}{{ fail "too few" }}{{ end }}'
     head, tail = COMPOSITION.split("          {{ range", 1)
     named = "          {{ $xr := .observed.composite.resource }}" + template
     _write(project, "composition.yaml", f"{head}{named}\n          {{{{ range{tail}")
-    assert "1 XR  equal" in compare(capsys, "--fail-on", "not-compared")
+    assert "1 XR  equal" in run("compare", "--fail-on", "not-compared").out
     (project / "examples").mkdir()
     _write(project, "examples/few.yaml", XR.replace("count: 2", "count: 1"))
     flags = ("--fail-on", "difference", "--fail-on", "not-compared")
-    lines = compare(capsys, "--all", *flags).splitlines()
+    lines = run("compare", "--all", *flags).out.splitlines()
     assert lines[0].endswith("buckets  1 XR, 1 with errors on both sides  equal")
     assert lines[2].startswith("composition.yaml buckets: errors on both sides (1): ")
     assert lines[2].endswith("too few")
     assert "Errors on both sides, neither equal nor different: 1 by XRs and requests." in lines
     (project / "xr.yaml").unlink()
-    report = json.loads(compare(capsys, "-o", "json", *flags))
+    report = json.loads(run("compare", "-o", "json", *flags).out)
     (row,) = report["compositions"]
     assert (row["verdict"], row["comparedXRs"]) == ("errors on both sides", 0)
     assert [each["count"] for each in row["errorsOnBothSides"]] == [1]
@@ -462,9 +456,7 @@ PATCH_AND_TRANSFORM = """\
 """
 
 
-def test_patch_and_transform_runs_before_and_after(
-    project: Path, twin: Twin, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_patch_and_transform_runs_before_and_after(project: Path, twin: Twin, run: Run) -> None:
     """Both sides get the desired state of the step before."""
     head, rest = COMPOSITION.split("  - step: render")
     body = rest.split("  - step: later")[0]
@@ -473,17 +465,17 @@ def test_patch_and_transform_runs_before_and_after(
     patching = FUNCTIONS.replace("function-go-templating", "function-patch-and-transform")
     with (project / "functions.yaml").open("a") as file:
         file.write(f"---\n{patching.format(address=twin.address)}")
-    assert "1 XR  equal" in compare(capsys, "--fail-on", "not-compared")
+    assert "1 XR  equal" in run("compare", "--fail-on", "not-compared").out
 
     def drop(response: pb.RunFunctionResponse) -> None:
         del response.desired.resources["before"]
 
     twin.change = drop
-    assert f'resource "before" is absent {WITH} "Policy" here' in compare(capsys)
+    assert f'resource "before" is absent {WITH} "Policy" here' in run("compare").out
 
 
 def test_data_of_a_secret_on_one_side_alone_is_not_shown(
-    project: Path, twin: Twin, capsys: pytest.CaptureFixture[str]
+    project: Path, twin: Twin, run: Run
 ) -> None:
     resource = """\
           ---
@@ -501,7 +493,7 @@ def test_data_of_a_secret_on_one_side_alone_is_not_shown(
         response.desired.resources["secret"].resource.update(value)
 
     twin.change = change
-    text = compare(capsys, "-o", "json")
+    text = run("compare", "-o", "json").out
     assert "data.password is another one with function-go-templating than here" in text
     assert "Y2FuYXJ5" not in text
 
@@ -515,58 +507,48 @@ OTHERS = [
 @pytest.mark.parametrize(("runtime", "reason"), OTHERS)
 @pytest.mark.usefixtures("project")
 def test_function_that_has_no_other_side_is_not_compared(
-    capsys: pytest.CaptureFixture[str], runtime: str, reason: str
+    run: Run, runtime: str, reason: str
 ) -> None:
-    text = compare(capsys, "--function", f"function-go-templating={runtime}")
+    text = run("compare", "--function", f"function-go-templating={runtime}").out
     assert "0 XRs  not compared" in text
     assert reason in text
 
 
-def test_address_that_a_file_names_needs_a_permission(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_address_that_a_file_names_needs_a_permission(project: Path, run: Run) -> None:
     _write(project, "functions.yaml", FUNCTIONS.format(address="192.0.2.1:9443"))
-    assert 'a file names the address "192.0.2.1:9443"' in compare(capsys)
+    assert 'a file names the address "192.0.2.1:9443"' in run("compare").out
 
 
 @pytest.mark.usefixtures("project")
-def test_function_that_answers_too_late_is_not_compared(
-    twin: Twin, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_function_that_answers_too_late_is_not_compared(twin: Twin, run: Run) -> None:
     twin.seconds = 1.0
-    assert "0 XRs  not compared" in compare(capsys, "--timeout", "300ms")
+    assert "0 XRs  not compared" in run("compare", "--timeout", "300ms").out
 
 
-def test_difference_is_reported_once_for_all_xrs(
-    project: Path, twin: Twin, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_difference_is_reported_once_for_all_xrs(project: Path, twin: Twin, run: Run) -> None:
     """With the line, the values, and an XR that shows it."""
     (project / "examples").mkdir()
     for number in range(9):
         _write(project / "examples", f"{number}.yaml", XR.replace("demo", f"other-{number}"))
     twin.change = _set("size", 2)
-    text = compare(capsys)
+    text = run("compare").out
     assert text.count("spec.size is 2") == 1
     assert "--> composition.yaml:27:" in text
     assert 'for the XR in "xr.yaml"' in text
     assert "and for 9 more" in text
 
 
-def test_composition_without_go_templates_has_nothing_to_compare(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_composition_without_go_templates_has_nothing_to_compare(project: Path, run: Run) -> None:
     head, _, rest = COMPOSITION.partition("    input:\n")
     _write(project, "composition.yaml", head + rest[rest.index("  - step: later") :])
-    assert "nothing to compare" in compare(capsys, "--fail-on", "not-compared")
+    assert "nothing to compare" in run("compare", "--fail-on", "not-compared").out
 
 
 @pytest.mark.usefixtures("project")
-def test_markdown_has_a_table_and_the_differences(
-    twin: Twin, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_markdown_has_a_table_and_the_differences(twin: Twin, run: Run) -> None:
     twin.change = _ready
     sentence = f'resource "bucket-0": ready is "false" {WITH} "true" here'
-    assert compare(capsys, "-o", "markdown") == (
+    assert run("compare", "-o", "markdown").out == (
         "| Composition | compared | |\n"
         "|---|---:|---|\n"
         "| `composition.yaml buckets` | 1 XR | different |\n"

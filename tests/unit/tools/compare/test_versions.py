@@ -10,9 +10,9 @@ from textwrap import dedent
 import jsonschema
 import pytest
 from e2e.remote_sources import needs_git
+from support.commands import Run
 from support.paths import ROOT
 
-from function_script import cli
 from function_script.cli import exit_codes
 from function_script.documents import to_yaml, to_yaml_stream
 from function_script.proto.v1 import run_function_pb2 as pb
@@ -96,21 +96,13 @@ def edit(path: Path, before: str, after: str) -> None:
     path.write_text(text.replace(before, after))
 
 
-def compare(capsys: pytest.CaptureFixture[str], *flags: str, code: int = 0) -> str:
-    """Compare the new version with the old one; return what is printed."""
-    args = ["compare", "new", "--with", "old", *flags]
-    printed_code = cli.execute(args)
-    output = capsys.readouterr()
-    assert printed_code == code, output.err
-    return output.out
-
-
+VERSIONS = ("compare", "new", "--with", "old")
 FAIL_ON = ("--fail-on", "difference", "--fail-on", "not-compared")
 
 
 @pytest.mark.usefixtures("project")
-def test_equal_versions_change_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    assert compare(capsys, *FAIL_ON) == (
+def test_equal_versions_change_nothing(run: Run) -> None:
+    assert run(*VERSIONS, *FAIL_ON).out == (
         "new/composition.yaml buckets  1 XR  equal\n\n1 of 1 Compositions change nothing.\n"
     )
 
@@ -168,14 +160,10 @@ EDITS = [
 
 @pytest.mark.parametrize(("replaced", "position", "message"), EDITS)
 def test_edit_is_reported_at_its_line(
-    project: Path,
-    capsys: pytest.CaptureFixture[str],
-    replaced: tuple[str, str],
-    position: str,
-    message: str,
+    project: Path, run: Run, replaced: tuple[str, str], position: str, message: str
 ) -> None:
     edit(project / "new/composition.yaml", *replaced)
-    text = compare(capsys, *FAIL_ON, code=exit_codes.REPORTED)
+    text = run(*VERSIONS, *FAIL_ON, code=exit_codes.REPORTED).out
     assert "1 XR  different" in text
     assert message in text
     assert f"--> {position}" in text
@@ -183,18 +171,16 @@ def test_edit_is_reported_at_its_line(
 
 @pytest.mark.parametrize("side", ["new", "old"])
 def test_program_that_one_side_cannot_fetch_is_not_compared(
-    project: Path, capsys: pytest.CaptureFixture[str], side: str
+    project: Path, run: Run, side: str
 ) -> None:
     edit(project / side / "composition.yaml", INLINE_FIELD, REMOTE_FIELD)
     flags = ("--offline", "--fail-on", "not-compared")
-    text = compare(capsys, *flags, code=exit_codes.REPORTED)
+    text = run(*VERSIONS, *flags, code=exit_codes.REPORTED).out
     assert "0 XRs  not compared" in text
     assert "it is not in the cache, and --offline is set" in text
 
 
-def test_compositions_of_one_name_are_compared_by_their_paths(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_compositions_of_one_name_are_compared_by_their_paths(project: Path, run: Run) -> None:
     """The old version has one beside the folder ``zone``, too."""
     shutil.copytree(project / "old", project / "copy")
     shutil.move(project / "copy", project / "old/zone")
@@ -202,36 +188,34 @@ def test_compositions_of_one_name_are_compared_by_their_paths(
     shutil.move(project / "new", project / "copy")
     (project / "new").mkdir()
     shutil.move(project / "copy", project / "new/zone")
-    lines = compare(capsys).splitlines()
+    lines = run(*VERSIONS).out.splitlines()
     assert lines[0].endswith("1 XR  equal")
     assert lines[1].startswith("old/composition.yaml buckets")
     assert lines[1].endswith("0 XRs  not compared")
 
 
 def test_single_file_is_compared_with_its_own_composition_of_a_directory(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project: Path, run: Run
 ) -> None:
     """The directory has another Composition and a broken file, which nobody asked for."""
     other = COMPOSITION.replace("name: buckets", "name: other")
     (project / "old/other.yaml").write_text(other)
     (project / "old/broken.yaml").write_text(COMPOSITION.replace("metadata:", "metadata: ["))
-    assert cli.execute(["compare", "new/composition.yaml", "--with", "old", *FAIL_ON]) == 0
-    assert capsys.readouterr().out.endswith("1 of 1 Compositions change nothing.\n")
-    text = compare(capsys)
+    text = run("compare", "new/composition.yaml", "--with", "old", *FAIL_ON).out
+    assert text.endswith("1 of 1 Compositions change nothing.\n")
+    text = run(*VERSIONS).out
     assert "old/other.yaml other" in text
     assert "old/broken.yaml" in text
 
 
 @needs_git
-def test_revision_is_compared_with_the_work_tree(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_revision_is_compared_with_the_work_tree(files: Path, run: Run) -> None:
     """What only the revision has is in a file of the revision."""
     identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
     for arguments in (("init",), ("add", "new"), (*identity, "commit", "--message=one")):
         subprocess.run(["git", *arguments], check=True, capture_output=True)
     edit(files / "new/programs/buckets/main.j2", "spec.names", "spec.names[:1]")
-    text = compare(capsys, "--with", "HEAD")
+    text = run(*VERSIONS, "--with", "HEAD").out
     assert 'resource "b" is "Bucket" in HEAD, and absent here' in text
     assert "--> HEAD:new/programs/buckets/main.j2:3" in text
 
@@ -249,15 +233,10 @@ FAULTS = [
 
 @pytest.mark.parametrize(("version", "before", "after", "reason"), FAULTS)
 def test_version_that_cannot_run_is_never_equal(
-    project: Path,
-    capsys: pytest.CaptureFixture[str],
-    version: str,
-    before: str,
-    after: str,
-    reason: str,
+    project: Path, run: Run, version: str, before: str, after: str, reason: str
 ) -> None:
     edit(project / version / "composition.yaml", before, after)
-    text = compare(capsys, "--fail-on", "not-compared", code=exit_codes.REPORTED)
+    text = run(*VERSIONS, "--fail-on", "not-compared", code=exit_codes.REPORTED).out
     assert reason in text
     assert "  equal" not in text
 
@@ -293,15 +272,13 @@ BUCKET: Object = {
 }
 
 
-def test_live_xrs_are_compared_with_what_they_composed(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_live_xrs_are_compared_with_what_they_composed(project: Path, run: Run) -> None:
     """The new version does something else only where a bucket is observed."""
     (project / "dump.yaml").write_text(to_yaml_stream([live(), BUCKET]))
-    assert "2 XRs  equal" in compare(capsys, "--cluster", "dump.yaml", *FAIL_ON)
+    assert "2 XRs  equal" in run(*VERSIONS, "--cluster", "dump.yaml", *FAIL_ON).out
     size = "size: {{ 1 + (observed.resources | default({}) | length) }}"
     edit(project / "new/composition.yaml", "size: 1", size)
-    text = compare(capsys, "--cluster", "dump.yaml")
+    text = run(*VERSIONS, "--cluster", "dump.yaml").out
     assert 'resource "a": spec.size is 1 in old, and 2 here' in text
     assert 'for XBucket "live" of the dump' in text
     assert "and for" not in text
@@ -352,14 +329,11 @@ LACKS = [
 
 @pytest.mark.parametrize(("manifests", "reason"), LACKS)
 def test_live_xr_whose_request_is_not_at_hand_is_not_compared(
-    project: Path, capsys: pytest.CaptureFixture[str], manifests: list[Object], reason: str
+    project: Path, run: Run, manifests: list[Object], reason: str
 ) -> None:
     (project / "dump.yaml").write_text(to_yaml_stream(manifests))
-    text = compare(
-        capsys,
-        *("--cluster", "dump.yaml", "--fail-on", "not-compared"),
-        code=exit_codes.REPORTED,
-    )
+    flags = ("--cluster", "dump.yaml", "--fail-on", "not-compared")
+    text = run(*VERSIONS, *flags, code=exit_codes.REPORTED).out
     assert "1 XR  not compared" in text
     assert reason in text
 
@@ -380,17 +354,15 @@ def capture_request(directory: Path, details: bytes = b"") -> None:
     (directory / "buckets.case.yaml").write_text(text)
 
 
-def test_captured_request_is_a_further_request_of_its_step(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_captured_request_is_a_further_request_of_its_step(files: Path, run: Run) -> None:
     """Each side gets it with its own input."""
     capture_request(files / "new")
-    assert "1 XR, 1 request  equal" in compare(capsys, *FAIL_ON)
+    assert "1 XR, 1 request  equal" in run(*VERSIONS, *FAIL_ON).out
     program = PROGRAM.replace("size: 1", "size: {{ 2 if name == 'captured' else 1 }}")
     (files / "new/programs/other").mkdir()
     (files / "new/programs/other/main.j2").write_text(program)
     edit(files / "new/composition.yaml", "dirPath: buckets", "dirPath: other")
-    text = compare(capsys)
+    text = run(*VERSIONS).out
     assert 'resource "captured": spec.size is 1 in old, and 2 here' in text
     assert 'for the request in "new/buckets.case.yaml"' in text
     assert "--> new/programs/other/main.j2:9:" in text
@@ -405,38 +377,36 @@ def test_captured_request_is_a_further_request_of_its_step(
     ],
 )
 def test_request_with_masked_values_is_not_comparable(
-    project: Path, capsys: pytest.CaptureFixture[str], details: bytes
+    project: Path, run: Run, details: bytes
 ) -> None:
     """It is counted apart; alone it makes nothing equal."""
     capture_request(project / "new", details=details)
-    text = compare(capsys, *FAIL_ON)
+    text = run(*VERSIONS, *FAIL_ON).out
     assert "1 XR  equal" in text
     assert "Not comparable, for values in them are masked: 1 captured request." in text
     (project / "new/xr.yaml").unlink()
-    text = compare(capsys, "--fail-on", "not-compared", code=exit_codes.REPORTED)
+    text = run(*VERSIONS, "--fail-on", "not-compared", code=exit_codes.REPORTED).out
     assert "0 XRs  not compared" in text
-    (row,) = json.loads(compare(capsys, "-o", "json"))["compositions"]
+    (row,) = json.loads(run(*VERSIONS, "-o", "json").out)["compositions"]
     assert (row["comparedRequests"], row["maskedRequests"]) == (0, 1)
 
 
-def test_request_of_no_step_is_not_compared(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_request_of_no_step_is_not_compared(project: Path, run: Run) -> None:
     capture_request(project / "new")
     for version in ("old", "new"):
         edit(project / version / "composition.yaml", "size: 1", "size: 2")
-    text = compare(capsys, "--fail-on", "not-compared", code=exit_codes.REPORTED)
+    text = run(*VERSIONS, "--fail-on", "not-compared", code=exit_codes.REPORTED).out
     assert "new/buckets.case.yaml" in text
     assert "no step at hand has the request's input" in text
 
 
-def test_json_is_what_its_schema_says(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_what_its_schema_says(project: Path, run: Run) -> None:
     """Of a difference, a secret, an XR and a request that are not compared, and named ones."""
     capture_request(project / "new", details=b"canary-of-a-request")
     (project / "dump.yaml").write_text(to_yaml_stream([live()]))
     edit(project / "new/composition.yaml", "size: 1", "size: 2")
     (project / "new/broken.yaml").write_text(COMPOSITION.replace("metadata:", "metadata: ["))
-    report = json.loads(compare(capsys, "-o", "json", "--cluster", "dump.yaml"))
+    report = json.loads(run(*VERSIONS, "-o", "json", "--cluster", "dump.yaml").out)
     schema = json.loads((ROOT / "docs/reference/compare.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(report, schema)

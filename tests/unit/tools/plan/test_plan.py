@@ -7,15 +7,14 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent import futures
 from contextlib import suppress
 from pathlib import Path
 from textwrap import dedent
 
-import grpc
 import jsonschema
 import pytest
 from e2e.remote_sources import needs_git
+from support.function_servers import serving
 from support.paths import ROOT
 from support.plans import (
     COMPOSITION,
@@ -246,23 +245,12 @@ def test_step_that_does_not_change_is_called_once(
         response.desired.composite.resource.update({"status": {"call": next(numbers)}})
         return response
 
-    server = grpc.server(futures.ThreadPoolExecutor(1))
-    method = grpc.unary_unary_rpc_method_handler(
-        answer,
-        request_deserializer=pb.RunFunctionRequest.FromString,
-        response_serializer=pb.RunFunctionResponse.SerializeToString,
-    )
-    service = "apiextensions.fn.proto.v1.FunctionRunnerService"
-    handler = grpc.method_handlers_generic_handler(service, {"RunFunction": method})
-    server.add_generic_rpc_handlers((handler,))
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
     step = "  - {step: first, functionRef: {name: other}}\n  - step: render\n"
     before = COMPOSITION.replace("  - step: render\n", step)
     (project / "old" / "composition.yaml").write_text(before)
     change(project, ("  - step: render\n", step), ("size: 1", "size: 2"))
-    text = plan(capsys, xr(), *buckets(), flags=("--function", f"other=127.0.0.1:{port}"))
-    server.stop(None)
+    with serving(answer) as address:
+        text = plan(capsys, xr(), *buckets(), flags=("--function", f"other={address}"))
     assert "spec.size: 1 becomes 2" in text
     assert "status.call" not in text
     assert next(numbers) == 1
