@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from function_script.sandbox import confinement, ipc, spawn_errors
 from function_script.sandbox.confinement import UNKNOWN, Confinement, Measure
 from function_script.sandbox.outcome import ExitStatus
-from function_script.sandbox.shared_memory import SharedMemory
+from function_script.sandbox.shared_memory import open_link
 from function_script.sandbox.spawn import spawn
 from function_script.sandbox.worker_process import ForkedWorker, WorkerProcess
 from function_script.sandbox.zygote_config import ZygoteConfig
@@ -139,24 +139,9 @@ class ForkServer:
 
         Raise CallRefusedError, _ZygoteLostError or SandboxError.
         """
-        # What the worker gets is closed here in any case: with a copy left, its end would go
-        # unnoticed.
-        with ExitStack() as on_failure, ExitStack() as handed_over:
-            with spawn_errors.system_call(spawn_errors.Call.SOCKETPAIR):
-                connection, peer = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            on_failure.enter_context(connection)
-            handed_over.enter_context(peer)
-            with spawn_errors.system_call(spawn_errors.Call.MEMFD_CREATE):
-                log = os.memfd_create("function-script-log")
-                on_failure.callback(os.close, log)
-                memory_fd = SharedMemory.create(self._config.capacity_bytes)
-                handed_over.callback(os.close, memory_fd)
-            with spawn_errors.system_call(spawn_errors.Call.MMAP):
-                memory = SharedMemory(memory_fd)
-            on_failure.callback(memory.close)
-            pid, pidfd = self._fork([peer.fileno(), memory_fd, log])
-            on_failure.pop_all()
-        return ForkedWorker(connection=connection, memory=memory, log=log, pid=pid, pidfd=pidfd)
+        with open_link(socket.SOCK_SEQPACKET, self._config.capacity_bytes) as (link, descriptors):
+            pid, pidfd = self._fork(descriptors)
+        return ForkedWorker(link, pid, pidfd)
 
     def _read_confinement(self, worker: WorkerProcess) -> Confinement | None:
         """Return the report of a new worker, or None when it has exited.
