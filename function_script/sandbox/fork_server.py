@@ -9,7 +9,6 @@ import errno
 import os
 import signal
 import socket
-import subprocess
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,7 @@ from function_script.sandbox import confinement, ipc, spawn_errors
 from function_script.sandbox.confinement import UNKNOWN, Confinement, Measure
 from function_script.sandbox.outcome import ExitStatus
 from function_script.sandbox.shared_memory import open_link
-from function_script.sandbox.spawn import spawn
+from function_script.sandbox.spawn import end, spawn
 from function_script.sandbox.worker_process import ForkedWorker, WorkerProcess
 from function_script.sandbox.zygote_config import ZygoteConfig
 from function_script.texts.errors import SandboxError
@@ -222,12 +221,8 @@ class ForkServer:
         """Send an order to the zygote. One that fails or is late is ended with its workers."""
         try:
             return self._zygote.request(pid, descriptors)
-        except TimeoutError:
-            # It hangs, and would not exit when its socket is closed.
-            self._zygote.kill()
-            raise
-        except (OSError, EOFError):
-            self._zygote.close()
+        except (OSError, EOFError) as error:
+            self._zygote.close(hangs=isinstance(error, TimeoutError))
             raise
 
 
@@ -272,21 +267,12 @@ class _ZygoteClient:
             raise EOFError
         return packet, descriptors
 
-    def close(self) -> None:
-        """Close the control socket, at which the process exits; kill it when it does not."""
+    def close(self, *, hangs: bool = False) -> None:
+        """End the process and its workers; one that ``hangs`` would not exit by itself."""
         self.is_closed = True
-        self._control.close()
-        try:
-            self._process.wait(_CLOSE_SECONDS)
-        except subprocess.TimeoutExpired:
-            self.kill()
-
-    def kill(self) -> None:
-        """Kill the process, and with it its workers."""
-        self.is_closed = True
-        self._control.close()
-        self._process.kill()
-        self._process.wait()
+        # One that is not ready would first import everything, and has no workers to end.
+        seconds = _CLOSE_SECONDS if self._is_ready and not hangs else 0.0
+        end(self._process, self._control, seconds)
 
 
 class _Registry:

@@ -118,16 +118,16 @@ def serve(options: ServeOptions) -> int:
         # First, so that a signal ends a server that is still starting.
         signals = _Signals()
         stack.callback(signals.restore)
+        capture_writer = _open_capture_writer(options, stack)
         pool = stack.enter_context(Pool(_pool_options(options)))
         fetcher = _start_fetcher(options, stack)
         remote_programs = None
         if fetcher is not None:
             allowlist, max_bytes = Allowlist(options.remote_allow), options.max_request_bytes
-            remote_programs = RemotePrograms(fetcher.store, allowlist, handler.identify, max_bytes)
+            remote_programs = RemotePrograms(fetcher.store, allowlist, max_bytes)
         memory.limit_heap()
         ops = OpsEndpoints(pool, certificates, fetcher)
         tracers = [stack.enter_context(tracing.build_tracing()).observe] if is_traced else []
-        capture_writer = _open_capture_writer(options, stack)
         printed_text_logger = log.PrintedTextLogger() if options.debug else None
         if printed_text_logger is not None:
             stack.callback(printed_text_logger.close)
