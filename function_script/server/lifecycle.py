@@ -41,7 +41,7 @@ from function_script.texts.errors import InputError, SandboxError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeOptions:
-    """The flags of ``serve``.
+    """The flags of ``serve``, by their names.
 
     ``insecure`` overrides ``tls_certs_dir``; one of them is required. An empty
     ``health_address`` or ``metrics_address`` means no such port. ``workers`` None means one for
@@ -59,7 +59,7 @@ class ServeOptions:
     insecure: bool = False
     tls_certs_dir: Path | None = None
     debug: bool = False
-    max_recv_message_size_mib: int = 64
+    max_recv_message_size: int = 64  # in MiB
     workers: int | None = None
     limits: Limits = field(default_factory=Limits)
     program_root: Path | None = None
@@ -73,7 +73,7 @@ class ServeOptions:
     @property
     def max_request_bytes(self) -> int:
         """The limit of a request in bytes."""
-        return self.max_recv_message_size_mib * MIB
+        return self.max_recv_message_size * MIB
 
 
 if TYPE_CHECKING:
