@@ -33,7 +33,7 @@ MODULES = (
     *(Path("sandbox", name) for name in ("batch", "scheduler", "history")),
     *(Path("sandbox", name) for name in ("worker_process", "idle_workers")),
     *(Path("sandbox", name) for name in ("shared_memory", "ipc")),
-    *(Path("sandbox", name) for name in ("plain", "stream")),
+    Path("sandbox", "plain"),
     *(Path("sandbox", name) for name in ("report", "execution", "worker")),
     *(Path("sandbox", "dispatcher"), Path("server", "handler"), Path("server", "request_record")),
     *(Path("documents", name) for name in ("fast_path", "stream")),

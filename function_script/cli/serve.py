@@ -1,37 +1,12 @@
 """The command ``serve``: serve the function in a cluster."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Final, TypedDict, Unpack
+from typing import Final
 
 import click
 
 from function_script.cli import options
-
-
-class _Flags(TypedDict):
-    insecure: bool
-    tls_certs_dir: Path | None
-    tls_server_certs_dir: Path | None
-    address: str
-    health_address: str
-    metrics_address: str
-    max_recv_message_size: int
-    workers: int | None
-    program_root: Path | None
-    default_source: Path | None
-    default_options: str
-    capture_dir: Path | None
-    capture_limit: int
-    require_sandbox: bool
-    seed_file: Path | None
-    remote_allow: tuple[str, ...]
-    remote_cache: Path | None
-    remote_credentials: Path | None
-    remote_ca_file: Path | None
-    remote_plain_http: bool
-    debug: bool
-
 
 # grpcio has a signed 32-bit integer for the size of a message.
 _MAX_MESSAGE_MIB: Final = 2_047
@@ -204,7 +179,18 @@ def _absolute(path: Path | None) -> str:
     group="Remote programs",
     help="Use HTTP without TLS for allowed hosts. Credentials are not sent to them.",
 )
-def serve(**flags: Unpack[_Flags]) -> None:
+def serve(  # noqa: PLR0913 # flags that are more than an option of the server
+    *,
+    tls_certs_dir: Path | None,
+    tls_server_certs_dir: Path | None,
+    default_source: Path | None,
+    default_options: str,
+    remote_cache: Path | None,
+    remote_credentials: Path | None,
+    remote_ca_file: Path | None,
+    remote_plain_http: bool,
+    **flags: object,
+) -> None:
     """Serve the function to Crossplane.
 
     Flags without a command are taken for those of serve: `function-script --insecure` serves.
@@ -216,34 +202,23 @@ def serve(**flags: Unpack[_Flags]) -> None:
     from function_script.sandbox.fetcher import FetcherOptions  # noqa: PLC0415 - slow to import
 
     # Workers have another current directory, so the path must be absolute.
-    source = flags["default_source"]
     limits = replace(
         options.read_limits(flags),
-        default_source="" if source is None else str(source.resolve()),
-        default_options=flags["default_options"],
+        default_source="" if default_source is None else str(default_source.resolve()),
+        default_options=default_options,
     )
-    server.serve(
-        server.ServeOptions(
-            address=flags["address"],
-            health_address=flags["health_address"],
-            metrics_address=flags["metrics_address"],
-            insecure=flags["insecure"],
-            tls_certs_dir=flags["tls_server_certs_dir"] or flags["tls_certs_dir"],
-            debug=flags["debug"],
-            max_recv_message_size_mib=flags["max_recv_message_size"],
-            workers=flags["workers"],
-            limits=limits,
-            program_root=flags["program_root"],
-            capture_dir=flags["capture_dir"],
-            capture_limit=flags["capture_limit"],
-            require_sandbox=flags["require_sandbox"],
-            seed_file=flags["seed_file"],
-            remote_allow=flags["remote_allow"],
-            fetcher=FetcherOptions(
-                cache=_absolute(flags["remote_cache"]),
-                credentials=_absolute(flags["remote_credentials"]),
-                ca_file=_absolute(flags["remote_ca_file"]),
-                plain_http=flags["remote_plain_http"],
-            ),
-        )
+    fetcher = FetcherOptions(
+        cache=_absolute(remote_cache),
+        credentials=_absolute(remote_credentials),
+        ca_file=_absolute(remote_ca_file),
+        plain_http=remote_plain_http,
     )
+    special: dict[str, object] = {
+        "tls_certs_dir": tls_server_certs_dir or tls_certs_dir,
+        "limits": limits,
+        "fetcher": fetcher,
+    }
+    names = {field.name for field in fields(server.ServeOptions)} - special.keys()
+    # The other options have the names and types of their flags.
+    values = special | {name: flags[name] for name in names}
+    server.serve(server.ServeOptions(**values))  # type: ignore[arg-type] # see above

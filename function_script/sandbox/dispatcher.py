@@ -10,7 +10,7 @@ import logging
 import select
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -207,11 +207,8 @@ class Dispatcher:
         self, threads: ThreadPoolExecutor, task: Callable[[], T], then: Callable[[T], None]
     ) -> None:
         """Call ``task`` in a thread, and ``then`` with its result in the loop."""
-
-        def on_done(future: Future[T]) -> None:
-            self._call_in_loop(partial(then, future.result()))
-
-        threads.submit(task).add_done_callback(on_done)
+        future = self._loop.run_in_executor(threads, task)
+        future.add_done_callback(lambda future: then(future.result()))
 
     def _call_in_loop(self, task: Callable[[], None]) -> None:
         """Call ``task`` in the loop, from any thread."""

@@ -9,7 +9,6 @@ import errno
 import os
 import signal
 import socket
-import subprocess
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -18,8 +17,8 @@ from contextlib import ExitStack, contextmanager
 from function_script.sandbox import confinement, ipc, spawn_errors
 from function_script.sandbox.confinement import UNKNOWN, Confinement, Measure
 from function_script.sandbox.outcome import ExitStatus
-from function_script.sandbox.shared_memory import SharedMemory
-from function_script.sandbox.spawn import spawn
+from function_script.sandbox.shared_memory import open_link
+from function_script.sandbox.spawn import end, spawn
 from function_script.sandbox.worker_process import ForkedWorker, WorkerProcess
 from function_script.sandbox.zygote_config import ZygoteConfig
 from function_script.texts.errors import SandboxError
@@ -139,24 +138,9 @@ class ForkServer:
 
         Raise CallRefusedError, _ZygoteLostError or SandboxError.
         """
-        # What the worker gets is closed here in any case: with a copy left, its end would go
-        # unnoticed.
-        with ExitStack() as on_failure, ExitStack() as handed_over:
-            with spawn_errors.system_call(spawn_errors.Call.SOCKETPAIR):
-                connection, peer = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            on_failure.enter_context(connection)
-            handed_over.enter_context(peer)
-            with spawn_errors.system_call(spawn_errors.Call.MEMFD_CREATE):
-                log = os.memfd_create("function-script-log")
-                on_failure.callback(os.close, log)
-                memory_fd = SharedMemory.create(self._config.capacity_bytes)
-                handed_over.callback(os.close, memory_fd)
-            with spawn_errors.system_call(spawn_errors.Call.MMAP):
-                memory = SharedMemory(memory_fd)
-            on_failure.callback(memory.close)
-            pid, pidfd = self._fork([peer.fileno(), memory_fd, log])
-            on_failure.pop_all()
-        return ForkedWorker(connection=connection, memory=memory, log=log, pid=pid, pidfd=pidfd)
+        with open_link(socket.SOCK_SEQPACKET, self._config.capacity_bytes) as (link, descriptors):
+            pid, pidfd = self._fork(descriptors)
+        return ForkedWorker(link, pid, pidfd)
 
     def _read_confinement(self, worker: WorkerProcess) -> Confinement | None:
         """Return the report of a new worker, or None when it has exited.
@@ -237,12 +221,8 @@ class ForkServer:
         """Send an order to the zygote. One that fails or is late is ended with its workers."""
         try:
             return self._zygote.request(pid, descriptors)
-        except TimeoutError:
-            # It hangs, and would not exit when its socket is closed.
-            self._zygote.kill()
-            raise
-        except (OSError, EOFError):
-            self._zygote.close()
+        except (OSError, EOFError) as error:
+            self._zygote.close(hangs=isinstance(error, TimeoutError))
             raise
 
 
@@ -287,21 +267,12 @@ class _ZygoteClient:
             raise EOFError
         return packet, descriptors
 
-    def close(self) -> None:
-        """Close the control socket, at which the process exits; kill it when it does not."""
+    def close(self, *, hangs: bool = False) -> None:
+        """End the process and its workers; one that ``hangs`` would not exit by itself."""
         self.is_closed = True
-        self._control.close()
-        try:
-            self._process.wait(_CLOSE_SECONDS)
-        except subprocess.TimeoutExpired:
-            self.kill()
-
-    def kill(self) -> None:
-        """Kill the process, and with it its workers."""
-        self.is_closed = True
-        self._control.close()
-        self._process.kill()
-        self._process.wait()
+        # One that is not ready would first import everything, and has no workers to end.
+        seconds = _CLOSE_SECONDS if self._is_ready and not hangs else 0.0
+        end(self._process, self._control, seconds)
 
 
 class _Registry:

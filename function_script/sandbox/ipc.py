@@ -2,8 +2,7 @@
 
 Pool and worker exchange one frame each way: the ``RequestHeader`` of each request of a batch, and
 the ``ReplyHeader`` of each reply, in the same order. The bytes that a header announces lie in the
-worker's ``SharedMemory``, or follow it on the same stream in a plain pool, where a batch is one
-request.
+worker's ``SharedMemory``. In a plain pool, a batch is one request.
 
 Pool and zygote exchange one packet of numbers each way. An order is its own number and a process
 id. With descriptors (connection, shared memory, log) it asks for a fork; the answer is the worker's
@@ -18,7 +17,7 @@ from __future__ import annotations
 import json
 import socket
 import struct
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 # A report is parsed in the server's event loop, and a compromised worker may send any length.
 MAX_REPORT_BYTES = 1 << 20
@@ -33,7 +32,7 @@ REPLY_BYTES = _REPLY.size
 # One more than a frame may have: a longer one is cut, and then refused.
 _RECEIVED_BYTES = MAX_BATCH * max(REQUEST_BYTES, REPLY_BYTES) + 1
 
-ZYGOTE_READY = b"ready"
+READY = b"ready"
 FORK_FDS = 3
 MAX_PACKET_BYTES = 256
 
@@ -118,36 +117,6 @@ def receive(connection: socket.socket) -> bytes:
     except ConnectionResetError:
         # The other end was closed with a frame that it had not read.
         return b""
-
-
-class Channel(Protocol):
-    """The worker's end of its connection to the pool, for one batch at a time."""
-
-    @property
-    def capacity_bytes(self) -> int:
-        """The largest response with its report."""
-
-    @property
-    def batch_capacity_bytes(self) -> int:
-        """The same in a batch of several."""
-
-    def receive(self) -> list[RequestHeader] | None:
-        """Wait for the next batch; return None when the pool has closed the connection."""
-
-    def begin(self, index: int) -> bool:
-        """Begin the request at ``index``; return False when the pool has taken it back."""
-
-    def read(self, length: int, *, index: int) -> bytes:
-        """Return the ``length`` bytes that the header at ``index`` has announced."""
-
-    def narrow(self, index: int, timeout_seconds: float, memory_bytes: int) -> None:
-        """Publish the limits of the request that has begun, which the pool reads after a crash."""
-
-    def write(self, *parts: bytes, index: int) -> None:
-        """Store a response and its report, which fit into the capacity."""
-
-    def send_replies(self, headers: list[ReplyHeader]) -> None:
-        """Announce the stored replies of a batch."""
 
 
 def pack_numbers(*numbers: int) -> bytes:

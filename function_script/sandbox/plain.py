@@ -5,22 +5,22 @@ Each worker is an interpreter of its own. The pool watches its resident size whi
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import socket
 import subprocess
-import tempfile
 import threading
 import time
-from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from function_script.sandbox import spawn_errors, stream
+from function_script.sandbox import spawn_errors
 from function_script.sandbox.confinement import UNKNOWN, Confinement
-from function_script.sandbox.ipc import Begun, ReplyHeader, RequestHeader
-from function_script.sandbox.outcome import MAX_LOG_BYTES, Cause, ExitStatus
+from function_script.sandbox.ipc import READY
+from function_script.sandbox.outcome import Cause, ExitStatus
+from function_script.sandbox.shared_memory import open_link
 from function_script.sandbox.spawn import spawn
 from function_script.sandbox.worker_process import EXIT_SECONDS, WorkerProcess
 
@@ -36,36 +36,29 @@ _PS_SECONDS = 5.0
 
 
 class PlainWorker(WorkerProcess):
-    """A worker with an interpreter of its own.
-
-    Owns a process, a connection and a file, until ``close``.
-    """
+    """A worker with an interpreter of its own."""
 
     counts_cpu = False
 
     def __init__(self, config: ZygoteConfig) -> None:
         """Start the process; raise CallRefusedError."""
-        with ExitStack() as on_failure:
-            with spawn_errors.system_call(spawn_errors.Call.OPEN):
-                self._log: IO[bytes] = on_failure.enter_context(tempfile.TemporaryFile())
-            with spawn_errors.system_call(spawn_errors.Call.SOCKETPAIR):
-                self._connection, peer = socket.socketpair()
-            on_failure.enter_context(self._connection)
-            with peer, spawn_errors.system_call(spawn_errors.Call.EXECVE):
-                descriptors = [peer.fileno(), self._log.fileno()]
-                self._process = spawn(_MODULE, descriptors, config.to_literal())
-            on_failure.pop_all()
-        super().__init__(self._process.pid)
-        self._frames = stream.FrameReader(self._connection, config.capacity_bytes)
+        # A stream: macOS has no SOCK_SEQPACKET. No two frames are ever on their way at a time.
+        with (
+            open_link(socket.SOCK_STREAM, config.capacity_bytes) as (link, descriptors),
+            spawn_errors.system_call(spawn_errors.Call.EXECVE),
+        ):
+            self._process = spawn(_MODULE, descriptors, config.to_literal())
+        super().__init__(link, self._process.pid)
         self._max_bytes = config.limits.memory_bytes
-        self._max_seconds = config.limits.timeout_seconds
         self._idle_bytes = self._peak_bytes = 0
-        self._started = self._next_poll = 0.0
+        self._started = 0.0
+        # Until the first request there is nothing to watch.
+        self._next_poll = math.inf
         self._cause: Cause | None = None
 
     def wait_until_ready(self) -> None:
         """Return when the worker accepts requests; raise SandboxError when it does not."""
-        if self._frames.next(time.monotonic() + _READY_SECONDS) != stream.READY:
+        if self.read_reply(_READY_SECONDS) != READY:
             reason = "the new process is late or ends at once"
             raise spawn_errors.cannot_start(reason, "what it printed above may say why")
         try:
@@ -75,48 +68,25 @@ class PlainWorker(WorkerProcess):
 
     def is_alive(self) -> bool:
         """Report whether the process has not exited and has sent no frame without a request."""
-        return self._process.poll() is None and self._frames.is_silent()
+        # Any frame, like the end, shows a worker not to use.
+        return self._process.poll() is None and self.read_reply_nowait() is None
 
     def send_requests(self, requests: list[tuple[bytes, bytes]]) -> None:
-        """Send a request; that the worker is gone shows when its reply is read."""
-        ((data, seed),) = requests
+        """Send a request, from which on its time and memory count."""
         self._started = time.monotonic()
         self._next_poll = self._started + _POLL_SECONDS
-        self._frames.begun = None
-        self._connection.settimeout(self._max_seconds)
-        try:
-            self._connection.sendall(RequestHeader(len(data), seed).pack())
-            self._connection.sendall(data)
-        except OSError:
-            return
+        super().send_requests(requests)
 
     def read_reply(self, timeout_seconds: float) -> bytes | None:
-        """Return the next frame, b"" when the worker is gone, None when nothing came in time."""
+        """Return the next frame as others do, and watch the memory meanwhile."""
         deadline = time.monotonic() + timeout_seconds
         while True:
-            kind = self._frames.next(min(deadline, self._next_poll))
-            if kind is None:
-                now = time.monotonic()
-                if now >= self._next_poll:
-                    self._poll_memory()
-                elif now >= deadline:
-                    return None
-            elif kind != stream.LIMITS:
-                return self._frames.reply if kind == stream.REPLY else kind
-
-    def fileno(self) -> int:
-        """Return the descriptor that is readable when a reply has come."""
-        return self._connection.fileno()
-
-    def read_payload(self, header: ReplyHeader, index: int) -> tuple[bytes, bytes]:
-        """Return response and report, which came with the header."""
-        del header, index
-        payload, self._frames.payload = self._frames.payload, (b"", b"")
-        return payload
-
-    def begun(self) -> Begun | None:
-        """Return the only request, or None before the worker has begun with it."""
-        return self._frames.begun
+            frame = super().read_reply(min(deadline, self._next_poll) - time.monotonic())
+            now = time.monotonic()
+            if frame is not None or deadline <= now < self._next_poll:
+                return frame
+            if now >= self._next_poll:
+                self._poll_memory()
 
     def used_seconds(self) -> float:
         """Return the time since the last request: only Linux has a clock of its CPU time."""
@@ -138,10 +108,6 @@ class PlainWorker(WorkerProcess):
             return False
         return True
 
-    def read_stderr(self) -> bytes:
-        """Return the beginning of what the worker has printed during the last request."""
-        return os.pread(self._log.fileno(), MAX_LOG_BYTES, 0)
-
     def exit_status(self) -> ExitStatus:
         """Return the status of a process that has exited."""
         code: int | None = self._process.poll()
@@ -149,14 +115,9 @@ class PlainWorker(WorkerProcess):
         status = code if code is None else -code if code < 0 else code << 8
         return ExitStatus(status=status, peak_bytes=self._peak_bytes, cause=self._cause)
 
-    def close(self) -> None:
-        """Release all resources of a process that has exited."""
-        self._connection.close()
-        self._log.close()
-
     def _poll_memory(self) -> None:
         """Kill the worker when it exceeds its memory limit, or when its size is unknown."""
-        begun = self._frames.begun
+        begun = self.begun()
         limit_bytes = self._max_bytes if begun is None else begun.memory_bytes or self._max_bytes
         try:
             grown_bytes = resident_bytes(self.pid) - self._idle_bytes

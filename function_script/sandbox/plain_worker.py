@@ -14,7 +14,8 @@ from pathlib import Path
 
 from function_script.request.limits import Limits
 from function_script.sandbox import rlimits
-from function_script.sandbox.stream import StreamChannel
+from function_script.sandbox.ipc import READY
+from function_script.sandbox.shared_memory import SharedMemoryChannel
 from function_script.sandbox.worker import Handle, Worker, run_until_exit
 from function_script.sandbox.zygote_config import ZygoteConfig, load_handler
 from function_script.step.telemetry import HandlerResult
@@ -24,19 +25,19 @@ _STATM = Path("/proc/self/statm")
 _MAXRSS_BYTES = 1 if sys.platform == "darwin" else 1024
 
 
-def main(connection_fd: int, log_fd: int, config_text: str) -> None:
+def main(connection_fd: int, memory_fd: int, log_fd: int, config_text: str) -> None:
     """Answer requests until the pool closes the connection."""
     # Ctrl-C in a terminal reaches the whole group; only the pool decides when workers end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     config = ZygoteConfig.from_literal(config_text)
     threading.stack_size(rlimits.STACK_BYTES)
-    thread = threading.Thread(target=_run_worker, args=(connection_fd, log_fd, config))
+    thread = threading.Thread(target=_run_worker, args=(connection_fd, memory_fd, log_fd, config))
     thread.start()
     thread.join()
 
 
-def _run_worker(connection_fd: int, log_fd: int, config: ZygoteConfig) -> None:
+def _run_worker(connection_fd: int, memory_fd: int, log_fd: int, config: ZygoteConfig) -> None:
     handle = load_handler(config)
 
     def serve() -> None:
@@ -44,7 +45,8 @@ def _run_worker(connection_fd: int, log_fd: int, config: ZygoteConfig) -> None:
         os.dup2(log_fd, 2)
         os.close(log_fd)
         rlimits.limit_worker()
-        channel = StreamChannel(connection, config.capacity_bytes)
+        channel = SharedMemoryChannel(connection, memory_fd)
+        os.close(memory_fd)
         memory: rlimits.MemoryLimit | PeakMemory
         guarded = handle
         if _STATM.exists():
@@ -60,7 +62,7 @@ def _run_worker(connection_fd: int, log_fd: int, config: ZygoteConfig) -> None:
             memory=memory,
             watchdog=rlimits.Watchdog(on_the_clock=True),
         )
-        channel.announce()
+        connection.send(READY)
         worker.serve(config.max_runs)
 
     run_until_exit(serve)

@@ -1,4 +1,4 @@
-"""The memory that a worker and its pool share on Linux, and the worker's channel over it.
+"""The memory that a worker and its pool share, both ends of their connection, and the log.
 
 A frame on a socket announces how many bytes of the memory count. Copying them through the socket
 would cost 15 times more for a request of 2 MB.
@@ -9,6 +9,10 @@ import mmap
 import os
 import socket
 import struct
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Final, NamedTuple
 
 from function_script.sandbox.ipc import (
     MAX_BATCH,
@@ -17,7 +21,10 @@ from function_script.sandbox.ipc import (
     RequestHeader,
     receive,
 )
+from function_script.sandbox.spawn_errors import Call, system_call
 
+# Only Linux has files that are nothing but memory, and seals for them.
+_HAS_MEMFD: Final = hasattr(os, "memfd_create")
 # One byte says which request the worker has begun, and whether the record of that request is
 # complete: 0 for none, 1 and 2 for the first request without and with its record, 3 and 4 for the
 # second. Nobody can read half of a byte, and no request has the record of another.
@@ -36,8 +43,8 @@ REGION_BYTES = _RESIDENT_BYTES // MAX_BATCH
 class SharedMemory:
     """A mapping that one worker and its pool share: the request that has begun, then the payload.
 
-    The file behind it is sealed: a compromised worker cannot shrink it while the pool reads. Only
-    touched pages use memory.
+    On Linux the file behind it is sealed: a compromised worker cannot shrink it while the pool
+    reads. Only touched pages use memory.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -47,12 +54,12 @@ class SharedMemory:
     @staticmethod
     def create(capacity_bytes: int) -> int:
         """Return a descriptor for the mappings of both ends; the caller closes it."""
-        flags = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
-        descriptor = os.memfd_create("function-script-memory", flags)
+        descriptor = _create_file("memory")
         # Before the seals, which fix the size for good.
         os.ftruncate(descriptor, _HEADER_BYTES + capacity_bytes)
-        seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
-        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
+        if _HAS_MEMFD:
+            seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+            fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
         return descriptor
 
     @property
@@ -121,9 +128,10 @@ class SharedMemory:
 
 
 class SharedMemoryChannel(SharedMemory):
-    """A worker's channel with frames on a SOCK_SEQPACKET socket and payloads in shared memory."""
+    """The worker's end of its connection to the pool, for one batch at a time.
 
-    batch_capacity_bytes = REGION_BYTES
+    Frames come on a socket, payloads in the shared memory.
+    """
 
     def __init__(self, connection: socket.socket, descriptor: int) -> None:
         super().__init__(descriptor)
@@ -137,3 +145,49 @@ class SharedMemoryChannel(SharedMemory):
     def send_replies(self, headers: list[ReplyHeader]) -> None:
         """Announce the stored replies of a batch."""
         self._connection.send(b"".join([header.pack() for header in headers]))
+
+
+class Link(NamedTuple):
+    """The pool's end of what it shares with one worker; ``log`` is what the worker prints to."""
+
+    connection: socket.socket
+    memory: SharedMemory
+    log: int
+
+    def close(self) -> None:
+        """Release it."""
+        self.connection.close()
+        self.memory.close()
+        os.close(self.log)
+
+
+@contextmanager
+def open_link(kind: socket.SocketKind, capacity_bytes: int) -> Iterator[tuple[Link, list[int]]]:
+    """Yield a link, and the descriptors of connection, memory and log for a process of the block.
+
+    An error of the block closes it. Raise CallRefusedError.
+    """
+    # What the worker gets is closed here in any case: with a copy left, its end would go unnoticed.
+    with ExitStack() as on_failure, ExitStack() as handed_over:
+        with system_call(Call.SOCKETPAIR):
+            connection, peer = socket.socketpair(socket.AF_UNIX, kind)
+        on_failure.enter_context(connection)
+        handed_over.enter_context(peer)
+        with system_call(Call.MEMFD_CREATE if _HAS_MEMFD else Call.OPEN):
+            log = _create_file("log")
+            on_failure.callback(os.close, log)
+            memory_fd = SharedMemory.create(capacity_bytes)
+            handed_over.callback(os.close, memory_fd)
+        with system_call(Call.MMAP):
+            memory = SharedMemory(memory_fd)
+        on_failure.callback(memory.close)
+        yield Link(connection, memory, log), [peer.fileno(), memory_fd, log]
+        on_failure.pop_all()
+
+
+def _create_file(name: str) -> int:
+    """Return the descriptor of an empty file without a place in a directory."""
+    if _HAS_MEMFD:
+        return os.memfd_create(f"function-script-{name}", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())

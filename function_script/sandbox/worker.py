@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from function_script.request.limits import MIB, Limits
 from function_script.sandbox import report
-from function_script.sandbox.ipc import Channel, ReplyHeader, RequestHeader
+from function_script.sandbox.ipc import ReplyHeader, RequestHeader
 from function_script.sandbox.outcome import MAX_LOG_BYTES, Cause, panic_cause, sanitize_stderr
 from function_script.sandbox.report import WorkerReport
+from function_script.sandbox.shared_memory import REGION_BYTES, SharedMemoryChannel
 from function_script.step.telemetry import HandlerResult
 from function_script.texts import redaction
 
@@ -40,7 +41,7 @@ class Worker:
     def __init__(
         self,
         *,
-        channel: Channel,
+        channel: SharedMemoryChannel,
         handle: Handle,
         limits: Limits,
         memory: MemoryLimit | PeakMemory,
@@ -80,7 +81,7 @@ class Worker:
         for index, request in enumerate(requests):
             if not self._channel.begin(index):
                 break
-            header = self._answer_request(request, index, self._channel.batch_capacity_bytes, start)
+            header = self._answer_request(request, index, REGION_BYTES, start)
             end = self._watchdog.now()
             headers.append(header._replace(cpu_microseconds=int((end - start) * 1e6)))
             start = end

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import select
 import signal
-import socket
 import time
 from abc import ABC, abstractmethod
 from contextlib import suppress
@@ -15,7 +14,7 @@ from function_script.sandbox.ipc import MAX_BATCH, Begun, ReplyHeader, RequestHe
 from function_script.sandbox.outcome import MAX_LOG_BYTES
 
 if TYPE_CHECKING:
-    from function_script.sandbox.shared_memory import SharedMemory
+    from function_script.sandbox.shared_memory import Link
 
 # The number of another process' CPU clock, see clock_getcpuclockid(3).
 _CPU_CLOCK = 2
@@ -26,7 +25,7 @@ _NICENESS = 10
 
 
 class WorkerProcess(ABC):
-    """A worker process, until ``close``.
+    """A worker process with its link to the pool, until ``close``.
 
     ``counts_cpu``: ``used_seconds`` returns CPU time, and a limit of time is one of CPU time.
     A batch of requests has ``max_batch`` at most.
@@ -35,110 +34,21 @@ class WorkerProcess(ABC):
     counts_cpu = True
     max_batch = 1
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, link: Link, pid: int) -> None:
         self.pid = pid
         self.is_reusable = True
+        self._link = link
+        self._connection, self._memory = link.connection, link.memory
 
     @abstractmethod
     def is_alive(self) -> bool:
         """Report whether the process has not exited."""
 
-    @abstractmethod
     def send_requests(self, requests: list[tuple[bytes, bytes]]) -> None:
         """Send a batch of requests with their seeds.
 
         That the worker is gone shows when its replies are read.
         """
-
-    @abstractmethod
-    def read_reply(self, timeout_seconds: float) -> bytes | None:
-        """Return the next frame, b"" when the worker is gone, None when nothing came in time."""
-
-    def read_reply_nowait(self) -> bytes | None:
-        """Return the next frame, b"" when the worker is gone, None when nothing has come."""
-        return self.read_reply(0.0)
-
-    @abstractmethod
-    def fileno(self) -> int:
-        """Return the descriptor that is readable when a reply has come."""
-
-    @abstractmethod
-    def read_payload(self, header: ReplyHeader, index: int) -> tuple[bytes, bytes]:
-        """Return response and report of the request at ``index`` of the batch.
-
-        Raise ValueError for lengths that cannot be right.
-        """
-
-    def take_back(self) -> None:  # noqa: B027 - a batch may be one request
-        """Have the worker begin no more requests of its batch."""
-
-    @abstractmethod
-    def begun(self) -> Begun | None:
-        """Return the request of its batch that the worker has begun last, with its limits."""
-
-    def trim(self, used_bytes: int) -> None:  # noqa: B027 - memory may not be shared
-        """Return the memory of a large request to the system."""
-
-    @abstractmethod
-    def used_seconds(self) -> float:
-        """Return the CPU time of the last batch so far; 0 when the process is gone."""
-
-    def pause(self) -> None:  # noqa: B027 - time on the clock would pass all the same
-        """Stop the process until ``resume``, where its CPU time counts."""
-
-    def resume(self) -> None:  # noqa: B027 - see `pause`
-        """Continue the process."""
-
-    def set_sched_idle(self) -> None:
-        """Leave most of the CPU to others. Irreversible without privileges: retire it after."""
-        self.is_reusable = False
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, self.pid, _NICENESS)
-
-    @abstractmethod
-    def kill(self) -> None:
-        """Kill the process, without waiting for its end."""
-
-    @abstractmethod
-    def exit_fileno(self) -> int:
-        """Return the descriptor that is readable when the killed process has exited."""
-
-    @abstractmethod
-    def wait_for_exit(self) -> bool:
-        """Wait for a killed process; return False when it has not exited after a long while."""
-
-    @abstractmethod
-    def read_stderr(self) -> bytes:
-        """Return the beginning of what the worker has printed during the last request."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Release all resources of a process that has exited."""
-
-
-class ForkedWorker(WorkerProcess):
-    """A worker that a zygote has forked. Owns four descriptors and a mapping, until ``close``."""
-
-    max_batch = MAX_BATCH
-
-    def __init__(
-        self, *, connection: socket.socket, memory: SharedMemory, log: int, pid: int, pidfd: int
-    ) -> None:
-        super().__init__(pid)
-        self._connection = connection
-        self._memory = memory
-        self._log = log
-        self._pidfd = pidfd
-        self._cpu_seconds_before = 0.0
-
-    def is_alive(self) -> bool:
-        """Report whether the process has not exited; takes two microseconds."""
-        return not self._exits_within(0.0)
-
-    def send_requests(self, requests: list[tuple[bytes, bytes]]) -> None:
-        """Send a batch; that the worker is gone shows when its replies are read."""
-        # Before the frame is sent, at which the worker begins.
-        self._cpu_seconds_before = self._cpu_seconds()
         # The marks of the last batch would be taken for those of this one.
         self._memory.start_batch()
         headers = []
@@ -174,7 +84,10 @@ class ForkedWorker(WorkerProcess):
         return self._connection.fileno()
 
     def read_payload(self, header: ReplyHeader, index: int) -> tuple[bytes, bytes]:
-        """Return response and report; raise ValueError for lengths that cannot be right."""
+        """Return response and report of the request at ``index`` of the batch.
+
+        Raise ValueError for lengths that cannot be right.
+        """
         length = header.payload_length
         response = self._memory.read(length, index=index)
         return response, self._memory.read(header.report_length, index=index, offset=length)
@@ -186,6 +99,66 @@ class ForkedWorker(WorkerProcess):
     def begun(self) -> Begun | None:
         """Return the request of its batch that the worker has begun last, with its limits."""
         return self._memory.begun()
+
+    def trim(self, used_bytes: int) -> None:  # noqa: B027 - not every system takes memory back
+        """Return the memory of a large request to the system."""
+
+    @abstractmethod
+    def used_seconds(self) -> float:
+        """Return the CPU time of the last batch so far; 0 when the process is gone."""
+
+    def pause(self) -> None:  # noqa: B027 - time on the clock would pass all the same
+        """Stop the process until ``resume``, where its CPU time counts."""
+
+    def resume(self) -> None:  # noqa: B027 - see `pause`
+        """Continue the process."""
+
+    def set_sched_idle(self) -> None:
+        """Leave most of the CPU to others. Irreversible without privileges: retire it after."""
+        self.is_reusable = False
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, self.pid, _NICENESS)
+
+    @abstractmethod
+    def kill(self) -> None:
+        """Kill the process, without waiting for its end."""
+
+    @abstractmethod
+    def exit_fileno(self) -> int:
+        """Return the descriptor that is readable when the killed process has exited."""
+
+    @abstractmethod
+    def wait_for_exit(self) -> bool:
+        """Wait for a killed process; return False when it has not exited after a long while."""
+
+    def read_stderr(self) -> bytes:
+        """Return the beginning of what the worker has printed during the last request."""
+        return os.pread(self._link.log, MAX_LOG_BYTES, 0)
+
+    def close(self) -> None:
+        """Release all resources of a process that has exited."""
+        self._link.close()
+
+
+class ForkedWorker(WorkerProcess):
+    """A worker that a zygote has forked. It owns its pidfd, too."""
+
+    max_batch = MAX_BATCH
+
+    def __init__(self, link: Link, pid: int, pidfd: int) -> None:
+        super().__init__(link, pid)
+        self._pidfd = pidfd
+        self._cpu_seconds_before = 0.0
+
+    def is_alive(self) -> bool:
+        """Report whether the process has not exited; takes two microseconds."""
+        return not self._exits_within(0.0)
+
+    def send_requests(self, requests: list[tuple[bytes, bytes]]) -> None:
+        """Send a batch, from which on its CPU time counts."""
+        # Before the frame is sent, at which the worker begins.
+        self._cpu_seconds_before = self._cpu_seconds()
+        super().send_requests(requests)
 
     def trim(self, used_bytes: int) -> None:
         """Return the memory of a large request to the system."""
@@ -221,18 +194,12 @@ class ForkedWorker(WorkerProcess):
         """Wait for a killed process; return False when it has not exited after a long while."""
         return self._exits_within(EXIT_SECONDS)
 
-    def read_stderr(self) -> bytes:
-        """Return the beginning of what the worker has printed during the last request."""
-        return os.pread(self._log, MAX_LOG_BYTES, 0)
-
     def close(self) -> None:
         """Release all resources of a process that has exited."""
         with suppress(ChildProcessError):
             # Process 1 of a container inherits the workers of a killed zygote.
             os.waitid(os.P_PIDFD, self._pidfd, os.WEXITED | os.WNOHANG)
-        self._connection.close()
-        self._memory.close()
-        os.close(self._log)
+        super().close()
         os.close(self._pidfd)
 
     def _send_signal(self, number: signal.Signals) -> None:

@@ -24,9 +24,9 @@ def main(control_fd: int, config_text: str) -> None:
     config = ZygoteConfig.from_literal(config_text)
     rlimits.harden_zygote()
     handle = load_handler(config)
-    # A pool that was never used closes the socket with ZYGOTE_READY unread, which resets it.
+    # A pool that was never used closes the socket with READY unread, which resets it.
     with suppress(BrokenPipeError, ConnectionResetError):
-        control.send(ipc.ZYGOTE_READY)
+        control.send(ipc.READY)
         _serve_orders(control, handle, config)
 
 

@@ -56,8 +56,6 @@ class Connections:
     def __init__(self) -> None:
         self.ports: Final[set[int]] = set()
         self._by_address: dict[Address | None, Connection] = {}
-        # By gRPC's spelling, because parsing takes longer than the rest of an admission.
-        self._by_peer: dict[str, Connection] = {}
 
     def __iter__(self) -> Iterator[Connection]:
         return iter(self._by_address.values())
@@ -67,11 +65,10 @@ class Connections:
 
     def find(self, peer: str) -> Connection:
         """Return the connection of a peer in gRPC's spelling, such as ipv4:192.0.2.1:5000."""
-        connection = self._by_peer.get(peer)
+        address = _parse(peer)
+        connection = self._by_address.get(address)
         if connection is None:
-            address = _parse(peer)
-            connection = self._by_address.setdefault(address, Connection(address))
-            self._by_peer[peer] = connection
+            connection = self._by_address[address] = Connection(address)
         return connection
 
     def scan(self) -> None:
@@ -84,11 +81,6 @@ class Connections:
             if address not in self._by_address:
                 self._by_address[address] = Connection(address)
             self._by_address[address].note(received_bytes)
-        self._by_peer = {
-            peer: connection
-            for peer, connection in self._by_peer.items()
-            if connection.address in self._by_address
-        }
 
 
 def shut_down(addresses: AbstractSet[Address | None]) -> int:
@@ -139,6 +131,8 @@ def _sockets() -> Iterator[socket.socket]:
                     yield connection
 
 
+# Parsing takes longer than the rest of an admission. There are 2,000 connections at most.
+@lru_cache(maxsize=2_000)
 def _parse(peer: str) -> Address | None:
     family, _, rest = peer.partition(":")
     host, _, port = unquote(rest).rpartition(":")

@@ -72,18 +72,40 @@ class RequestHandler:
         The response comes within ``request.seconds``; it has a FATAL result if the sandbox fails.
         """
         start_time = time.perf_counter()
-        if self._remote_programs is not None:
-            return _RemoteCall(
-                self, self._dispatcher, self._remote_programs, request, respond
-            ).start()
-        pending = self._dispatcher.start(
-            request.data,
-            request.seconds,
-            lambda reply: respond(self.finish(request, start_time, reply)),
-        )
-        return partial(self._dispatcher.cancel, pending)
 
-    def finish(self, request: RpcRequest, start_time: float, reply: Reply) -> Outcome:
+        def finish(reply: Reply) -> None:
+            respond(self._finish(request, start_time, reply))
+
+        if self._remote_programs is None:
+            run = self._dispatcher.start(request.data, request.seconds, finish)
+            return partial(self._dispatcher.cancel, run)
+        return self._start_remote(self._remote_programs, request, finish)
+
+    def _start_remote(
+        self, remote_programs: RemotePrograms, request: RpcRequest, finish: Callable[[Reply], None]
+    ) -> Cancel:
+        """Run a request, and again with what its first run lacked; return what cancels it."""
+        end = time.perf_counter() + request.seconds
+        runs: list[Run] = []
+
+        def run(data: bytes, on_reply: Callable[[Reply], None]) -> None:
+            # The first run has taken a part of the caller's time.
+            runs.append(self._dispatcher.start(data, end - time.perf_counter(), on_reply))
+
+        def on_first(reply: Reply) -> None:
+            if isinstance(reply, Answered) and reply.missing:
+                resolved = remote_programs.resolve(request.data, reply)
+                if isinstance(resolved, bytes):
+                    run(resolved, finish)
+                    return
+                reply = resolved
+            finish(reply)
+
+        run(remote_programs.attach(request.data), on_first)
+        # A run that is cancelled has no reply, after which another one would begin.
+        return lambda: self._dispatcher.cancel(runs[-1])
+
+    def _finish(self, request: RpcRequest, start_time: float, reply: Reply) -> Outcome:
         """Build the outcome of a request that came at ``start_time`` (of perf_counter)."""
         data = request.data
         if isinstance(reply, Answered):
@@ -104,52 +126,3 @@ class RequestHandler:
             problems = reply.diagnostics if isinstance(reply, Answered) else reply.error.diagnostics
             self._capture_writer.submit(data, outcome, problems)
         return outcome
-
-
-class _RemoteCall:
-    """A call of a server that fetches: its request may run a second time, with what it lacks."""
-
-    def __init__(
-        self,
-        handler: RequestHandler,
-        dispatcher: Dispatcher,
-        remote_programs: RemotePrograms,
-        request: RpcRequest,
-        respond: Callable[[Outcome], None],
-    ) -> None:
-        self._handler = handler
-        self._dispatcher = dispatcher
-        self._remote_programs = remote_programs
-        self._request = request
-        self._respond = respond
-        self._start_time = time.perf_counter()
-        self._pending: Run | None = None
-        self._is_cancelled = False
-
-    def start(self) -> Cancel:
-        """Run the request; return the function that cancels it."""
-        self._run(self._remote_programs.attach(self._request.data), self._on_first)
-        return self._cancel
-
-    def _run(self, data: bytes, on_reply: Callable[[Reply], None]) -> None:
-        # The first run has taken a part of the caller's time.
-        seconds = self._request.seconds - (time.perf_counter() - self._start_time)
-        self._pending = self._dispatcher.start(data, seconds, on_reply)
-
-    def _on_first(self, reply: Reply) -> None:
-        if isinstance(reply, Answered) and reply.missing:
-            resolved = self._remote_programs.resolve(self._request.data, reply)
-            if isinstance(resolved, bytes):
-                if not self._is_cancelled:
-                    self._run(resolved, self._finish)
-                return
-            reply = resolved
-        self._finish(reply)
-
-    def _finish(self, reply: Reply) -> None:
-        self._respond(self._handler.finish(self._request, self._start_time, reply))
-
-    def _cancel(self) -> None:
-        self._is_cancelled = True
-        if self._pending is not None:
-            self._dispatcher.cancel(self._pending)

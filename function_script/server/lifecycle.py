@@ -41,7 +41,7 @@ from function_script.texts.errors import InputError, SandboxError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeOptions:
-    """The flags of ``serve``.
+    """The flags of ``serve``, by their names.
 
     ``insecure`` overrides ``tls_certs_dir``; one of them is required. An empty
     ``health_address`` or ``metrics_address`` means no such port. ``workers`` None means one for
@@ -59,7 +59,7 @@ class ServeOptions:
     insecure: bool = False
     tls_certs_dir: Path | None = None
     debug: bool = False
-    max_recv_message_size_mib: int = 64
+    max_recv_message_size: int = 64  # in MiB
     workers: int | None = None
     limits: Limits = field(default_factory=Limits)
     program_root: Path | None = None
@@ -73,7 +73,7 @@ class ServeOptions:
     @property
     def max_request_bytes(self) -> int:
         """The limit of a request in bytes."""
-        return self.max_recv_message_size_mib * MIB
+        return self.max_recv_message_size * MIB
 
 
 if TYPE_CHECKING:
@@ -118,16 +118,16 @@ def serve(options: ServeOptions) -> int:
         # First, so that a signal ends a server that is still starting.
         signals = _Signals()
         stack.callback(signals.restore)
+        capture_writer = _open_capture_writer(options, stack)
         pool = stack.enter_context(Pool(_pool_options(options)))
         fetcher = _start_fetcher(options, stack)
         remote_programs = None
         if fetcher is not None:
             allowlist, max_bytes = Allowlist(options.remote_allow), options.max_request_bytes
-            remote_programs = RemotePrograms(fetcher.store, allowlist, handler.identify, max_bytes)
+            remote_programs = RemotePrograms(fetcher.store, allowlist, max_bytes)
         memory.limit_heap()
         ops = OpsEndpoints(pool, certificates, fetcher)
         tracers = [stack.enter_context(tracing.build_tracing()).observe] if is_traced else []
-        capture_writer = _open_capture_writer(options, stack)
         printed_text_logger = log.PrintedTextLogger() if options.debug else None
         if printed_text_logger is not None:
             stack.callback(printed_text_logger.close)

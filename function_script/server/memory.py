@@ -60,11 +60,6 @@ class HeapTrimmer:
         self._trim_time = 0.0
         self._active_time = 0.0
 
-    @property
-    def is_settled(self) -> bool:
-        """True if the heap was trimmed after the last call, so nothing is left to free."""
-        return self._trim_time - self._active_time >= _TRIM_SECONDS
-
     def note_activity(self) -> None:
         """Record that there is a call now."""
         self._active_time = time.monotonic()

@@ -85,6 +85,7 @@ class Metrics:
     def __init__(
         self, gauges: Callable[[], Gauges], max_fingerprints: int = _MAX_FINGERPRINTS
     ) -> None:
+        self._gauges = gauges
         self._lock = Lock()
         # Both ends of a deque are thread-safe, so only counting takes the lock.
         self._pending: deque[RequestRecord] = deque()
@@ -102,8 +103,7 @@ class Metrics:
         # By a hash of XR, step and program, in the order of their last use.
         self._fingerprints: dict[int, str] = {}
         self._registry = CollectorRegistry()
-        self._registry.register(_Collector(self._collect_counters))
-        self._registry.register(_Collector(lambda: _collect_gauges(gauges())))
+        self._registry.register(self)
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)
 
@@ -117,6 +117,11 @@ class Metrics:
     def render(self) -> bytes:
         """Return all metrics in Prometheus' text format."""
         return generate_latest(self._registry)
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics with their samples, as a collector of Prometheus' client."""
+        yield from self._collect_counters()
+        yield from _collect_gauges(self._gauges())
 
     def _count(self) -> None:
         """Count the pending observations; the lock is held."""
@@ -194,21 +199,6 @@ class _Histogram:
         """Return Prometheus' cumulative buckets: bound and count, the last without a bound."""
         names = [*map(str, self.bounds), "+Inf"]
         return list(zip(names, accumulate(self.counts), strict=True))
-
-
-class _Collector:
-    """A collector of Prometheus' client, made of a function that yields the metrics."""
-
-    def __init__(self, families: Callable[[], Iterator[Metric]]) -> None:
-        self._families = families
-
-    def describe(self) -> list[Metric]:
-        """Return no names in advance: they are constants, and do not clash."""
-        return []
-
-    def collect(self) -> Iterator[Metric]:
-        """Yield the metrics with their samples."""
-        return self._families()
 
 
 def _counters(

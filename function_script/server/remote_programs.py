@@ -15,16 +15,14 @@ from function_script.request.cache import ByteLruCache
 from function_script.request.remote import content, login
 from function_script.request.remote.reference import Allowlist
 from function_script.request.remote.store import ContentStore, FetchKey
+from function_script.server.handler import identify
 from function_script.step import function
 from function_script.texts.errors import InputError
 from function_script.texts.problems import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from function_script.request.remote.reference import RemoteReference
     from function_script.sandbox import Answered
-    from function_script.sandbox.identity import RequestIdentity
 
 _MAX_STEPS: Final = 1_000
 _MAX_ATTACHED_BYTES: Final = 2 * content.MAX_BYTES
@@ -33,20 +31,12 @@ _MAX_ATTACHED_BYTES: Final = 2 * content.MAX_BYTES
 class RemotePrograms:
     """The remote programs of a server.
 
-    ``identify`` returns the identity of a request, with its program. A request with its content has
-    at most ``max_bytes``.
+    A request with its content has at most ``max_bytes``.
     """
 
-    def __init__(
-        self,
-        store: ContentStore,
-        allowlist: Allowlist,
-        identify: Callable[[bytes], RequestIdentity],
-        max_bytes: int,
-    ) -> None:
+    def __init__(self, store: ContentStore, allowlist: Allowlist, max_bytes: int) -> None:
         self._store = store
         self._allowlist = allowlist
-        self._identify = identify
         self._max_bytes = max_bytes
         self._references: ByteLruCache[Hashable, tuple[RemoteReference, ...]] = ByteLruCache(
             _MAX_STEPS, max_entries=_MAX_STEPS
@@ -56,7 +46,7 @@ class RemotePrograms:
         """Return a request with the content of the references that its input had before."""
         if not self._references:
             return data
-        references = self._references.get(self._identify(data).program)
+        references = self._references.get(identify(data).program)
         return data if references is None else self._attach(data, references) or data
 
     def resolve(self, data: bytes, reply: Answered) -> bytes | Answered:
@@ -65,7 +55,7 @@ class RemotePrograms:
         While it is not there, return the reply with the state of the fetches as its FATAL result.
         """
         references = tuple(reference for _, reference in reply.missing)
-        self._references.put(self._identify(data).program, references, 1)
+        self._references.put(identify(data).program, references, 1)
         problems = [
             problem
             for path, reference in reply.missing
@@ -120,7 +110,7 @@ class RemotePrograms:
         key = FetchKey(reference, login.scope(credentials))
         if self._store.has(key):
             return None
-        failure = self._store.request(key, credentials, self._identify(data).owner)
+        failure = self._store.request(key, credentials, identify(data).owner)
         if failure is None:
             return Problem(path, f"waiting for {reference}, which is being fetched")
         text, hint = f"cannot fetch {reference}: {failure.reason}", failure.hint

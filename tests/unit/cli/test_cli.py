@@ -234,7 +234,7 @@ def test_flag_has_its_variable(
     assert (options_.insecure, options_.debug, options_.workers) == (True, True, 3)
     assert options_.require_sandbox
     assert (options_.tls_certs_dir, options_.program_root) == (Path("/certs"), tmp_path)
-    assert options_.max_recv_message_size_mib == 9
+    assert options_.max_recv_message_size == 9
     assert options_.limits.timeout_seconds == 90
     assert (options_.limits.memory_bytes, options_.limits.output_bytes) == (1024 * MIB, MIB)
 
@@ -261,7 +261,7 @@ def test_variables_of_function_go_templating_are_read(
     monkeypatch.setenv("FUNCTION_GO_TEMPLATING_DEFAULT_OPTIONS", "missingkey=error")
     assert cli.execute(["serve"]) == 0
     (options_,) = served
-    assert options_.max_recv_message_size_mib == 9
+    assert options_.max_recv_message_size == 9
     assert options_.limits.default_source == str(Path("templates").resolve())
     assert options_.limits.default_options == "missingkey=error"
 
