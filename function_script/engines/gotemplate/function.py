@@ -82,8 +82,7 @@ class Function:
     ``string``  str; ``bool`` bool; ``float64`` float
     ``int``     Int (literals too); ``int64`` int
     ``map``     map[string]interface {}: dict, or NilMap() for a missing value or literal nil
-    ``list``    []interface {}: list, or NilList() for the same
-    other       exactly that go_type, for example ``time.Time`` or ``uint32``
+    other       exactly that go_type, for example ``time.Time``
 
     ``call`` is a Python function: its arguments are the one that ``injects`` names and those of the
     template, by position. It raises CallError with Go's text. The size of its result is charged

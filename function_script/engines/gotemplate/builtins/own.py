@@ -221,8 +221,8 @@ def _index(item: object, *keys: object) -> object:
             raise CallError("a key does not exist")
         if item is None or item is values.MISSING:
             item = values.MISSING
-        elif isinstance(item, dict) and (type(key) is str or isinstance(item, values.AnyMap)):
-            item = item.get(key, values.MISSING)
+        elif isinstance(item, dict):
+            item = core.look_up(item, key)
         else:
             item = core.index(item, key)
     return item
