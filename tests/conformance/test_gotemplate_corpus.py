@@ -48,12 +48,15 @@ def _render(row: dict[str, object], shared: dict[str, object]) -> tuple[str, str
     data = row["data"]
     data = copy.deepcopy(shared[data]) if isinstance(data, str) else data
     delims = row.get("delims", ("{{", "}}"))
+    options = f"missingkey=default {row.get('options')}"
+    # The last one counts; "invalid" is another name of the default.
+    missing = re.findall(r"missingkey=(default|error|zero)", options)[-1]
     try:
         text = render_text(
             str(row["template"]),
             data,  # type: ignore[arg-type] # JSON objects
             delims=tuple(delims),  # type: ignore[arg-type] # two strings
-            options=row.get("options", ()),  # type: ignore[arg-type] # strings
+            missing=missing,
         )
     except GoFailure as failure:
         return failure.stage, failure.output, failure.text

@@ -83,16 +83,6 @@ class LazyDict(dict[str, object]):
             return default
         return self[key]
 
-    def setdefault(self, key: str, default: object = None, /) -> object:
-        """Return dict.setdefault."""
-        if key not in self:
-            self[key] = default
-        return self[key]
-
-    def copy(self) -> dict[str, object]:
-        """Return a plain dict with everything built."""
-        return dict(self.items())
-
     def keys(self) -> dict_keys[str, object]:
         """Return dict.keys."""
         self._build_all()

@@ -13,6 +13,8 @@ from inspect import CO_VARARGS
 from types import FunctionType
 from typing import Final, Protocol, TypedDict, TypeVar, Unpack, cast
 
+from function_script.engines.gotemplate.errors import CallError
+
 
 class Allocator(Protocol):
     """The memory and steps that a run grants a function; a refusal ends the run."""
@@ -82,8 +84,7 @@ class Function:
     ``string``  str; ``bool`` bool; ``float64`` float
     ``int``     Int (literals too); ``int64`` int
     ``map``     map[string]interface {}: dict, or NilMap() for a missing value or literal nil
-    ``list``    []interface {}: list, or NilList() for the same
-    other       exactly that go_type, for example ``time.Time`` or ``uint32``
+    other       exactly that go_type, for example ``time.Time``
 
     ``call`` is a Python function: its arguments are the one that ``injects`` names and those of the
     template, by position. It raises CallError with Go's text. The size of its result is charged
@@ -145,6 +146,15 @@ class _Attributes(TypedDict, total=False):
 
 
 _Call = TypeVar("_Call")
+_RAISE: Final = object()
+
+
+class AnyCall(Protocol):
+    """A function that templates may call."""
+
+    def __call__(self, *arguments: object) -> object:
+        """Return its value; raises CallError."""
+
 
 _INJECTED: Final = {
     "Allocator": Injects.ALLOCATOR,
@@ -181,18 +191,25 @@ class FunctionTable:
         return iter(self._functions)
 
     def add(
-        self, name: str, *aliases: str, summary: str = "", **attributes: Unpack[_Attributes]
+        self,
+        name: str,
+        *aliases: str,
+        summary: str = "",
+        on_failure: object = _RAISE,
+        **attributes: Unpack[_Attributes],
     ) -> Callable[[_Call], _Call]:
         """Return a decorator that adds a function by its names.
 
         Its summary is the first line of its docstring, unless another is passed. Its parameters,
         what it returns and what it injects are those of its annotations, unless others are passed.
+        ``on_failure`` is its value where it raises CallError, which is passed on without it.
         """
 
         def register(call: _Call) -> _Call:
             sentence = summary or (call.__doc__ or "").partition("\n")[0].rstrip()
             fields: _Attributes = {**_read_annotations(call), **self._defaults, **attributes}
-            function = Function(name=name, call=call, summary=sentence, **fields)
+            used = call if on_failure is _RAISE else _forgive(call, on_failure)
+            function = Function(name=name, call=used, summary=sentence, **fields)
             self._functions.append(function)
             alias_summary = f"Another name of {name}."
             self._functions += (
@@ -201,6 +218,19 @@ class FunctionTable:
             return call
 
         return register
+
+
+def _forgive(call: object, value: object) -> object:
+    """Return a function with ``value`` in place of its CallError."""
+    strict = cast("AnyCall", call)
+
+    def lenient(*arguments: object) -> object:
+        try:
+            return strict(*arguments)
+        except CallError:
+            return value
+
+    return lenient
 
 
 def _read_annotations(call: object) -> _Attributes:

@@ -212,19 +212,13 @@ def check_argument(value: object, type_name: str) -> object:
         return value
     if type_name == "any":
         return None if value is MISSING else value
-    if type_name not in _CONTAINERS:
+    if type_name != "map":
         return value if values.go_type(value) == type_name else refuse(value, type_name)
-    kind, typed, nil = _CONTAINERS[type_name]
-    if isinstance(value, kind) and not isinstance(value, typed):
+    if isinstance(value, dict) and not isinstance(value, values.TypedMap):
         return value
-    # No value is a nil map or a nil list.
-    return nil() if value is MISSING else refuse(value, values.go_type(nil()))
-
-
-_CONTAINERS: Final[Mapping[str, tuple[type, type, type]]] = {
-    "map": (dict, values.TypedMap, values.NilMap),
-    "list": (list, values.TypedList, values.NilList),
-}
+    # No value is a nil map.
+    nil = values.NilMap()
+    return nil if value is MISSING else refuse(value, values.go_type(nil))
 
 
 def refuse(value: object, type_name: str) -> NoReturn:

@@ -95,13 +95,6 @@ class Uint8(Sized):
     go_type = "uint8"
 
 
-class Uint32(Sized):
-    """Go's uint32."""
-
-    __slots__ = ()
-    go_type = "uint32"
-
-
 class Uint64(Sized):
     """Go's uint64."""
 

@@ -6,7 +6,6 @@ plain, quoted, or as a block of lines.
 
 import base64
 import binascii
-import datetime as dt
 import re
 from collections.abc import Iterable, Iterator
 from functools import cmp_to_key
@@ -19,7 +18,7 @@ from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Allocator
-from function_script.engines.gotemplate.go_time import LOCAL, UTC, Duration, Location, Time
+from function_script.engines.gotemplate.go_time import UTC, Duration, Time, parse_date
 from function_script.engines.gotemplate.printing import float_text
 
 # Scalars
@@ -33,15 +32,11 @@ _VALUES: Final[dict[str, object]] = {
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
 }
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_INTEGER: Final = re.compile(
-    r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|([1-9][0-9]*|0))"
-)
-_BASES: Final = (16, 8, 2, 10)
-_MAX_DIGITS: Final = 64
-_TIME: Final = re.compile(
-    r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})"
-    r"(?:(?:[Tt]|( ))([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,]([0-9]+))?"
-    r"(Z|[-+][0-9]{2}:[0-9]{2})?)?"
+_YEAR: Final = re.compile("[0-9]{4}-")
+# The layouts of times: with a T the zone must be there, and behind a blank is none.
+_LAYOUTS: Final = (
+    *("2006-1-2T15:4:5Z07:00", "2006-1-2t15:4:5Z07:00"),
+    *("2006-1-2 15:4:5", "2006-1-2"),
 )
 
 
@@ -55,10 +50,8 @@ def resolve(text: str) -> object:
         return _VALUES[text]
     if not first or first not in "+-.0123456789":
         return text
-    if first != ".":
-        time = _time(text)
-        if time is not None:
-            return time
+    if _YEAR.match(text) and (time := _time(text)) is not None:
+        return time
     number = _number(text, dotted=first == ".")
     return text if number is None else number
 
@@ -68,20 +61,11 @@ def _number(text: str, *, dotted: bool) -> object | None:
         # Python also reads blanks behind a number, and digits of other scripts.
         return _real(text) if text.isascii() and text == text.rstrip() else None
     plain = text.replace("_", "")
-    match = _INTEGER.fullmatch(plain)
-    if match is not None:
-        digits, base = next(
-            (digits, base)
-            for digits, base in zip(match.groups()[1:], _BASES, strict=True)
-            if digits is not None
-        )
-        # Python converts at most 4,300 digits, and 64 bits have at most 64 in any base.
-        if len(digits.lstrip("0")) <= _MAX_DIGITS:
-            number = int(f"{match[1]}{digits.lstrip('0') or '0'}", base)
-            if values.MIN_INT64 <= number <= values.MAX_INT64:
-                return values.Int(number)
-            if match[1] == "" and number <= values.MAX_UINT64:
-                return values.Uint64(number)
+    number = values.read_integer(plain)
+    if number is not None and values.MIN_INT64 <= number <= values.MAX_INT64:
+        return values.Int(number)
+    if number is not None and plain[0] != "+" and 0 < number <= values.MAX_UINT64:
+        return values.Uint64(number)
     return _real(plain) if _FLOAT.fullmatch(plain) else None
 
 
@@ -95,32 +79,13 @@ def _real(text: str) -> float | None:
 
 def _time(text: str) -> Time | None:
     """Return a date, or a date and a time; None for other texts."""
-    match = _TIME.fullmatch(text)
-    if match is None:
-        return None
-    blank, zone = match[4], match[9]
-    # With a T the zone must be there; behind a blank yaml.v3 knows no zone.
-    if match[5] is not None and (blank is None) == (zone is None):
-        return None
-    year, month, day = int(match[1]), int(match[2]), int(match[3])
-    hour, minute, second = (int(match[group] or 0) for group in (5, 6, 7))
-    try:
-        moment = dt.datetime(year, month, day, hour, minute, second, tzinfo=dt.UTC)
-    except ValueError:
-        return None
-    offset = _offset(zone)
-    nanoseconds = int((match[8] or "0")[:9].ljust(9, "0"))
-    seconds = int(moment.timestamp()) - offset
-    if offset:
-        return Time(seconds, nanoseconds, Location("", offset))
-    return Time(seconds, nanoseconds, UTC if zone in {None, "Z"} else LOCAL)
-
-
-def _offset(zone: str | None) -> int:
-    if zone is None or zone == "Z":
-        return 0
-    seconds = int(zone[1:3]) * 3600 + int(zone[4:6]) * 60
-    return -seconds if zone[0] == "-" else seconds
+    for layout in _LAYOUTS:
+        try:
+            time = parse_date(layout, text)
+        except CallError:
+            continue
+        return time if layout.endswith("Z07:00") else time.in_location(UTC)
+    return None
 
 
 # Writing

@@ -21,12 +21,13 @@ VECTORS = [json.loads(line) for line in (HERE / "language.jsonl").read_text().sp
 def test_template_renders_or_fails_as_in_go(vector: dict[str, object]) -> None:
     """Stage, text and the error with its position are equal."""
     delims = vector.get("delims", ["{{", "}}"])
+    options = vector.get("options") or ["missingkey=default"]
     try:
         text = render_text(
             str(vector["template"]),
             copy.deepcopy(DATA),
             delims=tuple(delims),  # type: ignore[arg-type] # two strings
-            options=vector.get("options", ()),  # type: ignore[arg-type] # strings
+            missing=options[-1].partition("=")[2],  # type: ignore[index] # a list of strings
         )
         outcome = ("ok", text, None)
     except GoFailure as failure:

@@ -158,7 +158,9 @@ def index(item: object, *keys: object) -> object:
         raise CallError("index of untyped nil", Code.INDEX_OF_NOTHING)
     for key in keys:
         if isinstance(item, dict):
-            item = _look_up(item, key)
+            value = look_up(item, key)
+            zero = item.zero if isinstance(item, values.TypedMap) else None
+            item = zero if value is values.MISSING else value
         elif isinstance(item, (list, bytes, str)):
             item = _element(item, key)
         elif item is None:
@@ -168,16 +170,17 @@ def index(item: object, *keys: object) -> object:
     return item
 
 
-def _look_up(item: dict[object, object], key: object) -> object:
-    if type(key) is not str and not isinstance(item, values.AnyMap):
+def look_up(item: dict[object, object], key: object) -> object:
+    """Return the value of a key of a map, MISSING where it has none; raises CallError."""
+    if isinstance(item, values.AnyMap):
+        if isinstance(key, (dict, list)):
+            raise CallError(f"a value of type {values.go_type(key)} is no key")
+    elif type(key) is not str:
         if key is None or key is values.MISSING:
             raise CallError("value is nil; should be of type string")
         code = Code.NUMBER_OF_MAP if values.go_type(key) == "int" else None
         raise CallError(f"value has type {values.go_type(key)}; should be string", code)
-    value = item.get(key, values.MISSING)
-    if value is not values.MISSING:
-        return value
-    return item.zero if isinstance(item, values.TypedMap) else None
+    return item.get(key, values.MISSING)
 
 
 def _element(item: list[object] | bytes | str, key: object) -> object:

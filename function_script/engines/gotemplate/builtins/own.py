@@ -8,7 +8,7 @@ everywhere in Go templates.
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final, Protocol, cast
+from typing import Final, cast
 
 from function_script import documents
 from function_script.engines import library
@@ -16,7 +16,13 @@ from function_script.engines.gotemplate import values, yaml
 from function_script.engines.gotemplate.builtins import core, function_go_templating
 from function_script.engines.gotemplate.data import find_at
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Accepts, Function, FunctionTable, Injects
+from function_script.engines.gotemplate.function import (
+    Accepts,
+    AnyCall,
+    Function,
+    FunctionTable,
+    Injects,
+)
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig import defaults, dicts
 from function_script.engines.library import resources
@@ -33,13 +39,9 @@ _MAX_NAMES: Final = len(("name", "namespace"))
 # Getters and annotations
 
 
-class _Call(Protocol):
-    def __call__(self, *arguments: object) -> object: ...
-
-
 def _with_optional_request(function: Function) -> Function:
     """Return a getter of the request whose first argument is optional."""
-    getter = cast("_Call", function.call)
+    getter = cast("AnyCall", function.call)
     count = len(function.parameter_types)
 
     def call(run: Run, *arguments: object) -> object:
@@ -195,7 +197,7 @@ def override_lookups(functions: Mapping[str, Function]) -> dict[str, Function]:
 
 def _with_nothing(function: Function, nothing: object) -> Function:
     """Return the same function, which gives ``nothing`` for nil."""
-    find = cast("_Call", function.call)
+    find = cast("AnyCall", function.call)
 
     def call(*arguments: object) -> object:
         value = find(*arguments)
@@ -221,8 +223,8 @@ def _index(item: object, *keys: object) -> object:
             raise CallError("a key does not exist")
         if item is None or item is values.MISSING:
             item = values.MISSING
-        elif isinstance(item, dict) and (type(key) is str or isinstance(item, values.AnyMap)):
-            item = item.get(key, values.MISSING)
+        elif isinstance(item, dict):
+            item = core.look_up(item, key)
         else:
             item = core.index(item, key)
     return item

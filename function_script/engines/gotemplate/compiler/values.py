@@ -5,7 +5,7 @@ from typing import Final, TypeAlias, cast
 from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.errors import Code, EvalError
 from function_script.engines.gotemplate.operations.expressions import Constant as Literal
-from function_script.engines.gotemplate.operations.expressions import NewNil, Slot
+from function_script.engines.gotemplate.operations.expressions import NewNilMap, Slot
 from function_script.engines.gotemplate.run import Expression
 from function_script.engines.gotemplate.syntax import nodes
 
@@ -76,14 +76,12 @@ def slot_of(variable: Value) -> int:
 
 Constant: TypeAlias = nodes.Nil | nodes.Bool | nodes.Number | nodes.String
 
-_GO_NAMES: Final = {"map": "map[string]interface {}", "list": "[]interface {}"}
 _EXPECTED: Final = {
     "string": "string",
     "bool": "bool",
     "int": "integer",
     "int64": "integer",
     "float64": "float",
-    "uint32": "unsigned integer",
 }
 
 
@@ -101,7 +99,7 @@ def constant_value(word: Constant, type_name: str) -> Value:
         return certain(Literal(word.value), type_name)
     expected = _EXPECTED.get(type_name)
     if expected is None:
-        name = _GO_NAMES.get(type_name, type_name)
+        name = "map[string]interface {}" if type_name == "map" else type_name
         raise EvalError(f"can't handle {nodes.to_source(word)} for arg of type {name}")
     text = f"expected {expected}; found {nodes.to_source(word)}"
     # What the author meant is certain: a number in quotes, or a text without any.
@@ -114,9 +112,7 @@ def constant_value(word: Constant, type_name: str) -> Value:
 
 def _nil(type_name: str) -> Value:
     if type_name == "map":
-        return certain(NewNil(values.NilMap))
-    if type_name == "list":
-        return certain(NewNil(values.NilList))
+        return certain(NewNilMap())
     if type_name in {"any", "value"}:
         return certain(Literal(None if type_name == "any" else values.MISSING))
     raise EvalError(f"cannot assign nil to {type_name}")
@@ -145,6 +141,4 @@ def _number(word: nodes.Number, type_name: str) -> object:
         return values.Int(word.integer)
     if type_name == "int64":
         return word.integer
-    if type_name == "float64":
-        return word.real
-    return word.unsigned if type_name == "uint32" else None
+    return word.real if type_name == "float64" else None

@@ -32,15 +32,12 @@ class Constant(Expression):
         return self.value
 
 
-class NewNil(Expression):
-    """A typed nil, a new one each time."""
-
-    def __init__(self, kind: type[object]) -> None:
-        self.kind: type[object] = kind
+class NewNilMap(Expression):
+    """A nil map, a new one each time."""
 
     def evaluate(self, frame: Frame) -> object:  # noqa: ARG002 - of no use here
-        """Return the nil map or the nil list."""
-        return self.kind()
+        """Return the nil map."""
+        return values.NilMap()
 
 
 class Fail(Expression):

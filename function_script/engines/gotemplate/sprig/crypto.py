@@ -30,6 +30,7 @@ _BLOCK_SIZE: Final = 8
 _PARALLEL: Final = 2
 _SCRYPT_BYTES: Final = 64
 _MEMORY: Final = 64 << 20
+_MAX_COUNTER: Final = (1 << 32) - 1
 
 _TEMPLATES: Final = {
     "maximum": "anoxxxxxxxxxxxxxxxxx axxxxxxxxxxxxxxxxxno",
@@ -60,11 +61,11 @@ _CLASSES: Final = {
 }
 
 
-@FUNCTIONS.add(
-    "derivePassword", parameters="uint32 string string string string", package="", cost=20_000
-)
+@FUNCTIONS.add("derivePassword", package="", cost=20_000)
 def derive_password(counter: int, kind: str, password: str, user: str, site: str) -> str:
     """A password, derived from a counter, a type, a master password, a user and a site."""
+    if not 0 <= counter <= _MAX_COUNTER:
+        raise CallError(f"wants a counter from 0 to {_MAX_COUNTER}, got {counter}")
     if kind not in _TEMPLATES:
         return f"cannot find password template {kind}"
     key = hashlib.scrypt(

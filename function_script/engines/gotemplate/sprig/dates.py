@@ -79,15 +79,9 @@ def _find_time(value: object) -> Time | None:
     return None
 
 
-@FUNCTIONS.add("toDate")
-def to_date(layout: str, text: str) -> Time:
-    """The time of a text in Go's layout."""
-    try:
-        return parse_date(layout, text)
-    except CallError:
-        return Time.zero()
-
-
+FUNCTIONS.add("toDate", summary="The time of a text in Go's layout.", on_failure=Time.zero())(
+    parse_date
+)
 FUNCTIONS.add("mustToDate")(parse_date)
 
 

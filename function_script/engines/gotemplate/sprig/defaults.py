@@ -8,7 +8,6 @@ import base64
 import json
 import math
 import re
-from collections.abc import Iterable
 from contextlib import suppress
 from decimal import Decimal
 from typing import Final, NoReturn
@@ -16,7 +15,7 @@ from typing import Final, NoReturn
 import orjson
 
 from function_script.engines.gotemplate import printing, values
-from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.errors import CallError, LimitExceededError
 from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable
 from function_script.request.values import LONE_SURROGATE
 
@@ -24,37 +23,24 @@ from function_script.request.values import LONE_SURROGATE
 _MIN_PLAIN: Final = 1e-6
 _MAX_PLAIN: Final = 1e21
 
-# The last characters stand for bytes that are not UTF-8.
-_ALWAYS: Final = r'"\\\x00-\x1f\u2028\u2029\ud800-\udfff'
-_RAW: Final = re.compile(f"[{_ALWAYS}]")
-_ESCAPED: Final = re.compile(f"[{_ALWAYS}<>&]")
-_SHORT: Final = {
-    '"': r"\"",
-    "\\": r"\\",
-    "\b": r"\b",
-    "\f": r"\f",
-    "\n": r"\n",
-    "\r": r"\r",
-    "\t": r"\t",
-}
-_INDENT: Final = "  "
-
 
 def marshal(allocator: Allocator, value: object, *, pretty: bool = False, raw: bool = False) -> str:
     """Return the JSON text; ``pretty``: indented by two; ``raw``: without escapes for HTML.
 
-    Raises CallError for NaN, infinities and maps whose keys are not text.
+    Raises CallError for NaN, infinities and maps whose keys are not text, LimitExceededError for
+    more nesting than orjson writes.
     """
-    if allocator.check_tree(value) and not pretty:
+    data, layout = None, orjson.OPT_INDENT_2 if pretty else 0
+    if allocator.check_tree(value):
         # Bytes that are not UTF-8, or an integer of more than 64 bits.
         with suppress(TypeError):
-            return _write_plain(value, raw=raw)
-    return _Writer(_RAW if raw else _ESCAPED, pretty=pretty).write(value, "\n")
-
-
-def _write_plain(value: object, *, raw: bool) -> str:
-    """Return the JSON of a value that check_tree calls plain; orjson writes it as Go does."""
-    text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+            data = orjson.dumps(value, option=layout | orjson.OPT_SORT_KEYS)
+    if data is None:
+        try:
+            data = orjson.dumps(_to_plain(value), option=layout)
+        except TypeError as error:
+            raise LimitExceededError("JSON has at most 254 levels") from error
+    text = data.decode()
     if not text.isascii():
         text = text.replace("\u2028", r"\u2028").replace("\u2029", r"\u2029")
     if raw or not ("<" in text or ">" in text or "&" in text):
@@ -65,64 +51,36 @@ def _write_plain(value: object, *, raw: bool) -> str:
 _HTML: Final = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})
 
 
-class _Writer:
-    """Writes values that orjson writes in another way than Go."""
-
-    def __init__(self, special: re.Pattern[str], *, pretty: bool) -> None:
-        self.special = special
-        self.pretty = pretty
-
-    def write(self, value: object, line: str) -> str:
-        """Return the text of a value; ``line`` is the line break in front of its siblings."""
-        if isinstance(value, str):
-            return self.text(value)
-        if isinstance(value, int):
-            return str(value).lower() if isinstance(value, bool) else int.__repr__(value)
-        if isinstance(value, float):
-            return float_text(value)
-        if isinstance(value, bytes):
-            return f'"{base64.b64encode(value).decode()}"'
-        if isinstance(value, values.AnyMap):
-            raise CallError(f"json: unsupported type: {values.go_type(value)}")
-        if isinstance(value, values.Struct):
-            data = value.json()
-            # The fields of a struct stay in Go's order, the keys of a map are sorted by bytes.
-            if isinstance(data, dict):
-                return self.write_object(data.items(), line)
-            return self.write(data, line)
-        if isinstance(value, dict) and not values.is_nil(value):
-            return self.write_object(printing.sorted_items(value), line)
-        if isinstance(value, list) and not values.is_nil(value):
-            return self.enclose("[]", [self.write(item, line + _INDENT) for item in value], line)
-        return "null"
-
-    def text(self, text: str) -> str:
-        """Return a text in quotes."""
-        if self.special.search(text) is None:
-            return f'"{text}"'
-        joined = values.to_string(values.to_bytes(text)) if values.is_broken(text) else text
-        return f'"{self.special.sub(_escape, joined)}"'
-
-    def write_object(self, items: Iterable[tuple[object, object]], line: str) -> str:
-        """Return an object, its keys in the order of ``items``."""
-        colon = ": " if self.pretty else ":"
-        inner = line + _INDENT
-        entries = [f"{self.text(str(key))}{colon}{self.write(item, inner)}" for key, item in items]
-        return self.enclose("{}", entries, line)
-
-    def enclose(self, brackets: str, items: list[str], line: str) -> str:
-        """Return items between brackets."""
-        if not self.pretty or not items:
-            return f"{brackets[0]}{','.join(items)}{brackets[1]}"
-        inner = line + _INDENT
-        return f"{brackets[0]}{inner}{f',{inner}'.join(items)}{line}{brackets[1]}"
+def _to_plain(value: object) -> object:
+    """Return a value in which orjson writes everything as Go does."""
+    if isinstance(value, str):
+        return _mend(value) if values.is_broken(value) else value
+    if isinstance(value, int):
+        return value if isinstance(value, bool) else orjson.Fragment(int.__repr__(value))
+    if isinstance(value, float):
+        return orjson.Fragment(float_text(value))
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, values.AnyMap):
+        raise CallError(f"json: unsupported type: {values.go_type(value)}")
+    if isinstance(value, values.Struct):
+        data = value.json()
+        # The fields of a struct stay in Go's order, the keys of a map are sorted by bytes.
+        if isinstance(data, dict):
+            return {key: _to_plain(item) for key, item in data.items()}
+        return _to_plain(data)
+    if isinstance(value, dict) and not values.is_nil(value):
+        items = printing.sorted_items(value)
+        return {values.whole(str(key)): _to_plain(item) for key, item in items}
+    if isinstance(value, list) and not values.is_nil(value):
+        return list(map(_to_plain, value))
+    return None
 
 
-def _escape(match: re.Match[str]) -> str:
-    character = match[0]
-    if values.is_broken(character):
-        return r"\ufffd"
-    return _SHORT.get(character) or f"\\u{ord(character):04x}"
+def _mend(text: str) -> orjson.Fragment:
+    """Return a text with an escape for each byte that belongs to no character, as in Go."""
+    quoted = orjson.dumps(values.whole(text)).decode()
+    return orjson.Fragment(quoted.replace("\ufffd", r"\ufffd"))
 
 
 def float_text(number: float) -> str:
@@ -233,22 +191,15 @@ def fail(message: str) -> str:
 WRITERS: Final = FunctionTable(accepts=Accepts.NULL)
 
 
-@WRITERS.add("toJson")
-def to_json(allocator: Allocator, value: object) -> str:
-    """The value as JSON on one line."""
-    try:
-        return marshal(allocator, value)
-    except CallError:
-        return ""
+WRITERS.add("toJson", summary="The value as JSON on one line.", on_failure="")(marshal)
+WRITERS.add("mustToJson")(marshal)
 
 
-@WRITERS.add("toPrettyJson")
+@WRITERS.add("mustToPrettyJson")
+@WRITERS.add("toPrettyJson", on_failure="")
 def to_pretty_json(allocator: Allocator, value: object) -> str:
     """The value as JSON, indented."""
-    try:
-        return must_to_pretty_json(allocator, value)
-    except CallError:
-        return ""
+    return marshal(allocator, value, pretty=True)
 
 
 @WRITERS.add("toRawJson", "mustToRawJson")
@@ -257,22 +208,7 @@ def to_raw_json(allocator: Allocator, value: object) -> str:
     return marshal(allocator, value, raw=True)
 
 
-WRITERS.add("mustToJson")(marshal)
-
-
-@WRITERS.add("mustToPrettyJson")
-def must_to_pretty_json(allocator: Allocator, value: object) -> str:
-    """Raise CallError where toPrettyJson gives an empty text."""
-    return marshal(allocator, value, pretty=True)
-
-
-@FUNCTIONS.add("fromJson", is_lookup=True)
-def from_json(allocator: Allocator, text: str) -> object:
-    """The value of a JSON text."""
-    try:
-        return unmarshal(allocator, text)
-    except CallError:
-        return None
-
-
+FUNCTIONS.add("fromJson", summary="The value of a JSON text.", is_lookup=True, on_failure=None)(
+    unmarshal
+)
 FUNCTIONS.add("mustFromJson")(unmarshal)

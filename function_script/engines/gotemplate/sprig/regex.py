@@ -58,18 +58,10 @@ def _matches(allocator: Allocator, pattern: Pattern, text: str) -> Iterator[Matc
         yield match
 
 
-@FUNCTIONS.add("regexMatch")
+@FUNCTIONS.add("mustRegexMatch")
+@FUNCTIONS.add("regexMatch", on_failure=False)
 def is_match(allocator: Allocator, pattern: str, text: str) -> bool:
     """True if the text has a match of the expression."""
-    try:
-        return must_match(allocator, pattern, text)
-    except CallError:
-        return False
-
-
-@FUNCTIONS.add("mustRegexMatch")
-def must_match(allocator: Allocator, pattern: str, text: str) -> bool:
-    """Raise CallError for a bad pattern."""
     allocator.spend(len(text) // _CHARACTERS_PER_STEP)
     return _compile(pattern).search(values.whole(text)) is not None
 

@@ -331,31 +331,26 @@ _NUMBER: Final = re.compile(
 # Constants
 
 
-# A number as int64, as uint64 and as float64; None where it is none.
-Constant: TypeAlias = tuple[int | None, int | None, float | None]
+# A number as int64 and as float64; None where it is none.
+Constant: TypeAlias = tuple[int | None, float | None]
 
 
 def read_number(text: str) -> Constant:
     """Return a number constant; raises ParseError as Go's parser does."""
     whole = values.read_integer(text)
     if whole is not None and values.MIN_INT64 <= whole <= values.MAX_UINT64:
-        unsigned = whole if text[0] not in "+-" or text == "-0" else None
         if whole <= values.MAX_INT64:
-            return whole, unsigned, float(whole)
-        if unsigned is not None:
-            return None, unsigned, float(whole)
+            return whole, float(whole)
+        # Go takes it for an unsigned integer.
+        if text[0] != "+":
+            return None, float(whole)
     real = _read_real(text)
     if real is None:
         raise ParseError(f"illegal number syntax: {quote(text)}")
     if not set(text) & set(".eEpP"):
         raise ParseError(f"integer overflow: {quote(text)}")
-    whole = int(real) if real.is_integer() else None
-    integer = whole if _is_within(whole, values.MIN_INT64, values.MAX_INT64) else None
-    return integer, whole if _is_within(whole, 0, values.MAX_UINT64) else None, real
-
-
-def _is_within(number: int | None, least: int, most: int) -> bool:
-    return number is not None and least <= number <= most
+    is_int64 = real.is_integer() and values.MIN_INT64 <= int(real) <= values.MAX_INT64
+    return int(real) if is_int64 else None, real
 
 
 def _read_real(text: str) -> float | None:

@@ -84,18 +84,10 @@ class Bool(SyntaxNode):
 class Number(SyntaxNode):
     """A number under every Go type that can hold it; None where none can."""
 
-    def __init__(  # the types of a constant
-        self,
-        position: int,
-        text: str,
-        integer: int | None,
-        unsigned: int | None,
-        real: float | None,
-    ) -> None:
+    def __init__(self, position: int, text: str, integer: int | None, real: float | None) -> None:
         self.position = position
         self.text = text
         self.integer = integer
-        self.unsigned = unsigned
         self.real = real
 
 

@@ -503,7 +503,7 @@ class _Parser:
                 return nodes.Bool(position, text == "true")
             case "character":
                 code = lexer.read_character(text)
-                return nodes.Number(position, text, code, code, float(code))
+                return nodes.Number(position, text, code, float(code))
             case _:
                 return nodes.Nil(position)
 

@@ -6,7 +6,11 @@ import time
 import pytest
 from support.timing import stretched
 
+from function_script.engines.gotemplate.errors import LimitExceededError
 from function_script.engines.gotemplate.plain import GoFailure, render_text
+from function_script.engines.gotemplate.run import CompiledProgram, Run
+from function_script.engines.gotemplate.sprig import defaults
+from function_script.request.limits import Limits
 
 # Each would make something huge out of something small.
 BOMBS = [
@@ -105,3 +109,13 @@ def test_hostile_texts_take_linear_time(expression: str) -> None:
     with contextlib.suppress(GoFailure):
         render_text(f"{{{{ $x := {expression} }}}}", _data())  # type: ignore[arg-type] # shared on purpose
     assert time.process_time() - started < stretched(1.5)
+
+
+def test_deep_value_exceeds_the_levels_of_json() -> None:
+    """A limit of depth that an operator raised is no reason for an empty text."""
+    allocator = Run(CompiledProgram({}, mutates=False, failures=[]), Limits(depth=500), "")
+    deep: list[object] = []
+    for _ in range(300):
+        deep = [deep]
+    with pytest.raises(LimitExceededError, match="254 levels"):
+        defaults.marshal(allocator, deep)
