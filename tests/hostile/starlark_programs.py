@@ -1,6 +1,6 @@
 """Scripts that mean harm or went wrong, and what has to become of them: the whole table.
 
-Also run through the worker pool, by end-to-end tests.
+test_starlark_hostile.py runs those that the engine ends itself, test_pool_programs.py the others.
 """
 
 from hostile.cases import DOCUMENT, KILLED, LIMIT, OK, PROGRAM, TIME, Hostile
