@@ -54,7 +54,7 @@ BOMBS: dict[str, tuple[Object, Object, str]] = {
     ),
     "large-text": (script("return {'n': len('x' * 100000000 + 'y' * 400000000)}"), {}, "limit"),
     "large-result": (script("return {'context': {'s': 'x' * 100000000}}"), {}, "limit"),
-    "large-message": (script("fail('x' * 10000000)"), {}, "xxx"),
+    "large-message": (builders.jinja("{{ fail('x' * 100000000) }}"), {}, "limit"),
     "large-rendering": (builders.gotemplate('{{ repeat 100000000 "x" }}'), {}, "limit"),
     "nested-request": (ECHO, nested(30), ""),
     "nested-script": (builders.starlark("x = " + "[" * 50_000 + "]" * 50_000), {}, "crashed"),
