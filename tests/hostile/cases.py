@@ -6,7 +6,6 @@ clean errors of the engine, ``killed`` is the end of the process (time, memory, 
 but the process.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 OK = frozenset({"ok"})
@@ -18,8 +17,7 @@ TIME = frozenset({"limit", "killed"})
 KILLED = frozenset({"killed"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hostile:
+class Hostile(NamedTuple):
     """One script. ``says`` is in the error's line, ``at`` its line and column."""
 
     id: str
