@@ -1,10 +1,9 @@
 """Drafts, saving, and files that change on disk while they are open."""
 
-import http.server
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -25,6 +24,7 @@ from browser.pages import (
     replace,
     select,
 )
+from support import http_server
 from support.timing import wait_until
 
 # The page asks for changes on disk only while it is visible.
@@ -335,7 +335,7 @@ const ways = [
 def foreign_site(page: str) -> Iterator[str]:
     """A site on another port of this host, to which the browser sends the same cookies."""
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
@@ -345,14 +345,8 @@ def foreign_site(page: str) -> Iterator[str]:
         def log_message(self, *args: object) -> None:
             pass
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}/"
-        finally:
-            server.shutdown()
-            thread.join()
+    with http_server.running(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
 
 
 def test_foreign_page_cannot_save(own_page: Browser, composition: Path) -> None:

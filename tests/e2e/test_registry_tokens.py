@@ -1,6 +1,7 @@
 """Credentials and tokens are sent only to the registry that they are for."""
 
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from e2e.scripted_registry import (
@@ -49,6 +50,30 @@ def test_token_challenge_is_preferred_to_others(
     assert run("package", "inspect", f"{registry.name}/a:v1").err == ""
     assert registry.authorizations("GET", "/token") == {BASIC}
     assert registry.authorizations("GET", "/blobs/") == {"Bearer abc"}
+
+
+def test_token_is_asked_for_with_its_scope(
+    start: Start, docker_config: Login, package: str, run: Run
+) -> None:
+    """Without credentials it is a token for reading, and a refusal is told."""
+    registry = start(tls=False)
+    name = f"{registry.name}/team/apps:v1"
+    realm = f'Bearer realm="{registry.url}/token",service="x"'
+    require(registry, realm, "Bearer abc")
+    registry.hook("GET", "^/token", status(200, b'{"token": "abc"}'))
+    registry.hook(
+        "GET",
+        "^/token.*push",
+        lambda handler: not handler.headers["Authorization"] and status(401)(handler),
+    )
+    refused = run("package", "push", name, package, code=1).err
+    assert "its token service refuses (HTTP 401" in refused
+    docker_config(registry.name)
+    registry.seen.clear()
+    run("package", "push", name, package)
+    (asked,) = [one for one in registry.seen if one.path.startswith("/token")]
+    assert parse_qs(urlsplit(asked.path).query)["scope"] == ["repository:team/apps:pull,push"]
+    assert asked.authorization == BASIC
 
 
 def test_another_origin_gets_the_upload_and_no_token(

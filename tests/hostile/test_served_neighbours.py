@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,15 +10,13 @@ from contextlib import contextmanager
 import grpc
 import pytest
 from e2e.serving import Server, call, method
-from support import builders
-from support.paths import ROOT
+from support import benchmarks, builders
 from support.timing import wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
 
 # What ends such a run leaves its loops behind, beside all later tests.
 pytestmark = pytest.mark.timeout(900)
-BENCHMARKS = ROOT / "benchmarks"
 # No machine may be so busy that these are not reached: what is judged is that nothing fails.
 SMALL_RUN = ("--requests", "40", "--clients", "6", "--xrs", "12", "--heavy-seconds", "0.2")
 SLOW = ("--limit-seconds", "600")
@@ -40,15 +36,7 @@ def request(name: str, turns: str) -> pb.RunFunctionRequest:
 @pytest.mark.attack
 def test_sound_programs_never_fail_for_their_neighbours() -> None:
     """This is the benchmark at a small size: every response is right."""
-    path = os.pathsep.join(filter(None, (str(BENCHMARKS), os.environ.get("PYTHONPATH"))))
-    process = subprocess.run(
-        [sys.executable, "neighbours.py", *SMALL_RUN, *SLOW],
-        cwd=BENCHMARKS,
-        env=os.environ | {"PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    process = benchmarks.run("neighbours.py", *SMALL_RUN, *SLOW)
     rows = [line.split("|") for line in process.stdout.splitlines() if line.startswith("| ")][1:]
     missed = [row[1].strip() for row in rows if row[4].strip() != "yes"]
     # How quick small ones are is for a quiet machine to say.
