@@ -12,39 +12,6 @@ STATE = pb.State(
 )
 
 
-def test_empty_request_has_nothing() -> None:
-    """Absent messages are None, absent maps and lists empty."""
-    assert wire.index_request(b"") == wire.Request(
-        tag="",
-        capabilities=[],
-        observed=None,
-        desired=None,
-        input=None,
-        context=None,
-        extra_resources={},
-        required_resources={},
-        credentials={},
-        required_schemas={},
-        remote_texts={},
-    )
-
-
-def test_present_but_empty_is_not_absent() -> None:
-    """An empty context, a requirement and a schema that do not exist in the cluster."""
-    request = pb.RunFunctionRequest()
-    request.context.SetInParent()
-    request.desired.composite.resource.SetInParent()
-    request.required_resources["vpc"].SetInParent()
-    request.required_schemas["vpc"].SetInParent()
-    indexed = wire.index_request(request.SerializeToString())
-    assert indexed.context == b""
-    assert indexed.required_resources == {"vpc": []}
-    assert indexed.required_schemas == {"vpc": None}
-    assert indexed.desired is not None
-    assert indexed.desired.composite is not None
-    assert indexed.desired.composite.struct == b""
-
-
 @pytest.mark.parametrize(
     "capabilities",
     ["1202 0105", "1001 1005", "1001 1201 05"],
