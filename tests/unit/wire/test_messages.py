@@ -99,18 +99,10 @@ def test_maps_are_written_in_the_order_of_their_keys() -> None:
         "a": wire.Selector("v1", "A"),
         "b": wire.Selector("v1", "B", None, {"x": "2", "y": "1"}),
     }
+    empty = wire.Response("", None, None, [], None, None, [], None)
     first, second = (
         wire.encode_response(
-            wire.Response(
-                "",
-                None,
-                None,
-                [],
-                None,
-                wire.Requirements(requirements, requirements, {}),
-                [],
-                None,
-            )
+            empty._replace(requirements=wire.Requirements(requirements, requirements, {}))
         )
         for requirements in (selectors, turned)
     )
