@@ -279,27 +279,21 @@ def test_function_writes_into_memory_alone(facts: dict[str, object]) -> None:
 def test_function_that_misbehaves_is_ended_with_an_error(
     place: Place, mode: str, cause: str
 ) -> None:
+    """Its log is shown without control characters, and cut."""
     # Where it must be up to fail so, a busy machine has time to start it.
     seconds = {"hang": 0.5, "elsewhere": 2, "silent": 2}.get(mode, 30)
     server = place.start(mode, seconds=seconds)
     problem = failure(server, call_seconds=0.5 if mode == "hang-at-request" else 30)
     assert problem.message == f'cannot run function "function-test": {cause}'
+    if mode == "crash":
+        assert problem.notes == ("log: starting", "log: no \\u001b[31mconfiguration")
+    assert sum(len(str(note)) for note in problem.notes) < 10_000
     assert find_processes(place.mark) == []
 
 
 def test_function_writes_no_more_into_memory_than_its_tmp_has(place: Place) -> None:
     problem = failure(place.start("disk"))
     assert problem.notes == ("log: 256 MiB: No space left on device",)
-
-
-def test_log_of_a_function_that_fails_is_shown_without_control_characters(place: Place) -> None:
-    problem = failure(place.start("crash"))
-    assert problem.notes == ("log: starting", "log: no \\u001b[31mconfiguration")
-
-
-def test_log_of_a_function_that_prints_without_end_is_cut(place: Place) -> None:
-    problem = failure(place.start("flood"))
-    assert sum(len(str(note)) for note in problem.notes) < 10_000
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,5 @@
 """Sound programs beside greedy ones: none of them fails because of these."""
 
-import os
-import signal
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,7 +8,6 @@ import grpc
 import pytest
 from e2e.serving import Server, call, method
 from support import benchmarks, builders
-from support.timing import wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
 
@@ -127,29 +123,6 @@ def test_thousand_heavy_xrs_are_refused_or_answered(server: Server) -> None:
         answers = [each.result() for each in flood if each.exception() is None]
         assert answers
         assert not any(answer.results for answer in answers)
-
-
-@pytest.mark.attack
-@pytest.mark.linux
-def test_worker_that_is_stopped_is_found(server: Server) -> None:
-    """It uses no CPU time, so the wall clock or the caller's deadline ends it."""
-    with server.channel() as channel:
-        assert not call(channel, request("first", "1")).results
-        for worker in server.family()[2:]:
-            os.kill(worker, signal.SIGSTOP)
-        began = time.monotonic()
-        with pytest.raises(grpc.RpcError) as caught:
-            call(channel, request("stopped", "1"), timeout=4.0)
-        assert caught.value.code() in NOT_TO_BLAME
-        assert time.monotonic() - began < 20.0
-
-        def is_well() -> bool:
-            try:
-                return not call(channel, request("next", "1"), timeout=10.0).results
-            except grpc.RpcError:
-                return False
-
-        wait_until(is_well)
 
 
 @pytest.mark.attack
