@@ -138,7 +138,7 @@ class Handler(BaseHTTPRequestHandler):
 
 # What starts a registry, and what logs in to one, as fixtures of a test.
 Start: TypeAlias = Callable[..., Registry]
-Login: TypeAlias = Callable[[str], None]
+Login: TypeAlias = Callable[[object], None]
 
 
 def serving(
@@ -156,11 +156,6 @@ def status(code: int, body: bytes = b"", **headers: str) -> Callable[[Handler], 
         return handler.send(code, body, **headers)
 
     return answer
-
-
-def uploads_at(url: str) -> Callable[[Handler], bool]:
-    """Return a hook that begins uploads at an address."""
-    return status(202, Location=url)
 
 
 def first(count: int, answer: Callable[[Handler], bool]) -> Callable[[Handler], bool]:
