@@ -241,7 +241,7 @@ def test_flood_neither_ends_calls_of_others_nor_keeps_memory(
     before = target.server.resident_bytes()
     certificates = str(target.identity.write(tmp_path))
     with attacking(flood, target.server.address, certificates), GoodClients(target) as good:
-        time.sleep(5.0)
+        time.sleep(3.0)
     assert good.answered
     assert good.errors == []
     end = time.monotonic() + 60.0
