@@ -91,7 +91,7 @@ test-compiled: build/compiled/done ## Run the tests of the request path once mor
 # Everything that tests the tools, and what they are made of; tests/support/linux_only.py has what is left out.
 PORTABLE = tests/unit tests/test_examples.py tests/test_example_cases.py tests/test_walk.py \
 	tests/scripts tests/diagnostics tests/browser $(wildcard tests/hostile/test_*.py) tests/e2e/test_package_push.py \
-	tests/e2e/test_package_tokens.py tests/conformance/test_function_spec.py tests/conformance/test_input_crds.py \
+	tests/conformance/test_function_spec.py tests/conformance/test_input_crds.py \
 	tests/conformance/test_input_reference.py tests/conformance/test_xpkg_spec.py
 # What asks the system for something: Linux plays another one for these, and the Mac runs all.
 OF_SYSTEM = $(addprefix tests/unit/,sandbox test_testing.py tools/playground/test_server.py) \

@@ -8,7 +8,6 @@ import pytest
 from support import linux_only
 from support.commands import Run
 from support.example_counts import load_profile
-from support.score_report import Scoreboard
 from support.shared_evaluators import Evaluators
 from support.shared_zygotes import Zygotes
 
@@ -44,10 +43,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tables of scores are printed at the end; what --compiled shows, compiled code must show."""
+    """What --compiled shows, compiled code must show."""
     if config.getoption("--compiled") and not wire.is_compiled():
         raise pytest.UsageError("the codec is not compiled")
-    config.pluginmanager.register(Scoreboard(), "scoreboard")
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
@@ -78,14 +76,6 @@ def pytest_collection_finish() -> None:
 
 def _fixtures(item: pytest.Item) -> list[str]:
     return item.fixturenames if isinstance(item, pytest.Function) else []
-
-
-@pytest.fixture(scope="session")
-def scoreboard(request: pytest.FixtureRequest) -> Scoreboard:
-    """Where tests leave tables for the end of the run."""
-    plugin = request.config.pluginmanager.get_plugin("scoreboard")
-    assert isinstance(plugin, Scoreboard)
-    return plugin
 
 
 @pytest.fixture

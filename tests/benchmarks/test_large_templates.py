@@ -1,15 +1,13 @@
 """Large Go templates, measured for a moment: generated ones, and an author's own."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from support.paths import ROOT
+from support import benchmarks
 
-BENCHMARKS = ROOT / "benchmarks"
 TEMPLATE = """\
 apiVersion: v1
 kind: ConfigMap
@@ -23,19 +21,9 @@ XR = "apiVersion: example.org/v1\nkind: XApp\nmetadata: {name: app}\n"
 
 def run(folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
     """Run the benchmark with one program of each template."""
-    path = os.pathsep.join(filter(None, (str(BENCHMARKS), os.environ.get("PYTHONPATH"))))
-    output = folder / "report.json"
-    return subprocess.run(
-        [
-            *(sys.executable, "large_templates.py", "--programs", "1", "--later", "2"),
-            *("--output", str(output), *flags),
-        ],
-        cwd=BENCHMARKS,
-        env=os.environ | {"PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    output = str(folder / "report.json")
+    few = ("--programs", "1", "--later", "2", "--output", output)
+    return benchmarks.run("large_templates.py", *few, *flags)
 
 
 @pytest.mark.serial
@@ -67,7 +55,7 @@ def test_template_that_renders_no_resource_ends_the_run(tmp_path: Path) -> None:
 
 
 def test_program_of_a_template_is_new_each_time() -> None:
-    sys.path.append(str(BENCHMARKS))
+    sys.path.append(str(benchmarks.BENCHMARKS))
     import large_templates  # noqa: PLC0415 - of the folder of benchmarks
 
     template = large_templates.generate(45)

@@ -1,28 +1,15 @@
 """The load to the knee, for a moment: that it runs, and where it stops."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from support.paths import ROOT
-
-BENCHMARKS = ROOT / "benchmarks"
+from support import benchmarks
 
 
 def run(output: Path, *flags: str) -> list[dict[str, float]]:
     """Run the load; return the report's entries."""
-    path = os.pathsep.join(filter(None, (str(BENCHMARKS), os.environ.get("PYTHONPATH"))))
-    result = subprocess.run(
-        [sys.executable, "scale.py", "--load", *flags, "--output", str(output)],
-        cwd=BENCHMARKS,
-        env=os.environ | {"PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    result = benchmarks.run("scale.py", "--load", *flags, "--output", str(output))
     assert result.returncode == 0, result.stderr
     report: list[dict[str, float]] = json.loads(output.read_text())
     return report

@@ -1,10 +1,9 @@
 """Drafts, saving, and files that change on disk while they are open."""
 
-import http.server
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from browser.conftest import at_each_size
 from browser.pages import (
     BAD,
     GOOD,
+    add_file,
     answer,
     changed_lines,
     choose,
@@ -25,6 +25,7 @@ from browser.pages import (
     replace,
     select,
 )
+from support import http_server
 from support.timing import wait_until
 
 # The page asks for changes on disk only while it is visible.
@@ -178,10 +179,7 @@ def test_saving_keeps_the_line_ends_of_the_file(own_page: Browser, composition: 
 
 
 def test_new_file_is_saved(own_page: Browser, composition: Path) -> None:
-    own_page.evaluate(
-        """(() => { const add = document.querySelector("#add");
-        add.value = "required.yaml"; add.dispatchEvent(new Event("change")); })()"""
-    )
+    add_file(own_page, "required.yaml")
     assert own_page.evaluate("document.activeElement.ariaLabel") == "Text of required.yaml"
     own_page.type("# nothing yet\n")
     own_page.press("s", "Control")
@@ -276,10 +274,7 @@ def test_reverting_goes_back_to_the_disk(own_page: Browser, composition: Path) -
 
 
 def test_reverting_takes_a_new_file_away(own_page: Browser) -> None:
-    own_page.evaluate(
-        """(() => { const add = document.querySelector("#add");
-        add.value = "required.yaml"; add.dispatchEvent(new Event("change")); })()"""
-    )
+    add_file(own_page, "required.yaml")
     own_page.type("# nothing yet")
     own_page.evaluate('document.querySelector("#revert").click()')
     assert "required.yaml" not in file_names(own_page)
@@ -335,7 +330,7 @@ const ways = [
 def foreign_site(page: str) -> Iterator[str]:
     """A site on another port of this host, to which the browser sends the same cookies."""
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
@@ -345,14 +340,8 @@ def foreign_site(page: str) -> Iterator[str]:
         def log_message(self, *args: object) -> None:
             pass
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}/"
-        finally:
-            server.shutdown()
-            thread.join()
+    with http_server.running(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
 
 
 def test_foreign_page_cannot_save(own_page: Browser, composition: Path) -> None:

@@ -7,7 +7,6 @@ purpose are listed with reasons in gotemplate/differences.txt; one that starts t
 import copy
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +14,6 @@ from pathlib import Path
 
 import pytest
 from support.paths import ROOT
-from support.score_report import Scoreboard
 
 from function_script.engines.gotemplate.plain import GoFailure, render_text
 
@@ -29,12 +27,10 @@ pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the shared corpus i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The result of one row; ``exact``: the error's text is Go's, too."""
+    """The result of one row."""
 
     id: str
-    group: str
     passed: bool
-    exact: bool
     text: str
 
 
@@ -77,9 +73,7 @@ def _outcome(row: dict[str, object], shared: dict[str, object]) -> Outcome:
     passed = stage == row["stage"] and text == row["output"] and same_place
     return Outcome(
         id=str(row["id"]),
-        group=str(row["group"]) if row["part"] == "spec" else "real",
         passed=passed,
-        exact=passed and error == expected,
         text=f"{row['id']}: {stage} {error or text!r}"[:500],
     )
 
@@ -95,24 +89,6 @@ def differences() -> dict[str, str]:
     lines = DIFFERENCES.read_text().splitlines()
     pairs = (line.split(": ", 1) for line in lines if line and not line.startswith("#"))
     return dict(pairs)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def table(scoreboard: Scoreboard) -> None:
-    """Report a score per group to show progress."""
-    lines = [line for part in ("spec", "real") for line in _table(part)]
-    scoreboard.tables["GoTemplate conformance: same as Go / rows"] = lines
-
-
-def _table(part: str) -> list[str]:
-    results = outcomes(part)
-    rows = Counter(o.group for o in results)
-    passed = Counter(o.group for o in results if o.passed)
-    exact = f"{sum(o.exact for o in results)} with Go's error text"
-    listed = sum(row.startswith(part) for row in differences())
-    total = f"{passed.total():5} / {rows.total()}, {exact}, {listed} differ on purpose"
-    groups = [f"{group:44} {passed[group]:5} / {rows[group]}" for group in sorted(rows)]
-    return [*groups, f"{part + ' in all':44} {total}"]
 
 
 def test_own_snippets_render_as_in_go() -> None:

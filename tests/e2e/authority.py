@@ -14,28 +14,18 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 _NAME = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Crossplane")])
 _DAY = dt.timedelta(days=1)
 
-_USAGE = x509.KeyUsage(
-    digital_signature=True,
-    key_encipherment=True,
-    key_cert_sign=False,
-    content_commitment=False,
-    data_encipherment=False,
-    key_agreement=False,
-    crl_sign=False,
-    encipher_only=False,
-    decipher_only=False,
-)
-_SIGNING = x509.KeyUsage(
-    digital_signature=False,
-    key_encipherment=False,
-    key_cert_sign=True,
-    content_commitment=False,
-    data_encipherment=False,
-    key_agreement=False,
-    crl_sign=True,
-    encipher_only=False,
-    decipher_only=False,
-)
+
+def _usage(*allowed: str) -> x509.KeyUsage:
+    """The uses that a certificate allows, and no others."""
+    every = (
+        *("digital_signature", "key_encipherment", "key_cert_sign", "content_commitment"),
+        *("data_encipherment", "key_agreement", "crl_sign", "encipher_only", "decipher_only"),
+    )
+    return x509.KeyUsage(**{name: name in allowed for name in every})
+
+
+_USAGE = _usage("digital_signature", "key_encipherment")
+_SIGNING = _usage("key_cert_sign", "crl_sign")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,15 +50,16 @@ def start(authority: Authority, tmp_path: Path) -> Iterator[Callable[..., Regist
 
 
 @pytest.fixture
-def docker_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Log in to a registry; before that there are no credentials."""
+def docker_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
+    """Log in to a registry, or write a whole configuration; before that there is none."""
     monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
         monkeypatch.delenv(name, raising=False)
 
-    def login(name: str) -> None:
+    def login(to: object) -> None:
         account = {"username": "me", "password": "secret"}
-        (tmp_path / "config.json").write_text(json.dumps({"auths": {name: account}}))
+        config = {"auths": {to: account}} if isinstance(to, str) else to
+        (tmp_path / "config.json").write_text(json.dumps(config))
 
     return login
 

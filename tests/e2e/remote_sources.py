@@ -6,21 +6,21 @@ import hashlib
 import json
 import os
 import shutil
-import ssl
 import subprocess
 import threading
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
+from support import http_server
 
 from function_script.tools.remote import oci
 from function_script.tools.xpkg import archives
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from e2e.authority import Identity
@@ -114,12 +114,7 @@ class GitServer(ThreadingHTTPServer):
         self.name = f"{host}:{self.server_address[1]}"
         self.url = f"{'http' if identity is None else 'https'}://{self.name}"
         if identity is not None:
-            identity.write(directory / "tls")
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(directory / "tls/tls.crt", directory / "tls/tls.key")
-            self.socket = context.wrap_socket(
-                self.socket, server_side=True, do_handshake_on_connect=False
-            )
+            http_server.secure(self, identity, directory / "tls")
 
     def handle_error(self, *_: object) -> None:
         """Ignore clients that disconnect."""
@@ -183,17 +178,8 @@ class _GitHandler(BaseHTTPRequestHandler):
         pass
 
 
-@contextmanager
 def serving_git(
     directory: Path, host: str = "127.0.0.1", identity: Identity | None = None
-) -> Iterator[GitServer]:
+) -> AbstractContextManager[GitServer]:
     """Run a git server within the block."""
-    server = GitServer(directory, host, identity)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    return http_server.running(GitServer(directory, host, identity))

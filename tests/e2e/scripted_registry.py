@@ -5,17 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import ssl
-import threading
 from base64 import b64encode
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
 from e2e.authority import Identity
+from support import http_server
 
 from function_script.tools.xpkg import archives
 
@@ -51,12 +50,7 @@ class Registry(ThreadingHTTPServer):
         self.name = f"{host}:{self.server_address[1]}"
         self.scheme = "http" if identity is None else "https"
         if identity is not None and directory is not None:
-            identity.write(directory)
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(directory / "tls.crt", directory / "tls.key")
-            self.socket = context.wrap_socket(
-                self.socket, server_side=True, do_handshake_on_connect=False
-            )
+            http_server.secure(self, identity, directory)
 
     @property
     def url(self) -> str:
@@ -144,23 +138,14 @@ class Handler(BaseHTTPRequestHandler):
 
 # What starts a registry, and what logs in to one, as fixtures of a test.
 Start: TypeAlias = Callable[..., Registry]
-Login: TypeAlias = Callable[[str], None]
+Login: TypeAlias = Callable[[object], None]
 
 
-@contextmanager
 def serving(
     host: str = "127.0.0.1", identity: Identity | None = None, directory: Path | None = None
-) -> Iterator[Registry]:
+) -> AbstractContextManager[Registry]:
     """Run a registry within the block; with TLS if it has an identity, kept in ``directory``."""
-    registry = Registry(host, identity, directory)
-    thread = threading.Thread(target=registry.serve_forever, args=(0.02,))
-    thread.start()
-    try:
-        yield registry
-    finally:
-        registry.shutdown()
-        thread.join()
-        registry.server_close()
+    return http_server.running(Registry(host, identity, directory))
 
 
 def status(code: int, body: bytes = b"", **headers: str) -> Callable[[Handler], bool]:
@@ -171,11 +156,6 @@ def status(code: int, body: bytes = b"", **headers: str) -> Callable[[Handler], 
         return handler.send(code, body, **headers)
 
     return answer
-
-
-def uploads_at(url: str) -> Callable[[Handler], bool]:
-    """Return a hook that begins uploads at an address."""
-    return status(202, Location=url)
 
 
 def first(count: int, answer: Callable[[Handler], bool]) -> Callable[[Handler], bool]:

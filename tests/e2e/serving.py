@@ -42,7 +42,7 @@ class Server:
     """``function-script serve`` with the given flags, on free or on its default ``ports``.
 
     ``python`` is the interpreter whose installation is served. Of its log the last ``keeps``
-    lines are kept, None: all.
+    lines are kept, None: all. ``stalls``: the log is read until it serves, and no further.
     """
 
     def __init__(
@@ -52,6 +52,7 @@ class Server:
         ports: Literal["free", "default"] = "free",
         python: str = sys.executable,
         keeps: int | None = None,
+        stalls: bool = False,
     ) -> None:
         self.log: deque[dict[str, object]] = deque(maxlen=keeps)
         self.text: deque[str] = deque(maxlen=keeps)
@@ -60,6 +61,7 @@ class Server:
         self._announced: dict[str, object] = {}
         self._is_told_to_end = False
         self._is_serving = threading.Event()
+        self._stalls = stalls
         began = time.monotonic()
         self._process = subprocess.Popen(
             # Safe path: what that interpreter has installed, not what lies in the directory.
@@ -187,6 +189,9 @@ class Server:
         assert self._process.stderr is not None
         with self._process.stderr as stream:
             for line in stream:
+                if self._stalls and self._is_serving.is_set():
+                    self._process.wait()
+                    break
                 self.lines_read += 1
                 self.text.append(line)
                 for parsed in _parse(line):

@@ -10,6 +10,7 @@ import sys
 import tarfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -118,26 +119,31 @@ def request(size: int = 1) -> fnv1.RunFunctionRequest:
     return value
 
 
+@contextmanager
+def waiting(server: FunctionServer) -> Iterator[FunctionServer]:
+    """Wait until a server listens, and end it with the block."""
+    try:
+        server.wait()
+        yield server
+    finally:
+        server.stop()
+
+
 def failure(server: FunctionServer, *, call_seconds: float = 10.0) -> Diagnostic:
     """Return the problem of a function that does not answer."""
     try:
-        server.wait()
-        response = server.call(request(), call_seconds)
+        with waiting(server):
+            response = server.call(request(), call_seconds)
     except InputError as error:
         (problem,) = error.diagnostics
         return problem
-    finally:
-        server.stop()
     pytest.fail(f"it answered {response}")
 
 
 def look_around(server: FunctionServer) -> dict[str, Any]:
     """Run a function, and return its surroundings as it sees them."""
-    try:
-        server.wait()
+    with waiting(server):
         response = server.call(request(), 10)
-    finally:
-        server.stop()
     assert response.desired == request().desired
     return dict(ast.literal_eval(response.results[0].message))
 
@@ -273,27 +279,21 @@ def test_function_writes_into_memory_alone(facts: dict[str, object]) -> None:
 def test_function_that_misbehaves_is_ended_with_an_error(
     place: Place, mode: str, cause: str
 ) -> None:
+    """Its log is shown without control characters, and cut."""
     # Where it must be up to fail so, a busy machine has time to start it.
     seconds = {"hang": 0.5, "elsewhere": 2, "silent": 2}.get(mode, 30)
     server = place.start(mode, seconds=seconds)
     problem = failure(server, call_seconds=0.5 if mode == "hang-at-request" else 30)
     assert problem.message == f'cannot run function "function-test": {cause}'
+    if mode == "crash":
+        assert problem.notes == ("log: starting", "log: no \\u001b[31mconfiguration")
+    assert sum(len(str(note)) for note in problem.notes) < 10_000
     assert find_processes(place.mark) == []
 
 
 def test_function_writes_no_more_into_memory_than_its_tmp_has(place: Place) -> None:
     problem = failure(place.start("disk"))
     assert problem.notes == ("log: 256 MiB: No space left on device",)
-
-
-def test_log_of_a_function_that_fails_is_shown_without_control_characters(place: Place) -> None:
-    problem = failure(place.start("crash"))
-    assert problem.notes == ("log: starting", "log: no \\u001b[31mconfiguration")
-
-
-def test_log_of_a_function_that_prints_without_end_is_cut(place: Place) -> None:
-    problem = failure(place.start("flood"))
-    assert sum(len(str(note)) for note in problem.notes) < 10_000
 
 
 @pytest.mark.parametrize(
@@ -338,26 +338,17 @@ def test_command_that_is_interrupted_ends_a_start_at_once(project: Path, place: 
 
 
 def test_processes_that_a_function_starts_end_with_it(place: Place) -> None:
-    server = place.start("children")
-    try:
-        server.wait()
+    with waiting(place.start("children")):
         assert len(find_processes(place.mark)) >= 2
-    finally:
-        server.stop()
     assert find_processes(place.mark) == []
 
 
 def test_function_is_called_several_times_at_once(place: Place) -> None:
     sizes = range(1, 6)
-    server = place.start("serve")
-    try:
-        server.wait()
-        # All responses together fit into HTTP/2's first window, which the server does not watch.
-        with ThreadPoolExecutor(4) as executor:
-            calls = [executor.submit(server.call, request(size), 30) for size in sizes]
-            responses = [call.result() for call in calls]
-    finally:
-        server.stop()
+    # All responses together fit into HTTP/2's first window, which the server does not watch.
+    with waiting(place.start("serve")) as server, ThreadPoolExecutor(4) as executor:
+        calls = [executor.submit(server.call, request(size), 30) for size in sizes]
+        responses = [call.result() for call in calls]
     assert [response.desired for response in responses] == [request(size).desired for size in sizes]
 
 
@@ -406,22 +397,19 @@ def test_function_that_ended_between_two_calls_is_started_again(place: Place) ->
 
 @pytest.mark.skipif(os.getuid() != 0, reason="another user is needed")
 def test_other_users_cannot_call_a_function(place: Place) -> None:
-    server = place.start("serve")
-    server.wait()
-    name = server.address.partition(":")[2]
     connect = (
         "import os, socket, sys\nos.setuid(int(sys.argv[2]))\ns = socket.socket(socket.AF_UNIX)\n"
         "s.connect('\\0' + sys.argv[1])\ns.sendall(b'PRI * HTTP/2.0')\nprint(len(s.recv(9)))"
     )
     # Its own user gets the frame SETTINGS; sockets of others are closed.
     preface = connect.replace("HTTP/2.0", "HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n")
-    answers = [
-        subprocess.run(
-            [sys.executable, "-c", preface, name, user], capture_output=True, text=True, check=False
-        )
-        for user in ("0", "1000")
-    ]
-    server.stop()
+    with waiting(place.start("serve")) as server:
+        name = server.address.partition(":")[2]
+        command = [sys.executable, "-c", preface, name]
+        answers = [
+            subprocess.run([*command, user], capture_output=True, text=True, check=False)
+            for user in ("0", "1000")
+        ]
     assert answers[0].stdout == "9\n"
     assert answers[1].stdout in {"", "0\n"}
 
@@ -485,28 +473,31 @@ sys.exit(execute(sys.argv[1:]))
 """
 
 
+def run_unconfined(
+    directory: Path, function: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Call a function with an empty request where no process can be confined."""
+    (directory / "request.json").write_text("{}")
+    arguments = ["run", str(directory / "request.json"), "--function", function]
+    return subprocess.run(
+        [sys.executable, "-c", _FORBID, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | variables,
+    )
+
+
 def test_function_that_cannot_be_confined_runs_if_the_command_line_says_so(
     project: Path, registry: Registry
 ) -> None:
-    (project / "request.json").write_text("{}")
     reference = f"{registry.name}/team/function-test:render"
-    environment = {**os.environ, "HOME": "/home/me", "SSH_AUTH_SOCK": "/agent", "AWS_PROFILE": "me"}
-
-    def run(function: str) -> subprocess.CompletedProcess[str]:
-        arguments = ["run", str(project / "request.json"), "--function", function]
-        return subprocess.run(
-            [sys.executable, "-c", _FORBID, *arguments],
-            capture_output=True,
-            text=True,
-            check=False,
-            env=environment,
-        )
-
-    refusal = run(reference)
+    environment = {"HOME": "/home/me", "SSH_AUTH_SOCK": "/agent", "AWS_PROFILE": "me"}
+    refusal = run_unconfined(project, reference, **environment)
     assert refusal.returncode == 1
     assert "this system does not let us confine it" in refusal.stderr
     assert f"--function {reference}=process" in refusal.stderr
-    answer = run(f"{reference}=process")
+    answer = run_unconfined(project, f"{reference}=process", **environment)
     assert answer.returncode == 0, answer.stderr
     facts = ast.literal_eval(json.loads(answer.stdout)["results"][0]["message"])
     assert set(facts["environment"]) <= {"PATH", "HOME", "MODE", "LC_CTYPE"}
@@ -518,22 +509,8 @@ def test_function_that_cannot_be_confined_runs_if_the_command_line_says_so(
 
 def test_function_that_takes_no_address_cannot_run_unconfined(place: Place, tmp_path: Path) -> None:
     put_server(place.registry, "no-address", "no-address", place.mark)
-    (tmp_path / "request.json").write_text("{}")
     reference = f"{place.registry.name}/team/function-test:no-address=process"
-    result = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            _FORBID,
-            "run",
-            str(tmp_path / "request.json"),
-            "--function",
-            reference,
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    result = run_unconfined(tmp_path, reference)
     assert result.returncode == 1
     assert "its process ended with exit code 1" in result.stderr
     assert "log: unknown flag --address" in result.stderr

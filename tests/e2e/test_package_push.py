@@ -5,13 +5,13 @@ import os
 import subprocess
 import sys
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeAlias
 from urllib.request import Request, urlopen
 
 import pytest
 from e2e.registries import free_port, needs_registry, serve
+from e2e.scripted_registry import Login
 from support.commands import Run
 
 from function_script.tools.xpkg import archives, images
@@ -27,7 +27,6 @@ apiVersion: meta.pkg.crossplane.io/v1
 kind: Function
 metadata: {name: function-test}
 """
-Login: TypeAlias = Callable[[object], None]
 MANIFESTS = "application/vnd.docker.distribution.manifest.v2+json"
 INDICES = "application/vnd.oci.image.index.v1+json"
 
@@ -45,13 +44,6 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     (base / "accounts").write_text(ACCOUNTS)
     auth = f"auth: {{htpasswd: {{realm: test, path: {base}/accounts}}}}\n"
     yield from serve(base / "registry", auth)
-
-
-@pytest.fixture
-def docker_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Login:
-    """Write an empty Docker configuration."""
-    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
-    return lambda config: (tmp_path / "config.json").write_text(json.dumps(config)) and None
 
 
 def runtime(path: Path, architecture: str) -> Path:

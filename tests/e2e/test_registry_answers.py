@@ -17,7 +17,6 @@ from e2e.scripted_registry import (
     Start,
     first,
     status,
-    uploads_at,
 )
 from support.commands import Run
 from support.timing import PATIENCE_SECONDS, stretched
@@ -322,7 +321,7 @@ def test_413_before_the_end_is_told(start: Start, tmp_path: Path, run: Run) -> N
     )
     with raw(early(answer)) as address:
         place = f"http://{address}/uploads/1"
-        registry.hook("POST", "", uploads_at(place))
+        registry.hook("POST", "", status(202, Location=place))
         name = large_package(tmp_path)
         err = run("package", "push", f"{registry.name}/a:v1", name, code=1).err
     assert "HTTP 413: a layer of 16.0 MiB is too large for it" in err

@@ -1,6 +1,7 @@
 """Credentials and tokens are sent only to the registry that they are for."""
 
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from e2e.scripted_registry import (
@@ -10,7 +11,6 @@ from e2e.scripted_registry import (
     Start,
     require,
     status,
-    uploads_at,
 )
 from support.commands import Run
 
@@ -23,7 +23,7 @@ def test_token_never_goes_where_tls_ends(
     """An upload address without TLS is an error, and receives nothing."""
     registry, plain = start(), start(tls=False)
     docker_config(registry.name)
-    registry.hook("POST", "uploads", uploads_at(f"{plain.url}/v2/upload"))
+    registry.hook("POST", "uploads", status(202, Location=f"{plain.url}/v2/upload"))
     require(registry, 'Basic realm="x"', BASIC)
     err = run("package", "push", f"{registry.name}/a:v1", package, "--ca-file", ca_file, code=1).err
     assert "it names an address for uploads that is not HTTPS" in err
@@ -51,13 +51,37 @@ def test_token_challenge_is_preferred_to_others(
     assert registry.authorizations("GET", "/blobs/") == {"Bearer abc"}
 
 
+def test_token_is_asked_for_with_its_scope(
+    start: Start, docker_config: Login, package: str, run: Run
+) -> None:
+    """Without credentials it is a token for reading, and a refusal is told."""
+    registry = start(tls=False)
+    name = f"{registry.name}/team/apps:v1"
+    realm = f'Bearer realm="{registry.url}/token",service="x"'
+    require(registry, realm, "Bearer abc")
+    registry.hook("GET", "^/token", status(200, b'{"token": "abc"}'))
+    registry.hook(
+        "GET",
+        "^/token.*push",
+        lambda handler: not handler.headers["Authorization"] and status(401)(handler),
+    )
+    refused = run("package", "push", name, package, code=1).err
+    assert "its token service refuses (HTTP 401" in refused
+    docker_config(registry.name)
+    registry.seen.clear()
+    run("package", "push", name, package)
+    (asked,) = [one for one in registry.seen if one.path.startswith("/token")]
+    assert parse_qs(urlsplit(asked.path).query)["scope"] == ["repository:team/apps:pull,push"]
+    assert asked.authorization == BASIC
+
+
 def test_another_origin_gets_the_upload_and_no_token(
     start: Start, docker_config: Login, ca_file: Path, package: str, run: Run
 ) -> None:
     """Storage services accept blobs by a signed address."""
     registry, storage = start(), start()
     docker_config(registry.name)
-    registry.hook("POST", "uploads", uploads_at(f"{storage.url}/uploads/1?key=2"))
+    registry.hook("POST", "uploads", status(202, Location=f"{storage.url}/uploads/1?key=2"))
     require(registry, 'Basic realm="x"', BASIC)
     run("package", "push", f"{registry.name}/a:v1", package, "--ca-file", ca_file)
     assert len(storage.blobs) == 2

@@ -84,12 +84,6 @@ def test_dead_worker_is_a_fatal_result(channel: grpc.Channel) -> None:
     assert call(channel, GOOD).results == []
 
 
-def test_bytes_that_are_no_request_are_answered(channel: grpc.Channel) -> None:
-    send = channel.unary_unary("/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction")
-    response = pb.RunFunctionResponse.FromString(send(b"\xff\xff\xff", timeout=PATIENCE_SECONDS))
-    assert response.results[0].severity == pb.SEVERITY_FATAL
-
-
 def test_reflection_lists_both_versions(channel: grpc.Channel) -> None:
     """Tools such as grpcurl find the services without their files."""
     services = set(ProtoReflectionDescriptorDatabase(channel).get_services())

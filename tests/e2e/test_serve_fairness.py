@@ -25,8 +25,7 @@ def channel() -> Iterator[grpc.Channel]:
 
 def request(name: str, script: str) -> pb.RunFunctionRequest:
     """Return a request of the XR with that name."""
-    xr = {**builders.XR, "metadata": {"name": name, "namespace": "here"}}
-    return builders.request(builders.starlark(script), observed={"composite": {"resource": xr}})
+    return builders.request(builders.starlark(script), observed=builders.observed(name))
 
 
 @contextmanager

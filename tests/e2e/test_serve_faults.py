@@ -136,14 +136,6 @@ def test_clients_that_leave_in_mid_call_leave_nothing(
     assert is_well(channel)
 
 
-def test_deadline_that_has_passed_is_told(channel: grpc.Channel) -> None:
-    """The error is gRPC's own, or the server's if it arrives first."""
-    with pytest.raises(grpc.RpcError) as caught:
-        call(channel, LOOP, timeout=1e-6)
-    codes = {grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.RESOURCE_EXHAUSTED}
-    assert caught.value.code() in codes
-
-
 def test_deadline_that_is_nearer_than_the_limit_is_kept(channel: grpc.Channel) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         call(channel, LONG, timeout=2)
@@ -161,10 +153,9 @@ def test_random_and_truncated_bytes_are_answered(channel: grpc.Channel) -> None:
         assert [result.severity for result in response.results] == [pb.SEVERITY_FATAL], data
 
 
-@pytest.mark.parametrize("size", [5_000_000, 50_000_000])
-def test_large_response_is_told_before_callers_refuse_it(channel: grpc.Channel, size: int) -> None:
+def test_large_response_is_told_before_callers_refuse_it(channel: grpc.Channel) -> None:
     """The FATAL names the limit, and the connection stays."""
-    script = BODY + f"    return {{'context': {{'s': 'x' * {size}}}}}\n"
+    script = BODY + "    return {'context': {'s': 'x' * 5000000}}\n"
     (fatal,) = call(channel, builders.request(builders.starlark(script))).results
     assert fatal.severity == pb.SEVERITY_FATAL
     assert "limit" in fatal.message

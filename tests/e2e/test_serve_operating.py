@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -11,7 +10,7 @@ import grpc
 import pytest
 from e2e.serving import GOOD, NOTHING, Server, call, method
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from support import builders
+from support import builders, http_server
 from support.timing import PATIENCE_SECONDS, wait_until
 
 from function_script import wire
@@ -161,12 +160,8 @@ class _Taker(BaseHTTPRequestHandler):
 @pytest.fixture
 def collector() -> Iterator[Collector]:
     """A collector on a free port."""
-    with Collector() as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with http_server.running(Collector()) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def test_trace_goes_on_in_the_server(collector: Collector) -> None:

@@ -311,18 +311,6 @@ def test_huge_artifact_is_refused(remote: Served) -> None:
     assert "it has more than 8 MiB" in failure(channel, oci(large))
 
 
-def test_slow_registry_delays_nobody(remote: Served) -> None:
-    registry, _, channel = remote
-    release = threading.Event()
-    registry.hook("GET", "slow", lambda _: not release.wait(PATIENCE_SECONDS))
-    slow = put_new(registry, repository="team/slow")
-    assert "waiting for" in message(call(channel, builders.request(oci(slow))))
-    settle(channel, oci(put_new(registry, repository="team/quick")))
-    assert "waiting for" in message(call(channel, builders.request(oci(slow))))
-    release.set()
-    settle(channel, oci(slow))
-
-
 def test_team_with_many_references_to_a_slow_repository_delays_no_other(remote: Served) -> None:
     """Seventy XRs name seventy paths; another team's new reference is fetched at once."""
     registry, _, channel = remote

@@ -35,8 +35,7 @@ MAX_TRIES = 5
 
 def request(name: str) -> pb.RunFunctionRequest:
     """Return a request whose response has the XR's name."""
-    xr = {**builders.XR, "metadata": {"name": name}}
-    return builders.request(builders.starlark(SCRIPT), observed={"composite": {"resource": xr}})
+    return builders.request(builders.starlark(SCRIPT), observed=builders.observed(name))
 
 
 class Caller:

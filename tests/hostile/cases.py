@@ -1,12 +1,12 @@
 """What a hostile program is, and what may become of it.
 
-``must`` holds the outcomes that are right; more than one where it depends on the machine which
-limit is reached first. ``ok`` is a result, ``program``, ``document`` and ``limit`` are clean errors
-of the engine, ``killed`` is the end of the process (time, memory, crash) and nothing but the
-process.
+Of a script, ``must`` holds the outcomes that are right; more than one where it depends on the
+machine which limit comes first. ``ok`` is a result, ``program``, ``document`` and ``limit`` are
+clean errors of the engine, ``killed`` is the end of the process (time, memory, crash) and nothing
+but the process.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 OK = frozenset({"ok"})
 PROGRAM = frozenset({"program"})
@@ -17,8 +17,7 @@ TIME = frozenset({"limit", "killed"})
 KILLED = frozenset({"killed"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hostile:
+class Hostile(NamedTuple):
     """One script. ``says`` is in the error's line, ``at`` its line and column."""
 
     id: str
@@ -27,6 +26,15 @@ class Hostile:
     says: str = ""
     at: tuple[int, int | None] | None = None
     request: str = "{}"
+
+
+class Attack(NamedTuple):
+    """A template. ``wanted`` is a part of the error's message, or with ``text`` the output."""
+
+    id: str
+    wanted: str
+    template: str
+    text: bool = False
 
 
 def main_of(*lines: str) -> str:

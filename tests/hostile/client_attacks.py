@@ -165,7 +165,7 @@ def silent_connections(target: Target, number: int, new_clients: int) -> int:
     thread = threading.Thread(target=stay_silent, args=(target.server.address, number, end))
     thread.start()
     try:
-        time.sleep(3.0)
+        time.sleep(2.0)
         return sum(target.is_well() for _ in range(new_clients))
     finally:
         end.set()

@@ -1,26 +1,19 @@
-"""The table of hostile templates, in Go's syntax: a row for every row of the Jinja table.
+"""The table of hostile templates in Go's syntax, by what they attack.
 
-Where Go's templates have nothing of the kind, a row says what becomes of the nearest attempt.
+Where Go's templates have nothing of a kind, a row says what becomes of the nearest attempt.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from itertools import pairwise
+
+from hostile.cases import Attack
 
 STRING, LIST, WIDTH = "a string of", "a list of", "padding"
 UNKNOWN, FIELD = "not defined", "it has no field"
 
 
-class Attack(NamedTuple):
-    """``wanted``: a part of the message of a limit or an error, or with ``text`` the output."""
-
-    id: str
-    wanted: str
-    template: str
-    text: bool = False
-
-
 def _numbered(rows: Sequence[tuple[str, str] | tuple[str, str, bool]]) -> list[Attack]:
-    return [Attack(f"{number:02}", *row) for number, row in enumerate(rows)]
+    return [Attack(f"{number:03}", *row) for number, row in enumerate(rows)]
 
 
 def _nested(left: str, right: str, count: int, inner: str = "") -> str:
@@ -40,6 +33,18 @@ _RECURSIVE = (
 )
 _SEARCH = '{{ $a := repeat 200000 "a" }}{{ range until 99999 }}{{ $_ := contains "b" $a }}{{ end }}'
 _SPEC = ".observed.composite.resource.spec"
+
+_BIG = '{{ $x := repeat 1000000 "x" }}'
+# Values that are small in memory: one with 2**60 parts when it is walked, one without an end.
+_SHARED = "{{ $x := list 0 }}{{ range 60 }}{{ $x = list $x $x }}{{ end }}"
+_ENDLESS = '{{ $x := dict }}{{ $_ := set $x "self" $x }}'
+_ALIASES = "a: &a [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
+    f"{key}: &{key} [{','.join([f'*{before}'] * 10)}]\n" for before, key in pairwise("abcdefg")
+)
+_ENTRIES = (
+    "{{ $d := dict }}{{ range $i := 1000 }}{{ range $j := 1000 }}"
+    f'{{{{ $_ := set $d (print $i "-" $j) (repeat 60 "x") }}}}{_ENDS}'
+)
 
 ATTACKS = _numbered(
     [
@@ -158,6 +163,40 @@ ATTACKS = _numbered(
             "steps",
             _SEARCH,
         ),
+        # Values that are small until they are walked.
+        *(
+            ("nodes", f"{_SHARED}{{{{ {call} }}}}")
+            for call in (
+                *("$x", "toJson $x", "toYaml $x", "quote $x", 'join "," $x', "html $x"),
+                *('printf "%d" $x', "deepCopy $x | len"),
+            )
+        ),
+        ("nodes", f"{_SHARED}{{{{ $y := $x }}}}{_SHARED}{{{{ deepEqual $x $y }}}}"),
+        ("nodes", f"{{{{ fromYaml `{_ALIASES}` | len }}}}"),
+        *(("deep", f"{_ENDLESS}{{{{ {call} }}}}") for call in ("$x", "toYaml $x", "deepCopy $x")),
+        # Much at once, or again and again.
+        ("steps", "{{ range 1000000000 }}{{ end }}"),
+        ("steps", f"{_BIG}{{{{ range 100000 }}}}{{{{ $y := upper $x }}}}{{{{ end }}}}"),
+        ("steps", "{{ range 100000 }}{{ $y := until 100000 }}{{ end }}"),
+        ("steps", _ENTRIES),
+        ("output", f"{_BIG}{'{{ $x }}' * 3000}"),
+        (LIST, "{{ seq 1 1000000000 }}"),
+        (STRING, _DOUBLED % ('"a"', "cat $x $x")),
+        (STRING, _DOUBLED % ('"a"', 'printf "%s%s" $x $x')),
+        (STRING, f"{_BIG}{{{{ print{' $x' * 5000} | len }}}}"),
+        (STRING, f'{_BIG}{{{{ printf "{"%s" * 5000}"{" $x" * 5000} | len }}}}'),
+        (WIDTH, '{{ printf "%.100000f" 1.0 }}'),
+        # More monstrous syntax, and what is only large.
+        ("unclosed action", "{{ " + '"a" ' * 5_000),
+        ('unexpected "{"', "{" * 15_000),
+        ("unclosed comment", "{{/*" * 50_000),
+        ("illegal number syntax", "{{ " + "1" * 100_000 + " }}"),
+        ("unexpected . after term", "{{ ." + ".a" * 9_000 + " }}"),
+        ("b", "{{ if .x }}a{{ else }}" * 40 + "b" + "{{ end }}" * 40, True),
+        ("x", "{{ range 1 }}" * 18 + "x" + "{{ end }}" * 18, True),
+        ("<no value>", "{{ .a" + ".a" * 9_000 + " }}", True),
+        ("1", " " * 200_000 + "{{- 1 }}", True),
+        ("x" * 250_000, "x" * 250_000, True),
         # What is left.
         ("1", "{{ randInt 1 2 }}", True),
         (UNKNOWN, '{{ xmlattr (dict "a b" 1) }}'),

@@ -1,6 +1,6 @@
 """Scripts that mean harm or went wrong, and what has to become of them: the whole table.
 
-Also run through the worker pool, by end-to-end tests.
+test_starlark_hostile.py runs those that the engine ends itself, test_pool_programs.py the others.
 """
 
 from hostile.cases import DOCUMENT, KILLED, LIMIT, OK, PROGRAM, TIME, Hostile
@@ -9,189 +9,124 @@ from hostile.starlark_bombs import MEMORY_ROWS, STACK_ROWS, TIME_ROWS
 
 RESULT_ROWS = (
     Hostile(
-        id="not-a-number",
-        script=_main('return {"x": [1, float("nan")], "y": float("inf")}'),
-        must=DOCUMENT,
-        says="x[1] is not a finite number",
+        "not-a-number",
+        _main('return {"x": [1, float("nan")], "y": float("inf")}'),
+        DOCUMENT,
+        "x[1] is not a finite number",
     ),
     Hostile(
-        id="keys-that-become-equal",
-        script=_main('return {"m": {1: "a", "1": "b"}}'),
-        must=DOCUMENT,
-        says="m has the key 1",
+        "keys-that-become-equal",
+        _main('return {"m": {1: "a", "1": "b"}}'),
+        DOCUMENT,
+        "m has the key 1",
+    ),
+    Hostile("tuple-as-key", _main('return {(1, 2): "a"}'), DOCUMENT, "the key (1, 2)"),
+    Hostile(
+        "range-in-the-result",
+        _main('return {"a": {"b": [1, range(3)]}}'),
+        DOCUMENT,
+        "a.b[1] has type range",
+    ),
+    Hostile("function-in-the-result", _main('return {"f": len}'), DOCUMENT, "f has type function"),
+    Hostile(
+        "integer-of-71-bits",
+        _main('return {"n": 1 << 70}'),
+        DOCUMENT,
+        "n is an integer beyond 2**53",
     ),
     Hostile(
-        id="tuple-as-key",
-        script=_main('return {(1, 2): "a"}'),
-        must=DOCUMENT,
-        says="the key (1, 2)",
+        "integer-of-400-digits", _main('return {"n": int("9" * 400)}'), DOCUMENT, "beyond 2**53"
     ),
-    Hostile(
-        id="range-in-the-result",
-        script=_main('return {"a": {"b": [1, range(3)]}}'),
-        must=DOCUMENT,
-        says="a.b[1] has type range",
-    ),
-    Hostile(
-        id="function-in-the-result",
-        script=_main('return {"f": len}'),
-        must=DOCUMENT,
-        says="f has type function",
-    ),
-    Hostile(
-        id="integer-of-71-bits",
-        script=_main('return {"n": 1 << 70}'),
-        must=DOCUMENT,
-        says="n is an integer beyond 2**53",
-    ),
-    Hostile(
-        id="integer-of-400-digits",
-        script=_main('return {"n": int("9" * 400)}'),
-        must=DOCUMENT,
-        says="beyond 2**53",
-    ),
-    Hostile(
-        id="no-return",
-        script=_main('req["x"] = 1'),
-        must=DOCUMENT,
-        says="main must return a dict, not NoneType",
-    ),
-    Hostile(
-        id="list-returned", script=_main("return [1, 2]"), must=DOCUMENT, says="a dict, not list"
-    ),
-    Hostile(
-        id="number-beyond-doubles",
-        script=_main('return json.decode("1e400")'),
-        must=PROGRAM | KILLED,
-    ),
-    Hostile(
-        id="struct-returned",
-        script=_main("return struct(a = (1, 2), b = struct(c = 1.5))"),
-        must=OK,
-    ),
+    Hostile("no-return", _main('req["x"] = 1'), DOCUMENT, "main must return a dict, not NoneType"),
+    Hostile("list-returned", _main("return [1, 2]"), DOCUMENT, "a dict, not list"),
+    Hostile("number-beyond-doubles", _main('return json.decode("1e400")'), PROGRAM | KILLED),
+    Hostile("struct-returned", _main("return struct(a = (1, 2), b = struct(c = 1.5))"), OK),
 )
 
 CONTRACT_ROWS = (
-    Hostile(id="no-main", script="x = 1\n", must=PROGRAM, says="must define main(req)"),
-    Hostile(id="empty", script="", must=PROGRAM, says="must define main(req)"),
-    Hostile(id="main-is-a-number", script="main = 5\n", must=PROGRAM, says="must be a function"),
+    Hostile("no-main", "x = 1\n", PROGRAM, "must define main(req)"),
+    Hostile("empty", "", PROGRAM, "must define main(req)"),
+    Hostile("main-is-a-number", "main = 5\n", PROGRAM, "must be a function"),
     Hostile(
-        id="main-without-parameter",
-        script="def main():\n    return {}\n",
-        must=PROGRAM,
-        says="exactly one argument",
+        "main-without-parameter", "def main():\n    return {}\n", PROGRAM, "exactly one argument"
     ),
     Hostile(
-        id="state-between-runs",
-        script="seen = {}\n" + _main('seen["x"] = True', "return {}"),
-        must=PROGRAM,
-        says="change a copy",
+        "state-between-runs",
+        "seen = {}\n" + _main('seen["x"] = True', "return {}"),
+        PROGRAM,
+        "change a copy",
         at=(3, 5),
     ),
     Hostile(
-        id="our-names-taken",
-        script="json = None\nrun = 1\nto_json = 1\ndef get(p):\n    return 1\n"
-        + _main("return {}"),
-        must=OK,
+        "our-names-taken",
+        "json = None\nrun = 1\nto_json = 1\ndef get(p):\n    return 1\n" + _main("return {}"),
+        OK,
     ),
     Hostile(
-        id="load-of-nothing",
-        script='load("other.star", "x")\n' + _main("return {}"),
-        must=PROGRAM,
-        at=(1, 1),
+        "load-of-nothing", 'load("other.star", "x")\n' + _main("return {}"), PROGRAM, at=(1, 1)
     ),
     Hostile(
-        id="equals-in-a-dict",
-        script=_main("return {desired=req}"),
-        must=PROGRAM,
-        says="texts followed by a colon",
+        "equals-in-a-dict",
+        _main("return {desired=req}"),
+        PROGRAM,
+        "texts followed by a colon",
         at=(2, 20),
     ),
+    Hostile("tab", "def main(req):\n\treturn {}\n", PROGRAM, "spaces", at=(2, 1)),
+    Hostile("byte-order-mark", "\ufeff" + _main("return {}"), OK),
+    Hostile("while", _main("while True:", "    pass"), PROGRAM, "for _", at=(2, 5)),
+    Hostile("set", _main("return set([1])"), PROGRAM, "a dict", at=(2, 12)),
+    Hostile("undefined", _main("return nmae"), PROGRAM, at=(2, 12)),
+    Hostile("open", _main('return open("x")'), PROGRAM, at=(2, 12)),
+    Hostile("no-python-attributes", _main('return {"c": getattr(req, "__class__", "none")}'), OK),
     Hostile(
-        id="tab", script="def main(req):\n\treturn {}\n", must=PROGRAM, says="spaces", at=(2, 1)
-    ),
-    Hostile(id="byte-order-mark", script="\ufeff" + _main("return {}"), must=OK),
-    Hostile(
-        id="while", script=_main("while True:", "    pass"), must=PROGRAM, says="for _", at=(2, 5)
-    ),
-    Hostile(id="set", script=_main("return set([1])"), must=PROGRAM, says="a dict", at=(2, 12)),
-    Hostile(id="undefined", script=_main("return nmae"), must=PROGRAM, at=(2, 12)),
-    Hostile(id="open", script=_main('return open("x")'), must=PROGRAM, at=(2, 12)),
-    Hostile(
-        id="no-python-attributes",
-        script=_main('return {"c": getattr(req, "__class__", "none")}'),
-        must=OK,
-    ),
-    Hostile(
-        id="change-while-looping",
-        script=_main("for k in req:", '    req[k + "x"] = 1', "return req"),
-        must=PROGRAM,
+        "change-while-looping",
+        _main("for k in req:", '    req[k + "x"] = 1', "return req"),
+        PROGRAM,
         at=(3, 9),
         request='{"a": 1}',
     ),
     Hostile(
-        id="whole-number-from-the-request",
-        script=_main('return {"xs": [0] * req["n"]}'),
-        must=OK,
+        "whole-number-from-the-request",
+        _main('return {"xs": [0] * req["n"]}'),
+        OK,
         request='{"n": 3}',
     ),
 )
 
 OUTPUT_ROWS = (
+    Hostile("a-megabyte-of-message", _main('fail("x" * 1000000)'), PROGRAM, at=(2, 5)),
+    Hostile("a-long-line", _main("x = '" + "a" * 200000 + "' + 1", "return x"), PROGRAM, at=(2, 9)),
+    Hostile("fake-position", _main('fail("a\\n --> script:99:99\\nerror: b")'), PROGRAM, at=(2, 5)),
     Hostile(
-        id="a-megabyte-of-message",
-        script=_main('fail("x" * 1000000)'),
-        must=PROGRAM,
-        at=(2, 5),
+        "prints", _main('print("\\033[2Jfake\\nlevel=error msg=x", range(3))', "return {}"), OK
     ),
     Hostile(
-        id="a-long-line",
-        script=_main("x = '" + "a" * 200000 + "' + 1", "return x"),
-        must=PROGRAM,
-        at=(2, 9),
-    ),
-    Hostile(
-        id="fake-position",
-        script=_main('fail("a\\n --> script:99:99\\nerror: b")'),
-        must=PROGRAM,
-        at=(2, 5),
-    ),
-    Hostile(
-        id="prints",
-        script=_main('print("\\033[2Jfake\\nlevel=error msg=x", range(3))', "return {}"),
-        must=OK,
-    ),
-    Hostile(
-        id="flood-of-prints",
-        script=_main("for i in range(10000000):", '    print("x" * 100)', "return {}"),
-        must=TIME,
+        "flood-of-prints",
+        _main("for i in range(10000000):", '    print("x" * 100)', "return {}"),
+        TIME,
     ),
 )
 
 SIZE_ROWS = (
     Hostile(
-        id="half-a-million-lines",
-        script="".join(f"x{i} = {i}\n" for i in range(500000)),
-        must=LIMIT,
-        says="bytes of source",
+        "half-a-million-lines",
+        "".join(f"x{i} = {i}\n" for i in range(500000)),
+        LIMIT,
+        "bytes of source",
     ),
+    Hostile("a-long-literal", "x = '" + "a" * 1000000 + "'\n", LIMIT, "bytes of source"),
     Hostile(
-        id="a-long-literal",
-        script="x = '" + "a" * 1000000 + "'\n",
-        must=LIMIT,
-        says="bytes of source",
-    ),
-    Hostile(
-        id="request-nested-too-deeply",
-        script=_main("return req"),
-        must=LIMIT,
-        says="nested too deeply",
+        "request-nested-too-deeply",
+        _main("return req"),
+        LIMIT,
+        "nested too deeply",
         request='{"a": ' + "[" * 200 + "]" * 200 + "}",
     ),
     Hostile(
-        id="number-marker-of-the-json-parser",
-        script=_main('return {"x": req["a"]}'),
-        must=OK,
+        "number-marker-of-the-json-parser",
+        _main('return {"x": req["a"]}'),
+        OK,
         request='{"a": {"$serde_json::private::Number": "5"}}',
     ),
 )

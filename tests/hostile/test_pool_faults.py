@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.replies import answer, parent_of
-from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until, wait_until_busy
+from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
 from function_script.request.limits import MIB, Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, fork_server
@@ -29,20 +29,6 @@ OPTIONS = PoolOptions(module="support.sandbox_handlers", limits=PATIENT, workers
 def open_files() -> int:
     """Return the number of descriptors of this process."""
     return len(list(Path("/proc/self/fd").iterdir()))
-
-
-def test_worker_killed_while_busy_fails_its_request() -> None:
-    """The request is not retried; the next one is answered."""
-    with Pool(OPTIONS) as pool, ThreadPoolExecutor(1) as threads:
-        worker = int(answer(pool.run(b"pid")))
-        running = threads.submit(pool.run, b"spin")
-        wait_until_busy(lambda: [worker])
-        os.kill(worker, signal.SIGKILL)
-        failed = running.result()
-        assert isinstance(failed, Failed)
-        assert failed.cause is Cause.KILLED
-        assert "killed from outside" in str(failed.error)
-        assert int(answer(pool.run(b"pid"))) != worker
 
 
 def test_stopped_worker_is_killed() -> None:
@@ -68,20 +54,6 @@ def test_stopped_worker_is_killed() -> None:
         assert "it was not done at the call's deadline, after 0.3" in str(failed.error)
 
 
-def test_killed_zygote_fails_running_requests() -> None:
-    """Later requests are answered."""
-    with Pool(OPTIONS) as pool, ThreadPoolExecutor(1) as threads:
-        worker = int(answer(pool.run(b"pid")))
-        zygote = parent_of(worker)
-        running = threads.submit(pool.run, b"spin")
-        wait_until_busy(lambda: [worker])
-        os.kill(zygote, signal.SIGKILL)
-        failed = running.result()
-        assert isinstance(failed, Failed)
-        assert failed.cause is Cause.KILLED
-        assert parent_of(int(answer(pool.run(b"pid")))) != zygote
-
-
 def test_stopped_zygote_does_not_stop_warm_workers() -> None:
     """Only a request that needs a new worker waits for the zygote."""
     with Pool(OPTIONS) as pool:
@@ -92,22 +64,6 @@ def test_stopped_zygote_does_not_stop_warm_workers() -> None:
             assert isinstance(pool.run(b"echo x"), Answered)
         finally:
             os.kill(zygote, signal.SIGCONT)
-
-
-def test_lack_of_descriptors_fails_one_request() -> None:
-    """Without descriptors no worker starts; later, one does."""
-    options = PoolOptions(module="support.sandbox_handlers", limits=LIMITS, workers=1, min_idle=0)
-    with Pool(options) as pool:
-        os.kill(int(answer(pool.run(b"pid"))), signal.SIGKILL)
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
-        try:
-            failed = pool.run(b"echo x")
-        finally:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        assert isinstance(failed, Failed)
-        assert "cannot start a worker" in str(failed.error)
-        assert isinstance(pool.run(b"echo x"), Answered)
 
 
 @pytest.mark.serial

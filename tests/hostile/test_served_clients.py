@@ -14,7 +14,7 @@ from e2e.serving import SERVER_NAME, Server, call, method
 from hostile import client_attacks as attacks
 from hostile.attacker import attacking
 from hostile.client_attacks import GOOD, MIB, Peak, Target, is_answered
-from support.raw_http2 import DATA, END_STREAM, HEADERS, PATH, frame, message
+from support.raw_http2 import DATA, END_STREAM, GOAWAY, HEADERS, PATH, RST, frame, message
 from support.timing import PATIENCE_SECONDS, wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
@@ -180,6 +180,8 @@ def test_metadata_that_cannot_be_hurts_only_its_call(
         client.send(frame(DATA, END_STREAM, stream, message(attacks.GOOD.SerializeToString())))
         client.socket.settimeout(2.0)
         while (received := client.receive()) is not None:
+            if received.kind in {RST, GOAWAY}:
+                break
             if received.kind == HEADERS and received.flags & END_STREAM:
                 break
     assert target.is_well()
@@ -239,7 +241,7 @@ def test_flood_neither_ends_calls_of_others_nor_keeps_memory(
     before = target.server.resident_bytes()
     certificates = str(target.identity.write(tmp_path))
     with attacking(flood, target.server.address, certificates), GoodClients(target) as good:
-        time.sleep(5.0)
+        time.sleep(3.0)
     assert good.answered
     assert good.errors == []
     end = time.monotonic() + 60.0

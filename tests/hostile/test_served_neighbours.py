@@ -1,10 +1,5 @@
 """Sound programs beside greedy ones: none of them fails because of these."""
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -12,15 +7,12 @@ from contextlib import contextmanager
 import grpc
 import pytest
 from e2e.serving import Server, call, method
-from support import builders
-from support.paths import ROOT
-from support.timing import wait_until
+from support import benchmarks, builders
 
 from function_script.proto.v1 import run_function_pb2 as pb
 
 # What ends such a run leaves its loops behind, beside all later tests.
 pytestmark = pytest.mark.timeout(900)
-BENCHMARKS = ROOT / "benchmarks"
 # No machine may be so busy that these are not reached: what is judged is that nothing fails.
 SMALL_RUN = ("--requests", "40", "--clients", "6", "--xrs", "12", "--heavy-seconds", "0.2")
 SLOW = ("--limit-seconds", "600")
@@ -40,15 +32,7 @@ def request(name: str, turns: str) -> pb.RunFunctionRequest:
 @pytest.mark.attack
 def test_sound_programs_never_fail_for_their_neighbours() -> None:
     """This is the benchmark at a small size: every response is right."""
-    path = os.pathsep.join(filter(None, (str(BENCHMARKS), os.environ.get("PYTHONPATH"))))
-    process = subprocess.run(
-        [sys.executable, "neighbours.py", *SMALL_RUN, *SLOW],
-        cwd=BENCHMARKS,
-        env=os.environ | {"PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    process = benchmarks.run("neighbours.py", *SMALL_RUN, *SLOW)
     rows = [line.split("|") for line in process.stdout.splitlines() if line.startswith("| ")][1:]
     missed = [row[1].strip() for row in rows if row[4].strip() != "yes"]
     # How quick small ones are is for a quiet machine to say.
@@ -139,29 +123,6 @@ def test_thousand_heavy_xrs_are_refused_or_answered(server: Server) -> None:
         answers = [each.result() for each in flood if each.exception() is None]
         assert answers
         assert not any(answer.results for answer in answers)
-
-
-@pytest.mark.attack
-@pytest.mark.linux
-def test_worker_that_is_stopped_is_found(server: Server) -> None:
-    """It uses no CPU time, so the wall clock or the caller's deadline ends it."""
-    with server.channel() as channel:
-        assert not call(channel, request("first", "1")).results
-        for worker in server.family()[2:]:
-            os.kill(worker, signal.SIGSTOP)
-        began = time.monotonic()
-        with pytest.raises(grpc.RpcError) as caught:
-            call(channel, request("stopped", "1"), timeout=4.0)
-        assert caught.value.code() in NOT_TO_BLAME
-        assert time.monotonic() - began < 20.0
-
-        def is_well() -> bool:
-            try:
-                return not call(channel, request("next", "1"), timeout=10.0).results
-            except grpc.RpcError:
-                return False
-
-        wait_until(is_well)
 
 
 @pytest.mark.attack

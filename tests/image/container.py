@@ -8,7 +8,6 @@ import itertools
 import json
 import os
 import platform
-import signal
 import subprocess
 import tempfile
 import threading
@@ -28,12 +27,11 @@ _PERIOD_MICROSECONDS: Final = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mount:
-    """A directory of this machine at a place of the container; without a source, a tmpfs."""
+    """A directory of this machine at a place of the container."""
 
     target: str
-    source: Path | None = None
+    source: Path
     is_writable: bool = False
-    size_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,11 +112,6 @@ class Container:
         """Tell whether it runs."""
         return self._process.poll() is None
 
-    def signal(self, number: signal.Signals) -> None:
-        """Send its first process a signal."""
-        result = self._control("kill", self._name, number.name.removeprefix("SIG"))
-        assert result.returncode == 0, result.stderr
-
     def wait(self) -> int:
         """Wait for its end and return its exit code."""
         code = self._process.wait(PATIENCE_SECONDS)
@@ -184,12 +177,9 @@ def _configure(image: Image, settings: Settings, name: str) -> dict[str, Any]:
 
 
 def _describe(mount: Mount) -> dict[str, object]:
-    options = ["nosuid", "nodev", "rw" if mount.is_writable else "ro"]
-    if mount.source is None:
-        options += ["mode=1777", f"size={mount.size_bytes}"]
-        return {"destination": mount.target, "type": "tmpfs", "source": "tmpfs", "options": options}
-    source, options = str(mount.source), ["rbind", *options]
-    return {"destination": mount.target, "type": "bind", "source": source, "options": options}
+    options = ["rbind", "nosuid", "nodev", "rw" if mount.is_writable else "ro"]
+    place = {"destination": mount.target, "source": str(mount.source)}
+    return {**place, "type": "bind", "options": options}
 
 
 def _translate_seccomp() -> dict[str, object]:

@@ -1,17 +1,13 @@
 """The image in locked-down containers, as a server of Crossplane and as a command line."""
 
 import fcntl
-import re
 import shutil
-import signal
 import socket
 import struct
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import grpc
@@ -23,15 +19,13 @@ from image.container import MIB, Container, Mount, Settings, read_state
 from image.stages import read_image
 from support import builders
 from support.paths import ROOT
-from support.timing import PATIENCE_SECONDS, cpu_seconds, wait_until
+from support.timing import PATIENCE_SECONDS, wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
 
 IMAGE = read_image()
 USER = "12345:12345"
 TENTH = 0.1
-# Kubernetes ends what has not ended by itself for so long.
-GRACE_SECONDS = 30
 BOMB = """
 def main(req):
     lists = []
@@ -152,78 +146,6 @@ def test_memory_bomb_ends_its_worker_and_no_other(
         assert container.pid == front
 
 
-def test_container_stops_in_time_in_the_midst_of_work(
-    certificates: Path, authority: Authority, tmp_path: Path
-) -> None:
-    """A call that runs is answered, and the exit code is 0."""
-    request = builders.request(builders.starlark(ENDLESS, limits={"timeout": "1s"}))
-    with (
-        served.serving(IMAGE, tmp_path, served.configure(certificates)) as container,
-        served.connect(authority.client()) as channel,
-    ):
-        calls = [method(channel).future(request) for _ in range(2)]
-        wait_until(lambda: max(map(cpu_seconds, container.processes()[1:])) > 0.5)
-        began = time.monotonic()
-        container.signal(signal.SIGTERM)
-        assert container.wait() == 0
-        assert time.monotonic() - began < GRACE_SECONDS
-        assert container.lines("stopped")
-        for one in calls:
-            (fatal,) = one.result(PATIENCE_SECONDS).results
-            assert "more CPU time than" in fatal.message
-
-
-def test_signal_is_heeded_long_before_it_serves(certificates: Path, tmp_path: Path) -> None:
-    """The first process of a container ignores what it has no handler for, so that comes first."""
-    with Container(IMAGE, tmp_path, served.configure(certificates, cpus=TENTH)) as container:
-        wait_until(lambda: container.pid and has_handler(container.pid, signal.SIGTERM))
-        assert not served.is_ready()
-        container.signal(signal.SIGTERM)
-        assert container.wait() == 0
-        assert not container.lines("serving")
-
-
-def has_handler(pid: int, number: signal.Signals) -> bool:
-    """Tell whether the server's process has a handler for a signal.
-
-    Before it is Python, it is the runtime's, which has handlers of its own.
-    """
-    if not Path(f"/proc/{pid}/exe").readlink().name.startswith("python"):
-        return False
-    return bool(int(read_state(pid)["SigCgt"], 16) >> (number - 1) & 1)
-
-
-def test_full_disk_costs_captures_and_no_answers(
-    certificates: Path, authority: Authority, tmp_path: Path
-) -> None:
-    """The server says what it could not write."""
-    described = served.configure(certificates, "--capture-dir", "/captures")
-    disk = Mount(target="/captures", is_writable=True, size_bytes=4096)
-    described = replace(described, mounts=(*described.mounts, disk))
-    notes = {"script.fn.crossplane.io/capture": "true"}
-    requests = [
-        builders.request(
-            served.STARLARK,
-            observed={
-                "composite": {
-                    "resource": {
-                        **builders.XR,
-                        "metadata": {"name": f"demo-{number}", "annotations": notes},
-                    }
-                }
-            },
-        )
-        for number in range(5)
-    ]
-    with (
-        served.serving(IMAGE, tmp_path, described) as container,
-        served.connect(authority.client()) as channel,
-    ):
-        assert [served.count(channel, request) for request in requests] == ["3"] * 5
-        wait_until(lambda: re.search("no space left", container.text, re.IGNORECASE))
-        assert served.is_ready()
-
-
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A directory of the user with a project."""
@@ -267,16 +189,3 @@ def test_command_needs_nothing_of_the_environment(project: Path) -> None:
     """No HOME, no PATH, no /tmp, no place to write."""
     code = "import os; os.execve('/venv/bin/function-script', ['f', 'render', '.'], {})"
     assert run(project, entrypoint=("/venv/bin/python", "-c", code))[0] == 0
-
-
-def test_libraries_are_compiled_before_it_starts(project: Path) -> None:
-    """Every module of Python and of ours comes from bytecode, which names its source."""
-    code = (
-        "import function_script.server.lifecycle, function_script.sandbox.zygote, json; "
-        "print(json.dumps.__code__.co_filename)"
-    )
-    exit_code, output, errors = run(project, entrypoint=("/venv/bin/python", "-v", "-c", code))
-    assert (exit_code, output) == (0, "/usr/lib/python3.13/json/__init__.py\n")
-    loaded = re.findall(r"# code object from '?([^'\n]+)", errors)
-    assert len([name for name in loaded if name.endswith(".pyc")]) > 100
-    assert [name for name in loaded if name.endswith(".py")] == []

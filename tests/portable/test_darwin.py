@@ -12,25 +12,6 @@ from support.paths import ROOT
 
 EXAMPLE = "examples/starlark-robots"
 NOTE = "note: programs run without a filter of system calls here, and their memory is watched"
-# Names of Linux in each module that loses some, and the ways to look at /proc.
-GONE = """\
-import ctypes, fcntl, mmap, os, resource, select, signal, socket, sys, time
-for owner, names in (
-    (os, "sched_getaffinity memfd_create pidfd_open waitid eventfd pipe2 O_TMPFILE"),
-    (select, "epoll"), (signal, "pidfd_send_signal SIGRTMIN"), (socket, "SO_PEERCRED"),
-    (resource, "prlimit"), (fcntl, "F_ADD_SEALS"), (mmap, "MADV_REMOVE"),
-    (ctypes.CDLL(None), "prctl"),
-):
-    print(*(name for name in names.split() if hasattr(owner, name)), end="")
-print(sys.platform, os.path.exists("/proc/self/statm"), hasattr(os, "fork"))
-"""
-
-
-@pytest.mark.linux
-@pytest.mark.parametrize("flags", [[], ["-I", "-S"]], ids=["process", "as-workers-are-started"])
-def test_names_are_gone(darwin: System, flags: list[str]) -> None:
-    result = darwin.run(*flags, "-c", GONE)
-    assert result.stdout == "darwin False True\n", result.stderr
 
 
 def test_command_says_once_what_is_missing(darwin: System) -> None:

@@ -21,24 +21,10 @@ OTHERS = (
     "function_script.tools.processes",
     "function_script.tools.remote.process",
 )
-GONE = """\
-import os, signal, socket
-for owner, names in ((os, "fork getuid sysconf mkfifo"), (signal, "SIGKILL SIGALRM setitimer")):
-    print([name for name in names.split() if hasattr(owner, name)])
-print(hasattr(socket, "AF_UNIX"))
-import termios
-"""
 SENTENCE = """\
 error: cannot run programs: this system has no os.fork
   = hint: programs are not run on Windows; use WSL or the image
 """
-
-
-def test_names_are_gone(windows: System) -> None:
-    """Those that Windows has not, and its modules."""
-    result = windows.run("-I", "-S", "-c", GONE)
-    assert result.stdout == "[]\n[]\nFalse\n"
-    assert "No module named 'termios'" in result.stderr
 
 
 def test_module_of_the_tools_can_be_imported(windows: System) -> None:

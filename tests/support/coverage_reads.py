@@ -1,6 +1,6 @@
 """Every field of a request, and how a program of each language reads it."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from support import builders
 
@@ -27,8 +27,7 @@ REQUEST: dict[str, Value] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
+class Read(NamedTuple):
     """A field, an expression for it in each language, and its value.
 
     ``encoded``: the field is bytes, which are base64 in Go templates.
@@ -46,26 +45,22 @@ def _resource(field: str, starlark: str, jinja: str, go: str, resource: Object) 
     """The three fields of a Resource, at an expression of each language."""
     return [
         Read(
-            field=f"{field}.resource",
-            starlark=f'{starlark}["resource"]',
-            jinja=f"{jinja}.resource",
-            go=f"{go}.resource",
-            value=resource,
+            f"{field}.resource",
+            f'{starlark}["resource"]',
+            f"{jinja}.resource",
+            f"{go}.resource",
+            resource,
         ),
         Read(
-            field=f"{field}.connection_details",
-            starlark=f'{starlark}["connection_details"]["key"]',
-            jinja=f"{jinja}.connection_details.key",
-            go=f"{go}.connectionDetails.key",
-            value=TEXT,
+            f"{field}.connection_details",
+            f'{starlark}["connection_details"]["key"]',
+            f"{jinja}.connection_details.key",
+            f"{go}.connectionDetails.key",
+            TEXT,
             encoded=True,
         ),
         Read(
-            field=f"{field}.ready",
-            starlark=f'{starlark}["ready"]',
-            jinja=f"{jinja}.ready",
-            go=f"{go}.ready",
-            value="READY_TRUE",
+            f"{field}.ready", f'{starlark}["ready"]', f"{jinja}.ready", f"{go}.ready", "READY_TRUE"
         ),
     ]
 
@@ -99,51 +94,35 @@ def _fetched(field: str, name: str, go: str) -> list[Read]:
 
 
 READS: list[Read] = [
+    Read("meta.tag", 'req["meta"]["tag"]', "meta.tag", ".meta.tag", "a-tag"),
     Read(
-        field="meta.tag",
-        starlark='req["meta"]["tag"]',
-        jinja="meta.tag",
-        go=".meta.tag",
-        value="a-tag",
-    ),
-    Read(
-        field="meta.capabilities",
-        starlark='has_capability(req, "CAPABILITIES")',
-        jinja='has_capability("CAPABILITIES")',
-        go='hasCapability "CAPABILITIES"',
+        "meta.capabilities",
+        'has_capability(req, "CAPABILITIES")',
+        'has_capability("CAPABILITIES")',
+        'hasCapability "CAPABILITIES"',
         value=True,
     ),
     *_state("observed"),
     *_state("desired"),
     Read(
-        field="input",
-        starlark='req["input"]["params"]["word"]',
-        jinja="input.params.word",
-        go=".input.params.word",
-        value="hi",
+        "input", 'req["input"]["params"]["word"]', "input.params.word", ".input.params.word", "hi"
     ),
-    Read(
-        field="context",
-        starlark='req["context"]["word"]',
-        jinja="context.word",
-        go=".context.word",
-        value="hello",
-    ),
+    Read("context", 'req["context"]["word"]', "context.word", ".context.word", "hello"),
     *_fetched("extra_resources", "e", "extraResources"),
     Read(
-        field="credentials.*.credential_data.data",
-        starlark='get_credentials(req, "c")["key"]',
-        jinja='get_credential_data("c").key',
-        go=".credentials.c.credentialData.data.key",
-        value=TEXT,
+        "credentials.*.credential_data.data",
+        'get_credentials(req, "c")["key"]',
+        'get_credential_data("c").key',
+        ".credentials.c.credentialData.data.key",
+        TEXT,
         encoded=True,
     ),
     *_fetched("required_resources", "r", "requiredResources"),
     Read(
-        field="required_schemas.*.openapi_v3",
-        starlark='req["required_schemas"]["s"]["openapi_v3"]["type"]',
-        jinja="required_schemas.s.openapi_v3.type",
-        go=".requiredSchemas.s.openapiV3.type",
-        value="object",
+        "required_schemas.*.openapi_v3",
+        'req["required_schemas"]["s"]["openapi_v3"]["type"]',
+        "required_schemas.s.openapi_v3.type",
+        ".requiredSchemas.s.openapiV3.type",
+        "object",
     ),
 ]

@@ -1,7 +1,7 @@
 """Every field of a response, and how a program of each language sets it."""
 
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from function_script.request.values import Value
 
@@ -9,8 +9,7 @@ XR = "{apiVersion: example.org/v1, kind: XThing, "
 ANNOTATIONS = "script.fn.crossplane.io/"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Set:
+class Set(NamedTuple):
     """A field, what a script returns and what document a template renders to set it.
 
     ``value`` stands at ``path`` of the response in the protocol's JSON.
@@ -50,22 +49,22 @@ def _required(group: str, field: str, value: Value, **more: object) -> Set:
     """A field of what a requirement named ``w`` asks for."""
     selector = {"api_version": "v1", "kind": "K", **more}
     return Set(
-        field=f"requirements.{group}.*.{field}",
-        starlark=f'{{"requirements": {{"{group}": {{"w": {_starlark(selector)}}}}}}}',
-        document=_meta("Requirements", f"{group}: {{w: {_yaml(selector)}}}"),
-        path=f"requirements.{group}.w.{field}",
-        value=value,
+        f"requirements.{group}.*.{field}",
+        f'{{"requirements": {{"{group}": {{"w": {_starlark(selector)}}}}}}}',
+        _meta("Requirements", f"{group}: {{w: {_yaml(selector)}}}"),
+        f"requirements.{group}.w.{field}",
+        value,
     )
 
 
 def _listed(group: str, item: dict[str, str], field: str, expected: Value) -> Set:
     """A field of a result or condition, in one that has all of them."""
     return Set(
-        field=f"{group}.{field}",
-        starlark=f'{{"{group}": [{_starlark(item)}]}}',
-        document=_meta(group.capitalize(), f"{group}: [{_yaml(item)}]"),
-        path=f"{group}[0].{field}",
-        value=expected,
+        f"{group}.{field}",
+        f'{{"{group}": [{_starlark(item)}]}}',
+        _meta(group.capitalize(), f"{group}: [{_yaml(item)}]"),
+        f"{group}[0].{field}",
+        expected,
     )
 
 
@@ -75,60 +74,53 @@ _TEXTS = {"reason": "Because", "message": "hello", "target": "CompositeAndClaim"
 _result = partial(_listed, "results", {"severity": "Warning", **_TEXTS})
 _condition = partial(_listed, "conditions", {"type": "Ok", "status": "False", **_TEXTS})
 SETS: list[Set] = [
+    Set("meta.ttl", '{"meta": {"ttl": "5m"}}', _meta("Response", "ttl: 5m"), "meta.ttl", "300s"),
     Set(
-        field="meta.ttl",
-        starlark='{"meta": {"ttl": "5m"}}',
-        document=_meta("Response", "ttl: 5m"),
-        path="meta.ttl",
-        value="300s",
+        "desired.composite.resource",
+        '{"desired": {"composite": {"resource": {"status": {"a": 1}}}}}',
+        f"{XR}status: {{a: 1}}}}",
+        "desired.composite.resource.status.a",
+        1,
     ),
     Set(
-        field="desired.composite.resource",
-        starlark='{"desired": {"composite": {"resource": {"status": {"a": 1}}}}}',
-        document=f"{XR}status: {{a: 1}}}}",
-        path="desired.composite.resource.status.a",
-        value=1,
+        "desired.composite.connection_details",
+        '{"desired": {"composite": {"connection_details": {"key": "s3cr3t"}}}}',
+        _meta("ConnectionDetails", "data: {key: s3cr3t}"),
+        "desired.composite.connection_details.key",
+        "czNjcjN0",
     ),
     Set(
-        field="desired.composite.connection_details",
-        starlark='{"desired": {"composite": {"connection_details": {"key": "s3cr3t"}}}}',
-        document=_meta("ConnectionDetails", "data: {key: s3cr3t}"),
-        path="desired.composite.connection_details.key",
-        value="czNjcjN0",
+        "desired.composite.ready",
+        '{"desired": {"composite": {"ready": True}}}',
+        _meta("Readiness", "ready: true"),
+        "desired.composite.ready",
+        "READY_TRUE",
     ),
     Set(
-        field="desired.composite.ready",
-        starlark='{"desired": {"composite": {"ready": True}}}',
-        document=_meta("Readiness", "ready: true"),
-        path="desired.composite.ready",
-        value="READY_TRUE",
+        "desired.resources.*.resource",
+        '{"desired": {"resources": {"a": {"resource": {"apiVersion": "v1", "kind": "Thing"}}}}}',
+        _composed(),
+        "desired.resources.a.resource.kind",
+        "Thing",
     ),
     Set(
-        field="desired.resources.*.resource",
-        starlark='{"desired": {"resources": {"a": {"resource": {"apiVersion": "v1", '
-        '"kind": "Thing"}}}}}',
-        document=_composed(),
-        path="desired.resources.a.resource.kind",
-        value="Thing",
-    ),
-    Set(
-        field="desired.resources.*.ready",
-        starlark='{"desired": {"resources": {"a": {"resource": {"apiVersion": "v1", '
+        "desired.resources.*.ready",
+        '{"desired": {"resources": {"a": {"resource": {"apiVersion": "v1", '
         '"kind": "Thing"}, "ready": False}}}}',
-        document=_composed(f', {ANNOTATIONS}ready: "False"'),
-        path="desired.resources.a.ready",
-        value="READY_FALSE",
+        _composed(f', {ANNOTATIONS}ready: "False"'),
+        "desired.resources.a.ready",
+        "READY_FALSE",
     ),
     _result("severity", "SEVERITY_WARNING"),
     _result("message", "hello"),
     _result("reason", "Because"),
     _result("target", "TARGET_COMPOSITE_AND_CLAIM"),
     Set(
-        field="context",
-        starlark='{"context": {"word": "hi"}}',
-        document=_meta("Context", "data: {word: hi}"),
-        path="context.word",
-        value="hi",
+        "context",
+        '{"context": {"word": "hi"}}',
+        _meta("Context", "data: {word: hi}"),
+        "context.word",
+        "hi",
     ),
     _resources("api_version", "v1", match_name="m"),
     _resources("kind", "K", match_name="m"),
@@ -143,10 +135,10 @@ SETS: list[Set] = [
     _condition("message", "hello"),
     _condition("target", "TARGET_COMPOSITE_AND_CLAIM"),
     Set(
-        field="output",
-        starlark='{"output": {"done": True}}',
-        document=_meta("Output", "data: {done: true}"),
-        path="output.done",
+        "output",
+        '{"output": {"done": True}}',
+        _meta("Output", "data: {done: true}"),
+        "output.done",
         value=True,
     ),
 ]

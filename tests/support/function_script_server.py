@@ -216,18 +216,6 @@ def fill_disk() -> None:
             sys.exit(f"{size >> 20} MiB: {error.strerror}")
 
 
-def multiply() -> None:
-    """Start processes until none can be started, and say how many there are."""
-    count = 1
-    try:
-        while count < 5000:
-            if os.fork() == 0:
-                sleep()
-            count += 1
-    except BlockingIOError:
-        sys.exit(f"{count} processes")
-
-
 def sleep() -> None:
     time.sleep(3600)
 
@@ -246,6 +234,5 @@ MODES = {
     "children": leave_child,
     "memory": take_memory,
     "disk": fill_disk,
-    "processes": multiply,
 }
 main()

@@ -1,13 +1,14 @@
 """A Composition of buckets, dumps of clusters with its XRs, and plans of its changes."""
 
-import json
 from pathlib import Path
 
 import pytest
+from support import one_step
 
-from function_script import cli
+from function_script import cli, documents
 from function_script.documents import to_yaml_stream
 from function_script.request.values import Object
+from function_script.texts.source import Source
 
 COMPOSITION = """\
 apiVersion: apiextensions.crossplane.io/v1
@@ -36,37 +37,23 @@ spec:
           size: 1
         {% endfor %}
 """
-XRD: Object = {
-    "apiVersion": "apiextensions.crossplane.io/v2",
-    "kind": "CompositeResourceDefinition",
-    "metadata": {"name": "xbuckets.example.org", "uid": "xrd"},
-    "spec": {
-        "group": "example.org",
-        "scope": "Cluster",
-        "names": {"kind": "XBucket", "plural": "xbuckets"},
-        "versions": [
-            {
-                "name": "v1",
-                "served": True,
-                "referenceable": True,
-                "schema": {
-                    "openAPIV3Schema": {
-                        "type": "object",
-                        "properties": {
-                            "spec": {
-                                "type": "object",
-                                "properties": {
-                                    "count": {"type": "integer"},
-                                    "region": {"type": "string"},
-                                },
-                            }
-                        },
-                    }
-                },
-            }
-        ],
-    },
-}
+_PROPERTIES = "{count: {type: integer}, region: {type: string}}"
+
+
+def _xrd(kind: str) -> Object:
+    """The XRD of a cluster-scoped kind of XRs."""
+    spec = f"spec: {{type: object, properties: {_PROPERTIES}}}"
+    text = one_step.xrd(spec, kind).replace("\nspec:", "\nspec:\n  scope: Cluster", 1)
+    (document,) = documents.read_source(Source(name="xrd.yaml", text=text))
+    return {**document.value, "metadata": {"name": f"{kind.lower()}s.example.org", "uid": "xrd"}}
+
+
+XRD: Object = _xrd("XBucket")
+
+
+def _reference(kind: str, name: str, **more: object) -> dict[str, object]:
+    group = "s3.example.org" if kind == "Bucket" else "example.org"
+    return {"apiVersion": f"{group}/v1", "kind": kind, "name": name, **more}
 
 
 def xr(name: str = "demo", count: int = 2, **crossplane: object) -> Object:
@@ -85,12 +72,7 @@ def xr(name: str = "demo", count: int = 2, **crossplane: object) -> Object:
             "crossplane": {
                 "compositionRef": {"name": "buckets"},
                 "resourceRefs": [
-                    {
-                        "apiVersion": "s3.example.org/v1",
-                        "kind": "Bucket",
-                        "name": f"{name}-{number}",
-                    }
-                    for number in range(count)
+                    _reference("Bucket", f"{name}-{number}") for number in range(count)
                 ],
                 **crossplane,
             },
@@ -100,6 +82,7 @@ def xr(name: str = "demo", count: int = 2, **crossplane: object) -> Object:
 
 def buckets(name: str = "demo", count: int = 2) -> list[Object]:
     """The composed resources of an XR."""
+    owner = _reference("XBucket", name, uid=f"uid-{name}", controller=True)
     return [
         {
             "apiVersion": "s3.example.org/v1",
@@ -108,15 +91,7 @@ def buckets(name: str = "demo", count: int = 2) -> list[Object]:
                 "name": f"{name}-{number}",
                 "uid": f"uid-{name}-{number}",
                 "annotations": {"crossplane.io/composition-resource-name": f"bucket-{number}"},
-                "ownerReferences": [
-                    {
-                        "apiVersion": "example.org/v1",
-                        "kind": "XBucket",
-                        "name": name,
-                        "uid": f"uid-{name}",
-                        "controller": True,
-                    }
-                ],
+                "ownerReferences": [owner],
             },
             "spec": {"region": "eu", "size": 1},
         }
@@ -142,35 +117,23 @@ OUTER = (
 
 def nested() -> list[Object]:
     """An XR that composes the usual one."""
-    text = json.dumps(XRD).replace("XBucket", "XOuter").replace("xbuckets", "xouters")
     inner = xr()
     metadata = inner["metadata"]
     assert isinstance(metadata, dict)
     metadata["annotations"] = {"crossplane.io/composition-resource-name": "inner"}
     metadata["labels"] = {"crossplane.io/composite": "top"}
-    metadata["ownerReferences"] = [
-        {
-            "apiVersion": "example.org/v1",
-            "kind": "XOuter",
-            "name": "top",
-            "uid": "t",
-            "controller": True,
-        }
-    ]
+    metadata["ownerReferences"] = [_reference("XOuter", "top", uid="t", controller=True)]
+    crossplane = {
+        "compositionRef": {"name": "outer"},
+        "resourceRefs": [_reference("XBucket", "demo")],
+    }
     outer: Object = {
         "apiVersion": "example.org/v1",
         "kind": "XOuter",
         "metadata": {"name": "top", "uid": "t"},
-        "spec": {
-            "crossplane": {
-                "compositionRef": {"name": "outer"},
-                "resourceRefs": [
-                    {"apiVersion": "example.org/v1", "kind": "XBucket", "name": "demo"}
-                ],
-            }
-        },
+        "spec": {"crossplane": crossplane},
     }
-    return [json.loads(text), outer, inner, *buckets()]
+    return [_xrd("XOuter"), outer, inner, *buckets()]
 
 
 def change(project: Path, *edits: tuple[str, str]) -> None:

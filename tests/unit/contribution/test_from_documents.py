@@ -10,11 +10,6 @@ METADATA = f'{{"annotations": {{"{NAME_KEY}": "a"}}}}'
 ONE_LINE = f'{{"apiVersion": "v1", "kind": "Pod", "metadata": {METADATA}}}'
 INVALID = [
     (
-        "no name",
-        "apiVersion: v1\nkind: Pod\n",
-        f"inline:1: Pod: metadata.annotations lacks {NAME_KEY}",
-    ),
-    (
         "a misspelt annotation",
         (
             "apiVersion: v1\nkind: Pod\nmetadata:\n  annotations:\n"
@@ -35,17 +30,6 @@ INVALID = [
         "apiVersion: example.org/v2\nkind: XThing\nstatus: {}\n",
         "has the XR's kind but not its apiVersion example.org/v1",
     ),
-    (
-        "an unknown meta kind",
-        META + "Condition\n",
-        'did you mean "Conditions"?',
-    ),
-    (
-        "a boolean annotation",
-        f"apiVersion: v1\nkind: Pod\nmetadata:\n  annotations:\n    {NAME_KEY}: a\n    b: true\n",
-        'metadata.annotations["b"] must be a string, not a boolean (quote the value)',
-    ),
-    ("no kind", "apiVersion: v1\nmetadata: {}\n", "document: kind: is required"),
     (
         "a name twice on one line",
         2 * ONE_LINE,

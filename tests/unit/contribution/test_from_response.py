@@ -10,11 +10,6 @@ from function_script.texts.errors import DocumentError
 INVALID = [
     ("unknown field", {"desird": {}}, 'desird: unknown field (did you mean "desired"?)'),
     (
-        "a bare object",
-        {"desired": {"resources": {"a": {"apiVersion": "v1", "kind": "Pod"}}}},
-        'wrap the object: {"resource": {...}}',
-    ),
-    (
         "a wrong readiness",
         {"desired": {"resources": {"a": {"resource": composed("a"), "ready": "Yes"}}}},
         'desired.resources.a.ready: must be one of False, True, Unspecified, not "Yes"',
@@ -23,11 +18,6 @@ INVALID = [
         "a list for an object",
         {"desired": {"resources": []}},
         "desired.resources: must be an object, not a list",
-    ),
-    (
-        "a reserved condition",
-        {"conditions": [{"type": "Ready", "status": "True", "reason": "Up"}]},
-        "conditions[0].type: Ready is set by Crossplane",
     ),
     (
         "a reason with blanks",

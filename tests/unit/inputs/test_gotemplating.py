@@ -51,24 +51,6 @@ def test_template_runs_in_that_functions_dialect() -> None:
     }
 
 
-HEADS: list[Object] = [
-    {"apiVersion": "gotemplating.crossplane.io/v1beta1", "kind": "GoTemplate"},
-    {"apiVersion": "template.fn.crossplane.io/v1beta1", "kind": "GoTemplate"},
-    {"apiVersion": "v1", "kind": "Whatever"},
-    {"apiVersion": "gotemplating.fn.crossplane.io/v1alpha1", "kind": "GoTemplatingRequest"},
-    {"apiVersion": None, "kind": None},
-    {},
-]
-
-
-@pytest.mark.parametrize("head", HEADS, ids=str)
-def test_apiversion_and_kind_make_no_difference(head: Object) -> None:
-    """function-go-templating ignores both, and public Compositions have several."""
-    inline: Object = {"source": "Inline", "inline": {"template": "a: 1"}}
-    assert inputs.parse({**head, **inline}, Limits()) == inputs.parse(go(**inline), Limits())
-    assert inputs.is_meant_for_us({**head, **inline})
-
-
 SHAPES: list[Object] = [
     {"source": "Environment", "environment": {"key": "k"}},
     {"source": "FileSystem", "fileSystem": {"dirPath": "d"}, "ttl": "", "options": []},
@@ -212,17 +194,6 @@ def test_empty_fields_are_no_doubt() -> None:
     assert step == inputs.parse(go(inline={"template": "a"}), Limits())
 
 
-def test_templates_are_joined_and_their_lines_known() -> None:
-    """A list of templates is one text; the parts say where each begins."""
-    step = inputs.parse(go(inline={"templates": ["a: 1\nb: 2", "c: 3", "d: 4\n"]}), Limits())
-    assert step.program.main.text == "a: 1\nb: 2\n---\nc: 3\n---\nd: 4\n"
-    assert step.program.options["parts"] == [
-        ["inline.templates[0]", 1],
-        ["inline.templates[1]", 4],
-        ["inline.templates[2]", 6],
-    ]
-
-
 @pytest.mark.parametrize(
     ("options", "missingkey"),
     [
@@ -237,15 +208,7 @@ def test_last_option_wins(options: list[Value], missingkey: str) -> None:
     assert step.program.options["missingkey"] == missingkey
 
 
-def test_template_comes_from_the_environment() -> None:
-    """`source: Environment` takes the text of a key of the context's environment."""
-    value = go(source="Environment", environment={"key": "tpl"})
-    step = inputs.parse(value, Limits(), external_state({"tpl": "a: 1"}))
-    assert (step.program.main.name, step.program.main.text) == ("environment[tpl]", "a: 1")
-
-
 REFUSED = [
-    pytest.param(go(source=None), "input.source: is required", id="no-source"),
     pytest.param(
         go(source="inline"),
         'input.source: must be one of Environment, FileSystem, Inline, not "inline"',
@@ -276,11 +239,6 @@ REFUSED = [
         'input.environment.key: cannot read a template: "k" is not text but an object',
         id="no-text",
     ),
-    pytest.param(
-        go(source="Environment", environment={"key": "absent"}),
-        'input.environment.key: cannot read a template: "absent" is not in the environment',
-        id="no-key",
-    ),
 ]
 
 
@@ -288,12 +246,6 @@ REFUSED = [
 def test_impossible_input_is_refused(value: Object, message: str) -> None:
     """Nothing is ignored silently."""
     assert problems(value, {"k": {}}) == [message]
-
-
-def test_unknown_option_names_the_known() -> None:
-    """Go's own options are the only ones."""
-    (message,) = problems(go(inline={"template": "a"}, options=["missingkey=err"]))
-    assert message.startswith("input.options[0]: must be one of missingkey=default,")
 
 
 def parsed(value: Object, **defaults: str) -> inputs.Step:

@@ -98,15 +98,6 @@ def test_callers_of_old_are_asked_and_answer_in_the_old_field() -> None:
     assert list(response.results) != []  # this program reads the new field
 
 
-def test_callers_that_say_so_are_asked_once() -> None:
-    """With capabilities only the field of today is set."""
-    stated_requirements = call(step(), meta={"tag": "t", "capabilities": ALL}).requirements
-    assert (set(stated_requirements.extra_resources), set(stated_requirements.resources)) == (
-        set(),
-        {"settings"},
-    )
-
-
 def test_caller_that_cannot_answer_is_an_error() -> None:
     """Waiting would never end, and its pass-through would remove what the step has made."""
     response = call(step(), meta={"capabilities": ALL[:1]})

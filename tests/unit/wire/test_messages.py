@@ -12,39 +12,6 @@ STATE = pb.State(
 )
 
 
-def test_empty_request_has_nothing() -> None:
-    """Absent messages are None, absent maps and lists empty."""
-    assert wire.index_request(b"") == wire.Request(
-        tag="",
-        capabilities=[],
-        observed=None,
-        desired=None,
-        input=None,
-        context=None,
-        extra_resources={},
-        required_resources={},
-        credentials={},
-        required_schemas={},
-        remote_texts={},
-    )
-
-
-def test_present_but_empty_is_not_absent() -> None:
-    """An empty context, a requirement and a schema that do not exist in the cluster."""
-    request = pb.RunFunctionRequest()
-    request.context.SetInParent()
-    request.desired.composite.resource.SetInParent()
-    request.required_resources["vpc"].SetInParent()
-    request.required_schemas["vpc"].SetInParent()
-    indexed = wire.index_request(request.SerializeToString())
-    assert indexed.context == b""
-    assert indexed.required_resources == {"vpc": []}
-    assert indexed.required_schemas == {"vpc": None}
-    assert indexed.desired is not None
-    assert indexed.desired.composite is not None
-    assert indexed.desired.composite.struct == b""
-
-
 @pytest.mark.parametrize(
     "capabilities",
     ["1202 0105", "1001 1005", "1001 1201 05"],
@@ -132,18 +99,10 @@ def test_maps_are_written_in_the_order_of_their_keys() -> None:
         "a": wire.Selector("v1", "A"),
         "b": wire.Selector("v1", "B", None, {"x": "2", "y": "1"}),
     }
+    empty = wire.Response("", None, None, [], None, None, [], None)
     first, second = (
         wire.encode_response(
-            wire.Response(
-                "",
-                None,
-                None,
-                [],
-                None,
-                wire.Requirements(requirements, requirements, {}),
-                [],
-                None,
-            )
+            empty._replace(requirements=wire.Requirements(requirements, requirements, {}))
         )
         for requirements in (selectors, turned)
     )

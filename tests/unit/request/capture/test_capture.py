@@ -1,6 +1,5 @@
 """A captured request: a case without secrets whose replay gives the same response."""
 
-import base64
 import json
 from pathlib import Path
 from typing import cast
@@ -81,32 +80,6 @@ def test_copies_of_secrets_are_masked(parts: Object, tmp_path: Path) -> None:
     assert ENCODED.rstrip("=") not in text
     assert "redacted1" in text or to_base64("redacted1") in text
     assert replayed(text, tmp_path).status is Status.PASSED
-
-
-PARTS = [
-    pytest.param('{"key": "AKIA-marker", "n": 123456789}', ["AKIA-marker", "123456789"], id="JSON"),
-    pytest.param("[default]\nkey = AKIA-marker\n", ["AKIA-marker", "default"], id="INI"),
-    pytest.param("BEGIN\nabcdefgh-marker\nEND", ["abcdefgh-marker"], id="lines"),
-]
-
-
-@pytest.mark.parametrize(("secret", "parts"), PARTS)
-def test_parts_of_a_secret_are_secret(secret: str, parts: list[str]) -> None:
-    """Programs and providers copy parts of a secret to other fields."""
-    data = {"credential_data": {"data": {"value": to_base64(secret)}}}
-    message = builders.request(
-        builders.starlark(PLAIN), credentials={"api": data}, context={"taken": parts[0]}
-    )
-    text = captured(message)
-    stated = read(text)["request"]
-    assert isinstance(stated, dict)
-    assert all(part not in text and part not in unwrapped(stated) for part in parts)
-
-
-def unwrapped(request: Object) -> str:
-    """Return the credentials of a case, decoded."""
-    word = documents.to_yaml(request).partition("value: ")[2].split()[0]
-    return base64.b64decode(word).decode()
 
 
 PASSED_ON = """\

@@ -106,18 +106,6 @@ def test_bytes_are_known_in_base64() -> None:
     assert f"k={to_base64('redacted1')}" in case
 
 
-def test_connection_details_of_required_resources_are_secret() -> None:
-    item = {"resource": builders.composed("a"), "connection_details": {"p": to_base64(SECRET)}}
-    message = builders.request(
-        builders.starlark(PLAIN),
-        required_resources={"a": {"items": [item]}},
-        context={"text": SECRET},
-    )
-    case = captured(message)
-    assert "hunter2" not in case
-    assert to_base64(SECRET) not in case
-
-
 PROGRAM = """\
 def main(req):
     key = get_credentials(req, "api")["value"]

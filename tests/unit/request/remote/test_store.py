@@ -35,24 +35,6 @@ def make() -> tuple[ContentStore, list[FetchKey], Clock]:
     return ContentStore(fetch, clock), fetches, clock
 
 
-def test_store_starts_one_fetch_for_many_requests() -> None:
-    store, fetches, _ = make()
-    assert [store.request(KEY, None, XR) for _ in range(200)] == [None] * 200
-    assert fetches == [KEY]
-    store.settle(KEY, b"texts")
-    assert store.find(KEY) == b"texts"
-
-
-def test_store_fetches_for_other_credentials_again() -> None:
-    store, fetches, _ = make()
-    store.request(KEY, None, XR)
-    store.settle(KEY, b"texts")
-    other = KEY._replace(scope="of a team")
-    assert store.find(other) is None
-    store.request(other, {}, XR)
-    assert fetches == [KEY, other]
-
-
 def test_store_doubles_the_pause_after_a_failure_up_to_a_minute() -> None:
     store, fetches, clock = make()
     pauses = []

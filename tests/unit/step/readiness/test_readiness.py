@@ -18,7 +18,18 @@ def having(*conditions: str, **fields: Value) -> Object:
     return {"conditions": [{"type": kind, "status": status} for kind, _, status in pairs], **fields}
 
 
-DONE: Object = {"observedGeneration": 2}
+def scaled(*conditions: str, replicas: int | None = None, **fields: Value) -> Object:
+    """A workload with a status of its generation."""
+    spec: Object = {} if replicas is None else {"replicas": replicas}
+    status = having(*conditions, **{"observedGeneration": 2, **fields})
+    return {"spec": spec, "status": status}
+
+
+def reached(**address: Value) -> Object:
+    """What has an address that others reach."""
+    return {"status": {"loadBalancer": {"ingress": [address]}}}
+
+
 KINDS = [
     ("ConfigMap", "v1", {}, True),
     ("Secret", "v1", {}, True),
@@ -36,75 +47,45 @@ KINDS = [
     (
         "Service",
         "v1",
-        {
-            "spec": {"type": "LoadBalancer"},
-            "status": {"loadBalancer": {"ingress": [{"hostname": "a.example.org"}]}},
-        },
+        {"spec": {"type": "LoadBalancer"}, **reached(hostname="a.example.org")},
         True,
     ),
     (
         "Deployment",
         "apps/v1",
-        {
-            "spec": {"replicas": 2},
-            "status": having("Available=True", updatedReplicas=2, availableReplicas=2, **DONE),
-        },
+        scaled("Available=True", replicas=2, updatedReplicas=2, availableReplicas=2),
         True,
     ),
     (
         "Deployment",
         "apps/v1",
-        {
-            "spec": {"replicas": 2},
-            "status": having("Available=True", updatedReplicas=1, availableReplicas=2, **DONE),
-        },
+        scaled("Available=True", replicas=2, updatedReplicas=1, availableReplicas=2),
         False,
     ),
     (
         "Deployment",
         "apps/v1",
         {
-            "spec": {"replicas": 1},
-            "status": having(
-                "Available=True", updatedReplicas=1, availableReplicas=1, observedGeneration=1
-            ),
+            **scaled("Available=True", replicas=1, updatedReplicas=1, availableReplicas=1),
+            "metadata": {"generation": 3},
         },
         False,
     ),
-    (
-        "StatefulSet",
-        "apps/v1",
-        {"spec": {}, "status": {"updatedReplicas": 1, "readyReplicas": 1, **DONE}},
-        True,
-    ),
+    ("StatefulSet", "apps/v1", scaled(updatedReplicas=1, readyReplicas=1), True),
     ("StatefulSet", "apps/v1", {"spec": {"replicas": 3}, "status": {"readyReplicas": 3}}, False),
     (
         "DaemonSet",
         "apps/v1",
-        {
-            "status": {
-                "desiredNumberScheduled": 3,
-                "updatedNumberScheduled": 3,
-                "numberReady": 2,
-                **DONE,
-            }
-        },
+        scaled(desiredNumberScheduled=3, updatedNumberScheduled=3, numberReady=2),
         False,
     ),
     (
         "DaemonSet",
         "apps/v1",
-        {
-            "status": {
-                "desiredNumberScheduled": 3,
-                "updatedNumberScheduled": 3,
-                "numberReady": 3,
-                **DONE,
-            }
-        },
+        scaled(desiredNumberScheduled=3, updatedNumberScheduled=3, numberReady=3),
         True,
     ),
-    ("ReplicaSet", "apps/v1", {"spec": {}, "status": {"availableReplicas": 1, **DONE}}, True),
+    ("ReplicaSet", "apps/v1", scaled(availableReplicas=1), True),
     ("Job", "batch/v1", {"status": having("Complete=True")}, True),
     ("Job", "batch/v1", {"status": having("Failed=True")}, False),
     ("CronJob", "batch/v1", {}, True),
@@ -114,16 +95,11 @@ KINDS = [
         {"status": having("AbleToScale=True", "ScalingActive=True")},
         True,
     ),
-    ("PodDisruptionBudget", "policy/v1", {"status": DONE}, True),
+    ("PodDisruptionBudget", "policy/v1", scaled(), True),
     ("PodDisruptionBudget", "policy/v1", {}, False),
     ("NetworkPolicy", "networking.k8s.io/v1", {}, True),
     ("Ingress", "networking.k8s.io/v1", {}, False),
-    (
-        "Ingress",
-        "networking.k8s.io/v1",
-        {"status": {"loadBalancer": {"ingress": [{"ip": "10.0.0.1"}]}}},
-        True,
-    ),
+    ("Ingress", "networking.k8s.io/v1", reached(ip="10.0.0.1"), True),
     ("ClusterRole", "rbac.authorization.k8s.io/v1", {}, True),
     ("StorageClass", "storage.k8s.io/v1", {}, True),
     (
@@ -146,7 +122,7 @@ KINDS = [
     ("Certificate", "cert-manager.io/v1", {"status": having("Ready=True")}, True),
     ("PersistentVolume", "v1", {"status": {"phase": "Bound"}}, True),
     ("PersistentVolume", "v1", {"status": {"phase": "Released"}}, False),
-    ("ReplicaSet", "apps/v1", {"spec": {}, "status": {"availableReplicas": 0, **DONE}}, False),
+    ("ReplicaSet", "apps/v1", scaled(availableReplicas=0), False),
     ("ControllerRevision", "apps/v1", {}, True),
     (
         "HorizontalPodAutoscaler",
