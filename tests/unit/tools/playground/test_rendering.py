@@ -4,14 +4,12 @@ import json
 import re
 import shutil
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from concurrent import futures
 from pathlib import Path
 from typing import Any
 
-import grpc
 import pytest
 from support import one_step
 from support.paths import ROOT
@@ -164,18 +162,6 @@ def test_address_that_accepts_and_is_silent_does_not_answer() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
         assert not remote.is_answering(address, 0.3)
-
-
-def test_server_answers() -> None:
-    server = grpc.server(futures.ThreadPoolExecutor(1))
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    try:
-        assert remote.is_answering(f"127.0.0.1:{port}", 20)
-    finally:
-        stopped = server.stop(None)
-        assert isinstance(stopped, threading.Event)
-        stopped.wait()
 
 
 def test_xr_is_compared_with_its_xrd_at_its_own_line(playground: Playground) -> None:

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from concurrent import futures
 from dataclasses import fields
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import grpc
 import pytest
 from support.case_projects import COMPOSITION, XR
 from support.docker_command import DockerCommand
+from support.function_servers import serving
 
 from function_script import documents
 from function_script.proto.v1 import run_function_pb2 as pb
@@ -283,17 +283,8 @@ def address() -> Iterator[str]:
         response.desired.resources["other"].resource.update({"apiVersion": "v1", "kind": "Other"})
         return response
 
-    handler = grpc.unary_unary_rpc_method_handler(
-        answer, pb.RunFunctionRequest.FromString, pb.RunFunctionResponse.SerializeToString
-    )
-    service = "apiextensions.fn.proto.v1beta1.FunctionRunnerService"
-    server = grpc.server(futures.ThreadPoolExecutor(1))
-    generic = grpc.method_handlers_generic_handler(service, {"RunFunction": handler})
-    server.add_generic_rpc_handlers((generic,))
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    yield f"127.0.0.1:{port}"
-    server.stop(None).wait()
+    with serving(answer, "v1beta1") as served_at:
+        yield served_at
 
 
 def test_other_functions_are_called_at_their_address(tmp_path: Path, address: str) -> None:
