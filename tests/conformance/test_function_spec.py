@@ -127,23 +127,6 @@ def test_must_not_set_xr_spec_or_metadata() -> None:
     }
 
 
-def test_must_not_set_status_of_composed_resources() -> None:
-    """An observed resource may be echoed: its status and server-owned metadata are left out."""
-    observed = composed("robot", size=1)
-    seen = {
-        **observed,
-        "metadata": {**observed["metadata"], "uid": "1", "resourceVersion": "7"},  # type: ignore[dict-item] # it is an object
-        "status": {"phase": "Ready"},
-    }
-    script = starlark(
-        "def main(req):\n"
-        '    return {"desired": {"resources": {"robot": req["observed"]["resources"]["robot"]}}}\n'
-    )
-    parts = {"composite": {"resource": XR}, "resources": {"robot": {"resource": seen}}}
-    desired = call(request(script, observed=parts)).desired
-    assert to_dict(desired) == {"resources": {"robot": {"resource": observed}}}  # type: ignore[arg-type] # any message will do
-
-
 def test_should_not_set_metadata_name() -> None:
     """No name is invented for a composed resource, and the external name has an annotation."""
     thing = call(request(ONE_THING)).desired.resources["thing"].resource
