@@ -301,20 +301,6 @@ def test_five_resources_stay_while_the_object_comes_goes_and_changes() -> None:
     assert len(core.created) == 5
 
 
-def test_cold_start_beside_five_resources_deletes_none() -> None:
-    whole = stored("starlark", script=COMPOSING, params={"size": 1})
-    warm = Core(pipeline=[step("starlark")], required=[whole])
-    warm.run(10.0)
-    cold = Core(pipeline=[step("starlark")], resources=warm.resources)
-    cold.run(30.0)
-    assert not cold.deleted
-    cold.required = [whole]
-    cold.run(30.0)
-    assert not cold.deleted
-    assert not cold.created
-    assert sizes(cold) == {1}
-
-
 def test_move_to_an_object_of_the_cluster_changes_nothing() -> None:
     whole = stored("starlark", script=COMPOSING, params={"size": 1})
     inline = builders.starlark(COMPOSING, params={"size": 1})

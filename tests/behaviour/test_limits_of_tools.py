@@ -16,7 +16,9 @@ from function_script.sandbox import Pool, PoolOptions
 from function_script.tools.playground.workbench import RenderSession
 from function_script.tools.render import renderer
 
-COMMANDS = ("serve", "run", "template", "render", "render operation", "test", "playground")
+COMMANDS = (
+    *("serve", "run", "template", "render", "render operation", "test", "playground", "krm"),
+)
 LOOP = """\
 apiVersion: script.fn.crossplane.io/v1beta1
 kind: StarlarkScript
@@ -43,7 +45,7 @@ def project(path: Path, step_input: str) -> Path:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_command_has_the_flag_and_the_variable_of_every_limit(name: str) -> None:
+def test_command_has_the_operators_flags_and_their_variables(name: str) -> None:
     options = {
         flag: option
         for option in commands.commands[name].params
@@ -54,6 +56,7 @@ def test_command_has_the_flag_and_the_variable_of_every_limit(name: str) -> None
         variable = f"FUNCTION_SCRIPT_{limit.flag[2:].replace('-', '_').upper()}"
         assert variable in options[limit.flag].envvar
     assert "FUNCTION_SCRIPT_TIMEOUT" in options["--time-limit"].envvar
+    assert {"--seed-file", "--default-ttl"} <= {*options}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from support import builders, one_step
 from support.commands import Run
 from support.core_model import Core
 
-from function_script import cli
 from function_script.request.objects import find_path
 from function_script.request.salt import SaltFile
 from function_script.request.values import Object
@@ -214,11 +213,3 @@ def test_salt_that_cannot_be_read_is_refused(
     (tmp_path / "salt").write_text("short")
     printed = run(*command.split(), "--seed-file", "salt", code=1)
     assert "cannot read the salt" in printed.err
-
-
-@pytest.mark.parametrize(
-    "command", ["render", "template", "test", "playground", "run", "serve", "krm"]
-)
-def test_command_that_runs_programs_has_the_operators_flags(command: str) -> None:
-    names = {name for option in cli.commands.commands[command].params for name in option.opts}
-    assert {"--seed-file", "--default-ttl", "--memory-limit"} <= names

@@ -22,7 +22,7 @@ from support.paths import ROOT
 
 from function_script.engines.registry import LANGUAGES
 from function_script.request.values import Object
-from function_script.tools import editor, input_schema, starters, structural_schema
+from function_script.tools import input_schema, starters, structural_schema
 from function_script.tools.cases import parser
 from function_script.tools.cases.loader import FileCache
 from function_script.tools.cases.model import CaseFile
@@ -432,14 +432,3 @@ def test_go_template_of_an_example_runs(xr: Object, program: Object) -> None:
     cluster.provide(STATUS, DETAILS)
     assert cluster.run_step(program) == []
     assert first.keys() <= cluster.objects().keys()
-
-
-@pytest.mark.parametrize("name", [name for name in editor.snippets() if "step" in name])
-def test_snippet_of_the_editor_runs(name: str) -> None:
-    """As it is when everything that it proposes is taken."""
-    body = "\n".join(editor.snippets()[name]["body"])
-    filled = re.sub(r"(?<!\\)\$\d", "", re.sub(r"\$\{\d+:(.*?)\}", r"\1", body)).replace("\\$", "$")
-    (program,) = inputs(yaml.safe_load(filled))
-    first, later = run_twice(program)
-    assert set(first) == set(later) == {"config"}
-    assert first["config"]["data"] == {"name": "demo"}

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -373,15 +374,12 @@ def test_full_disk_is_no_bug(args: tuple[str, ...]) -> None:
     assert "bug" not in result.stderr
 
 
-def test_interruptions() -> None:
-    assert exit_codes.guard(lambda: fail(KeyboardInterrupt()), {}) == exit_codes.INTERRUPTED
-    assert exit_codes.guard(lambda: fail(click.Abort()), {}) == exit_codes.INTERRUPTED
-
-
 def test_failure_has_its_code() -> None:
     """The codes differ, so that scripts can tell them apart."""
     assert exit_codes.guard(lambda: fail(InputError.of("x")), {}) == 1
     assert exit_codes.guard(lambda: fail(click.UsageError("x")), {}) == 2
+    for interruption in (KeyboardInterrupt(), click.Abort()):
+        assert exit_codes.guard(partial(fail, interruption), {}) == exit_codes.INTERRUPTED
     assert exit_codes.guard(lambda: 0, {}) == 0
 
 
