@@ -361,7 +361,7 @@ def test_bugs_are_told_as_bugs(
 
 @pytest.mark.linux
 @pytest.mark.parametrize(
-    "args", [("docs", "get"), ("--help",), ("version",), ("render", "examples/starlark-robots")]
+    "args", [("docs", "get"), ("--help",), ("render", "examples/starlark-robots")]
 )
 def test_full_disk_is_no_bug(args: tuple[str, ...]) -> None:
     command = [sys.executable, "-m", "function_script.cli", *args]
