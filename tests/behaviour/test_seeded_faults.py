@@ -145,14 +145,7 @@ def measure(folder: Path, pool: Pool, every: int) -> Counter[str]:
     return result
 
 
-_XRD = """\
-apiVersion: apiextensions.crossplane.io/v2
-kind: CompositeResourceDefinition
-spec:
-  group: example.org
-  names: {kind: XThing}
-  versions: [{name: v1, schema: {openAPIV3Schema: {properties: {spec: {type: object}}}}}]
-"""
+_XRD = one_step.xrd("spec: {type: object}")
 _NAME = "script.fn.crossplane.io/composition-resource-name"
 MANIFESTS = ROOT / "tests" / "unit" / "tools" / "validate" / "kubernetes_manifests.yaml"
 

@@ -39,20 +39,7 @@ status:
   properties:
     address: {type: string}
 """)
-CRD = """\
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: databases.example.org}
-spec:
-  group: example.org
-  names: {kind: Database, plural: databases}
-  versions:
-  - name: v1
-    schema:
-      openAPIV3Schema:
-        properties:
-          spec: {type: object, properties: {engineVersion: {type: string}}}
-"""
+CRD = one_step.crd("spec: {type: object, properties: {engineVersion: {type: string}}}", "Database")
 _CONFIG = """\
 ---
 apiVersion: v1
@@ -452,9 +439,9 @@ def test_xr_of_a_case_runs(case: str, rules: list[str], tmp_path: Path, pool: Po
     assert any('crash.case.yaml"' in note for note in notes) is bool(rules)
 
 
-OWN_CRD = CRD.replace("Database", "XThing").replace(
-    "spec: {type: object, properties: {engineVersion: {type: string}}}",
+OWN_CRD = one_step.crd(
     "status: {type: object, properties: {conditions: {type: array, items: {type: object}}}}",
+    "XThing",
 )
 
 

@@ -121,15 +121,6 @@ def test_fatal_result_leaves_what_there_was() -> None:
     ]
 
 
-def test_conditions_that_a_fatal_result_leaves_open_are_unknown() -> None:
-    before = {"type": "Old", "status": "True", "reason": "Was", "lastTransitionTime": "2020-01-01"}
-    xr = {**XR, "status": {"conditions": [before]}}
-    output, _ = composed(step('fail("no")'), composite_resource=xr)
-    after = output["compositeResource"]["status"]["conditions"][0]
-    assert (after["type"], after["status"], after["reason"]) == ("Old", "Unknown", "FatalError")
-    assert after["lastTransitionTime"] == before["lastTransitionTime"]
-
-
 def test_steps_may_share_a_name() -> None:
     """A real engine does not look: only the API server refuses them."""
     output, failure = composed(step(ONE, step="same"), step(ONE, step="same"))

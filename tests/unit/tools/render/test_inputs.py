@@ -1,7 +1,7 @@
 """What is read before anything runs: XRDs, schemas and steps."""
 
 import pytest
-from support.render_helpers import CLUSTER_XR, XR, composition, render_once, script
+from support.render_helpers import CLUSTER_XR, XR, composition, render_once, script, xrd
 
 from function_script.request.objects import find_path
 from function_script.request.values import Object
@@ -11,18 +11,6 @@ from function_script.tools.render import xr as xrs
 from function_script.tools.render.requirements import Schemas
 
 GVK = "x-kubernetes-group-version-kind"
-
-
-def xrd(version: str = "v2", schema: Object | None = None, **spec: object) -> Object:
-    """The definition of XR."""
-    versions = [{"name": "v1", "schema": {"openAPIV3Schema": schema or {"type": "object"}}}]
-    base = {"group": "example.org", "names": {"kind": "XBucket"}, "versions": versions}
-    return {
-        "apiVersion": f"apiextensions.crossplane.io/{version}",
-        "kind": "CompositeResourceDefinition",
-        "metadata": {"name": "xbuckets.example.org"},
-        "spec": {**base, **spec},
-    }
 
 
 LEGACY = [

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support import one_step
 from support.timing import PATIENCE_SECONDS
 from support.watching import watching
 
@@ -63,29 +64,16 @@ def test_quiet_only_shows_differences_until_an_interrupt(tmp_path: Path) -> None
         assert stderr.strip() == b""
 
 
-CRD = """\
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: robots.iam.dummy.upbound.io}
+CRD = one_step.crd(
+    """\
 spec:
-  group: iam.dummy.upbound.io
-  names: {kind: Robot, plural: robots}
-  scope: Cluster
-  versions:
-    - name: v1alpha1
-      served: true
-      storage: true
-      schema:
-        openAPIV3Schema:
-          type: object
-          properties:
-            spec:
-              type: object
-              properties:
-                forProvider:
-                  type: object
-                  properties: {color: {type: string, enum: [purple, red]}}
-"""
+  type: object
+  properties:
+    forProvider: {type: object, properties: {color: {type: string, enum: [purple, red]}}}""",
+    "Robot",
+    "iam.dummy.upbound.io",
+    "v1alpha1",
+)
 
 
 def test_render_is_validated_again(tmp_path: Path) -> None:
