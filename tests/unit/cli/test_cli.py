@@ -18,7 +18,7 @@ from support.timing import takes_less
 
 from function_script import __version__, cli
 from function_script.cli import exit_codes, options
-from function_script.request.limits import LIMITS, MIB
+from function_script.request.limits import MIB
 from function_script.texts.errors import InputError
 
 if TYPE_CHECKING:
@@ -447,16 +447,6 @@ def test_command_is_quick(args: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
     """A small example takes less than 0.45 s of CPU time, its sandbox included."""
     monkeypatch.chdir(ROOT)
     assert takes_less(("-m", "function_script.cli", *args), 0.45)
-
-
-def test_limit_has_its_flag() -> None:
-    flags = [max(option.opts, key=len) for option in options.operator()]
-    others = ["--default-ttl", "--seed-file"]
-    assert sorted(flags) == sorted([*(limit.flag for limit in LIMITS.values()), *others])
-    defaults = {option.opts[0]: option.default for option in options.operator()}
-    assert defaults["--memory-limit"] == "256Mi"
-    assert defaults["--output-limit"] == "4032Ki"
-    assert defaults["--time-limit"] == "2s"
 
 
 @pytest.mark.parametrize(

@@ -65,15 +65,6 @@ def test_error_of_a_local_run_has_no_advice_about_a_server() -> None:
     assert problem.hint == "set by --timeout"
 
 
-def test_error_of_a_limit_keeps_its_hint() -> None:
-    error = outcome.explain(
-        outcome.Cause.TIMEOUT, outcome.AppliedLimits(timeout_seconds=1, memory_bytes=1)
-    )
-    failed = outcome.Failed(error=error, cause=outcome.Cause.TIMEOUT)
-    (problem,) = local_pool.error_of(failed).diagnostics
-    assert problem.hint == "set by --time-limit"
-
-
 DOCUMENT = """\
 apiVersion: example.org/v1
 kind: Thing

@@ -123,11 +123,6 @@ def test_unreadable_requests_are_told(text: str, message: str) -> None:
         runs.parse(Source(name="x", text=text))
 
 
-def test_absent_files_are_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file or directory"):
-        sources.load_argument(str(tmp_path / "absent"))
-
-
 def test_manifest_is_no_request() -> None:
     """All of its fields would be ignored, and the function would miss its input."""
     with pytest.raises(InputError, match=r'cannot read f as a RunFunctionRequest: .*"x"') as caught:

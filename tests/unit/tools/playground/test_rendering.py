@@ -1,7 +1,6 @@
 """A folder on the page renders as `render` does, and its waiting resources are known."""
 
 import json
-import re
 import shutil
 import socket
 import time
@@ -162,15 +161,6 @@ def test_address_that_accepts_and_is_silent_does_not_answer() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
         assert not remote.is_answering(address, 0.3)
-
-
-def test_xr_is_compared_with_its_xrd_at_its_own_line(playground: Playground) -> None:
-    files: Any = playground.handle("/api/folder", {"folder": "starter: starlark"})
-    texts = {name: content["text"] for name, content in files["files"].items()}
-    texts["xr.yaml"] = re.sub(r"replicas: \d+", "replicas: two", texts["xr.yaml"])
-    (problem,) = render(playground, "starter: starlark", texts)["problems"]
-    assert (problem["file"], "replicas" in problem["message"]) == ("xr.yaml", True)
-    assert "replicas: two" in texts["xr.yaml"].splitlines()[problem["line"] - 1]
 
 
 ENDLESS = """\
