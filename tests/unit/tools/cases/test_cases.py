@@ -253,19 +253,19 @@ def test_single_files_share_nothing_by_accident(tmp_path: Path) -> None:
 
 
 def test_programs_in_files_are_found(tmp_path: Path) -> None:
+    """Those of each folder, though the requests are equal: of short names, and of long ones."""
+    long = "ä" * 100
     source = "apiVersion: script.fn.crossplane.io/v1beta1\nkind: StarlarkScript\n"
     source += "source: FileSystem\nfileSystem: {dirPath: things}\n"
-    for name in ("a", "b"):
+    for name in ("a", long):
         programs = tmp_path / name / "programs" / "things"
         programs.mkdir(parents=True)
         status = f'{{"composite": {{"resource": {{"status": {{"name": "{name}"}}}}}}}}'
         (programs / "main.star").write_text(f'def main(req):\n  return {{"desired": {status}}}\n')
         project(tmp_path / name, **{name: f"expect: {{status: {{name: {name}}}}}"})
         (tmp_path / name / "composition.yaml").write_text(HEAD + indented(source, 6))
-    assert {name: messages(verdict) for name, verdict in run(tmp_path).items()} == {
-        "a": [],
-        "b": [],
-    }
+    verdicts = run(tmp_path).items()
+    assert {name: messages(verdict) for name, verdict in verdicts} == {"a": [], long: []}
 
 
 def test_prints_are_kept(tmp_path: Path) -> None:
