@@ -60,14 +60,6 @@ def test_must_copy_tag_and_never_interpret_it(tag: str) -> None:
     assert response == call(request(ONE_THING))
 
 
-def test_should_set_ttl() -> None:
-    """A TTL is always set: the default, the input's, or the program's own."""
-    said = starlark('def main(req):\n    return {"meta": {"ttl": "5m"}}\n', ttl="10s")
-    assert 3240 <= call(request(NOTHING)).meta.ttl.seconds <= 3960
-    assert call(request({**NOTHING, "ttl": "10s"})).meta.ttl.seconds == 10
-    assert call(request(said)).meta.ttl.seconds == 300
-
-
 def test_must_reflect_cacheability_in_ttl() -> None:
     """The same request gives the same bytes, so its TTL may be trusted; errors are not cached."""
     assert call(request(ONE_THING)).SerializeToString(deterministic=True) == call(
