@@ -17,7 +17,7 @@ from function_script.cli import execute
 from function_script.request.limits import Limits
 from function_script.texts.errors import InputError
 from function_script.tools.playground import Playground
-from function_script.tools.render import remote, renderer
+from function_script.tools.render import remote
 
 EXAMPLES = ROOT / "examples"
 
@@ -189,22 +189,6 @@ def test_cancelled_rendering_ends_at_once(tmp_path: Path) -> None:
         assert result["documents"] == []
         assert "the run was cancelled" in result["problems"][0]["message"]
         assert render(served, "app")["documents"]
-
-
-def test_built_in_function_of_another_version_is_refused_if_strict(tmp_path: Path) -> None:
-    folder = tmp_path / "app"
-    shutil.copytree(EXAMPLES / "starlark-status", folder)
-    composition = folder / "composition.yaml"
-    step = "  - step: ready\n    functionRef: {name: function-auto-ready}\n"
-    composition.write_text(composition.read_text() + step)
-    (folder / "functions.yaml").write_text(
-        "apiVersion: pkg.crossplane.io/v1\nkind: Function\nmetadata: {name: function-auto-ready}\n"
-        "spec: {package: xpkg.crossplane.io/crossplane-contrib/function-auto-ready:v0.0.1}\n"
-    )
-    for is_strict in (False, True):
-        with Playground(tmp_path, 0, renderer.Options(is_strict=is_strict)) as served:
-            errors = [p for p in render(served, "app")["problems"] if p["severity"] == "error"]
-        assert bool(errors) is is_strict
 
 
 def test_deferred_document_about_the_xr_is_a_note_at_the_xr(playground: Playground) -> None:
