@@ -216,22 +216,6 @@ def test_playground_shows_an_invalid_xr_at_its_place(tmp_path: Path) -> None:
         assert (problem["file"], problem["line"], problem["column"]) == ("xr.yaml", 7, 3)
 
 
-def test_xr_without_a_name_is_refused_at_its_place(tmp_path: Path, run: Run) -> None:
-    err = run("render", project(tmp_path, XR.replace("name: demo", "")), code=1).err
-    assert "it needs apiVersion, kind and metadata.name\n" in err
-    assert f"--> {tmp_path}/xr.yaml:4:1\n" in err
-
-
-def test_swapped_arguments_are_told_at_the_kind(tmp_path: Path, run: Run) -> None:
-    project(tmp_path)
-    xr, composition = tmp_path / "xr.yaml", tmp_path / "composition.yaml"
-    err = run("render", composition, xr, code=1).err
-    assert f'error: cannot use XThing "demo" as Composition\n  --> {xr}:3:1\n' in err
-    err = run("render", composition, composition, code=1).err
-    assert f'error: cannot render Composition "things": it is no XR\n  --> {composition}:2:1' in err
-    assert "the order of arguments is XR COMPOSITION FUNCTIONS" in err
-
-
 def test_xr_of_another_version_is_told_at_its_version(tmp_path: Path, run: Run) -> None:
     project(tmp_path, XR.replace("example.org/v1", "example.org/v2"))
     path = tmp_path / "composition.yaml"

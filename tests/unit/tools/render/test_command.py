@@ -205,6 +205,7 @@ def test_positions_in_program_files(tmp_path: Path) -> None:
 UNREADABLE = [
     pytest.param("xr", "", 'cannot load an XR from ".*xr.yaml": it holds 0 objects', id="empty"),
     pytest.param("xr", f"{XR}---\n{XR}", "it holds 2 objects instead of one", id="two"),
+    pytest.param("xr", COMPOSITION, 'Composition "things": it is no XR', id="composition"),
     pytest.param("functions", XR, 'cannot use XThing "demo" as a function', id="no-function"),
 ]
 

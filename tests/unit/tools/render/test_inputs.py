@@ -170,10 +170,7 @@ def test_newer_fields_of_steps_are_left_alone() -> None:
     assert [step.function for step in steps.parse(pipeline)] == [reference, "function-other"]
 
 
-def test_composition_must_be_for_the_xr() -> None:
-    other = composition(compositeTypeRef={"apiVersion": "example.org/v1", "kind": "Other"})
-    with pytest.raises(InputError, match="the XR to render is XBucket"):
-        render_once(composition=other)
+def test_composition_must_be_one_that_the_xr_selects() -> None:
     selector: Object = {"compositionSelector": {"matchLabels": {"tier": "gold"}}}
     xr: Object = {**CLUSTER_XR, "spec": {"crossplane": selector}}
     with pytest.raises(InputError, match='selects label tier="gold", the Composition does not'):
