@@ -292,9 +292,3 @@ def test_missing_value_that_decides_which_documents_there_are_is_fatal(
     """A loop without turns or a branch not taken would lose resources without a word."""
     message = fatal(run(template(kind, document("a", "spec: 1\n"), text)))
     assert message.startswith("inline:6:")
-
-
-def test_missing_value_without_the_option_is_fatal() -> None:
-    """The default."""
-    step = template("JinjaTemplate", document("b", "spec: {{ ID }}\n"), missing="Error")
-    assert "is undefined" in fatal(run(step))

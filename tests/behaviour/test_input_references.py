@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from support import builders
+from support import builders, one_step
+from support.commands import Run
 from support.core_model import Core
 
-from function_script import cli
 from function_script.engines.registry import LANGUAGES as REGISTRY
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.request import PROBE
@@ -301,20 +301,6 @@ def test_five_resources_stay_while_the_object_comes_goes_and_changes() -> None:
     assert len(core.created) == 5
 
 
-def test_cold_start_beside_five_resources_deletes_none() -> None:
-    whole = stored("starlark", script=COMPOSING, params={"size": 1})
-    warm = Core(pipeline=[step("starlark")], required=[whole])
-    warm.run(10.0)
-    cold = Core(pipeline=[step("starlark")], resources=warm.resources)
-    cold.run(30.0)
-    assert not cold.deleted
-    cold.required = [whole]
-    cold.run(30.0)
-    assert not cold.deleted
-    assert not cold.created
-    assert sizes(cold) == {1}
-
-
 def test_move_to_an_object_of_the_cluster_changes_nothing() -> None:
     whole = stored("starlark", script=COMPOSING, params={"size": 1})
     inline = builders.starlark(COMPOSING, params={"size": 1})
@@ -326,23 +312,13 @@ def test_move_to_an_object_of_the_cluster_changes_nothing() -> None:
     assert len(core.created) == 5
 
 
-COMPOSITION = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {name: app}
-spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: XThing}
-  mode: Pipeline
-  pipeline:
-    - step: app
-      functionRef: {name: function-script}
-%s"""
+COMPOSITION = one_step.HEAD.removesuffix("    input:\n")
 INPUT = """\
-      input:
-        apiVersion: script.fn.crossplane.io/v1beta1
-        kind: JinjaTemplate
-        inputRef: {name: network, namespace: platform}
-        params: {region: eu}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: JinjaTemplate
+      inputRef: {name: network, namespace: platform}
+      params: {region: eu}
 """
 OBJECT = """\
 apiVersion: script.fn.crossplane.io/v1beta1
@@ -354,41 +330,33 @@ inline: |
   kind: XThing
   status: {text: "{{ params.region }}-{{ params.size }}"}
 """
-XR = "apiVersion: example.org/v1\nkind: XThing\nmetadata: {name: demo}\n"
 CASE = "xr: xr.yaml\ncomposition: composition.yaml\nrequired: input.yaml\nexpect:\n"
 
 
 def project(path: Path, beside: str = INPUT) -> None:
     """A folder with a Composition, an XR and the object."""
-    (path / "composition.yaml").write_text(COMPOSITION % beside)
-    (path / "xr.yaml").write_text(XR)
+    (path / "composition.yaml").write_text(COMPOSITION + beside)
+    (path / "xr.yaml").write_text(one_step.XR)
     (path / "input.yaml").write_text(OBJECT)
 
 
 def test_author_tools_know_references(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project(tmp_path)
     monkeypatch.chdir(tmp_path)
     render = ["render", "xr.yaml", "composition.yaml"]
-    assert cli.execute([*render, "--required-resources", "input.yaml"]) == 0
-    assert "text: eu-3" in capsys.readouterr().out
-    assert cli.execute(render) != 0
-    output = capsys.readouterr()
-    assert "cannot find JinjaTemplate platform/network" in output.err
+    assert "text: eu-3" in run(*render, "--required-resources", "input.yaml").out
+    assert "cannot find JinjaTemplate platform/network" in run(*render, code=1).err
     (tmp_path / "a.case.yaml").write_text(CASE + "  xr: {status: {text: eu-3}}\n")
-    assert cli.execute(["test", "--ci"]) == 0
-    for command in ("check", "validate"):
-        arguments = ["composition.yaml", "input.yaml"]
-        if command == "validate":
-            arguments = ["composition.yaml", ",".join(arguments)]
-        assert cli.execute([command, *arguments]) == 0, capsys.readouterr()
-    capsys.readouterr()
+    run("test", "--ci")
+    run("check", "composition.yaml", "input.yaml")
+    run("validate", "composition.yaml", "composition.yaml,input.yaml")
 
 
 CONFLICTS = {
     "field": (
-        "        source: FileSystem\n        fileSystem: {dirPath: a}\n",
+        "      source: FileSystem\n      fileSystem: {dirPath: a}\n",
         "inline: must not be set",
     ),
     "chain": ("", "inputRef: must not be set in an object that a step names"),
@@ -396,41 +364,28 @@ CONFLICTS = {
 
 
 @pytest.mark.parametrize(("own", "problem"), CONFLICTS.values(), ids=CONFLICTS)
-def test_check_judges_the_step_with_an_object_among_its_files(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], own: str, problem: str
-) -> None:
-    project(tmp_path, INPUT + own)
-    if not own:
-        chain = OBJECT.replace("params: {", "inputRef: {name: b, namespace: c}\nparams: {")
-        (tmp_path / "input.yaml").write_text(chain)
-    assert cli.execute(["check", str(tmp_path)]) != 0
-    output = capsys.readouterr()
-    printed = output.out + output.err
-    assert f"JinjaTemplate platform/network: {problem}" in printed
-    assert "composition.yaml:" in printed
-    # Without the object, only a request brings the rest.
-    assert cli.execute(["check", str(tmp_path / "composition.yaml")]) == 0
-
-
-@pytest.mark.parametrize(("own", "problem"), CONFLICTS.values(), ids=CONFLICTS)
-def test_validate_judges_the_step_with_an_object_among_its_files(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], own: str, problem: str
+def test_step_with_an_object_among_the_files_is_judged(
+    tmp_path: Path, run: Run, own: str, problem: str
 ) -> None:
     project(tmp_path, INPUT + own)
     if not own:
         chain = OBJECT.replace("params: {", "inputRef: {name: b, namespace: c}\nparams: {")
         (tmp_path / "input.yaml").write_text(chain)
     composition, value = tmp_path / "composition.yaml", tmp_path / "input.yaml"
-    assert cli.execute(["validate", str(composition), f"{composition},{value}"]) != 0
-    assert f"inputRef: JinjaTemplate platform/network: {problem}" in capsys.readouterr().out
+    checked = run("check", tmp_path, code=1).text
+    assert f"JinjaTemplate platform/network: {problem}" in checked
+    assert "composition.yaml:" in checked
+    validated = run("validate", composition, f"{composition},{value}", code=1).out
+    assert f"inputRef: JinjaTemplate platform/network: {problem}" in validated
     # Without the object, only a request brings the rest.
-    assert cli.execute(["validate", str(composition), str(composition)]) == 0
+    run("check", composition)
+    run("validate", composition, composition)
 
 
 MODULES = """\
-        modules:
-          names: |
-            {% macro region() %}{{ params.region | nope }}{% endmacro %}
+      modules:
+        names: |
+          {% macro region() %}{{ params.region | nope }}{% endmacro %}
 """
 CALLING = OBJECT.replace("inline: |", "inline: |\n  {% from 'names' import region, zone %}")
 # The step's own fields, the object, and the place and text of what is found.
@@ -442,14 +397,14 @@ MERGED = {
         "input.yaml:6:34",
         'module "names" defines no "zone"',
     ),
-    "step": (MODULES, CALLING, "composition.yaml:17:52", "nope"),
+    "step": (MODULES, CALLING, "composition.yaml:17:50", "nope"),
 }
 
 
 @pytest.mark.parametrize(("own", "text", "place", "problem"), MERGED.values(), ids=MERGED)
 def test_merged_program_is_compiled_and_its_problem_is_at_its_file(
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    run: Run,
     monkeypatch: pytest.MonkeyPatch,
     own: str,
     text: str,
@@ -459,10 +414,8 @@ def test_merged_program_is_compiled_and_its_problem_is_at_its_file(
     project(tmp_path, INPUT + own)
     (tmp_path / "input.yaml").write_text(text)
     monkeypatch.chdir(tmp_path)
-    assert cli.execute(["validate", "composition.yaml", "composition.yaml,input.yaml"]) != 0
-    validated = capsys.readouterr().out
-    assert cli.execute(["check", "."]) != 0
-    checked = capsys.readouterr().out
+    validated = run("validate", "composition.yaml", "composition.yaml,input.yaml", code=1).out
+    checked = run("check", ".", code=1).out
     for printed in (validated, checked):
         assert place in printed
         assert printed.count(problem) - printed.count(f"| {problem}") >= 1
@@ -471,59 +424,44 @@ def test_merged_program_is_compiled_and_its_problem_is_at_its_file(
     assert "Not looked at" not in checked
 
 
-def test_object_of_two_steps_is_judged_with_both_and_told_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    step = "    - step: app\n      functionRef: {name: function-script}\n"
-    broken = OBJECT.replace("params.size", "params.size | nope")
-    project(tmp_path, f"{INPUT}{step.replace('app', 'other')}{INPUT}")
-    (tmp_path / "input.yaml").write_text(broken)
-    assert cli.execute(["check", str(tmp_path)]) != 0
-    assert "Checked 3 steps in 2 files: 1 error" in capsys.readouterr().out
+def test_object_of_two_steps_is_judged_with_both_and_told_once(tmp_path: Path, run: Run) -> None:
+    other = "  - step: other\n    functionRef: {name: function-script}\n"
+    project(tmp_path, f"{INPUT}{other}{INPUT}")
+    (tmp_path / "input.yaml").write_text(OBJECT.replace("params.size", "params.size | nope"))
+    assert "Checked 3 steps in 2 files: 1 error" in run("check", tmp_path, code=1).out
 
 
-def test_object_whose_modules_are_the_steps_is_fine(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_object_whose_modules_are_the_steps_is_fine(tmp_path: Path, run: Run) -> None:
     own = MODULES.replace(" | nope", "").replace("endmacro %}", "endmacro %}{% set zone = 1 %}")
     project(tmp_path, INPUT + own)
     (tmp_path / "input.yaml").write_text(CALLING.replace("{{ params.region }}", "{{ zone }}"))
     composition, value = tmp_path / "composition.yaml", tmp_path / "input.yaml"
-    assert cli.execute(["check", str(composition), str(value)]) == 0, capsys.readouterr()
-    assert cli.execute(["validate", str(composition), f"{composition},{value}"]) == 0
+    run("check", composition, value)
+    run("validate", composition, f"{composition},{value}")
     # Alone, the object has no such module.
-    assert cli.execute(["check", str(value)]) != 0
-    assert 'there is no module "names"' in capsys.readouterr().out
+    assert 'there is no module "names"' in run("check", value, code=1).out
 
 
-def test_check_reports_a_mistake_of_the_object_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_reports_a_mistake_of_the_object_once(tmp_path: Path, run: Run) -> None:
     project(tmp_path)
     (tmp_path / "input.yaml").write_text(f"{OBJECT}limits: {{timeout: long}}\n")
-    assert cli.execute(["check", str(tmp_path)]) != 0
-    output = capsys.readouterr()
-    assert (output.out + output.err).count("limits.timeout") == 1
+    assert run("check", tmp_path, code=1).text.count("limits.timeout") == 1
 
 
 BESIDE = {
-    "step": "      inputRef: {kind: JinjaTemplate, name: network}\n",
-    "function reference": "      functionRef: {name: a, inputRef: {name: network}}\n",
+    "step": "    inputRef: {kind: JinjaTemplate, name: network}\n",
+    "function reference": "    functionRef: {name: a, inputRef: {name: network}}\n",
 }
 
 
 @pytest.mark.parametrize("command", ["check", "validate", "render"])
 @pytest.mark.parametrize("beside", BESIDE.values(), ids=BESIDE)
 def test_reference_beside_the_input_is_an_error_that_shows_the_right_place(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    beside: str,
-    command: str,
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, beside: str, command: str
 ) -> None:
     project(tmp_path, beside)
     if "functionRef" in beside:
-        whole = (COMPOSITION % beside).replace("      functionRef: {name: function-script}\n", "")
+        whole = COMPOSITION.replace("    functionRef: {name: function-script}\n", "") + beside
         (tmp_path / "composition.yaml").write_text(whole)
     monkeypatch.chdir(tmp_path)
     arguments = {
@@ -531,9 +469,7 @@ def test_reference_beside_the_input_is_an_error_that_shows_the_right_place(
         "validate": ["composition.yaml", "composition.yaml"],
         "render": ["xr.yaml", "composition.yaml"],
     }
-    assert cli.execute([command, *arguments[command]]) != 0
-    output = capsys.readouterr()
-    printed = " ".join((output.out + output.err).split())
+    printed = " ".join(run(command, *arguments[command], code=1).text.split())
     assert "inputRef: a step of Crossplane has no such field" in printed
     kind = "JinjaTemplate" if "JinjaTemplate" in beside else "KIND"
     example = f"kind: {kind}, inputRef: {{name: network, namespace: NAMESPACE}}"

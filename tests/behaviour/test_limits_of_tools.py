@@ -7,15 +7,18 @@ from textwrap import indent
 import click
 import pytest
 from support import one_step
+from support.commands import Run
 
-from function_script import cli
+from function_script import documents
 from function_script.cli import commands
 from function_script.request.limits import LIMITS, Limits
 from function_script.sandbox import Pool, PoolOptions
 from function_script.tools.playground.workbench import RenderSession
 from function_script.tools.render import renderer
 
-COMMANDS = ("serve", "run", "template", "render", "render operation", "test", "playground")
+COMMANDS = (
+    *("serve", "run", "template", "render", "render operation", "test", "playground", "krm"),
+)
 LOOP = """\
 apiVersion: script.fn.crossplane.io/v1beta1
 kind: StarlarkScript
@@ -41,14 +44,8 @@ def project(path: Path, step_input: str) -> Path:
     return path
 
 
-def run(capsys: pytest.CaptureFixture[str], *args: object) -> str:
-    """Run a command that fails; return all that it prints."""
-    assert cli.execute([str(arg) for arg in args]) == 1
-    return "".join(capsys.readouterr())
-
-
 @pytest.mark.parametrize("name", COMMANDS)
-def test_command_has_the_flag_and_the_variable_of_every_limit(name: str) -> None:
+def test_command_has_the_operators_flags_and_their_variables(name: str) -> None:
     options = {
         flag: option
         for option in commands.commands[name].params
@@ -59,70 +56,53 @@ def test_command_has_the_flag_and_the_variable_of_every_limit(name: str) -> None
         variable = f"FUNCTION_SCRIPT_{limit.flag[2:].replace('-', '_').upper()}"
         assert variable in options[limit.flag].envvar
     assert "FUNCTION_SCRIPT_TIMEOUT" in options["--time-limit"].envvar
+    assert {"--seed-file", "--default-ttl"} <= {*options}
 
 
-@pytest.mark.parametrize("command", ["render", "test"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["render", "."], id="render"),
+        pytest.param(["test", "."], id="test"),
+        pytest.param(["template", "input.yaml"], id="template"),
+    ],
+)
 def test_limit_names_its_flag_in_the_tools(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
-    project(tmp_path, TEMPLATE)
-    text = run(capsys, command, tmp_path, "--steps-limit", "500")
-    assert "set by --steps-limit" in text
+    monkeypatch.chdir(project(tmp_path, TEMPLATE))
+    assert "set by --steps-limit" in run(*arguments, "--steps-limit", "500", code=1).text
 
 
-def test_template_command_names_the_flag(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    project(tmp_path, TEMPLATE)
-    text = run(capsys, "template", tmp_path / "input.yaml", "--steps-limit", "500")
-    assert "set by --steps-limit" in text
-
-
-def test_flag_of_all_steps_is_not_blamed_for_the_limit_of_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    project(tmp_path, LOOP)
-    text = run(capsys, "render", tmp_path, "--timeout", "30s", "--time-limit", "300ms")
+def test_flag_of_all_steps_is_not_blamed_for_the_limit_of_one(tmp_path: Path, run: Run) -> None:
+    flags = ("--timeout", "30s", "--time-limit", "300ms")
+    text = run("render", project(tmp_path, LOOP), *flags, code=1).text
     assert "CPU time than its limit of 0.3 s" in text
     assert "set by --time-limit" in text
     assert "--timeout" not in text
 
 
-def test_limit_of_a_step_is_not_blamed_for_the_time_of_all(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    project(tmp_path, LOOP)
-    text = run(capsys, "render", tmp_path, "--timeout", "700ms", "--time-limit", "30s")
+def test_limit_of_a_step_is_not_blamed_for_the_time_of_all(tmp_path: Path, run: Run) -> None:
+    flags = ("--timeout", "700ms", "--time-limit", "30s")
+    text = run("render", project(tmp_path, LOOP), *flags, code=1).text
     assert "all steps together have 0.7 s, set by --timeout" in text
     assert "--workers" not in text
 
 
 def test_variable_of_a_server_holds_in_render(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project(tmp_path, LOOP)
     monkeypatch.setenv("FUNCTION_SCRIPT_TIMEOUT", "300ms")
-    assert "its limit of 0.3 s" in run(capsys, "render", tmp_path)
+    assert "its limit of 0.3 s" in run("render", tmp_path, code=1).text
     monkeypatch.setenv("FUNCTION_SCRIPT_TIME_LIMIT", "200ms")
-    assert "its limit of 0.2 s" in run(capsys, "render", tmp_path)
+    assert "its limit of 0.2 s" in run("render", tmp_path, code=1).text
 
 
 @pytest.mark.parametrize("flag", ["--timeout", "--time-limit"])
-def test_run_takes_both_names_of_the_limit(
-    flag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "request.json").write_text(json.dumps({"input": _loop_input()}))
-    text = run(capsys, "run", tmp_path / "request.json", flag, "300ms")
-    assert "its limit of 0.3 s" in text
-
-
-def _loop_input() -> dict[str, str]:
-    script = "def main(req):\n    for i in range(1000000000):\n        pass\n"
-    return {
-        "apiVersion": "script.fn.crossplane.io/v1beta1",
-        "kind": "StarlarkScript",
-        "script": script,
-    }
+def test_run_takes_both_names_of_the_limit(flag: str, run: Run) -> None:
+    request = json.dumps({"input": documents.read_value(LOOP)})
+    assert "its limit of 0.3 s" in run("run", flag, "300ms", stdin=request, code=1).text
 
 
 def test_playground_has_limits_too(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""Faults seeded in programs of three languages: `render` finds each, at the very line."""
+"""Faults seeded in programs of three languages: `render` finds each, at the very line.
+
+`check` finds them in its runs: tests/unit/tools/check/test_runs.py.
+"""
 
 import json
 import os
@@ -7,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import yaml
 from support import mutation, one_step
@@ -19,12 +21,9 @@ from function_script.request.values import Object, Scalar
 from function_script.sandbox import Pool
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Source
-from function_script.tools import check, local_pool, structural_schema
-from function_script.tools.check import runs
-from function_script.tools.render import RenderInputs, loading, renderer, validation
-from function_script.tools.render.functions import FunctionIndex
-from function_script.tools.render.positions import Origin
-from function_script.tools.render.renderer import Renderer, Rendering
+from function_script.tools import local_pool, structural_schema
+from function_script.tools.render import validation
+from function_script.tools.render.renderer import Rendering
 from function_script.tools.validate import builtin
 from function_script.tools.validate.catalog import Catalog
 
@@ -81,49 +80,18 @@ def find_places(rendering: Rendering, source: Source) -> dict[tuple[int, str], s
     return faults
 
 
-class Seeding(NamedTuple):
-    """A folder's Composition as it renders, and what changes its lines."""
-
-    render: Renderer
-    inputs: RenderInputs
-    origin: Origin
-    source: Source
-    faults: dict[tuple[int, str], str]
-
-    def change(self, line: int, kind: str) -> str:
-        """Return the text of the Composition with a fault."""
-        lines = self.source.text.split("\n")
-        added = [self.faults[line, kind]] if kind != "missing" else []
-        return "\n".join([*lines[: line - 1], *added, *lines[line:]])
-
-
-def prepare(folder: Path, pool: Pool) -> Seeding:
-    paths = loading.find_render_paths(folder)
-    composition = loading.load_one(paths.composition, "a Composition", paths.project)
-    xr = loading.load_one(paths.xr, "an XR", paths.project)
-    inputs = loading.load_inputs(paths, composition, xr)
-    manifests = [] if paths.functions is None else [paths.functions]
-    options = renderer.Options(timeout_seconds=600, is_quiet=True)
-    functions = FunctionIndex(
-        manifests=loading.load_values(manifests, paths.project), options=options
-    )
-    programs = local_pool.programs_beside(paths.composition)
-    origin = Origin(document=composition, programs=programs)
-    render = Renderer(pool, functions, options)
-    rendering = render.reconcile(inputs, origin)
-    assert rendering.result.failure is None
-    source = composition.origin.source
-    assert source is not None
-    return Seeding(render, inputs, origin, source, find_places(rendering, source))
-
-
 def measure(folder: Path, pool: Pool, every: int) -> Counter[str]:
     """Seed faults in a folder's Composition; count them, and those that are not found."""
-    seeding = prepare(folder, pool)
-    render, inputs, origin, source, faults = seeding
+    render, inputs, origin = mutation.load(folder, pool, is_quiet=True)
+    rendering = render.reconcile(inputs, origin)
+    assert rendering.result.failure is None
+    source = origin.document.origin.source
+    assert source is not None
+    lines = source.text.split("\n")
     result: Counter[str] = Counter()
-    for (line, kind), text in [*faults.items()][::every]:
-        changed = seeding.change(line, kind)
+    for (line, kind), text in [*find_places(rendering, source).items()][::every]:
+        added = [text] if kind != "missing" else []
+        changed = "\n".join([*lines[: line - 1], *added, *lines[line:]])
         try:
             (document,) = documents.read_source(Source(name=source.name, text=changed))
             other = render.reconcile(
@@ -145,14 +113,6 @@ def measure(folder: Path, pool: Pool, every: int) -> Counter[str]:
     return result
 
 
-_XRD = """\
-apiVersion: apiextensions.crossplane.io/v2
-kind: CompositeResourceDefinition
-spec:
-  group: example.org
-  names: {kind: XThing}
-  versions: [{name: v1, schema: {openAPIV3Schema: {properties: {spec: {type: object}}}}}]
-"""
 _NAME = "script.fn.crossplane.io/composition-resource-name"
 MANIFESTS = ROOT / "tests" / "unit" / "tools" / "validate" / "kubernetes_manifests.yaml"
 
@@ -174,30 +134,6 @@ def write(folder: Path, kind: str, manifest: Object) -> Path:
     folder.joinpath("composition.yaml").write_text(text)
     folder.joinpath("xr.yaml").write_text(one_step.XR)
     return folder
-
-
-def test_seeded_faults_are_found_by_check_without_an_xr(tmp_path: Path) -> None:
-    """A variant of the XRD shows each."""
-    manifests = [each["manifest"] for each in yaml.safe_load_all(MANIFESTS.read_text())][::EVERY]
-    missed = []
-    count = 0
-    with local_pool.open_pool(None) as pool:
-        for number, manifest in enumerate(manifests):
-            for kind in ("StarlarkScript", "JinjaTemplate", "GoTemplate"):
-                folder = write(tmp_path / f"{number}-{kind}", kind, manifest)
-                seeding = prepare(folder, pool)
-                (folder / "xr.yaml").unlink()
-                (folder / "xrd.yaml").write_text(_XRD)
-                file = folder / "composition.yaml"
-                for line, fault in [*seeding.faults][:: EVERY * 2]:
-                    file.write_text(seeding.change(line, fault))
-                    options = runs.Options(pool=pool, variants=8)
-                    findings = check.check([str(file)], run_options=options).findings
-                    count += 1
-                    if not any(finding.severity == "error" for finding in findings):
-                        missed.append((kind, line, fault))
-    assert count > 5
-    assert missed == []
 
 
 def test_seeded_faults_are_found_at_their_lines(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from typing import cast
 
 import pytest
 from support import builders, one_step
+from support.commands import Run
 from support.core_model import Core
 
-from function_script import cli
 from function_script.request.objects import find_path
 from function_script.request.salt import SaltFile
 from function_script.request.values import Object
@@ -185,7 +185,7 @@ def project(path: Path) -> None:
 
 
 def test_render_test_and_template_use_the_salt_of_the_server(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same flag, so the same values for the same uid."""
     project(tmp_path)
@@ -198,30 +198,18 @@ def test_render_test_and_template_use_the_salt_of_the_server(
             ["render", "xr.yaml", "composition.yaml"],
             ["template", "composition.yaml", "--data", "xr.yaml"],
         ):
-            assert cli.execute([*command, *flags]) == 0
-            assert f"text: {text}" in capsys.readouterr().out
+            assert f"text: {text}" in run(*command, *flags).out
         (tmp_path / "a.case.yaml").write_text(CASE % text)
-        assert cli.execute(["test", "--ci", *flags]) == 0
-    assert cli.execute(["test", "--ci"]) == 1
+        run("test", "--ci", *flags)
+    run("test", "--ci", code=1)
 
 
 @pytest.mark.parametrize("command", ["render xr.yaml composition.yaml", "test", "playground"])
 def test_salt_that_cannot_be_read_is_refused(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    command: str,
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     project(tmp_path)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "salt").write_text("short")
-    assert cli.execute([*command.split(), "--seed-file", "salt"]) != 0
-    assert "cannot read the salt" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    "command", ["render", "template", "test", "playground", "run", "serve", "krm"]
-)
-def test_command_that_runs_programs_has_the_operators_flags(command: str) -> None:
-    names = {name for option in cli.commands.commands[command].params for name in option.opts}
-    assert {"--seed-file", "--default-ttl", "--memory-limit"} <= names
+    printed = run(*command.split(), "--seed-file", "salt", code=1)
+    assert "cannot read the salt" in printed.err

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from support import builders
+from support.commands import Run
 
-from function_script import cli
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import Limits
 from function_script.request.values import Object
@@ -162,7 +162,7 @@ def test_program_in_a_file_says_a_minute(tmp_path: Path) -> None:
     assert seconds(modules, Limits(program_root=str(tmp_path), default_ttl_seconds=5.0)) == 5
 
 
-def test_run_answers_as_the_server_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_answers_as_the_server_does(tmp_path: Path, run: Run) -> None:
     """With the same default TTL and the same salt."""
     script = (
         "def main(req):\n"
@@ -170,16 +170,15 @@ def test_run_answers_as_the_server_does(tmp_path: Path, capsys: pytest.CaptureFi
         '    return {"desired": {"composite": {"resource": {"status": status}}}}\n'
     )
     observed = {"composite": {"resource": builders.XR}}
-    request: Object = {"observed": observed, "input": builders.starlark(script)}
-    (tmp_path / "request.json").write_text(json.dumps(request))
+    request = json.dumps({"observed": observed, "input": builders.starlark(script)})
     (tmp_path / "salt").write_text("the salt of this cluster")
-    outputs = []
-    for flags in ([], ["--default-ttl", "10m"], ["--seed-file", str(tmp_path / "salt")]):
-        assert cli.execute(["run", str(tmp_path / "request.json"), *flags]) == 0
-        outputs.append(json.loads(capsys.readouterr().out))
+    outputs = [
+        json.loads(run("run", *flags, stdin=request).out)
+        for flags in ([], ["--default-ttl", "10m"], ["--seed-file", tmp_path / "salt"])
+    ]
     ttls = [int(output["meta"]["ttl"].removesuffix("s")) for output in outputs]
     assert is_settled(ttls[0])
     assert 540 <= ttls[1] <= 660
     assert outputs[0]["desired"] == outputs[1]["desired"] != outputs[2]["desired"]
-    assert cli.execute(["run", str(tmp_path / "request.json"), "--default-ttl", "-1s"]) != 0
-    assert "must not be less than 0" in capsys.readouterr().err
+    printed = run("run", "--default-ttl", "-1s", stdin=request, code=2)
+    assert "must not be less than 0" in printed.err

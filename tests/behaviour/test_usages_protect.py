@@ -160,14 +160,6 @@ def test_legacy_xr_protects_or_says_that_it_cannot(of: str | None, by: str | Non
         assert "results" not in modern
 
 
-def test_usage_of_a_namespaced_xr_is_in_its_namespace() -> None:
-    """Also where a file of observed resources does not say so: Crossplane has them nowhere else."""
-    usage = usage_of(respond(exists(None, None), {"metadata": {"name": "x", "namespace": "here"}}))
-    assert usage is not None
-    assert usage["metadata"] == {"namespace": "here"}
-    assert "namespace" not in cast("Object", cast("Object", spec(usage)["of"])["resourceRef"])
-
-
 def test_model_knows_a_usage_that_protects_nothing() -> None:
     """As it was written once: without the namespace, which is then the Usage's own."""
     resources = exists(None, "here")

@@ -18,10 +18,6 @@ from function_script.request.limits import Limits
 from function_script.sandbox import Pool
 from function_script.texts.source import Source, Span
 from function_script.tools import local_pool, local_worker, worker_marks
-from function_script.tools.render import loading, renderer
-from function_script.tools.render.functions import FunctionIndex
-from function_script.tools.render.positions import Origin
-from function_script.tools.render.renderer import Renderer
 
 EXAMPLES = sorted(
     path.parent
@@ -42,18 +38,7 @@ def fixture_pool() -> Iterator[Pool]:
 
 def measure(folder: Path, pool: Pool) -> mutation.Score:
     """Render a folder, and change its literals."""
-    paths = loading.find_render_paths(folder)
-    programs = local_pool.programs_beside(paths.composition)
-    composition = loading.load_one(paths.composition, "a Composition", paths.project)
-    xr = loading.load_one(paths.xr, "an XR", paths.project)
-    inputs = loading.load_inputs(paths, composition, xr)
-    manifests = [] if paths.functions is None else [paths.functions]
-    options = renderer.Options(timeout_seconds=600)
-    functions = FunctionIndex(
-        manifests=loading.load_values(manifests, paths.project), options=options
-    )
-    origin = Origin(document=composition, programs=programs)
-    return mutation.measure(Renderer(pool, functions, options), inputs, origin, every=EVERY)
+    return mutation.measure(*mutation.load(folder, pool), every=EVERY)
 
 
 def check(score: mutation.Score) -> None:

@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from support import one_step
+from support.commands import Run
 
-from function_script import cli, testing
+from function_script import testing
 from function_script.request.values import Object
 from function_script.sandbox import Pool, PoolOptions
 from function_script.texts.errors import FatalError
@@ -13,66 +15,34 @@ from function_script.tools import xr_validation
 from function_script.tools.playground.workbench import RenderSession
 from function_script.tools.render import renderer
 
-XRD = """\
-apiVersion: apiextensions.crossplane.io/v2
-kind: CompositeResourceDefinition
-metadata: {name: apps.example.org}
+XRD = one_step.xrd("""\
 spec:
-  scope: Namespaced
-  group: example.org
-  names: {kind: App, plural: apps}
-  versions:
-  - name: v1
-    served: true
-    referenceable: true
-    schema:
-      openAPIV3Schema:
+  type: object
+  required: [image]
+  x-kubernetes-validations:
+  - rule: self.image != 'latest'
+    message: a version is needed
+  properties:
+    image: {type: string}
+    replicas: {type: integer, minimum: 1, maximum: 10, default: 1}
+    ports:
+      type: array
+      items:
         type: object
-        properties:
-          spec:
-            type: object
-            required: [image]
-            x-kubernetes-validations:
-            - rule: self.image != 'latest'
-              message: a version is needed
-            properties:
-              image: {type: string}
-              replicas: {type: integer, minimum: 1, maximum: 10, default: 1}
-              ports:
-                type: array
-                items:
-                  type: object
-                  required: [name]
-                  properties: {name: {type: string}}
-          status:
-            type: object
-            properties: {address: {type: string}, replicas: {type: integer}}
-"""
-HEAD = """\
-# What a user asks for.
-apiVersion: example.org/v1
-kind: App
-metadata: {name: shop, namespace: here}
-"""
+        required: [name]
+        properties: {name: {type: string}}
+status:
+  type: object
+  properties: {address: {type: string}, replicas: {type: integer}}
+""")
+HEAD = f"# What a user asks for.\n{one_step.XR}"
 XR = f"{HEAD}spec:\n  image: nginx\n"
-COMPOSITION = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {name: apps}
-spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: App}
-  mode: Pipeline
-  pipeline:
-  - step: run
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: StarlarkScript
-      script: |
-        def main(req):
-            replicas = req["observed"]["composite"]["resource"]["spec"]["replicas"]
-            return {"desired": {"composite": {"resource": {"status": {"replicas": replicas + 1}}}}}
+PROGRAM = """\
+def main(req):
+    replicas = req["observed"]["composite"]["resource"]["spec"]["replicas"]
+    return {"desired": {"composite": {"resource": {"status": {"replicas": replicas + 1}}}}}
 """
+COMPOSITION = one_step.composition("StarlarkScript", PROGRAM, field="script")
 # What follows the head, the place of the error, and a part of its message.
 REFUSED = {
     "maximum": ("spec:\n  image: a\n  replicas: 55\n", "7:3", "less than or equal to 10"),
@@ -92,49 +62,33 @@ def project(path: Path, xr: str = XR) -> Path:
     return path
 
 
-def run(capsys: pytest.CaptureFixture[str], *args: object) -> tuple[int, str, str]:
-    """Run a command; return exit code, stdout and stderr."""
-    code = cli.execute([str(arg) for arg in args])
-    return (code, *capsys.readouterr())
-
-
 @pytest.mark.parametrize("name", REFUSED)
-def test_render_refuses_an_invalid_xr_at_its_place(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_render_refuses_an_invalid_xr_at_its_place(name: str, tmp_path: Path, run: Run) -> None:
     below, place, message = REFUSED[name]
-    head = HEAD.replace("shop", "My_App") if name == "name" else HEAD
-    code, out, err = run(capsys, "render", project(tmp_path, f"{head}{below}"))
-    assert (code, out) == (1, "")
+    head = HEAD.replace("demo", "My_App") if name == "name" else HEAD
+    out, err = run("render", project(tmp_path, f"{head}{below}"), code=1)
+    assert out == ""
     assert err.startswith("error: invalid XR: ")
     assert message in err
     assert f"  --> {tmp_path}/xr.yaml:{place}\n" in err
 
 
-def test_render_applies_defaults_before_it_validates(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, err = run(capsys, "render", project(tmp_path), "-q")
-    assert (code, err) == (0, "")
+def test_render_applies_defaults_before_it_validates(tmp_path: Path, run: Run) -> None:
+    out, err = run("render", project(tmp_path), "-q")
+    assert err == ""
     assert "replicas: 2\n" in out
 
 
-def test_render_ignores_the_status_of_an_xr(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_render_ignores_the_status_of_an_xr(tmp_path: Path, run: Run) -> None:
     """The API server drops it, and a hand-written one is not whole."""
     xr = f"{XR}status: {{address: 5, conditions: [{{type: Ready}}]}}\n"
-    assert run(capsys, "render", project(tmp_path, xr), "-q")[0] == 0
+    run("render", project(tmp_path, xr), "-q")
 
 
-def test_render_warns_of_fields_that_the_api_server_drops(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_render_warns_of_fields_that_the_api_server_drops(tmp_path: Path, run: Run) -> None:
     xr = f"{XR}  replcas: 3\n  compositionRef: {{name: apps}}\n  colour: red\nspek: {{}}\n"
-    code, _, err = run(capsys, "render", project(tmp_path, xr))
-    hints = [line for line in err.splitlines() if "hint" in line]
-    assert code == 0
-    assert hints == [
+    err = run("render", project(tmp_path, xr)).err
+    assert [line for line in err.splitlines() if "hint" in line] == [
         "  = hint: there are image, replicas, ports",
         "  = hint: Crossplane v2 has it below spec.crossplane: spec.crossplane.compositionRef",
         '  = hint: did you mean "replicas"?',
@@ -144,24 +98,19 @@ def test_render_warns_of_fields_that_the_api_server_drops(
     assert f"  --> {tmp_path}/xr.yaml:7:3\n" in err
 
 
-def test_render_warns_before_the_program_fails(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_render_warns_before_the_program_fails(tmp_path: Path, run: Run) -> None:
     """A misspelt field is often why it does."""
     project(tmp_path, f"{XR}  replcas: 3\n")
     path = tmp_path / "composition.yaml"
     path.write_text(COMPOSITION.replace('["replicas"]', '["replcsa"]'))
-    code, _, err = run(capsys, "render", tmp_path)
-    assert code == 1
+    err = run("render", tmp_path, code=1).err
     assert err.index("unknown field of the XR") < err.index("error: ")
 
 
-def test_render_skips_the_validation_on_request(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_render_skips_the_validation_on_request(tmp_path: Path, run: Run) -> None:
     project(tmp_path, f"{HEAD}spec: {{replicas: 55}}\n")
-    code, out, err = run(capsys, "render", tmp_path, "--skip-xr-validation", "-q")
-    assert (code, err) == (0, "")
+    out, err = run("render", tmp_path, "--skip-xr-validation", "-q")
+    assert err == ""
     assert "replicas: 56\n" in out
 
 
@@ -175,7 +124,7 @@ def test_render_skips_the_validation_on_request(
             id="patch-of-a-step",
         ),
         pytest.param(
-            "xr:\n  apiVersion: example.org/v1\n  kind: App\n  metadata: {name: a}\n"
+            "xr:\n  apiVersion: example.org/v1\n  kind: XThing\n  metadata: {name: a}\n"
             "  spec: {image: a, replicas: 55}\n",
             "bad.case.yaml:5:20",
             id="inline",
@@ -186,12 +135,11 @@ def test_render_skips_the_validation_on_request(
     ],
 )
 def test_case_fails_at_the_line_that_makes_its_xr_invalid(
-    case: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    case: str, place: str, tmp_path: Path, run: Run
 ) -> None:
     path = project(tmp_path) / "bad.case.yaml"
     path.write_text(f"{case}\n" if "expect" in case else f"{case}\nexpect: {{}}\n")
-    code, out, _ = run(capsys, "test", tmp_path)
-    assert code == 1
+    out = run("test", tmp_path, code=1).out
     assert f"--> {tmp_path}/{place}\n" in out
     assert "1 failed" in out
 
@@ -205,21 +153,19 @@ def test_case_fails_at_the_line_that_makes_its_xr_invalid(
     ],
 )
 def test_case_passes_with_an_invalid_xr_on_purpose(
-    case: str, flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    case: str, flags: list[str], tmp_path: Path, run: Run
 ) -> None:
     project(tmp_path, f"{XR}  replicas: 55\n")
     (tmp_path / "bad.case.yaml").write_text(case)
-    assert run(capsys, "test", tmp_path, *flags)[0] == 0
+    run("test", tmp_path, *flags)
 
 
-def test_case_shows_an_unknown_field_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_case_shows_an_unknown_field_once(tmp_path: Path, run: Run) -> None:
     project(tmp_path, f"{XR}  replcas: 3\n")
     (tmp_path / "one.case.yaml").write_text("steps: [{expect: {}}, {expect: {}}]")
-    code, out, _ = run(capsys, "test", tmp_path)
-    assert (code, out.count("warning: unknown field of the XR: spec.replcas")) == (0, 1)
-    _, out, _ = run(capsys, "test", tmp_path, "--output", "json")
+    out = run("test", tmp_path).out
+    assert out.count("warning: unknown field of the XR: spec.replcas") == 1
+    out = run("test", tmp_path, "--output", "json").out
     assert len(json.loads(out)["cases"][0]["warnings"]) == 1
 
 
@@ -231,37 +177,29 @@ def test_cases_in_python_validate_their_xr(tmp_path: Path) -> None:
     assert skipped["status"]["replicas"] == 56
 
 
-def test_check_finds_an_invalid_xr_beside_a_composition(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_finds_an_invalid_xr_beside_a_composition(tmp_path: Path, run: Run) -> None:
     project(tmp_path, f"{XR}  replicas: 55\n  replcas: 3\n")
-    code, out, _ = run(capsys, "check", tmp_path, "--output", "json")
-    findings = json.loads(out)["findings"]
-    assert code == 1
+    findings = json.loads(run("check", tmp_path, "--output", "json", code=1).out)["findings"]
     assert [(each["rule"], Path(each["file"]).name, each["line"]) for each in findings] == [
         ("xr", "xr.yaml", 7),
         ("xr-field", "xr.yaml", 8),
     ]
 
 
-def test_check_takes_the_file_of_an_xr(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_takes_the_file_of_an_xr(tmp_path: Path, run: Run) -> None:
     project(tmp_path)
     folder = tmp_path / "examples"
     folder.mkdir()
     (folder / "big.yaml").write_text(f"{XR}  replicas: 55\n")
-    xrd = tmp_path / "xrd.yaml"
-    code, out, _ = run(capsys, "check", folder / "big.yaml", "--xrd", xrd)
-    assert code == 1
+    out = run("check", folder / "big.yaml", "--xrd", tmp_path / "xrd.yaml", code=1).out
     assert "invalid XR: spec.replicas" in out
 
 
-def test_check_leaves_objects_alone_that_are_no_xr(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_leaves_objects_alone_that_are_no_xr(tmp_path: Path, run: Run) -> None:
     """An output of `render` has no spec, and a patch is a part."""
     project(tmp_path)
     (tmp_path / "expected.yaml").write_text(f"{HEAD}status: {{}}\n")
-    assert run(capsys, "check", tmp_path, "--strict")[0] == 0
+    run("check", tmp_path, "--strict")
 
 
 def test_playground_shows_an_invalid_xr_at_its_place(tmp_path: Path) -> None:
@@ -278,33 +216,11 @@ def test_playground_shows_an_invalid_xr_at_its_place(tmp_path: Path) -> None:
         assert (problem["file"], problem["line"], problem["column"]) == ("xr.yaml", 7, 3)
 
 
-def test_xr_without_a_name_is_refused_at_its_place(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _, _, err = run(capsys, "render", project(tmp_path, XR.replace("name: shop, ", "")))
-    assert "it needs apiVersion, kind and metadata.name\n" in err
-    assert f"--> {tmp_path}/xr.yaml:4:1\n" in err
-
-
-def test_swapped_arguments_are_told_at_the_kind(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    project(tmp_path)
-    xr, composition = tmp_path / "xr.yaml", tmp_path / "composition.yaml"
-    _, _, err = run(capsys, "render", composition, xr)
-    assert f'error: cannot use App "shop" as Composition\n  --> {xr}:3:1\n' in err
-    _, _, err = run(capsys, "render", composition, composition)
-    assert f'error: cannot render Composition "apps": it is no XR\n  --> {composition}:2:1' in err
-    assert "the order of arguments is XR COMPOSITION FUNCTIONS" in err
-
-
-def test_xr_of_another_version_is_told_at_its_version(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_xr_of_another_version_is_told_at_its_version(tmp_path: Path, run: Run) -> None:
     project(tmp_path, XR.replace("example.org/v1", "example.org/v2"))
     path = tmp_path / "composition.yaml"
     path.write_text(COMPOSITION.replace("apiVersion: example.org/v1", "apiVersion: example.org/v2"))
-    _, _, err = run(capsys, "render", tmp_path)
+    err = run("render", tmp_path, code=1).err
     assert f"--> {tmp_path}/xr.yaml:2:1\n" in err
 
 
@@ -329,12 +245,10 @@ def test_legacy_fields_of_any_crossplane_are_no_unknown_fields() -> None:
     assert xr_validation.validate(xr, xrd) == xr_validation.Verdict()
 
 
-def test_check_accepts_the_file_of_a_valid_xr(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_accepts_the_file_of_a_valid_xr(tmp_path: Path, run: Run) -> None:
     project(tmp_path)
-    code, out, err = run(capsys, "check", tmp_path / "xr.yaml")
-    assert (code, err) == (0, "")
+    out, err = run("check", tmp_path / "xr.yaml")
+    assert err == ""
     assert out == "Checked 0 steps in 1 file: 0 errors, 0 warnings\n"
 
 
@@ -346,13 +260,10 @@ def test_check_accepts_the_file_of_a_valid_xr(
     ],
     ids=["type", "default"],
 )
-def test_fault_of_the_xrd_is_named_as_one(
-    schema: str, hint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_fault_of_the_xrd_is_named_as_one(schema: str, hint: str, tmp_path: Path, run: Run) -> None:
     """The XR itself does not have the field, so nothing in its file could be corrected."""
     project(tmp_path)
     xrd = tmp_path / "xrd.yaml"
     xrd.write_text(XRD.replace("ports:\n", f"port: {schema}\n              ports:\n", 1))
     for command in ("render", "check"):
-        assert cli.execute([command, str(tmp_path)]) == 1
-        assert f"= hint: {hint}" in "".join(capsys.readouterr())
+        assert f"= hint: {hint}" in run(command, tmp_path, code=1).text

@@ -4,7 +4,6 @@ The tables in coverage_reads.py and coverage_sets.py are what is run here and wh
 docs/contributing/coverage.md shows; the protocol itself says whether they are whole.
 """
 
-import json
 from collections.abc import Iterator
 from itertools import groupby
 from operator import attrgetter
@@ -160,9 +159,3 @@ def page() -> str:
 def test_page_is_fresh(*, update_goldens: bool) -> None:
     """docs/contributing/coverage.md shows the tables that are run here."""
     generated.check(PAGE, page(), update=update_goldens)
-
-
-def test_expected_values_are_json() -> None:
-    """A table whose values could not come out of a response would prove nothing."""
-    for value in [*(read.value for read in READS), *(field.value for field in SETS)]:
-        assert json.loads(json.dumps(value)) == value

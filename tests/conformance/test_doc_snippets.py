@@ -20,9 +20,8 @@ from support.builders import API_VERSION, call, request, to_dict
 from support.core_model import Core
 from support.paths import ROOT
 
-from function_script.engines.registry import LANGUAGES
 from function_script.request.values import Object
-from function_script.tools import editor, input_schema, starters, structural_schema
+from function_script.tools import input_schema, structural_schema
 from function_script.tools.cases import parser
 from function_script.tools.cases.loader import FileCache
 from function_script.tools.cases.model import CaseFile
@@ -403,43 +402,3 @@ def test_recipe_composes_the_same_in_all_languages(section: str) -> None:
     )
     assert starlark == jinja == go_template
     assert starlark != run_recipe("", step("StarlarkScript", "def main(req): return {}\n"))
-
-
-def shown() -> Iterator[tuple[Object, Object]]:
-    """The XRs and own Go templates of examples, and all programs that `init` writes."""
-    for path in sorted((ROOT / "examples").glob("*/composition.yaml")):
-        for program in inputs(yaml.safe_load(path.read_text())):
-            if (program["apiVersion"], program["kind"]) == (API_VERSION, "GoTemplate"):
-                yield yaml.safe_load((path.parent / "xr.yaml").read_text()), program
-    for language in LANGUAGES:
-        texts = starters.load(language)
-        for program in inputs(yaml.safe_load(texts["composition.yaml"])):
-            yield yaml.safe_load(texts["xr.yaml"]), program
-
-
-SHOWN = list(shown())
-
-
-@pytest.mark.parametrize(("xr", "program"), SHOWN, ids=[str(xr["kind"]) for xr, _ in SHOWN])
-def test_go_template_of_an_example_runs(xr: Object, program: Object) -> None:
-    """With nothing there, and with everything."""
-    secrets = {"registry": {"credential_data": {"data": DETAILS}}}
-    cluster = Core(xr=xr, parts={"credentials": secrets})
-    results = cluster.run_step(program) + cluster.run_step(program)
-    assert {result["severity"] for result in results} <= {"SEVERITY_NORMAL"}
-    first = cluster.objects()
-    assert first
-    cluster.provide(STATUS, DETAILS)
-    assert cluster.run_step(program) == []
-    assert first.keys() <= cluster.objects().keys()
-
-
-@pytest.mark.parametrize("name", [name for name in editor.snippets() if "step" in name])
-def test_snippet_of_the_editor_runs(name: str) -> None:
-    """As it is when everything that it proposes is taken."""
-    body = "\n".join(editor.snippets()[name]["body"])
-    filled = re.sub(r"(?<!\\)\$\d", "", re.sub(r"\$\{\d+:(.*?)\}", r"\1", body)).replace("\\$", "$")
-    (program,) = inputs(yaml.safe_load(filled))
-    first, later = run_twice(program)
-    assert set(first) == set(later) == {"config"}
-    assert first["config"]["data"] == {"name": "demo"}

@@ -2,15 +2,19 @@
 
 import json
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 from support.paths import ROOT
 
 from function_script.engines import leftovers
+from function_script.engines.gotemplate import request_reads
 from function_script.engines.gotemplate.lint import LINT
+from function_script.engines.registry import LANGUAGES
 from function_script.request.program import Program
 from function_script.request.values import Object
 from function_script.texts.source import Source
+from function_script.tools.check import paths
 
 CORPUS = ROOT.parent / "shared" / "corpus" / "gotemplate"
 # Templates of these repositories write `%!s(<nil>)`, `<nil>` and `map[…]` into their objects.
@@ -24,7 +28,8 @@ def _rows() -> Iterator[Object]:
         yield from map(json.loads, lines)
 
 
-def test_public_template_has_no_doubt() -> None:
+@cache
+def _programs() -> list[Program]:
     programs = {
         str(row["template"]): Program(
             main=Source(name="inline", text=str(row["template"])),
@@ -32,13 +37,30 @@ def test_public_template_has_no_doubt() -> None:
         )
         for row in _rows()
     }
+    return [*programs.values()]
+
+
+def test_public_template_has_no_doubt() -> None:
+    programs = _programs()
     messages = [
         problem.message
-        for program in programs.values()
+        for program in programs
         for problem in (*LINT.find_doubts(program), *LINT.find_failures(program))
     ]
     assert len(programs) > 50
     assert [message for message in messages if "never read" not in message] == []
+
+
+def test_public_template_reads_no_unknown_field() -> None:
+    """But one, which reads what no request has on purpose."""
+    request = paths.of_request(LANGUAGES["gotemplate"], None, {})
+    unknown = {
+        read.path
+        for program in _programs()
+        for read in request_reads.find(program)
+        if request.find_unknown(read.path)
+    }
+    assert unknown == {("observed", "whatever")}
 
 
 def test_leftover_in_a_public_result_is_one() -> None:

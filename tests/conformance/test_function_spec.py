@@ -60,14 +60,6 @@ def test_must_copy_tag_and_never_interpret_it(tag: str) -> None:
     assert response == call(request(ONE_THING))
 
 
-def test_should_set_ttl() -> None:
-    """A TTL is always set: the default, the input's, or the program's own."""
-    said = starlark('def main(req):\n    return {"meta": {"ttl": "5m"}}\n', ttl="10s")
-    assert 3240 <= call(request(NOTHING)).meta.ttl.seconds <= 3960
-    assert call(request({**NOTHING, "ttl": "10s"})).meta.ttl.seconds == 10
-    assert call(request(said)).meta.ttl.seconds == 300
-
-
 def test_must_reflect_cacheability_in_ttl() -> None:
     """The same request gives the same bytes, so its TTL may be trusted; errors are not cached."""
     assert call(request(ONE_THING)).SerializeToString(deterministic=True) == call(
@@ -125,23 +117,6 @@ def test_must_not_set_xr_spec_or_metadata() -> None:
             }
         }
     }
-
-
-def test_must_not_set_status_of_composed_resources() -> None:
-    """An observed resource may be echoed: its status and server-owned metadata are left out."""
-    observed = composed("robot", size=1)
-    seen = {
-        **observed,
-        "metadata": {**observed["metadata"], "uid": "1", "resourceVersion": "7"},  # type: ignore[dict-item] # it is an object
-        "status": {"phase": "Ready"},
-    }
-    script = starlark(
-        "def main(req):\n"
-        '    return {"desired": {"resources": {"robot": req["observed"]["resources"]["robot"]}}}\n'
-    )
-    parts = {"composite": {"resource": XR}, "resources": {"robot": {"resource": seen}}}
-    desired = call(request(script, observed=parts)).desired
-    assert to_dict(desired) == {"resources": {"robot": {"resource": observed}}}  # type: ignore[arg-type] # any message will do
 
 
 def test_should_not_set_metadata_name() -> None:

@@ -14,7 +14,6 @@ import pytest
 from support.paths import ROOT
 
 from function_script.cli import execute
-from function_script.request.limits import LIMITS
 
 PACKAGE = ROOT / "function_script"
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
@@ -22,7 +21,6 @@ COMMAND = re.compile(r"function-script (render operation|package [a-z]+|[a-z]+)"
 # Another program in an example.
 OTHER_PROGRAM = re.compile(r"^ *(?:kustomize|kpt|crossplane) ")
 PIPELINE = ("render", "render operation", "test", "playground", "krm")
-PROGRAMS = (*PIPELINE, "run", "template", "serve")
 REGISTRY = ("package push", "package inspect")
 FILES = (*PIPELINE, "check", "template", "validate", "vendor", "package build", "package push")
 # "a bug in function-script or an attack".
@@ -189,11 +187,6 @@ def test_flag_that_a_text_names_is_one_of_the_command() -> None:
     assert len(places) > 100
     refusals = {place: refuse(place[2], place[1]) for place in places}
     assert {place: text for place, text in refusals.items() if text} == {}
-
-
-@pytest.mark.parametrize("command", PROGRAMS)
-def test_limit_is_set_by_a_flag_of_the_command(command: str) -> None:
-    assert [refuse(command, limit.flag) for limit in LIMITS.values()] == [""] * len(LIMITS)
 
 
 def test_command_that_a_text_names_exists() -> None:

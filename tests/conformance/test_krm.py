@@ -1,13 +1,11 @@
 """KRM functions: exchanges recorded of kustomize and kpt, and others written by hand."""
 
-import io
 from pathlib import Path
 
 import pytest
 import yaml
 from support import generated
-
-from function_script.cli import execute
+from support.commands import Run
 
 FOLDER = Path(__file__).parent / "krm"
 CASES = sorted(path.name for path in FOLDER.iterdir())
@@ -15,47 +13,27 @@ CASES = sorted(path.name for path in FOLDER.iterdir())
 RECORDED = ("kustomize", "kpt", "kpt-again")
 
 
-def run_text(
-    text: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    *flags: str,
-) -> tuple[int, str, str]:
-    """Run the function with a text on stdin; return the exit code, stdout and stderr."""
-    monkeypatch.setattr("sys.stdin", io.StringIO(text))
-    code = execute(["krm", *flags])
-    printed = capsys.readouterr()
-    return code, printed.out, printed.err
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_krm_exchange_has_its_output(
-    name: str,
-    update_goldens: bool,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    name: str, update_goldens: bool, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     monkeypatch.chdir(FOLDER / name)
     text = (FOLDER / name / "input.yaml").read_text()
-    code, out, err = run_text(text, monkeypatch, capsys)
-
+    has_error = name.startswith("error")
+    out, err = run("krm", stdin=text, code=1 if has_error else 0)
     generated.check(FOLDER / name / "output.yaml", out, update=update_goldens)
     generated.check(FOLDER / name / "stderr.txt", err, update=update_goldens)
     results = yaml.safe_load(out).get("results", [])
-    has_error = any(result["severity"] == "error" for result in results)
-    assert code == (1 if has_error else 0)
-    assert has_error == name.startswith("error")
+    assert any(result["severity"] == "error" for result in results) == has_error
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if not name.startswith("error")])
 def test_krm_output_given_again_is_not_changed(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     first = (FOLDER / name / "output.yaml").read_text()
     monkeypatch.chdir(FOLDER / name)
-    code, second, _ = run_text(first, monkeypatch, capsys)
-
-    assert (code, second) == (0, first)
+    assert run("krm", stdin=first).out == first
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name.startswith("error")])
@@ -82,7 +60,7 @@ def test_krm_keeps_annotations_of_the_orchestrator_and_shows_none(name: str) -> 
 
 
 def test_krm_error_points_at_the_line_of_its_author(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     """The list has other lines, and neither kustomize nor kpt names the functionConfig's file."""
     text = (FOLDER / "error-in-program" / "input.yaml").read_text()
@@ -95,10 +73,8 @@ def test_krm_error_points_at_the_line_of_its_author(
 
     request = yaml.safe_load(text)
     del request["functionConfig"]["metadata"]["annotations"]
-    code, out, err = run_text(yaml.safe_dump(request), monkeypatch, capsys)
-
+    out, err = run("krm", stdin=yaml.safe_dump(request), code=1)
     (result,) = yaml.safe_load(out)["results"]
-    assert code == 1
     assert result["message"].startswith("site.yaml:7:")
     assert "--> site.yaml:7:" in err
     assert result["field"] == {"path": "inline"}
@@ -118,70 +94,48 @@ def test_krm_error_points_at_the_line_of_its_author(
         ),
     ],
 )
-def test_krm_of_another_text_writes_nothing(
-    text: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, err = run_text(text, monkeypatch, capsys)
-
-    assert (code, out) == (1, "")
+def test_krm_of_another_text_writes_nothing(text: str, message: str, run: Run) -> None:
+    out, err = run("krm", stdin=text, code=1)
+    assert out == ""
     assert message in err
 
 
-def test_krm_without_a_function_config_names_what_to_give(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_krm_without_a_function_config_names_what_to_give(run: Run) -> None:
     text = "apiVersion: config.kubernetes.io/v1beta1\nkind: ResourceList\nitems: []\n"
-    code, out, err = run_text(text, monkeypatch, capsys)
-
-    assert code == 1
+    out, err = run("krm", stdin=text, code=1)
     assert "the ResourceList has no functionConfig" in err
     assert yaml.safe_load(out)["results"][0]["severity"] == "error"
 
 
-def test_krm_container_starts_without_arguments(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_krm_container_starts_without_arguments(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     """Orchestrators pass none; both set this variable."""
     monkeypatch.setenv("STRUCTURED_RESULTS", "true")
-    monkeypatch.setattr("sys.stdin", io.StringIO((FOLDER / "json" / "input.yaml").read_text()))
-
-    assert execute([]) == 0
-    assert capsys.readouterr().out == (FOLDER / "json" / "output.yaml").read_text()
+    text = (FOLDER / "json" / "input.yaml").read_text()
+    assert run(stdin=text).out == (FOLDER / "json" / "output.yaml").read_text()
 
 
-def test_krm_step_that_is_left_out_deletes_nothing(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_krm_step_that_is_left_out_deletes_nothing(run: Run) -> None:
     """The list without the flag shows that the resource would be deleted."""
     text = (FOLDER / "paused-xr" / "input.yaml").read_text()
     text = text.replace('crossplane.io/paused: "true"', "a: b")
-    flag = "--function=function-script=skip"
-
-    code, out, err = run_text(text, monkeypatch, capsys, flag)
-    assert (code, "a-host" in out) == (0, True)
+    out, err = run("krm", "--function=function-script=skip", stdin=text)
+    assert "a-host" in out
     assert 'nothing is deleted, because step "site" was left out' in err
-
-    code, out, _ = run_text(text, monkeypatch, capsys)
-    assert (code, "a-host" in out) == (0, False)
+    assert "a-host" not in run("krm", stdin=text).out
 
 
-def test_krm_limit_of_the_operator_ends_a_program(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_krm_limit_of_the_operator_ends_a_program(run: Run) -> None:
     """The flags are those of every command that runs programs."""
     text = (FOLDER / "error-in-program" / "input.yaml").read_text()
     loop = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
     text = text.replace("{{ spec.zoen }}", loop)
-
-    code, out, err = run_text(text, monkeypatch, capsys, "--steps-limit=1000")
-
-    assert code == 1
+    out, err = run("krm", "--steps-limit=1000", stdin=text, code=1)
     assert "1000" in err.replace(",", "")
     assert yaml.safe_load(out)["results"][0]["severity"] == "error"
 
 
 def test_krm_of_a_config_map_points_into_its_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     """The program is a text in a text in the author's file."""
     config = """\
@@ -201,11 +155,8 @@ data:
     monkeypatch.chdir(tmp_path)
     request = yaml.safe_load((FOLDER / "error-in-program" / "input.yaml").read_text())
     request["functionConfig"] = yaml.safe_load(config)
-
-    code, out, err = run_text(yaml.safe_dump(request), monkeypatch, capsys)
-
+    out, err = run("krm", stdin=yaml.safe_dump(request), code=1)
     (result,) = yaml.safe_load(out)["results"]
-    assert code == 1
     assert "--> config.yaml:11:18" in err
     assert result["resourceRef"]["name"] == "compose"
     assert result["field"] == {"path": 'data["step.yaml"]'}

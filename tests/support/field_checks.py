@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from support import one_step
 from support.check_helpers import PIPELINE, composition, ours, pointed_at
 
 from function_script.request.values import Object
@@ -37,19 +38,9 @@ spec:
             type: object
             properties: {address: {type: string}}
 """
-CRD = """\
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-spec:
-  group: net.example.org
-  names: {kind: Network}
-  versions:
-  - name: v1
-    schema:
-      openAPIV3Schema:
-        properties:
-          status: {type: object, properties: {networkId: {type: string}}}
-"""
+CRD = one_step.crd(
+    "status: {type: object, properties: {networkId: {type: string}}}", "Network", "net.example.org"
+)
 REFERENCE = "  compositeTypeRef: {apiVersion: example.org/v1, kind: Thing}\n  pipeline:\n"
 XR = "observed.composite.resource"
 OBJECT: Object = {

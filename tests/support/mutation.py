@@ -6,19 +6,32 @@ Exactly the values that are placed there must change, and nothing else.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
 
 from function_script import documents
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.request.objects import Path
+from function_script.request import objects
 from function_script.request.values import Readable, Scalar
+from function_script.sandbox import Pool
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Source, Span
-from function_script.tools.render import RenderInputs, messages
+from function_script.tools import local_pool
+from function_script.tools.render import RenderInputs, loading, messages
+from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.positions import Origin
-from function_script.tools.render.renderer import Renderer, Rendering
+from function_script.tools.render.renderer import Options, Renderer, Rendering
 
 # A value in a rendering: of a resource, or of the XR.
-Leaf = tuple[str | None, Path]
+Leaf = tuple[str | None, objects.Path]
+
+
+class Loaded(NamedTuple):
+    """A folder's inputs, and what renders them."""
+
+    renderer: Renderer
+    inputs: RenderInputs
+    origin: Origin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +55,22 @@ class Score:
             unplaced=self.unplaced + other.unplaced,
             wrong=self.wrong + other.wrong,
         )
+
+
+def load(folder: Path, pool: Pool, *, is_quiet: bool = False) -> Loaded:
+    """Load a folder as `render` does."""
+    paths = loading.find_render_paths(folder)
+    composition = loading.load_one(paths.composition, "a Composition", paths.project)
+    xr = loading.load_one(paths.xr, "an XR", paths.project)
+    inputs = loading.load_inputs(paths, composition, xr)
+    manifests = [] if paths.functions is None else [paths.functions]
+    options = Options(timeout_seconds=600, is_quiet=is_quiet)
+    functions = FunctionIndex(
+        manifests=loading.load_values(manifests, paths.project), options=options
+    )
+    programs = local_pool.programs_beside(paths.composition)
+    origin = Origin(document=composition, programs=programs)
+    return Loaded(Renderer(pool, functions, options), inputs, origin)
 
 
 def measure(renderer: Renderer, inputs: RenderInputs, origin: Origin, *, every: int = 1) -> Score:
@@ -124,7 +153,7 @@ def leaves_in(desired: pb.State) -> dict[Leaf, Scalar]:
     return {(name, path): value for name, root in roots for path, value in _scalars(root, ())}
 
 
-def _scalars(value: Readable, path: Path) -> Iterator[tuple[Path, Scalar]]:
+def _scalars(value: Readable, path: objects.Path) -> Iterator[tuple[objects.Path, Scalar]]:
     if isinstance(value, dict):
         for key, item in value.items():
             yield from _scalars(item, (*path, key))

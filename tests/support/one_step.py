@@ -3,7 +3,7 @@
 from textwrap import dedent, indent
 
 XR = "apiVersion: example.org/v1\nkind: XThing\nmetadata: {name: demo}\n"
-HEAD = """\
+PIPELINE = """\
 apiVersion: apiextensions.crossplane.io/v1
 kind: Composition
 metadata: {name: things}
@@ -11,8 +11,12 @@ spec:
   compositeTypeRef: {apiVersion: example.org/v1, kind: XThing}
   mode: Pipeline
   pipeline:
+"""
+"""A Composition for `XR` as far as its steps."""
+HEAD = f"""\
+{PIPELINE}\
   - step: one
-    functionRef: {name: function-script}
+    functionRef: {{name: function-script}}
     input:
 """
 """A Composition for `XR` as far as the fields of its input."""
@@ -26,17 +30,29 @@ def composition(kind: str, program: str, *, field: str = "inline", fields: str =
 
 def xrd(properties: str, kind: str = "XThing", group: str = "example.org") -> str:
     """An XRD of that kind in v1, with these properties of its schema as YAML."""
-    head = f"""\
+    head = """\
 apiVersion: apiextensions.crossplane.io/v2
 kind: CompositeResourceDefinition
+"""
+    return head + _definition(properties, kind, group, "v1", "referenceable")
+
+
+def crd(properties: str, kind: str, group: str = "example.org", version: str = "v1") -> str:
+    """A CRD of that kind in one version, with these properties of its schema as YAML."""
+    head = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
+    return head + _definition(properties, kind, group, version, "storage")
+
+
+def _definition(properties: str, kind: str, group: str, version: str, flag: str) -> str:
+    head = f"""\
 metadata: {{name: {kind.lower()}s.{group}}}
 spec:
   group: {group}
   names: {{kind: {kind}, plural: {kind.lower()}s}}
   versions:
-  - name: v1
+  - name: {version}
     served: true
-    referenceable: true
+    {flag}: true
     schema:
       openAPIV3Schema:
         type: object

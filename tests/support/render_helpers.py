@@ -22,6 +22,18 @@ CLUSTER_XR: Object = {**XR, "metadata": {"name": "demo"}}
 BUCKET: Object = {"apiVersion": "s3.example.org/v1", "kind": "Bucket", "spec": {"size": 1}}
 
 
+def xrd(version: str = "v2", schema: Object | None = None, **spec: object) -> Object:
+    """The definition of XR."""
+    versions = [{"name": "v1", "schema": {"openAPIV3Schema": schema or {"type": "object"}}}]
+    base = {"group": "example.org", "names": {"kind": "XBucket"}, "versions": versions}
+    return {
+        "apiVersion": f"apiextensions.crossplane.io/{version}",
+        "kind": "CompositeResourceDefinition",
+        "metadata": {"name": "xbuckets.example.org"},
+        "spec": {**base, **spec},
+    }
+
+
 def bucket(**metadata: object) -> Object:
     """A composed resource with this metadata."""
     return {**BUCKET, "metadata": dict(metadata)}

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +19,7 @@ from support.timing import takes_less
 
 from function_script import __version__, cli
 from function_script.cli import exit_codes, options
-from function_script.request.limits import LIMITS, MIB
+from function_script.request.limits import MIB
 from function_script.texts.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,32 +38,6 @@ def served(monkeypatch: pytest.MonkeyPatch) -> "list[ServeOptions]":
         if name.startswith(("FUNCTION_SCRIPT_", "TLS_")):
             monkeypatch.delenv(name)
     return options
-
-
-SERVING = [
-    pytest.param(["serve", "--insecure"], id="command"),
-    pytest.param(["--insecure"], id="flag-alone-as-images-are-started"),
-    pytest.param(["--insecure", "--debug"], id="several-flags"),
-]
-
-
-@pytest.mark.linux
-@pytest.mark.parametrize("args", SERVING)
-def test_flags_alone_serve(served: "list[ServeOptions]", args: list[str]) -> None:
-    """An image is started with the single argument --insecure."""
-    assert cli.execute(args) == 0
-    assert [options.insecure for options in served] == [True]
-    assert served[0].debug is ("--debug" in args)
-
-
-@pytest.mark.linux
-def test_bare_command_serves_where_crossplane_starts_it(
-    served: "list[ServeOptions]", monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In a cluster there are no arguments, but a directory with certificates."""
-    monkeypatch.setenv("TLS_SERVER_CERTS_DIR", "/tls/server")
-    assert cli.execute([]) == 0
-    assert [options.tls_certs_dir for options in served] == [Path("/tls/server")]
 
 
 @pytest.mark.linux
@@ -200,87 +176,118 @@ def test_file_of_another_encoding_is_told(tmp_path: Path, run: Run) -> None:
     )
 
 
+OURS = "FUNCTION_SCRIPT_"
+PEERS = "FUNCTION_GO_TEMPLATING_"
+# Words, variables, and the options of the server that is started by them.
+SERVED = [
+    pytest.param(["serve", "--insecure"], {}, {"insecure": True, "debug": False}, id="command"),
+    # An image is started with the single argument --insecure.
+    pytest.param(["--insecure"], {}, {"insecure": True, "debug": False}, id="flag-alone"),
+    pytest.param(["--insecure", "--debug"], {}, {"insecure": True, "debug": True}, id="flags"),
+    # In a cluster there are no arguments, but a directory with certificates.
+    pytest.param(
+        [], {"TLS_SERVER_CERTS_DIR": "/tls"}, {"tls_certs_dir": Path("/tls")}, id="bare-command"
+    ),
+    pytest.param(
+        ["serve", "--tls-certs-dir", "/flag"],
+        {"TLS_SERVER_CERTS_DIR": "/variable"},
+        {"tls_certs_dir": Path("/flag")},
+        id="flag-over-the-contract's-variable",
+    ),
+    pytest.param(
+        ["serve", "--tls-certs-dir", "/flag"],
+        {f"{OURS}TLS_CERTS_DIR": "/variable"},
+        {"tls_certs_dir": Path("/flag")},
+        id="flag-over-our-variable",
+    ),
+    pytest.param(
+        ["serve", "--tls-server-certs-dir", "/flag"],
+        {"TLS_SERVER_CERTS_DIR": "/variable"},
+        {"tls_certs_dir": Path("/flag")},
+        id="the-sdk's-flag",
+    ),
+    # Without a host every one is meant, as in functions in Go.
+    *(
+        pytest.param(
+            ["serve", "--address", address, "--health-address", ""],
+            {},
+            {"address": served_at, "health_address": ""},
+            id=f"address-{address}",
+        )
+        for address, served_at in ((":9", "[::]:9"), ("[::]:9", "[::]:9"), ("a:0", "a:0"))
+    ),
+    # Where function-go-templating is replaced, its settings stay; the directory is that of now.
+    pytest.param(
+        ["serve"],
+        {
+            f"{PEERS}MAX_RECV_MESSAGE_SIZE": "9",
+            f"{PEERS}DEFAULT_SOURCE": "templates",
+            f"{PEERS}DEFAULT_OPTIONS": "missingkey=error",
+        },
+        {
+            "max_recv_message_size": 9,
+            "limits.default_source": str(Path("templates").resolve()),
+            "limits.default_options": "missingkey=error",
+        },
+        id="variables-of-function-go-templating",
+    ),
+    pytest.param(
+        ["serve"],
+        {
+            f"{OURS}ADDRESS": "127.0.0.1:1",
+            f"{OURS}HEALTH_ADDRESS": "127.0.0.1:2",
+            f"{OURS}INSECURE": "true",
+            f"{OURS}REQUIRE_SANDBOX": "true",
+            f"{OURS}TLS_CERTS_DIR": "/certs",
+            f"{OURS}DEBUG": "1",
+            f"{OURS}MAX_RECV_MESSAGE_SIZE": "9",
+            f"{OURS}WORKERS": "3",
+            f"{OURS}TIMEOUT": "1m30s",
+            f"{OURS}MEMORY_LIMIT": "1Gi",
+            f"{OURS}OUTPUT_LIMIT": "1Mi",
+            f"{OURS}PROGRAM_ROOT": str(ROOT),
+        },
+        {
+            "address": "127.0.0.1:1",
+            "health_address": "127.0.0.1:2",
+            "insecure": True,
+            "require_sandbox": True,
+            "tls_certs_dir": Path("/certs"),
+            "debug": True,
+            "max_recv_message_size": 9,
+            "workers": 3,
+            "limits.timeout_seconds": 90,
+            "limits.memory_bytes": 1024 * MIB,
+            "limits.output_bytes": MIB,
+            "program_root": ROOT,
+        },
+        id="variables",
+    ),
+]
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize(("words", "variables", "expected"), SERVED)
+def test_server_has_the_options_of_flags_and_variables(
+    served: "list[ServeOptions]",
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    variables: dict[str, str],
+    expected: dict[str, object],
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert cli.execute(words) == 0
+    (options_,) = served
+    assert {name: attrgetter(name)(options_) for name in expected} == expected
+
+
 @pytest.mark.linux
 def test_serve_defaults(served: "list[ServeOptions]") -> None:
     from function_script import server  # noqa: PLC0415 - it can be imported on Linux alone
 
     assert cli.execute(["serve"]) == 0
     assert served == [server.ServeOptions()]
-
-
-@pytest.mark.linux
-def test_flag_has_its_variable(
-    served: "list[ServeOptions]", monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    values = {
-        "ADDRESS": "127.0.0.1:1",
-        "HEALTH_ADDRESS": "127.0.0.1:2",
-        "INSECURE": "true",
-        "REQUIRE_SANDBOX": "true",
-        "TLS_CERTS_DIR": "/certs",
-        "DEBUG": "1",
-        "MAX_RECV_MESSAGE_SIZE": "9",
-        "WORKERS": "3",
-        "TIMEOUT": "1m30s",
-        "MEMORY_LIMIT": "1Gi",
-        "OUTPUT_LIMIT": "1Mi",
-        "PROGRAM_ROOT": str(tmp_path),
-    }
-    for name, value in values.items():
-        monkeypatch.setenv(f"FUNCTION_SCRIPT_{name}", value)
-    assert cli.execute(["serve"]) == 0
-    (options_,) = served
-    assert (options_.address, options_.health_address) == ("127.0.0.1:1", "127.0.0.1:2")
-    assert (options_.insecure, options_.debug, options_.workers) == (True, True, 3)
-    assert options_.require_sandbox
-    assert (options_.tls_certs_dir, options_.program_root) == (Path("/certs"), tmp_path)
-    assert options_.max_recv_message_size == 9
-    assert options_.limits.timeout_seconds == 90
-    assert (options_.limits.memory_bytes, options_.limits.output_bytes) == (1024 * MIB, MIB)
-
-
-@pytest.mark.linux
-@pytest.mark.parametrize(
-    ("given", "served_at"), [(":9", "[::]:9"), ("[::]:9", "[::]:9"), ("a:0", "a:0")]
-)
-def test_address_without_a_host_means_every_one(
-    served: "list[ServeOptions]", given: str, served_at: str
-) -> None:
-    """As functions in Go take it."""
-    assert cli.execute(["serve", "--address", given, "--health-address", ""]) == 0
-    assert [(options.address, options.health_address) for options in served] == [(served_at, "")]
-
-
-@pytest.mark.linux
-def test_variables_of_function_go_templating_are_read(
-    served: "list[ServeOptions]", monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where it is replaced, its settings stay; a directory is the one it was when we started."""
-    monkeypatch.setenv("FUNCTION_GO_TEMPLATING_MAX_RECV_MESSAGE_SIZE", "9")
-    monkeypatch.setenv("FUNCTION_GO_TEMPLATING_DEFAULT_SOURCE", "templates")
-    monkeypatch.setenv("FUNCTION_GO_TEMPLATING_DEFAULT_OPTIONS", "missingkey=error")
-    assert cli.execute(["serve"]) == 0
-    (options_,) = served
-    assert options_.max_recv_message_size == 9
-    assert options_.limits.default_source == str(Path("templates").resolve())
-    assert options_.limits.default_options == "missingkey=error"
-
-
-FLAGS_OVER_VARIABLES = [
-    pytest.param("--tls-certs-dir", "TLS_SERVER_CERTS_DIR", id="the-contract's-variable"),
-    pytest.param("--tls-certs-dir", "FUNCTION_SCRIPT_TLS_CERTS_DIR", id="our-variable"),
-    pytest.param("--tls-server-certs-dir", "TLS_SERVER_CERTS_DIR", id="the-sdk's-flag"),
-]
-
-
-@pytest.mark.linux
-@pytest.mark.parametrize(("flag", "variable"), FLAGS_OVER_VARIABLES)
-def test_flags_win_over_variables(
-    served: "list[ServeOptions]", monkeypatch: pytest.MonkeyPatch, flag: str, variable: str
-) -> None:
-    monkeypatch.setenv(variable, "/from/variable")
-    assert cli.execute(["serve", flag, "/from/flag"]) == 0
-    assert [options.tls_certs_dir for options in served] == [Path("/from/flag")]
 
 
 USAGE = [
@@ -360,7 +367,7 @@ def test_bugs_are_told_as_bugs(
 
 @pytest.mark.linux
 @pytest.mark.parametrize(
-    "args", [("docs", "get"), ("--help",), ("version",), ("render", "examples/starlark-robots")]
+    "args", [("docs", "get"), ("--help",), ("render", "examples/starlark-robots")]
 )
 def test_full_disk_is_no_bug(args: tuple[str, ...]) -> None:
     command = [sys.executable, "-m", "function_script.cli", *args]
@@ -373,15 +380,12 @@ def test_full_disk_is_no_bug(args: tuple[str, ...]) -> None:
     assert "bug" not in result.stderr
 
 
-def test_interruptions() -> None:
-    assert exit_codes.guard(lambda: fail(KeyboardInterrupt()), {}) == exit_codes.INTERRUPTED
-    assert exit_codes.guard(lambda: fail(click.Abort()), {}) == exit_codes.INTERRUPTED
-
-
 def test_failure_has_its_code() -> None:
     """The codes differ, so that scripts can tell them apart."""
     assert exit_codes.guard(lambda: fail(InputError.of("x")), {}) == 1
     assert exit_codes.guard(lambda: fail(click.UsageError("x")), {}) == 2
+    for interruption in (KeyboardInterrupt(), click.Abort()):
+        assert exit_codes.guard(partial(fail, interruption), {}) == exit_codes.INTERRUPTED
     assert exit_codes.guard(lambda: 0, {}) == 0
 
 
@@ -449,16 +453,6 @@ def test_command_is_quick(args: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
     """A small example takes less than 0.45 s of CPU time, its sandbox included."""
     monkeypatch.chdir(ROOT)
     assert takes_less(("-m", "function_script.cli", *args), 0.45)
-
-
-def test_limit_has_its_flag() -> None:
-    flags = [max(option.opts, key=len) for option in options.operator()]
-    others = ["--default-ttl", "--seed-file"]
-    assert sorted(flags) == sorted([*(limit.flag for limit in LIMITS.values()), *others])
-    defaults = {option.opts[0]: option.default for option in options.operator()}
-    assert defaults["--memory-limit"] == "256Mi"
-    assert defaults["--output-limit"] == "4032Ki"
-    assert defaults["--time-limit"] == "2s"
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,17 @@ def test_manual_has_every_annotation() -> None:
         ("capture", "--capture-dir"),
         ("GoTemplate", "fileSystem.dirPath"),
         ("rsp", "rsp.set_status"),
+        ("for", "[f(x) for x in LIST if COND]"),
+        # What to write for a name of another language.
+        ("toYaml", "\n  in Starlark: write to_yaml(...)\n"),
+        ("regex_search", "\n  in Jinja as a filter: write value | regex_find\n"),
+        ("push", "\n  in Starlark for a list: write list.append(item)\n"),
+        ("foreach", "\n  in Jinja as a tag: write {% for item in list %}\n"),
+        # The names that contain a word.
+        ("cidr", "\n  cidr_subnet "),
+        ("external_name", "\n  get_external_name "),
+        ("annotation", "\n  setResourceNameAnnotation "),
+        ("skip", "\n  skipXrValidation "),
     ],
 )
 def test_docs_finds_a_name(name: str, text: str, run: Run) -> None:
@@ -152,38 +163,6 @@ def test_tables_of_the_manual_name_nothing_twice() -> None:
         assert all(yaml.safe_load(path.read_text()).values())
 
 
-@pytest.mark.parametrize(
-    ("name", "line"),
-    [
-        ("toYaml", "in Starlark: write to_yaml(...)"),
-        ("regex_search", "in Jinja as a filter: write value | regex_find"),
-        ("push", "in Starlark for a list: write list.append(item)"),
-        ("foreach", "in Jinja as a tag: write {% for item in list %}"),
-    ],
-)
-def test_docs_of_a_name_of_another_language_says_what_to_write(
-    name: str, line: str, run: Run
-) -> None:
-    assert f"  {line}\n" in run("docs", name).out
-
-
-@pytest.mark.parametrize(
-    ("word", "name"),
-    [
-        ("cidr", "cidr_subnet"),
-        ("external_name", "get_external_name"),
-        ("annotation", "setResourceNameAnnotation"),
-        ("skip", "skipXrValidation"),
-    ],
-)
-def test_docs_of_a_word_lists_the_names_that_contain_it(word: str, name: str, run: Run) -> None:
-    assert re.search(rf"^  {name} ", run("docs", word).out, re.MULTILINE)
-
-
 def test_manual_of_cases_has_every_key() -> None:
     known = {*parser.CASE_FIELDS, *parser.STEP_FIELDS, *parser.EXPECT_FIELDS, *parser.QUESTIONS}
     assert {entry.name for entry in manual.entries("cases")} == known
-
-
-def test_docs_shows_the_brackets_of_code(run: Run) -> None:
-    assert "[f(x) for x in LIST if COND]" in run("docs", "for").out

@@ -28,6 +28,9 @@ def every_command(
             yield f"{path}{name}", command
 
 
+COMMANDS = [pytest.param(name, command, id=name) for name, command in every_command()]
+
+
 def test_help_shows_examples() -> None:
     """Of every command: each is a call of that very command."""
     missing = [
@@ -59,9 +62,7 @@ def test_exit_codes_are_what_the_page_says() -> None:
     assert {int(code) for code in in_help} == codes
 
 
-@pytest.mark.parametrize(
-    ("name", "command"), list(every_command()), ids=[name for name, _ in every_command()]
-)
+@pytest.mark.parametrize(("name", "command"), COMMANDS)
 def test_flag_is_in_a_group_of_help(name: str, command: click.Command) -> None:
     options = [each for each in command.params if isinstance(each, click.Option)]
     without = [option.name for option in options if not isinstance(option, Flag)]
@@ -84,9 +85,7 @@ def test_help_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch, run: R
     assert 120 < widths[140] <= 140
 
 
-@pytest.mark.parametrize(
-    ("name", "command"), list(every_command()), ids=[name for name, _ in every_command()]
-)
+@pytest.mark.parametrize(("name", "command"), COMMANDS)
 def test_help_with_its_examples_fits_into_eighty_columns(name: str, command: click.Command) -> None:
     context = click.Context(command, info_name=name, terminal_width=80)
     assert [line for line in command.get_help(context).splitlines() if len(line) > 80] == []

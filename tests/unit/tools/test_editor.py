@@ -182,7 +182,8 @@ def test_snippets_render(name: str, observed: str, tmp_path: Path, run: Run) -> 
     (tmp_path / "composition.yaml").write_text(snippet(name))
     (tmp_path / "xr.yaml").write_text(XR)
     (tmp_path / "observed.yaml").write_text(observed or "# nothing yet\n")
-    assert "kind: ConfigMap" in run("render", tmp_path).out
+    assert "kind: ConfigMap\n" in (text := run("render", tmp_path).out)
+    assert "data:\n  name: demo\n" in text
 
 
 def test_files_are_where_editors_look(tmp_path: Path, run: Run) -> None:

@@ -61,11 +61,11 @@ EXAMPLES = {
     "json": '{"apiVersion": "e.org/v1", "kind": "A", "metadata": {"name": "a"}, "spec": {"b": {}}}',
 }
 COMMANDS = [
-    pytest.param(("test", "--ci"), id="test"),
-    pytest.param(("check", "--strict"), id="check"),
-    pytest.param(("validate", "xrd.yaml", "xr.yaml,composition.yaml"), id="validate"),
-    pytest.param(("render",), id="render"),
-    pytest.param(("package", "build", "--examples", "xr.yaml"), id="package"),
+    ("test", "--ci"),
+    ("check", "--strict"),
+    ("validate", "xrd.yaml", "xr.yaml,composition.yaml"),
+    ("render",),
+    ("package", "build", "--examples", "xr.yaml"),
 ]
 
 
@@ -80,10 +80,10 @@ def project(
     return directory
 
 
-@pytest.mark.parametrize("args", COMMANDS)
 @pytest.mark.usefixtures("project")
-def test_new_project_is_fine(args: tuple[str, ...]) -> None:
-    assert execute(args) == 0
+def test_new_project_is_fine(run: Run) -> None:
+    for command in COMMANDS:
+        run(*command)
 
 
 def test_languages_agree(tmp_path: Path, run: Run) -> None:
@@ -130,7 +130,7 @@ def test_project_from_an_example_is_fine(
     assert execute(["init", "new", "--from", "example.yaml", "-l", language]) == 0
     monkeypatch.chdir(tmp_path / "new")
     for command in COMMANDS:
-        assert execute(command.values[0]) == 0
+        assert execute(command) == 0
     assert (tmp_path / "new" / "xr.yaml").read_text() == EXAMPLES[name]
 
 
@@ -219,7 +219,7 @@ def test_api_is_what_flags_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     assert objects.api_version_and_kind(xr) == ("example.org/v1", "MyDatabase")
     monkeypatch.chdir(tmp_path / "my-database")
     for command in COMMANDS:
-        run(*command.values[0])
+        run(*command)
 
 
 @pytest.mark.parametrize(

@@ -41,30 +41,40 @@ KNOWN_DIFFERENCES = re.compile(
 )
 
 
-def mutations(value: Value, tried: set[str], path: str = "") -> Iterator[Value]:
+SCHEMAS = [structural_schema.properties(schema) for schema in input_schema.schemas().values()]
+# Fields whose schemas are equal get their wrong values in one kind of inputs.
+COMMON = {
+    name
+    for name, field in SCHEMAS[0].items()
+    if all(fields.get(name) == field for fields in SCHEMAS)
+}
+
+
+def mutations(value: Value, tried: set[str], kind: str, path: str = "") -> Iterator[Value]:
     """Yield copies of a value with one part removed, added or replaced by a wrong one.
 
     A field gets its wrong values once for all values that share what was ``tried``.
     """
     if isinstance(value, dict):
         for key, part in value.items():
-            for other in mutations(part, tried, f"{path}.{key}"):
+            owner = "" if not path and key in COMMON else kind
+            for other in mutations(part, tried, owner, f"{path}.{key}"):
                 yield {**value, key: other}
             yield {name: each for name, each in value.items() if name != key}
         yield {**value, "unknown": 1}
     elif isinstance(value, list):
         for index, part in enumerate(value):
-            for other in mutations(part, tried, f"{path}[]"):
+            for other in mutations(part, tried, kind, f"{path}[]"):
                 yield [*value[:index], other, *value[index + 1 :]]
-    if path not in tried:
-        tried.add(path)
+    if kind + path not in tried:
+        tried.add(kind + path)
         yield from WRONG_VALUES
 
 
 @cache
 def corpus() -> dict[Path, list[Object]]:
     """The inputs of each file that have a CRD, and their mutations, each in one file only."""
-    tried: dict[str, set[str]] = {}
+    tried: set[str] = set()
     texts: set[str] = set()
     result: dict[Path, list[Object]] = {path: [] for path in FILES}
     for path, cases in result.items():
@@ -73,7 +83,7 @@ def corpus() -> dict[Path, list[Object]]:
         for value in values:
             others = [value]
             if isinstance(value, dict):
-                others += mutations(value, tried.setdefault(str(value.get("kind")), set()))
+                others += mutations(value, tried, str(value.get("kind")))
             for other in others:
                 text = json.dumps(other, sort_keys=True)
                 if text in texts or not isinstance(other, dict):

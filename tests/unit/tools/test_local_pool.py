@@ -4,13 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
-from support.builders import request
-from support.replies import text
 
 from function_script import inputs
 from function_script.engines.language import Language
 from function_script.engines.registry import ENGINE_MODULES
-from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.sandbox import outcome
 from function_script.tools import local_pool
 from function_script.tools.project import Project
@@ -63,41 +60,3 @@ def test_error_of_a_local_run_has_no_advice_about_a_server() -> None:
     assert problem.hint == local_pool.BUSY
     (problem,) = local_pool.error_of(failed, "set by --timeout").diagnostics
     assert problem.hint == "set by --timeout"
-
-
-def test_error_of_a_limit_keeps_its_hint() -> None:
-    error = outcome.explain(
-        outcome.Cause.TIMEOUT, outcome.AppliedLimits(timeout_seconds=1, memory_bytes=1)
-    )
-    failed = outcome.Failed(error=error, cause=outcome.Cause.TIMEOUT)
-    (problem,) = local_pool.error_of(failed).diagnostics
-    assert problem.hint == "set by --time-limit"
-
-
-DOCUMENT = """\
-apiVersion: example.org/v1
-kind: Thing
-metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: NAME}}
-"""
-
-
-def test_one_pool_runs_the_programs_of_several_folders(tmp_path: Path) -> None:
-    """One request, which a worker remembers, has the program of each folder, and of none."""
-    step = {
-        "apiVersion": "script.fn.crossplane.io/v1beta1",
-        "kind": "JinjaTemplate",
-        "source": "FileSystem",
-        "fileSystem": {"dirPath": "programs"},
-    }
-    data = request(step).SerializeToString()
-    with local_pool.open_pool(None) as pool:
-        # A length of more than one byte, and characters of several.
-        for name in ("a", "ä" * 100, "a"):
-            programs = tmp_path / name / "programs"
-            programs.mkdir(parents=True, exist_ok=True)
-            (programs / "main.j2").write_text(DOCUMENT.replace("NAME", name))
-            rooted = local_pool.RootedPool(pool=pool, root=tmp_path / name)
-            response = pb.RunFunctionResponse.FromString(text(rooted.run(data)))
-            assert list(response.desired.resources) == [name]
-        (result,) = pb.RunFunctionResponse.FromString(text(pool.run(data))).results
-        assert "no directory is allowed" in result.message

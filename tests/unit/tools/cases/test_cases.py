@@ -24,6 +24,13 @@ PASSING = {
     "partial-resource": "expect: {resources: {database: {spec: {size: 2}}}}",
     "list-exactly": "expect: {resources: {database: {spec: {zones: []}}}}",
     "list-contains": "expect: {resources: {database: {spec: {ports: {contains: [{port: 80}]}}}}}",
+    "list-contains-in-any-order": """
+        expect: {resources: {database: {spec: {ports: {contains: [{port: 80}, {port: 5432}]}}}}}
+        """,
+    "list-contains-one": "expect: {resources: {database: {spec: {ports: {contains: {port: 80}}}}}}",
+    "list-contains-nothing": "expect: {resources: {database: {spec: {zones: {contains: []}}}}}",
+    "field-of-that-name": "{patch: {spec: {contains: [1]}}, expect: {xr: {spec: {contains: [1]}}}}",
+    "whole-double": "expect: {resources: {database: {spec: {size: 2.0}}}}",
     "null-is-absent": "expect: {resources: {database: {metadata: {uid: null}}, user: null}}",
     "absent": "expect: {absent: [user]}",
     "status": "expect: {status: {runs: 1}}",
@@ -82,6 +89,26 @@ FAILING = {
             "resources.user: expected {}, but it is not there",
         ],
     ),
+    "text-is-no-number": (
+        "expect: {resources: {database: {metadata: {labels: {app: 1}}}}}",
+        ['resources.database.metadata.labels.app: expected 1, found "demo"'],
+    ),
+    "must-be-absent": (
+        "expect: {resources: {database: {kind: null}}}",
+        ['resources.database.kind: expected null, found "Database"'],
+    ),
+    "items-exactly": (
+        "{patch: {spec: {a: [{b: 1, c: 2}]}}, expect: {xr: {spec: {a: [{b: 1}]}}}}",
+        ['xr.spec.a: expected [{"b": 1}], found [{"b": 1, "c": 2}]'],
+    ),
+    "no-map": (
+        "expect: {resources: {database: {spec: {size: {}}}}}",
+        ["resources.database.spec.size: expected {}, found 2"],
+    ),
+    "no-such-field": (
+        "expect: {resources: {database: {spec: {a.b: 1}}}}",
+        ['resources.database.spec["a.b"]: expected 1, but it is not there'],
+    ),
     "absent": (
         "expect: {absent: [user, database]}",
         ["resources.database: expected none, but it is composed"],
@@ -134,6 +161,26 @@ def test_false_expectation_fails(tmp_path: Path) -> None:
     expected = {name: problems for name, (_, problems) in FAILING.items()}
     assert {name: messages(one) for name, one in verdicts.items()} == expected
     assert {verdict.status for verdict in verdicts.values()} == {Status.FAILED}
+
+
+HINTS = {
+    "typo": ("resources: {database: {spec: {szie: 2}}}", 'did you mean "size"?'),
+    "names": ("resources: {database: {metadata: {labels: {qqqqqq: x}}}}", "there is app"),
+    "lists": ("resources: {database: {spec: {zones: [a]}}}", "{contains: [...]}"),
+}
+
+
+def test_mismatches_have_a_hint(tmp_path: Path) -> None:
+    cases = {name: f"expect: {{{expected}}}" for name, (expected, _) in HINTS.items()}
+    for name, verdict in run(project(tmp_path, **cases)).items():
+        (problem,) = verdict.problems
+        assert HINTS[name][1] in (problem.diagnostic.hint or "")
+
+
+def test_long_values_are_cut(tmp_path: Path) -> None:
+    case = f"{{patch: {{spec: {{a: {'x' * 1000}}}}}, expect: {{xr: {{spec: {{a: y}}}}}}}}"
+    (message,) = messages(run_one(tmp_path, case))
+    assert len(message) < 250
 
 
 PLACES = {
@@ -206,19 +253,19 @@ def test_single_files_share_nothing_by_accident(tmp_path: Path) -> None:
 
 
 def test_programs_in_files_are_found(tmp_path: Path) -> None:
+    """Those of each folder, though the requests are equal: of short names, and of long ones."""
+    long = "ä" * 100
     source = "apiVersion: script.fn.crossplane.io/v1beta1\nkind: StarlarkScript\n"
     source += "source: FileSystem\nfileSystem: {dirPath: things}\n"
-    for name in ("a", "b"):
+    for name in ("a", long):
         programs = tmp_path / name / "programs" / "things"
         programs.mkdir(parents=True)
         status = f'{{"composite": {{"resource": {{"status": {{"name": "{name}"}}}}}}}}'
         (programs / "main.star").write_text(f'def main(req):\n  return {{"desired": {status}}}\n')
         project(tmp_path / name, **{name: f"expect: {{status: {{name: {name}}}}}"})
         (tmp_path / name / "composition.yaml").write_text(HEAD + indented(source, 6))
-    assert {name: messages(verdict) for name, verdict in run(tmp_path).items()} == {
-        "a": [],
-        "b": [],
-    }
+    verdicts = run(tmp_path).items()
+    assert {name: messages(verdict) for name, verdict in verdicts} == {"a": [], long: []}
 
 
 def test_prints_are_kept(tmp_path: Path) -> None:

@@ -152,10 +152,20 @@ def test_selection_runs_only_some_cases(tmp_path: Path, printed: Printed) -> Non
     assert "--run" in printed("--run", "(", code=2)
 
 
-def test_run_without_a_case_is_a_failure(tmp_path: Path, printed: Printed) -> None:
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        pytest.param(".", "cannot find a case in ", id="none"),
+        pytest.param("nope", "no such file or directory", id="no-path"),
+        pytest.param("xr.yaml", "as a case", id="no-case"),
+    ],
+)
+def test_run_without_a_case_is_a_failure(
+    tmp_path: Path, printed: Printed, path: str, message: str
+) -> None:
     """A run that checks nothing must not look like success."""
     project(tmp_path)
-    assert "cannot find a case" in printed(code=1)
+    assert message in printed(path, code=1)
 
 
 def test_fail_fast(tmp_path: Path, printed: Printed) -> None:

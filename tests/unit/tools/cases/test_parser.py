@@ -146,20 +146,3 @@ def test_discovery(tmp_path: Path) -> None:
         folder(tmp_path / name, case="", other="")
     files = model.find_cases([tmp_path, tmp_path / "a.case.yaml"])
     assert [case.name for case in files] == [f"{tmp_path}/{name}" for name in ("a", "b", "c")]
-
-
-NOT_FOUND = [
-    pytest.param("", None, 'cannot find a case in "', id="none"),
-    pytest.param("nope", None, "no such file or directory", id="no-path"),
-    pytest.param("xr.yaml", None, "as a case", id="no-case"),
-]
-
-
-@pytest.mark.parametrize(("below", "pattern", "message"), NOT_FOUND)
-def test_folder_without_cases_is_an_error(
-    tmp_path: Path, below: str, pattern: None, message: str
-) -> None:
-    """A run that checks nothing must not look like success."""
-    project(tmp_path)
-    with pytest.raises(InputError, match=message):
-        model.find_cases([tmp_path / below], pattern)

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support import one_step
 from support.check_helpers import LINE, PIPELINE, composition, found, ours
 from support.commands import Run
 from support.paths import ROOT
@@ -184,13 +185,7 @@ def test_kinds_without_a_crd_are_counted_if_crds_are_given(tmp_path: Path) -> No
     report = found(tmp_path, ours("StarlarkScript", *script))
     assert report.kinds == set()
     crd = tmp_path / "crd.yaml"
-    crd.write_text(
-        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
-        "metadata: {name: queues.s3.example.org}\nspec:\n  group: s3.example.org\n"
-        "  names: {kind: Queue, plural: queues}\n  scope: Namespaced\n  versions:\n"
-        "  - {name: v1, served: true, storage: true, "
-        "schema: {openAPIV3Schema: {type: object}}}\n"
-    )
+    crd.write_text(one_step.crd("spec: {type: object}", "Queue", "s3.example.org"))
     definitions = check.load(None, [crd])
     report = check.check([str(tmp_path / "composition.yaml")], None, definitions)
     assert [*report.kinds] == [("s3.example.org/v1", "Bucket")]

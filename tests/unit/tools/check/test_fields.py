@@ -1,22 +1,14 @@
 """Fields that programs read and that cannot exist: what is found, and what is left alone."""
 
-import json
 from pathlib import Path
 
 import pytest
 from support.check_helpers import PIPELINE, composition, peer, pointed_at
 from support.field_checks import GET, REFERENCE, XR, XRD, found, go, jinja, script
-from support.paths import ROOT
 
-from function_script.engines.gotemplate import request_reads
-from function_script.engines.registry import LANGUAGES
-from function_script.request.program import Program
-from function_script.texts.source import Source
 from function_script.tools import check
-from function_script.tools.check import paths
 from function_script.tools.check.report import Finding
 
-CORPUS = ROOT.parent / "shared" / "corpus" / "gotemplate"
 SIZE = 'did you mean "size"?'
 ADDRESS = 'did you mean "address"?'
 WRONG = [
@@ -210,22 +202,6 @@ def test_definition_may_be_given(tmp_path: Path) -> None:
     file.write_text(f"{file.read_text()}---\n{XRD}")
     (same,) = check.check([str(file)]).findings
     assert same.diagnostic.message == finding.diagnostic.message
-
-
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of published templates is absent")
-def test_published_templates_have_no_false_alarm() -> None:
-    """Of what others have published, one template reads what no request has, on purpose."""
-    request = paths.of_request(LANGUAGES["gotemplate"], None, {})
-    unknown = set()
-    for line in (CORPUS / "real-cases.jsonl").read_text().splitlines():
-        program = Program(
-            main=Source(name="inline", text=json.loads(line)["template"]),
-            options={"dialect": "gotemplating"},
-        )
-        unknown |= {
-            read.path for read in request_reads.find(program) if request.find_unknown(read.path)
-        }
-    assert unknown == {("observed", "whatever")}
 
 
 COMPARISONS = [

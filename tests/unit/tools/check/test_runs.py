@@ -39,20 +39,7 @@ status:
   properties:
     address: {type: string}
 """)
-CRD = """\
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: databases.example.org}
-spec:
-  group: example.org
-  names: {kind: Database, plural: databases}
-  versions:
-  - name: v1
-    schema:
-      openAPIV3Schema:
-        properties:
-          spec: {type: object, properties: {engineVersion: {type: string}}}
-"""
+CRD = one_step.crd("spec: {type: object, properties: {engineVersion: {type: string}}}", "Database")
 _CONFIG = """\
 ---
 apiVersion: v1
@@ -124,229 +111,192 @@ _POD_OBJECT = (
     '"spec": {"containers": [{"name": "app", "image": "app"}]}}'
 )
 
-# The name of a mistake; a text of its line; programs by language.
-MISTAKES: list[tuple[str, str, dict[str, str]]] = [
-    (
+
+def _mistake(name: str, text: str, **programs: str) -> list[object]:
+    """Rows of a mistake: ``text`` is of its line, in the programs of each language."""
+    kinds = {"go": _GO, "jinja": _JINJA, "starlark": _STARLARK}
+    return [
+        pytest.param(kinds[language], text, program, id=f"{name}-{kinds[language]}")
+        for language, program in programs.items()
+    ]
+
+
+MISTAKES = [
+    *_mistake(
         "optional-number",
         "count",
-        {
-            _GO: _CONFIG + "  y: {{ $spec.count | quote }}\n",
-            _JINJA: _CONFIG + "  y: {{ spec.count | string }}\n",
-            _STARLARK: _script(_config('str(spec["count"])')),
-        },
+        go=_CONFIG + "  y: {{ $spec.count | quote }}\n",
+        jinja=_CONFIG + "  y: {{ spec.count | string }}\n",
+        starlark=_script(_config('str(spec["count"])')),
     ),
-    (
+    *_mistake(
         "optional-object",
         "mode",
-        {
-            _GO: _CONFIG + "  y: {{ $spec.network.mode }}\n",
-            _JINJA: _CONFIG + "  y: {{ spec.network.mode }}\n",
-            _STARLARK: _script(_config('spec["network"]["mode"]')),
-        },
+        go=_CONFIG + "  y: {{ $spec.network.mode }}\n",
+        jinja=_CONFIG + "  y: {{ spec.network.mode }}\n",
+        starlark=_script(_config('spec["network"]["mode"]')),
     ),
-    (
+    *_mistake(
         "optional-list",
         "tags",
-        {
-            _GO: _CONFIG + '{{- range $spec.tags }}\n  {{ . }}: "1"\n{{- end }}\n',
-            _JINJA: _CONFIG + '{% for tag in spec.tags %}\n  {{ tag }}: "1"\n{% endfor %}\n',
-            _STARLARK: _script(_config('",".join([tag for tag in spec["tags"]])')),
-        },
+        go=_CONFIG + '{{- range $spec.tags }}\n  {{ . }}: "1"\n{{- end }}\n',
+        jinja=_CONFIG + '{% for tag in spec.tags %}\n  {{ tag }}: "1"\n{% endfor %}\n',
+        starlark=_script(_config('",".join([tag for tag in spec["tags"]])')),
     ),
-    (
+    *_mistake(
         "first-of-an-empty-list",
         "ports",
-        {
-            _GO: _CONFIG
-            + '{{- if hasKey $spec "ports" }}\n  y: {{ (index $spec.ports 0).port | quote }}\n'
-            "{{- end }}\n",
-            _JINJA: _CONFIG
-            + "{% if spec.ports is defined %}\n  y: {{ spec.ports[0].port | string }}\n"
-            "{% endif %}\n",
-            _STARLARK: _script(
-                'if "ports" in spec:', "    " + _config('str(spec["ports"][0]["port"])')
-            ),
-        },
+        go=_CONFIG
+        + '{{- if hasKey $spec "ports" }}\n  y: {{ (index $spec.ports 0).port | quote }}\n'
+        "{{- end }}\n",
+        jinja=_CONFIG + "{% if spec.ports is defined %}\n  y: {{ spec.ports[0].port | string }}\n"
+        "{% endif %}\n",
+        starlark=_script('if "ports" in spec:', "    " + _config('str(spec["ports"][0]["port"])')),
     ),
-    (
+    *_mistake(
         "enum-without-entry",
         "size",
-        {
-            _JINJA: _CONFIG + '  y: {{ {"small": "1"}[spec.size] }}\n',
-            _STARLARK: _script(_config('{"small": "1"}[spec["size"]]')),
-        },
+        jinja=_CONFIG + '  y: {{ {"small": "1"}[spec.size] }}\n',
+        starlark=_script(_config('{"small": "1"}[spec["size"]]')),
     ),
-    (
+    *_mistake(
         "division-by-zero",
         "count",
-        {
-            _GO: _CONFIG + '{{- if hasKey $spec "count" }}\n'
-            "  y: {{ div 10 $spec.count | quote }}\n{{- end }}\n",
-            _JINJA: _CONFIG + "{% if spec.count is defined %}\n"
-            "  y: {{ (10 // spec.count) | string }}\n{% endif %}\n",
-            _STARLARK: _script('if "count" in spec:', "    " + _config('str(10 // spec["count"])')),
-        },
+        go=_CONFIG + '{{- if hasKey $spec "count" }}\n'
+        "  y: {{ div 10 $spec.count | quote }}\n{{- end }}\n",
+        jinja=_CONFIG + "{% if spec.count is defined %}\n"
+        "  y: {{ (10 // spec.count) | string }}\n{% endif %}\n",
+        starlark=_script('if "count" in spec:', "    " + _config('str(10 // spec["count"])')),
     ),
-    (
+    *_mistake(
         "misspelt-field",
         "replcas",
-        {
-            _GO: _WORKLOAD + _POD + "  replcas: 1\n",
-            _JINJA: _WORKLOAD + _POD + "  replcas: 1\n",
-            _STARLARK: _script(_app(f'{{{_POD_OBJECT}, "replcas": 1}}')),
-        },
+        go=_WORKLOAD + _POD + "  replcas: 1\n",
+        jinja=_WORKLOAD + _POD + "  replcas: 1\n",
+        starlark=_script(_app(f'{{{_POD_OBJECT}, "replcas": 1}}')),
     ),
-    (
+    *_mistake(
         "misspelt-in-a-branch",
         "replcas",
-        {
-            _GO: _WORKLOAD + _POD + '{{- if eq $spec.size "large" }}\n  replcas: 1\n{{- end }}\n',
-            _JINJA: _WORKLOAD + _POD + '{% if spec.size == "large" %}\n  replcas: 1\n{% endif %}\n',
-            _STARLARK: _script(
-                'extra = {"replcas": 1} if spec["size"] == "large" else {}',
-                _app(f"dict({{{_POD_OBJECT}}}, **extra)"),
-            ),
-        },
+        go=_WORKLOAD + _POD + '{{- if eq $spec.size "large" }}\n  replcas: 1\n{{- end }}\n',
+        jinja=_WORKLOAD + _POD + '{% if spec.size == "large" %}\n  replcas: 1\n{% endif %}\n',
+        starlark=_script(
+            'extra = {"replcas": 1} if spec["size"] == "large" else {}',
+            _app(f"dict({{{_POD_OBJECT}}}, **extra)"),
+        ),
     ),
-    (
+    *_mistake(
         "misspelt-for-debugging",
         "pasued",
-        {
-            _GO: _WORKLOAD + _POD + "{{- if $spec.debug }}\n  pasued: true\n{{- end }}\n",
-            _JINJA: _WORKLOAD + _POD + "{% if spec.debug %}\n  pasued: true\n{% endif %}\n",
-            _STARLARK: _script(
-                'extra = {"pasued": True} if spec["debug"] else {}',
-                _app(f"dict({{{_POD_OBJECT}}}, **extra)"),
-            ),
-        },
+        go=_WORKLOAD + _POD + "{{- if $spec.debug }}\n  pasued: true\n{{- end }}\n",
+        jinja=_WORKLOAD + _POD + "{% if spec.debug %}\n  pasued: true\n{% endif %}\n",
+        starlark=_script(
+            'extra = {"pasued": True} if spec["debug"] else {}',
+            _app(f"dict({{{_POD_OBJECT}}}, **extra)"),
+        ),
     ),
-    (
+    *_mistake(
         "text-for-a-number",
         "replicas",
-        {
-            _GO: _WORKLOAD + _POD + '  replicas: "1"\n',
-            _JINJA: _WORKLOAD + _POD + '  replicas: "1"\n',
-            _STARLARK: _script(_app(f'{{{_POD_OBJECT}, "replicas": "1"}}')),
-        },
+        go=_WORKLOAD + _POD + '  replicas: "1"\n',
+        jinja=_WORKLOAD + _POD + '  replicas: "1"\n',
+        starlark=_script(_app(f'{{{_POD_OBJECT}, "replicas": "1"}}')),
     ),
-    (
+    *_mistake(
         "required-field-absent",
         "",
-        {
-            _GO: _WORKLOAD + _CONTAINERS + "    spec: {}\n",
-            _JINJA: _WORKLOAD + _CONTAINERS + "    spec: {}\n",
-            _STARLARK: _script(_app('{"replicas": 1}')),
-        },
+        go=_WORKLOAD + _CONTAINERS + "    spec: {}\n",
+        jinja=_WORKLOAD + _CONTAINERS + "    spec: {}\n",
+        starlark=_script(_app('{"replicas": 1}')),
     ),
-    (
+    *_mistake(
         "status-field-unknown",
         "adress",
-        {
-            _GO: _STATUS + "  adress: x\n" + _CONFIG,
-            _JINJA: _STATUS + "  adress: x\n" + _CONFIG,
-            _STARLARK: _script('rsp.set_status("adress", "x")'),
-        },
+        go=_STATUS + "  adress: x\n" + _CONFIG,
+        jinja=_STATUS + "  adress: x\n" + _CONFIG,
+        starlark=_script('rsp.set_status("adress", "x")'),
     ),
-    (
+    *_mistake(
         "status-of-another-type",
         "address",
-        {
-            _GO: _STATUS + "  address: 5\n" + _CONFIG,
-            _JINJA: _STATUS + "  address: 5\n" + _CONFIG,
-            _STARLARK: _script('rsp.set_status("address", 5)'),
-        },
+        go=_STATUS + "  address: 5\n" + _CONFIG,
+        jinja=_STATUS + "  address: 5\n" + _CONFIG,
+        starlark=_script('rsp.set_status("address", 5)'),
     ),
-    (
+    *_mistake(
         "word-that-is-a-boolean",
         "region",
-        {
-            _GO: _WORKLOAD + _POD + "        env:\n        - name: {{ $spec.region }}\n",
-            _JINJA: _WORKLOAD + _POD + "        env:\n        - name: {{ spec.region | safe }}\n",
-        },
+        go=_WORKLOAD + _POD + "        env:\n        - name: {{ $spec.region }}\n",
+        jinja=_WORKLOAD + _POD + "        env:\n        - name: {{ spec.region | safe }}\n",
     ),
-    (
+    *_mistake(
         "version-that-is-a-number",
         "subdomain",
-        {
-            _GO: _WORKLOAD + _POD + "      subdomain: {{ $spec.version }}\n",
-            _JINJA: _WORKLOAD + _POD + "      subdomain: 1.10\n",
-            _STARLARK: _script(
-                'pod = {"containers": [{"name": "app", "image": "app"}]}',
-                'pod["subdomain"] = 1.10',
-                'template = {"metadata": {"labels": {"a": "b"}}, "spec": pod}',
-                _app('{"selector": {"matchLabels": {"a": "b"}}, "template": template}'),
-            ),
-        },
+        go=_WORKLOAD + _POD + "      subdomain: {{ $spec.version }}\n",
+        jinja=_WORKLOAD + _POD + "      subdomain: 1.10\n",
+        starlark=_script(
+            'pod = {"containers": [{"name": "app", "image": "app"}]}',
+            'pod["subdomain"] = 1.10',
+            'template = {"metadata": {"labels": {"a": "b"}}, "spec": pod}',
+            _app('{"selector": {"matchLabels": {"a": "b"}}, "template": template}'),
+        ),
     ),
-    (
+    *_mistake(
         "version-of-a-crd-that-is-a-number",
         "engineVersion",
-        {
-            _GO: _DATABASE + "  engineVersion: {{ $spec.engine }}\n",
-            _JINJA: _DATABASE + "  engineVersion: 16\n",
-            _STARLARK: _script(
-                'database = {"apiVersion": "example.org/v1", "kind": "Database", '
-                '"spec": {"engineVersion": 16}}',
-                'rsp.resource("database", database)',
-            ),
-        },
+        go=_DATABASE + "  engineVersion: {{ $spec.engine }}\n",
+        jinja=_DATABASE + "  engineVersion: 16\n",
+        starlark=_script(
+            'database = {"apiVersion": "example.org/v1", "kind": "Database", '
+            '"spec": {"engineVersion": 16}}',
+            'rsp.resource("database", database)',
+        ),
     ),
-    (
+    *_mistake(
         "variable-that-is-a-number",
         "engine",
-        {
-            _GO: _WORKLOAD + _POD + "        env:\n        - name: {{ $spec.engine }}\n",
-            _JINJA: _WORKLOAD + _POD + "        env:\n        - name: {{ spec.engine | safe }}\n",
-        },
+        go=_WORKLOAD + _POD + "        env:\n        - name: {{ $spec.engine }}\n",
+        jinja=_WORKLOAD + _POD + "        env:\n        - name: {{ spec.engine | safe }}\n",
     ),
-    (
+    *_mistake(
         "range-of-a-fraction",
         "ratio",
-        {
-            _GO: _CONFIG + '{{- range until $spec.ratio }}\n  k{{ . }}: "1"\n{{- end }}\n',
-            _JINJA: _CONFIG + '{% for n in range(spec.ratio) %}\n  k{{ n }}: "1"\n{% endfor %}\n',
-            _STARLARK: _script(_config('",".join([str(n) for n in range(spec["ratio"])])')),
-        },
+        go=_CONFIG + '{{- range until $spec.ratio }}\n  k{{ . }}: "1"\n{{- end }}\n',
+        jinja=_CONFIG + '{% for n in range(spec.ratio) %}\n  k{{ n }}: "1"\n{% endfor %}\n',
+        starlark=_script(_config('",".join([str(n) for n in range(spec["ratio"])])')),
     ),
-    (
+    *_mistake(
         "name-that-no-step-composes",
         "cnfig",
-        {
-            _GO: _CONFIG + '{{- if (getComposedResource . "cnfig") }}\n  y: "1"\n{{- end }}\n',
-            _JINJA: _CONFIG + '{% if get_composed_resource("cnfig") %}\n  y: "1"\n{% endif %}\n',
-            _STARLARK: _script(_config("str(get_observed(req, 'cnfig') == None)")),
-        },
+        go=_CONFIG + '{{- if (getComposedResource . "cnfig") }}\n  y: "1"\n{{- end }}\n',
+        jinja=_CONFIG + '{% if get_composed_resource("cnfig") %}\n  y: "1"\n{% endif %}\n',
+        starlark=_script(_config("str(get_observed(req, 'cnfig') == None)")),
     ),
-    (
+    *_mistake(
         "object-without-a-name",
         "apiVersion",
-        {_GO: _NAMELESS, _JINJA: _NAMELESS},
+        go=_NAMELESS,
+        jinja=_NAMELESS,
     ),
-    (
+    *_mistake(
         "key-twice-in-a-loop",
         "k:",
-        {
-            _GO: _CONFIG + '{{- range ($spec.tags | default list) }}\n  k: "1"\n{{- end }}\n',
-            _JINJA: _CONFIG + '{% for tag in spec.tags | default([]) %}\n  k: "1"\n{% endfor %}\n',
-        },
+        go=_CONFIG + '{{- range ($spec.tags | default list) }}\n  k: "1"\n{{- end }}\n',
+        jinja=_CONFIG + '{% for tag in spec.tags | default([]) %}\n  k: "1"\n{% endfor %}\n',
     ),
-    (
+    *_mistake(
         "name-twice-in-a-loop",
         "apiVersion",
-        {
-            _GO: "{{- range ($spec.tags | default list) }}\n" + _CONFIG + "{{- end }}\n",
-            _JINJA: "{% for tag in spec.tags | default([]) %}\n" + _CONFIG + "{% endfor %}\n",
-            _STARLARK: _script('for tag in spec.get("tags", []):', "    " + _config("tag")),
-        },
+        go="{{- range ($spec.tags | default list) }}\n" + _CONFIG + "{{- end }}\n",
+        jinja="{% for tag in spec.tags | default([]) %}\n" + _CONFIG + "{% endfor %}\n",
+        starlark=_script('for tag in spec.get("tags", []):', "    " + _config("tag")),
     ),
-    (
+    *_mistake(
         "wrong-operand",
         "count",
-        {
-            _JINJA: _CONFIG + "{% if spec.debug %}\n"
-            '  y: {{ "n" + (spec.count | default(1)) }}\n{% endif %}\n',
-            _STARLARK: _script('if spec["debug"]:', "    " + _config('"n" + spec.get("count", 1)')),
-        },
+        jinja=_CONFIG + "{% if spec.debug %}\n"
+        '  y: {{ "n" + (spec.count | default(1)) }}\n{% endif %}\n',
+        starlark=_script('if spec["debug"]:', "    " + _config('"n" + spec.get("count", 1)')),
     ),
 ]
 
@@ -372,14 +322,7 @@ def _check(file: Path, pool: Pool, variants: int = 8) -> Report:
     return check.check([str(file)], run_options=runs.Options(pool=pool, variants=variants))
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "program"),
-    [
-        pytest.param(kind, text, program, id=f"{name}-{kind}")
-        for name, text, programs in MISTAKES
-        for kind, program in programs.items()
-    ],
-)
+@pytest.mark.parametrize(("kind", "text", "program"), MISTAKES)
 def test_check_finds_the_mistake_at_its_line(
     kind: str, text: str, program: str, tmp_path: Path, pool: Pool
 ) -> None:
@@ -464,9 +407,9 @@ def test_xr_of_a_case_runs(case: str, rules: list[str], tmp_path: Path, pool: Po
     assert any('crash.case.yaml"' in note for note in notes) is bool(rules)
 
 
-OWN_CRD = CRD.replace("Database", "XThing").replace(
-    "spec: {type: object, properties: {engineVersion: {type: string}}}",
+OWN_CRD = one_step.crd(
     "status: {type: object, properties: {conditions: {type: array, items: {type: object}}}}",
+    "XThing",
 )
 
 

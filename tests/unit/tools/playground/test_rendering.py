@@ -1,17 +1,14 @@
 """A folder on the page renders as `render` does, and its waiting resources are known."""
 
 import json
-import re
 import shutil
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from concurrent import futures
 from pathlib import Path
 from typing import Any
 
-import grpc
 import pytest
 from support import one_step
 from support.paths import ROOT
@@ -20,7 +17,7 @@ from function_script.cli import execute
 from function_script.request.limits import Limits
 from function_script.texts.errors import InputError
 from function_script.tools.playground import Playground
-from function_script.tools.render import remote, renderer
+from function_script.tools.render import remote
 
 EXAMPLES = ROOT / "examples"
 
@@ -166,27 +163,6 @@ def test_address_that_accepts_and_is_silent_does_not_answer() -> None:
         assert not remote.is_answering(address, 0.3)
 
 
-def test_server_answers() -> None:
-    server = grpc.server(futures.ThreadPoolExecutor(1))
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    try:
-        assert remote.is_answering(f"127.0.0.1:{port}", 20)
-    finally:
-        stopped = server.stop(None)
-        assert isinstance(stopped, threading.Event)
-        stopped.wait()
-
-
-def test_xr_is_compared_with_its_xrd_at_its_own_line(playground: Playground) -> None:
-    files: Any = playground.handle("/api/folder", {"folder": "starter: starlark"})
-    texts = {name: content["text"] for name, content in files["files"].items()}
-    texts["xr.yaml"] = re.sub(r"replicas: \d+", "replicas: two", texts["xr.yaml"])
-    (problem,) = render(playground, "starter: starlark", texts)["problems"]
-    assert (problem["file"], "replicas" in problem["message"]) == ("xr.yaml", True)
-    assert "replicas: two" in texts["xr.yaml"].splitlines()[problem["line"] - 1]
-
-
 ENDLESS = """\
         def main(req):
             for i in range(1000000000):
@@ -213,22 +189,6 @@ def test_cancelled_rendering_ends_at_once(tmp_path: Path) -> None:
         assert result["documents"] == []
         assert "the run was cancelled" in result["problems"][0]["message"]
         assert render(served, "app")["documents"]
-
-
-def test_built_in_function_of_another_version_is_refused_if_strict(tmp_path: Path) -> None:
-    folder = tmp_path / "app"
-    shutil.copytree(EXAMPLES / "starlark-status", folder)
-    composition = folder / "composition.yaml"
-    step = "  - step: ready\n    functionRef: {name: function-auto-ready}\n"
-    composition.write_text(composition.read_text() + step)
-    (folder / "functions.yaml").write_text(
-        "apiVersion: pkg.crossplane.io/v1\nkind: Function\nmetadata: {name: function-auto-ready}\n"
-        "spec: {package: xpkg.crossplane.io/crossplane-contrib/function-auto-ready:v0.0.1}\n"
-    )
-    for is_strict in (False, True):
-        with Playground(tmp_path, 0, renderer.Options(is_strict=is_strict)) as served:
-            errors = [p for p in render(served, "app")["problems"] if p["severity"] == "error"]
-        assert bool(errors) is is_strict
 
 
 def test_deferred_document_about_the_xr_is_a_note_at_the_xr(playground: Playground) -> None:

@@ -9,24 +9,16 @@ from support.commands import Run
 XRD = one_step.xrd(
     """\
 spec: {type: object, properties: {size: {type: integer, default: 2}, zone: {type: string}}}
-status: {type: object, properties: {zone: {type: string}}}""",
-    "App",
+status: {type: object, properties: {zone: {type: string}}}"""
 )
 XR = """\
 apiVersion: example.org/v1
-kind: App
+kind: XThing
 metadata: {name: shop, namespace: here}
 spec:
   zone: north
 """
-COMPOSITION = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {name: apps}
-spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: App}
-  mode: Pipeline
-  pipeline:
+STEPS = """\
   - step: first
     functionRef: {name: function-script}
     input:
@@ -45,7 +37,7 @@ spec:
             lines
         ---
         apiVersion: example.org/v1
-        kind: App
+        kind: XThing
         status:
           zone: {{ .context.zone | default "none" }}
   - step: second
@@ -67,7 +59,8 @@ spec:
 
 @pytest.fixture(autouse=True)
 def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, text in {"xr": XR, "xrd": XRD, "composition": COMPOSITION}.items():
+    files = {"xr": XR, "xrd": XRD, "composition": one_step.PIPELINE + STEPS}
+    for name, text in files.items():
         (tmp_path / f"{name}.yaml").write_text(text)
     monkeypatch.chdir(tmp_path)
 

@@ -162,42 +162,6 @@ def test_quantity_is_read_as_go_reads_it(quantity: str, is_ready: bool) -> None:
     assert find_readiness(observed) == is_ready
 
 
-@pytest.mark.parametrize(
-    ("api_version", "is_ready"),
-    [
-        pytest.param("v1", True, id="core"),
-        pytest.param("/v1", True, id="empty-group"),
-        pytest.param("v1/", False, id="empty-version"),
-        pytest.param("//v1", False, id="two-slashes"),
-    ],
-)
-def test_kind_is_read_as_go_reads_it(api_version: str, is_ready: bool) -> None:
-    answer = call(
-        READY,
-        {},
-        observed={"resources": {"a": {"resource": {"apiVersion": api_version, "kind": "Secret"}}}},
-        desired={"resources": {"a": {"resource": {}}}},
-    )
-    ready = answer.response.desired.resources["a"].ready
-    assert ready == (fnv1.READY_TRUE if is_ready else fnv1.READY_UNSPECIFIED)
-
-
-@pytest.mark.parametrize(
-    ("ttl", "nanoseconds"),
-    [
-        pytest.param("9007199254740993ns", 9007199254740993, id="beyond-53-bits"),
-        pytest.param("0.9999999999999ns", 0, id="cut"),
-        pytest.param("2562047h47m16.854775807s", 2**63 - 1, id="longest"),
-        pytest.param("0.00000000000000000000000000000000001s", 0, id="long-text"),
-        pytest.param("-1s", -1_000_000_000, id="negative"),
-    ],
-)
-def test_ttl_is_read_as_go_reads_it(ttl: str, nanoseconds: int) -> None:
-    response = call(READY, {"ttl": ttl}).response
-    assert [*response.results] == []
-    assert response.meta.ttl.ToNanoseconds() == nanoseconds
-
-
 @pytest.mark.parametrize("ttl", ["2562047h47m16.854775808s", "5", "1 s"])
 def test_ttl_that_go_refuses_is_fatal(ttl: str) -> None:
     (result,) = call(READY, {"ttl": ttl}).response.results

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from concurrent import futures
 from dataclasses import fields
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import grpc
 import pytest
 from support.case_projects import COMPOSITION, XR
 from support.docker_command import DockerCommand
+from support.function_servers import serving
 
 from function_script import documents
 from function_script.proto.v1 import run_function_pb2 as pb
@@ -126,37 +126,10 @@ def problems(paths: loading.RenderPaths) -> list[str]:
     return [str(problem.span).removeprefix(base) for problem in caught.value.diagnostics]
 
 
-# A script's text in the Composition, and where its mistake is there.
+# A script's text in the Composition, and where its mistake is there; others are in the catalogue.
 MISTAKES = [
     pytest.param(
-        "      script: |\n\n        def main(req):\n          return req['nope']\n",
-        "composition.yaml:22:18",
-        id="run-time",
-    ),
-    pytest.param(
-        "      script: |\n        def main(req)\n          return {}\n",
-        "composition.yaml:20:22",
-        id="syntax",
-    ),
-    pytest.param(
         '      script: "def main(req): return req[1]"\n', "composition.yaml:19:38", id="one-line"
-    ),
-    pytest.param(
-        "      script: |\n        load('lib.star', 'f')\n        def main(req):\n"
-        "          return f()\n"
-        "      modules:\n        lib.star: |\n          def f()\n            return {}\n",
-        "composition.yaml:25:18",
-        id="module",
-    ),
-    pytest.param(
-        "      script: >\n        def main(req): return\n        req['nope']\n",
-        "composition.yaml:19:7",
-        id="folded-is-at-its-field",
-    ),
-    pytest.param(
-        "      script: |\n        def main(req):\n          return {}\n      limit: 3\n",
-        "composition.yaml:22:7",
-        id="unknown-field",
     ),
     # The position comes from the field's path and not from the text of the problem.
     pytest.param(
@@ -229,26 +202,10 @@ def test_positions_in_program_files(tmp_path: Path) -> None:
     assert problems(example(tmp_path, step)) == ["programs/thing/main.star:2:12"]
 
 
-def test_fields_of_the_composition_are_pointed_at(tmp_path: Path) -> None:
-    assert problems(example(tmp_path, "  - step: 3\n    functionRef: {}\n")) == [
-        "composition.yaml:13:5",
-        "composition.yaml:14:5",
-    ]
-
-
-def test_step_that_takes_too_long_is_told_at_its_place(tmp_path: Path) -> None:
-    """At the line at which the interpreter ends, or at the step if its worker is ended first."""
-    script = (
-        "      limits: {timeout: 100ms}\n      script: |\n        def main(req):\n"
-        "          for i in range(1000000000):\n            pass\n"
-    )
-    (place,) = problems(example(tmp_path, STEP + script))
-    assert place in {"composition.yaml:22:11", "composition.yaml:13:5"}
-
-
 UNREADABLE = [
     pytest.param("xr", "", 'cannot load an XR from ".*xr.yaml": it holds 0 objects', id="empty"),
     pytest.param("xr", f"{XR}---\n{XR}", "it holds 2 objects instead of one", id="two"),
+    pytest.param("xr", COMPOSITION, 'Composition "things": it is no XR', id="composition"),
     pytest.param("functions", XR, 'cannot use XThing "demo" as a function', id="no-function"),
 ]
 
@@ -258,13 +215,6 @@ def test_wrong_files_are_told(tmp_path: Path, name: str, text: str, message: str
     paths = example(tmp_path, **{name: text})
     with pytest.raises(InputError, match=message):
         render(paths)
-
-
-def test_absent_files_are_told(tmp_path: Path) -> None:
-    """As the system says it."""
-    (tmp_path / "xr.yaml").write_text(XR)
-    with pytest.raises(InputError, match="no such file or directory"):
-        render(loading.find_render_paths(tmp_path))
 
 
 REMOTE = """\
@@ -283,17 +233,8 @@ def address() -> Iterator[str]:
         response.desired.resources["other"].resource.update({"apiVersion": "v1", "kind": "Other"})
         return response
 
-    handler = grpc.unary_unary_rpc_method_handler(
-        answer, pb.RunFunctionRequest.FromString, pb.RunFunctionResponse.SerializeToString
-    )
-    service = "apiextensions.fn.proto.v1beta1.FunctionRunnerService"
-    server = grpc.server(futures.ThreadPoolExecutor(1))
-    generic = grpc.method_handlers_generic_handler(service, {"RunFunction": handler})
-    server.add_generic_rpc_handlers((generic,))
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    yield f"127.0.0.1:{port}"
-    server.stop(None).wait()
+    with serving(answer, "v1beta1") as served_at:
+        yield served_at
 
 
 def test_other_functions_are_called_at_their_address(tmp_path: Path, address: str) -> None:
@@ -343,17 +284,10 @@ def test_container_that_does_not_answer_shows_its_log(
 
 
 def test_function_that_is_not_there_is_told(tmp_path: Path) -> None:
-    paths = example(tmp_path, REMOTE)
-    nobody = {"function-other": "127.0.0.1:1"}
-    with pytest.raises(ProgramError, match="no function answers at"):
-        render(paths, runtimes=nobody, timeout_seconds=0.3)
-
-
-def test_waiting_for_a_function_is_reported(tmp_path: Path) -> None:
-    """After a second of silence; the function may be starting in a container."""
+    """It is waited for, and after a second of silence that is said: it may be starting."""
     notes: list[str] = []
     nobody = {"function-other": "127.0.0.1:1"}
-    with pytest.raises(ProgramError):
+    with pytest.raises(ProgramError, match="no function answers at"):
         render(example(tmp_path, REMOTE), runtimes=nobody, timeout_seconds=1.2, print=notes.append)
     assert notes == ["waiting for function-other at 127.0.0.1:1"]
 

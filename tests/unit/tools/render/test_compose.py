@@ -1,4 +1,7 @@
-"""Composed resources and the XR come out as Crossplane would write them."""
+"""Composed resources and the XR come out as Crossplane would write them.
+
+What every one has is in the expected files of the examples.
+"""
 
 import pytest
 from support.render_helpers import (
@@ -25,14 +28,6 @@ OWNER: Object = {
     "controller": True,
     "blockOwnerDeletion": True,
 }
-MADE: Object = {
-    "namespace": "default",
-    "generateName": "demo-",
-    "name": "demo-6b49c004c4b7",
-    "annotations": {"crossplane.io/composition-resource-name": "bucket"},
-    "labels": {"crossplane.io/composite": "demo"},
-    "ownerReferences": [OWNER],
-}
 
 
 def metadata(result: render.RenderResult, name: str = "bucket") -> Object:
@@ -45,23 +40,6 @@ def metadata(result: render.RenderResult, name: str = "bucket") -> Object:
 def messages(result: render.RenderResult) -> list[str]:
     """The messages of all events after the first, which tells of the Composition."""
     return [event.message for event in result.events[1:]]
-
-
-def test_composed_metadata() -> None:
-    result = rendered(("bucket", {"resource": BUCKET}))
-    assert result.resources == {"bucket": {**BUCKET, "metadata": MADE}}
-
-
-def test_xr_shows_identity_references_and_status() -> None:
-    xr = rendered(("bucket", {"resource": BUCKET, "ready": "READY_TRUE"})).xr
-    reference: Object = {
-        "apiVersion": "s3.example.org/v1",
-        "kind": "Bucket",
-        "name": "demo-6b49c004c4b7",
-    }
-    assert set(xr) == {"apiVersion", "kind", "metadata", "spec", "status"}
-    assert xr["metadata"] == {"name": "demo", "namespace": "default"}
-    assert xr["spec"] == {"crossplane": {"resourceRefs": [reference]}}
 
 
 def test_xr_that_composes_nothing() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 import pytest
+from support import one_step
 from support.commands import Run
 from support.paths import ROOT
 
@@ -77,20 +78,11 @@ def test_required_object_has_a_kind(tmp_path: Path) -> None:
     ]
 
 
-XRD = """\
-apiVersion: apiextensions.crossplane.io/v2
-kind: CompositeResourceDefinition
-metadata: {name: things.example.org}
-spec:
-  group: example.org
-  names: {kind: Thing, plural: things}
-  versions:
-    - name: v1
-"""
+XRD = one_step.xrd("").partition("    served:")[0]
 UNREADABLE = [
-    pytest.param("      served: true\n", "versions[0].schema: is required", id="no-schema"),
+    pytest.param("    served: true\n", "versions[0].schema: is required", id="no-schema"),
     pytest.param(
-        "      served: 'true'\n      schema: {openAPIV3Schema: {}}\n",
+        "    served: 'true'\n    schema: {openAPIV3Schema: {}}\n",
         "versions[0].served: must be a boolean, not a string",
         id="type",
     ),
@@ -102,13 +94,9 @@ def test_xrd_that_makes_no_crd_is_refused(
     tmp_path: Path, run: Run, rest: str, message: str
 ) -> None:
     """Crossplane could not serve any of its XRs."""
-    (tmp_path / "xr.yaml").write_text(
-        "apiVersion: example.org/v1\nkind: Thing\nmetadata: {name: a}\n"
-    )
-    (tmp_path / "composition.yaml").write_text(
-        "apiVersion: apiextensions.crossplane.io/v1\nkind: Composition\nmetadata: {name: a}\n"
-        "spec: {compositeTypeRef: {apiVersion: example.org/v1, kind: Thing}, pipeline: []}\n"
-    )
+    (tmp_path / "xr.yaml").write_text(one_step.XR)
+    composition = one_step.composition("JinjaTemplate", "# nothing")
+    (tmp_path / "composition.yaml").write_text(composition)
     (tmp_path / "xrd.yaml").write_text(XRD + rest)
     assert message in run("render", tmp_path, code=1).err
 

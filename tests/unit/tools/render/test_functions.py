@@ -72,12 +72,6 @@ PLACES = [
         id="our-name",
     ),
     pytest.param(
-        [function("function-other", runtime="Development")],
-        {},
-        Remote(address="localhost:9443"),
-        id="development",
-    ),
-    pytest.param(
         [function("function-other", runtime_development_target=ADDRESS)],
         {},
         Remote(address=ADDRESS),

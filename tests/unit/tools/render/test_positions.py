@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
+from support import one_step
 
 from function_script import documents
 from function_script.proto.v1 import run_function_pb2 as pb
@@ -23,17 +24,7 @@ XR = {
     "metadata": {"name": "demo", "namespace": "default"},
     "spec": {"size": 3},
 }
-HEAD = """\
-# A comment, so that lines differ.
----
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata: {name: things}
-spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: XThing}
-  mode: Pipeline
-  pipeline:
-"""
+HEAD = f"# A comment, so that lines differ.\n---\n{one_step.PIPELINE}"
 GO = """\
   - step: first
     functionRef: {name: function-script}

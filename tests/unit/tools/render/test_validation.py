@@ -26,24 +26,9 @@ spec:
 """
 STATUS = "apiVersion: example.org/v1\nkind: XThing\nstatus:\n  adress: a\n"
 XRD = one_step.xrd("status: {type: object, properties: {address: {type: string}}}")
-CRD = """\
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: buckets.s3.example.org}
-spec:
-  group: s3.example.org
-  scope: Cluster
-  names: {kind: Bucket, plural: buckets}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec: {type: object, properties: {region: {type: string}}}
-"""
+CRD = one_step.crd(
+    "spec: {type: object, properties: {region: {type: string}}}", "Bucket", "s3.example.org"
+)
 
 
 def write(directory: Path, document: str) -> None:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support import one_step
 from support.timing import PATIENCE_SECONDS
 from support.watching import watching
 
@@ -38,11 +39,7 @@ def test_change_is_shown_as_a_difference(tmp_path: Path) -> None:
         # What comes after is compared with what was before the error.
         watch.replace("xr.yaml", "name: other", "name: third")
         assert "-    crossplane.io/composite: other\n" in watch.wait_for("stdout", "+++ nothing")
-
-
-def test_new_file_is_seen(tmp_path: Path) -> None:
-    """A directory may get what it had not."""
-    with watching(tmp_path) as watch:
+        # A directory may lose what it had, and get it again.
         observed = tmp_path / "observed.yaml"
         text = observed.read_text()
         observed.unlink()
@@ -63,29 +60,16 @@ def test_quiet_only_shows_differences_until_an_interrupt(tmp_path: Path) -> None
         assert stderr.strip() == b""
 
 
-CRD = """\
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: robots.iam.dummy.upbound.io}
+CRD = one_step.crd(
+    """\
 spec:
-  group: iam.dummy.upbound.io
-  names: {kind: Robot, plural: robots}
-  scope: Cluster
-  versions:
-    - name: v1alpha1
-      served: true
-      storage: true
-      schema:
-        openAPIV3Schema:
-          type: object
-          properties:
-            spec:
-              type: object
-              properties:
-                forProvider:
-                  type: object
-                  properties: {color: {type: string, enum: [purple, red]}}
-"""
+  type: object
+  properties:
+    forProvider: {type: object, properties: {color: {type: string, enum: [purple, red]}}}""",
+    "Robot",
+    "iam.dummy.upbound.io",
+    "v1alpha1",
+)
 
 
 def test_render_is_validated_again(tmp_path: Path) -> None:

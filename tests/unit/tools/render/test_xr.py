@@ -9,6 +9,7 @@ from support.render_helpers import (
     observed,
     render_once,
     script,
+    xrd,
 )
 
 from function_script.request.values import Object
@@ -17,16 +18,6 @@ from function_script.texts.source import Span
 from function_script.tools import manifests
 
 UID = "b5ff092d-092e-5610-b06a-82969eb40172"
-LEGACY: Object = {
-    "apiVersion": "apiextensions.crossplane.io/v1",
-    "kind": "CompositeResourceDefinition",
-    "metadata": {"name": "xbuckets.example.org"},
-    "spec": {
-        "group": "example.org",
-        "names": {"kind": "XBucket"},
-        "versions": [{"name": "v1", "schema": {"openAPIV3Schema": {"type": "object"}}}],
-    },
-}
 
 
 def observed_state(**inputs: object) -> Object:
@@ -96,7 +87,7 @@ def test_legacy_xrs_keep_machinery_below_spec() -> None:
     """An XRD of Crossplane v1 makes an XR a legacy one."""
     runner = script({"desired": {"resources": {"bucket": {"resource": BUCKET}}}})
     secrets = composition({}, writeConnectionSecretsToNamespace="system")
-    result = render_once(runner, xr=CLUSTER_XR, composition=secrets, xrd=LEGACY)
+    result = render_once(runner, xr=CLUSTER_XR, composition=secrets, xrd=xrd("v1"))
     spec = runner.requests[0]["observed"]["composite"]["resource"]["spec"]
     uid = "b8fcf89c-6199-55bd-ae28-15d86857f775"
     assert spec == {
@@ -115,7 +106,7 @@ def test_legacy_xrs_name_conditions_for_their_claim() -> None:
         "target": "TARGET_COMPOSITE_AND_CLAIM",
     }
     runner = script({"conditions": [condition]})
-    status = render_once(runner, xr=CLUSTER_XR, xrd=LEGACY).xr["status"]
+    status = render_once(runner, xr=CLUSTER_XR, xrd=xrd("v1")).xr["status"]
     assert status["claimConditionTypes"] == ["Mine"]
 
 

@@ -1,20 +1,12 @@
 """A claim becomes the XR that Crossplane makes of it."""
 
 import pytest
+from support.render_helpers import xrd
 
 from function_script.request.values import Object
 from function_script.tools.render import xr as xrs
 
-XRD: Object = {
-    "apiVersion": "apiextensions.crossplane.io/v1",
-    "kind": "CompositeResourceDefinition",
-    "metadata": {"name": "xbuckets.example.org"},
-    "spec": {
-        "group": "example.org",
-        "names": {"kind": "XBucket"},
-        "claimNames": {"kind": "Bucket"},
-    },
-}
+XRD = xrd("v1", claimNames={"kind": "Bucket"})
 CLAIM: Object = {
     "apiVersion": "example.org/v1",
     "kind": "Bucket",
@@ -79,7 +71,7 @@ def test_long_name_leaves_room_for_the_suffix() -> None:
 
 
 @pytest.mark.parametrize(
-    ("manifest", "xrd"),
+    ("manifest", "definition"),
     [
         pytest.param(CLAIM, None, id="no-xrd"),
         pytest.param({**CLAIM, "kind": "XBucket"}, XRD, id="xr"),
@@ -89,5 +81,5 @@ def test_long_name_leaves_room_for_the_suffix() -> None:
         ),
     ],
 )
-def test_everything_else_stays_as_it_is(manifest: Object, xrd: Object | None) -> None:
-    assert xrs.resolve_claim(manifest, xrd) is manifest
+def test_everything_else_stays_as_it_is(manifest: Object, definition: Object | None) -> None:
+    assert xrs.resolve_claim(manifest, definition) is manifest

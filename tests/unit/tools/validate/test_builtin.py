@@ -1,12 +1,12 @@
 """`validate`: Kubernetes' own kinds, as far as they are known; `render --validate`."""
 
-import io
 import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from support import one_step
 from support.commands import Run
 from support.paths import ROOT
 from support.validate_helpers import check
@@ -145,18 +145,6 @@ def test_other_kinds_have_no_schema(tmp_path: Path, api_version: str, kind: str)
     assert result.status == "missingSchema"
 
 
-CRD_OF_CONFIG_MAPS = """\
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-spec:
-  group: apps
-  names: {kind: Deployment}
-  versions:
-    - name: v1
-      schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object}}}}
-"""
-
-
 THREADS = """\
 import importlib, sys
 from concurrent.futures import ThreadPoolExecutor
@@ -183,7 +171,8 @@ def test_threads_that_need_schemas_at_once_all_get_the_whole() -> None:
 
 def test_extensions_win(tmp_path: Path) -> None:
     text = made("apps/v1", "Deployment", "spec: {replicaz: 1}")
-    report = check(tmp_path, text, extensions=CRD_OF_CONFIG_MAPS)
+    crd = one_step.crd("spec: {type: object}", "Deployment", "apps")
+    report = check(tmp_path, text, extensions=crd)
     assert [result.status for result in report.results] == ["invalid"]
     assert report.notes == ()
 
@@ -192,22 +181,18 @@ EXAMPLE = ROOT / "examples" / "gotemplate-conditions"
 
 
 @pytest.mark.parametrize("output", ["text", "json", "yaml"])
-def test_render_validates_what_it_renders(
-    run: Run, output: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_render_validates_what_it_renders(run: Run, output: str) -> None:
     """The same report and exit code as with the two commands in a pipe."""
     rendered = run("render", EXAMPLE, "--include-full-xr").out
-    monkeypatch.setattr(sys, "stdin", io.StringIO(rendered))
-    piped = run("validate", EXAMPLE / "xrd.yaml", "-", "-o", output)
+    piped = run("validate", EXAMPLE / "xrd.yaml", "-", "-o", output, stdin=rendered)
     assert run("render", EXAMPLE, "--validate", "--output", output).out == piped.out
 
 
 def test_render_fails_when_what_it_renders_is_invalid(run: Run, tmp_path: Path) -> None:
     """The XRD of `render` is used for validation; other schemas come with --crds."""
     crd = tmp_path / "crd.yaml"
-    text = CRD_OF_CONFIG_MAPS.replace("group: apps", "group: rds.aws.upbound.io")
-    text = text.replace("kind: Deployment", "kind: Instance").replace("v1\n", "v1beta1\n")
-    crd.write_text(text.replace("apiextensions.k8s.io/v1beta1", "apiextensions.k8s.io/v1"))
+    group = "rds.aws.upbound.io"
+    crd.write_text(one_step.crd("spec: {type: object}", "Instance", group, "v1beta1"))
     printed = run("render", EXAMPLE, "--validate", "--crds", crd, "--output", "json", code=1)
     assert json.loads(printed.out)["summary"]["invalid"] == 1
 

@@ -87,12 +87,6 @@ MISTAKES = [
         'Compositon "apps" into the package: it takes one Configuration',
         id="kind",
     ),
-    pytest.param(
-        {"crossplane.yaml": META + "spec: {crossplane: {version: two}}"},
-        "no constraint on versions",
-        id="constraint",
-    ),
-    pytest.param({"crossplane.yaml": XR}, "holds 0 objects of kind Function or", id="no-meta"),
 ]
 
 
