@@ -143,8 +143,7 @@ def _options(flags: _Flags, print_text: Callable[[str], None]) -> Options:
         updates_snapshots=flags["update"],
         skips_xr_validation=flags["skip_xr_validation"],
         skips_validation=flags["skip_validation"],
-        limits=options.read_limits(flags),
-        derive_seed=options.read_salt(flags),
+        pool=options.read_pool(flags),
     )
     return command.Options(
         run_options=run_options,

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -109,7 +109,7 @@ def run_all(
     preload = local_pool.engines_in({case.setup.program.origin.document.text for case in parsed})
     with (
         options.rendering.servers,
-        local_pool.open_pool(None, preload, options.limits, options.derive_seed, jobs) as pool,
+        local_pool.open_pool(None, preload, replace(options.pool, workers=jobs)) as pool,
     ):
         executor = ThreadPoolExecutor(max_workers=jobs)
         try:

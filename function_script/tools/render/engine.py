@@ -6,9 +6,8 @@ stands for this function, which runs in the sandbox.
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import Final
 
 from google.protobuf import json_format
@@ -16,9 +15,8 @@ from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Struct
 
 from function_script.proto.render import render_pb2
-from function_script.request.limits import Limits
 from function_script.request.values import Object
-from function_script.sandbox.identity import no_seed
+from function_script.sandbox import PoolOptions
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import local_pool
 from function_script.tools.render import (
@@ -37,21 +35,9 @@ from function_script.tools.render.runtimes.model import ListedFunctions, Runtime
 LOCAL: Final = "local"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """``rendering`` are those of the renderer, ``limits`` those of a local step.
-
-    ``derive_seed`` returns the seed of a request's random values; see `PoolOptions`.
-    """
-
-    rendering: renderer.Options
-    limits: Limits
-    derive_seed: Callable[[bytes], bytes] = no_seed
-
-
 @contextmanager
 def _open_renderer(
-    listed: Iterable[render_pb2.FunctionInput], options: Options
+    listed: Iterable[render_pb2.FunctionInput], options: renderer.Options, pool: PoolOptions
 ) -> Iterator[Renderer]:
     """Open a renderer that calls the functions of a request at their addresses.
 
@@ -66,18 +52,18 @@ def _open_renderer(
         )
         runtimes.setdefault(each.name, runtime)
     is_local = Local() in runtimes.values()
-    with (
-        local_pool.open_pool(None, (), options.limits, options.derive_seed)
-        if is_local
-        else nullcontext()
-    ) as pool:
-        yield Renderer(pool, ListedFunctions(runtimes=runtimes), options.rendering)
+    opened = local_pool.open_pool(None, options=pool) if is_local else nullcontext()
+    with opened as sandbox:
+        yield Renderer(sandbox, ListedFunctions(runtimes=runtimes), options)
 
 
-def respond(request: bytes, options: Options) -> tuple[bytes, FatalError | None]:
+def respond(
+    request: bytes, options: renderer.Options, pool: PoolOptions
+) -> tuple[bytes, FatalError | None]:
     """Render what a request holds to a RenderResponse; raises FatalError if there is none.
 
-    After a FATAL result the response is partial, with the error beside it.
+    ``pool`` are the options of the sandbox of local steps. After a FATAL result the response is
+    partial, with the error beside it.
     """
     render_request = render_pb2.RenderRequest()
     try:
@@ -92,9 +78,13 @@ def respond(request: bytes, options: Options) -> tuple[bytes, FatalError | None]
     failure = None
     match render_request.WhichOneof("input"):
         case "composite":
-            failure = _compose(response.composite, render_request.composite, options)
+            composite = render_request.composite
+            with _open_renderer(composite.functions, options, pool) as opened:
+                failure = _compose(response.composite, composite, opened)
         case "operation":
-            failure = _operate(response.operation, render_request.operation, options)
+            inputs = render_request.operation
+            with _open_renderer(inputs.functions, options, pool) as opened:
+                failure = _operate(response.operation, inputs, opened)
         case "cron_operation":
             cron = render_request.cron_operation
             has_time = cron.HasField("scheduled_time")
@@ -114,7 +104,7 @@ def respond(request: bytes, options: Options) -> tuple[bytes, FatalError | None]
 
 
 def _compose(
-    output: render_pb2.CompositeOutput, inputs: render_pb2.CompositeInput, options: Options
+    output: render_pb2.CompositeOutput, inputs: render_pb2.CompositeInput, opened: Renderer
 ) -> FatalError | None:
     has_xrd = inputs.HasField("composite_resource_definition")
     render_inputs = RenderInputs(
@@ -127,8 +117,7 @@ def _compose(
         xrd=messages.read_struct(inputs.composite_resource_definition) if has_xrd else None,
         is_prepared=True,
     )
-    with _open_renderer(inputs.functions, options) as opened:
-        result = opened.reconcile(render_inputs).result
+    result = opened.reconcile(render_inputs).result
     messages.write_struct(output.composite_resource, result.xr)
     for name in sorted(result.resources):
         messages.write_struct(output.composed_resources.add(), result.resources[name])
@@ -138,7 +127,7 @@ def _compose(
 
 
 def _operate(
-    output: render_pb2.OperationOutput, inputs: render_pb2.OperationInput, options: Options
+    output: render_pb2.OperationOutput, inputs: render_pb2.OperationInput, opened: Renderer
 ) -> FatalError | None:
     output.SetInParent()
     operation_inputs = operation.OperationInputs(
@@ -152,8 +141,7 @@ def _operate(
         schemas=_objects(inputs.required_schemas),
         is_prepared=True,
     )
-    with _open_renderer(inputs.functions, options) as opened:
-        result = opened.reconcile_operation(operation_inputs)
+    result = opened.reconcile_operation(operation_inputs)
     if not result.has_ended:
         messages.write_struct(output.operation, result.operation)
     for manifest in result.applied:
