@@ -20,7 +20,7 @@ from function_script.tools.render.pipeline import PipelineError, UnfetchedError
 from function_script.tools.render.positions import Origin, Positions
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.requirements import RequirementSource, StepResponse
-from function_script.tools.render.runtimes.local import LOCAL
+from function_script.tools.render.runtimes.local import Local
 from function_script.tools.render.runtimes.model import FunctionCaller, Runtime
 from function_script.tools.render.steps import Step
 
@@ -183,7 +183,7 @@ class Functions(Versions):
     def __init__(self, source: Source, options: renderer.Options) -> None:
         self._steps = [step for step in steps.parse(source.composition) if _is_compared(step)]
         self.has_steps = bool(self._steps)
-        local = {step.function: LOCAL.word for step in self._steps}
+        local = {step.function: Local.word for step in self._steps}
         # This side runs here, whatever --function says of the other one.
         functions = replace(source.functions, options=replace(options, runtimes=local))
         here = source._replace(functions=functions)

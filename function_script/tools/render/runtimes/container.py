@@ -11,7 +11,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, Self, TypeAlias
 
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError, ProgramError
@@ -37,6 +37,11 @@ _CLEANUPS: Final[tuple[_Cleanup, ...]] = ("Remove", "Stop", "Orphan")
 class Container(model.ServedRuntime):
     """A container of ``image``; the other fields are the annotations of the official command."""
 
+    word = "docker"
+    meaning = "runs its image with Docker or Podman"
+    annotation = "Docker"
+    is_default = True
+
     command: str
     function: str
     image: str
@@ -47,6 +52,48 @@ class Container(model.ServedRuntime):
     publish_address: str = "127.0.0.1"
     target: str = ""
     network: str = ""
+
+    @classmethod
+    def judge(cls, function: model.FunctionReference) -> model.Suitability:
+        """Accept every function with an image where a command is installed."""
+        command = find_command()
+        if not command:
+            return model.Suitability("neither docker nor podman is installed", is_suitable=False)
+        if not _image(function):
+            return model.Suitability("no Function names its image", is_suitable=False)
+        return model.Suitability(f"{command} is installed")
+
+    @classmethod
+    def build(cls, function: model.FunctionReference) -> Self:
+        """Return the container that the annotations describe. Raises InputError."""
+        suitability = cls.judge(function)
+        if not suitability.is_suitable:
+            raise InputError.of(suitability.reason)
+
+        def read(key: str) -> str:
+            return function.annotations.get(f"{_PREFIX}{key}", "")
+
+        for key in ("image", "name", "network"):
+            _refuse_flag(f"annotation {_PREFIX}{key}", read(key))
+        _refuse_flag("package", function.package)
+        target, network, name = read("target"), read("network"), read("name")
+        if target:
+            function.check_address(f"{_PREFIX}target", target)
+        elif network and name:
+            # The container's name is looked up as that of any host.
+            function.check_address(f"{_PREFIX}name", name)
+        return cls(
+            command=find_command(),
+            function=function.name,
+            image=_image(function),
+            name=name,
+            cleanup=function.choose(f"{_PREFIX}cleanup", _CLEANUPS),
+            pull_policy=function.choose(f"{_PREFIX}pull-policy", model.PULL_POLICIES),
+            environment=tuple(pair for pair in read("env").split(",") if "=" in pair),
+            publish_address=read("publish-address") or "127.0.0.1",
+            target=target,
+            network=network,
+        )
 
     def describe(self) -> str:
         """Return the words after the function's name."""
@@ -160,58 +207,6 @@ class Container(model.ServedRuntime):
         if arguments[0] == "pull":
             return self._error(f"{self.command} cannot pull {arguments[-1]}", notes=lines[-1:])
         return self._error(f'"{self.command} {arguments[0]}" failed', notes=lines[-_LOG_LINES:])
-
-
-def _judge(function: model.FunctionReference) -> model.Suitability:
-    """Accept every function with an image where a command is installed."""
-    command = find_command()
-    if not command:
-        return model.Suitability("neither docker nor podman is installed", is_suitable=False)
-    if not _image(function):
-        return model.Suitability("no Function names its image", is_suitable=False)
-    return model.Suitability(f"{command} is installed")
-
-
-def build(function: model.FunctionReference) -> Container:
-    """Return the container that the annotations describe. Raises InputError."""
-    suitability = _judge(function)
-    if not suitability.is_suitable:
-        raise InputError.of(suitability.reason)
-
-    def read(key: str) -> str:
-        return function.annotations.get(f"{_PREFIX}{key}", "")
-
-    for key in ("image", "name", "network"):
-        _refuse_flag(f"annotation {_PREFIX}{key}", read(key))
-    _refuse_flag("package", function.package)
-    target, network, name = read("target"), read("network"), read("name")
-    if target:
-        function.check_address(f"{_PREFIX}target", target)
-    elif network and name:
-        # The container's name is looked up as that of any host.
-        function.check_address(f"{_PREFIX}name", name)
-    return Container(
-        command=find_command(),
-        function=function.name,
-        image=_image(function),
-        name=name,
-        cleanup=function.choose(f"{_PREFIX}cleanup", _CLEANUPS),
-        pull_policy=function.choose(f"{_PREFIX}pull-policy", model.PULL_POLICIES),
-        environment=tuple(pair for pair in read("env").split(",") if "=" in pair),
-        publish_address=read("publish-address") or "127.0.0.1",
-        target=target,
-        network=network,
-    )
-
-
-DOCKER: Final = model.RuntimeKind(
-    word="docker",
-    meaning="runs its image with Docker or Podman",
-    judge=_judge,
-    build=build,
-    annotation="Docker",
-    is_default=True,
-)
 
 
 def find_command() -> str:

@@ -8,7 +8,7 @@ from support.docker_command import Answer, DockerCommand
 
 from function_script.texts.errors import InputError, ProgramError
 from function_script.tools.render.renderer import Options
-from function_script.tools.render.runtimes.container import Container, build
+from function_script.tools.render.runtimes.container import Container
 from function_script.tools.render.runtimes.model import FunctionCaller, FunctionReference
 from function_script.tools.render.runtimes.servers import Server
 from function_script.tools.render.steps import Step
@@ -40,7 +40,7 @@ def container(*, allows_addresses: bool = True, **annotations: str) -> Container
         own={PREFIX + key.replace("_", "-"): text for key, text in annotations.items()},
         options=Options(allows_addresses=allows_addresses),
     )
-    return build(function)
+    return Container.build(function)
 
 
 def open_with(docker: DockerCommand, runtime: Container, *answers: Answer) -> Server:
