@@ -22,6 +22,7 @@ from function_script.texts.source import Span
 from function_script.tools import author_positions
 from function_script.tools.local_pool import RootedPool, Sandbox
 from function_script.tools.project import Project
+from function_script.tools.render import RenderInputs
 from function_script.tools.render.positions import Origin
 
 FOLDER_FILE: Final = "case.yaml"
@@ -97,25 +98,19 @@ class Program:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """The objects that all steps of a case share; ``functions`` is None without a file.
+    """The ``inputs`` that all steps of a case share; ``functions`` is None without a file.
 
-    ``definitions`` are the XRD, and the CRDs and XRDs of composed resources.
     ``xr_parts`` are the XR and its patch, in the order in which they are merged.
     A case with a ``request`` has nothing else but its input in ``program``; ``redacted`` counts
     the secrets that were removed from it.
     """
 
     program: Program
-    xr: Object
+    inputs: RenderInputs
     functions: Sequence[Object] | None = None
-    credentials: Sequence[Object] = ()
-    schemas: Sequence[Object] = ()
-    xrd: Object | None = None
     xr_parts: Sequence[Located] = ()
-    definitions: Sequence[Object] = ()
     skips_xr_validation: bool = False
     skips_validation: bool = False
-    context: Object = field(default_factory=dict)
     request: RunFunctionRequest | None = None
     redacted: int = 0
 

@@ -30,7 +30,7 @@ from function_script.tools.cases.model import (
     Step,
 )
 from function_script.tools.project import Project
-from function_script.tools.render import functions
+from function_script.tools.render import RenderInputs, functions
 from function_script.tools.render.xr import resolve_claim
 
 CASE_FIELDS: Final = (
@@ -101,7 +101,7 @@ def read(document: Document, file: CaseFile, files: FileCache) -> Case:
     fields.refuse_unknown(*CASE_FIELDS, *_STEPS_ONLY, hint=hint)
     fields.text("description")
     setup = _setup(loader, fields, file)
-    steps = _steps(loader, fields, {} if setup is None else setup.xr, file)
+    steps = _steps(loader, fields, {} if setup is None else setup.inputs.xr, file)
     if setup is None or loader.has_problems():
         raise loader.error()
     return Case(
@@ -154,18 +154,22 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
     parts = [item, *([] if patch is None else [loader.own(patch.value, patch.path)])]
     # Cases share what is loaded, and a patch is merged into this one's copy.
     xr = manifests.copy(*(part.value for part in parts))
-    return Setup(
-        program=program,
+    inputs = RenderInputs(
         xr=resolve_claim(xr, xrd),
-        functions=named or None,
+        composition=program.composition,
         credentials=credentials,
         schemas=schemas,
         xrd=xrd,
-        xr_parts=parts,
         definitions=[*([] if xrd is None else [xrd]), *definitions],
+        context=context or {},
+    )
+    return Setup(
+        program=program,
+        inputs=inputs,
+        functions=named or None,
+        xr_parts=parts,
         skips_xr_validation=bool(fields.flag("skipXrValidation")),
         skips_validation=bool(fields.flag("skipValidation")),
-        context=context or {},
     )
 
 
@@ -193,7 +197,8 @@ def _read_request(loader: ObjectLoader, fields: ObjectReader) -> Setup | None:
     program = loader.read_request_program(fields, request_fields.value.get("input"))
     if program is None:
         return None
-    return Setup(program=program, xr={}, request=request, redacted=redacted)
+    inputs = RenderInputs(xr={}, composition=program.composition)
+    return Setup(program=program, inputs=inputs, request=request, redacted=redacted)
 
 
 def _read_xrd(

@@ -91,7 +91,7 @@ class _CaseRun:
         self._pool = pool
         self._options = options
         self._verdict = verdict
-        self._catalog = Catalog(case.setup.definitions)
+        self._catalog = Catalog(case.setup.inputs.definitions)
 
     def run(self) -> None:
         setup = self._case.setup
@@ -131,7 +131,7 @@ class _CaseRun:
         """Call the function, and compare its response, not what Crossplane makes of it."""
         program = self._case.setup.program
         try:
-            (pipeline_step,) = steps.parse(program.composition)
+            (pipeline_step,) = steps.parse(self._case.setup.inputs.composition)
             functions = ListedFunctions(runtimes={pipeline_step.function: Local()})
             with program.origin.map_errors():
                 replayer = Renderer(program.bind(self._pool), functions, self._options.rendering)
