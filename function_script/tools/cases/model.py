@@ -3,7 +3,6 @@
 A case is ``case.yaml`` in a folder of its own, or ``NAME.case.yaml``.
 """
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from function_script.texts.errors import InputError
 from function_script.texts.source import Span
 from function_script.tools import author_positions
 from function_script.tools.local_pool import RootedPool, Sandbox
-from function_script.tools.project import Project
+from function_script.tools.project import Project, walk
 from function_script.tools.render import RenderInputs
 from function_script.tools.render.positions import Origin
 
@@ -31,7 +30,6 @@ _INPUTS: Final = {
     *("composition.yaml", "xr.yaml", "xrd.yaml", "definition.yaml", "functions.yaml"),
     *("observed.yaml", "required.yaml", "credentials.yaml", "context.yaml"),
 }
-_SKIPPED: Final = {"node_modules", "__pycache__"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,11 +222,7 @@ def find_cases(paths: Iterable[Path], pattern: re.Pattern[str] | None = None) ->
 
 def _list_files(start: Path) -> Iterator[Path]:
     if start.is_dir():
-        for folder, folders, names in os.walk(start):
-            folders[:] = [
-                name for name in folders if not name.startswith(".") and name not in _SKIPPED
-            ]
-            yield from (Path(folder, name) for name in names if is_case(Path(name)))
+        yield from filter(is_case, walk(start))
     elif not start.exists():
         raise InputError.of(f'cannot read "{start}": no such file or directory')
     elif is_case(start):
