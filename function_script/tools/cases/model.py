@@ -13,13 +13,11 @@ from function_script.documents import Document
 from function_script.proto.v1.run_function_pb2 import RunFunctionRequest
 from function_script.request import objects
 from function_script.request.values import Object, Value
-from function_script.sandbox import Pool
 from function_script.texts import field_names
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.texts.source import Span
 from function_script.tools import author_positions
-from function_script.tools.local_pool import RootedPool, Sandbox
 from function_script.tools.project import Project, walk
 from function_script.tools.render import RenderInputs
 from function_script.tools.render.positions import Origin
@@ -88,10 +86,6 @@ class Program:
     composition: Object
     origin: Origin
     root: Path | None
-
-    def bind(self, pool: Pool) -> Sandbox:
-        """Return the pool of all cases for this program."""
-        return pool if self.root is None else RootedPool(pool=pool, root=self.root)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -79,7 +79,7 @@ def render_in(
         setup.program.origin, locate_xr=lambda problem: model.locate_xr(problem, cluster.xr_parts)
     )
     index = FunctionIndex(manifests=setup.functions, options=options.rendering)
-    sandbox = setup.program.bind(pool)
+    sandbox = local_pool.bind_root(pool, setup.program.root)
     return Renderer(sandbox, index, options.rendering).render(inputs, origin)
 
 
@@ -134,7 +134,8 @@ class _CaseRun:
             (pipeline_step,) = steps.parse(self._case.setup.inputs.composition)
             functions = ListedFunctions(runtimes={pipeline_step.function: Local()})
             with program.origin.map_errors():
-                replayer = Renderer(program.bind(self._pool), functions, self._options.rendering)
+                sandbox = local_pool.bind_root(self._pool, program.root)
+                replayer = Renderer(sandbox, functions, self._options.rendering)
                 runner = replayer.start([pipeline_step])
                 reply = runner(pipeline_step, request)
                 if messages := fatal_messages(reply.response):

@@ -4,13 +4,11 @@ The official command has started the functions and gives their addresses. The ad
 stands for this function, which runs in the sandbox.
 """
 
-import json
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Final
 
-from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Struct
 
@@ -25,7 +23,6 @@ from function_script.tools.render import (
     operation,
     pipeline,
     renderer,
-    requirements,
 )
 from function_script.tools.render.renderer import Renderer
 from function_script.tools.render.runtimes.address import Remote
@@ -159,7 +156,7 @@ def _finish(
 ) -> FatalError | None:
     """Add events, and selectors of what functions required; return the failure.
 
-    A selector is a Struct of the function protocol.
+    A selector is a Struct with the JSON of the function protocol.
     """
     for event in result.events:
         output.events.add(type=event.severity, reason=event.reason, message=event.message)
@@ -167,8 +164,16 @@ def _finish(
     if source is None:
         return result.failure
     for selector in source.requested:
-        text = json_format.MessageToJson(requirements.to_message(selector))
-        messages.write_struct(output.required_resources.add(), json.loads(text))
+        labels = None if selector.match_name is not None else selector.match_labels
+        item: Object = {
+            "apiVersion": selector.api_version or None,
+            "kind": selector.kind or None,
+            "matchName": selector.match_name,
+            "matchLabels": {"labels": {**labels}} if labels else None,
+            "namespace": selector.namespace,
+        }
+        fields: Object = {key: value for key, value in item.items() if value is not None}
+        messages.write_struct(output.required_resources.add(), fields)
     for selector in source.requested_schemas:
         kind: Object = {"apiVersion": selector.api_version, "kind": selector.kind}
         messages.write_struct(output.required_schemas.add(), kind)
