@@ -141,10 +141,6 @@ class FunctionServer:
         report = self._status()
         return report is None or report.state != "status"
 
-    def read_log(self) -> str:
-        """Return the end of what the function printed."""
-        return "\n".join(_log_notes(self._status()))
-
     def stop(self) -> None:
         """End the process, and every process that it started."""
         if self._channel is not None:

@@ -10,14 +10,14 @@ import secrets
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, Self, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Final, Literal, Self, TypeAlias, cast
 
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError, ProgramError
 from function_script.tools.processes.options import PullPolicy
+from function_script.tools.render.requirements import StepCall, StepResponse
 from function_script.tools.render.runtimes import model
-from function_script.tools.render.runtimes.servers import Server
 
 _PREFIX: Final = "render.crossplane.io/runtime-docker-"
 _PORT: Final = 9443
@@ -99,7 +99,7 @@ class Container(model.ServedRuntime):
         """Return the words after the function's name."""
         return f"runs as a container of {self.image}, by {self.command}"
 
-    def open(self, caller: model.FunctionCaller) -> Server:
+    def open(self, caller: model.FunctionCaller) -> RunningContainer:
         """Start the container, or the one of its name. Raises ProgramError."""
         name = self.name or f"function-script-{secrets.token_hex(6)}"
         try:
@@ -110,12 +110,27 @@ class Container(model.ServedRuntime):
                 self._run(
                     "run", "--detach", "--name", name, *self._flags(), self.image, "--insecure"
                 )
-            return _RunningContainer(container=self, name=name, address=self._address(name))
+            return RunningContainer(container=self, name=name, address=self._address(name))
         # Ctrl-C, too: the container may run already, and nobody else knows its name.
         except BaseException:
             if not self.name:
                 self.try_run("rm", "--force", name)
             raise
+
+    def call(self, call: StepCall, caller: model.FunctionCaller) -> StepResponse:
+        """Call the container; if it does not answer, the error has the end of its log."""
+        from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
+
+        servers = caller.options.servers
+        server = cast("RunningContainer", servers.wait(self))
+        try:
+            response = remote.call(call, server.address, caller.options.print)
+            return StepResponse(response=response)
+        except ProgramError as error:
+            log = tuple(server.read_log().splitlines())
+            servers.discard(self)
+            first, *others = error.diagnostics
+            raise ProgramError(replace(first, notes=(*first.notes, *log)), *others) from error
 
     def _pull(self, caller: model.FunctionCaller) -> None:
         is_offline = caller.options.servers.packages.pull == "Never"
@@ -225,7 +240,7 @@ def _refuse_flag(what: str, value: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _RunningContainer:
+class RunningContainer:
     """A container that was started."""
 
     container: Container

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, Final, NamedTuple, Protocol, Self, TypeVar
 
 from function_script.proto.v1 import run_function_pb2 as fnv1
-from function_script.texts.errors import InputError, ProgramError
+from function_script.texts.errors import InputError
 from function_script.tools.local_pool import Sandbox
 from function_script.tools.processes.options import PullPolicy
 from function_script.tools.render import builtin
@@ -223,20 +223,6 @@ class ServedRuntime(Runtime):
         # A server that failed was discarded, and this call needs another one.
         self.start(caller)
         caller.options.servers.wait(self)
-
-    def call(self, call: StepCall, caller: FunctionCaller) -> StepResponse:
-        """Call the server; if it does not answer, the error has the end of its log."""
-        from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
-
-        server = caller.options.servers.wait(self)
-        try:
-            response = remote.call(call, server.address, caller.options.print)
-            return StepResponse(response=response)
-        except ProgramError as error:
-            log = tuple(server.read_log().splitlines())
-            caller.options.servers.discard(self)
-            first, *others = error.diagnostics
-            raise ProgramError(replace(first, notes=(*first.notes, *log)), *others) from error
 
 
 class FunctionSource(Protocol):
