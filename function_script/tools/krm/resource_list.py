@@ -106,13 +106,12 @@ def parse(source: Source) -> ResourceList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One result: ``problem`` is about the field at ``path`` of ``subject``, in ``file``."""
+    """One result: ``problem`` is about the field at ``path`` of ``subject``."""
 
     severity: Severity
     problem: diagnostics.Diagnostic
     subject: Object | None = None
     path: objects.Path = ()
-    file: Object | None = None
 
     def to_object(self) -> Object:
         """Return the entry of the ResourceList."""
@@ -126,8 +125,8 @@ class Result:
             entry["resourceRef"] = manifests.reference(self.subject)
             if self.path:
                 entry["field"] = _field(self.subject, self.path)
-        if self.file is not None:
-            entry["file"] = self.file
+        if file := file_of(self.subject):
+            entry["file"] = file
         return entry
 
 
@@ -332,6 +331,15 @@ def to_item(manifest: Object, before: Object | None, alpha_name: str, *, has_own
     if alpha_name:
         annotations |= {TYPE: COMPOSED, NAME: alpha_name}
     return _with_annotations(copy, annotations)
+
+
+def with_file(value: Object, path: str, index: int) -> Object:
+    """Return an item with its file and its index there, unless the orchestrator has named them."""
+    if file_of(value) is not None:
+        return value
+    copy = manifests.copy(value)
+    manifests.add_texts(copy, {PATH: path, INDEX: str(index)}, *_ANNOTATIONS)
+    return copy
 
 
 def file_of(value: Object) -> Object | None:
