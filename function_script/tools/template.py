@@ -94,12 +94,7 @@ def load_data(source: Source) -> Object:
         value = None
     if isinstance(value, dict):
         return value
-    documents = sources.read(source)
-    if len(documents) != 1:
-        raise InputError.of(
-            f"cannot read {source.name}: it holds {len(documents)} objects instead of one"
-        )
-    return documents[0].value
+    return sources.read_one(source).value
 
 
 def render(template: step_inputs.StepInput, data: Object, options: Options) -> str:

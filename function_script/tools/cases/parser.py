@@ -15,7 +15,6 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object, type_phrase
-from function_script.texts.errors import InputError
 from function_script.texts.problems import ProblemList, suggest
 from function_script.tools import manifests, sources, xrds
 from function_script.tools.cases import fake_cluster
@@ -75,11 +74,9 @@ _EVENT: Final = ("severity", "reason", "message")
 def parse(file: CaseFile, files: FileCache) -> Case:
     """Parse a case. Raises FatalError with every problem, positions in its file."""
     files.add_input(file.path)
-    documents = sources.read(sources.load_file(file.path, files.project))
-    if len(documents) != 1:
-        text = f'cannot read "{file.path}": it holds {len(documents)} cases instead of one'
-        raise InputError.of(text)
-    return read(documents[0], file, files)
+    source = sources.load_file(file.path, files.project)
+    document = sources.read_one(source, f'cannot read "{file.path}"', noun="case")
+    return read(document, file, files)
 
 
 def read(document: Document, file: CaseFile, files: FileCache) -> Case:
@@ -144,7 +141,7 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
     credentials = loader.values(fields, "credentials", find("credentials.yaml"))
     schemas = loader.schemas(fields, find("schemas"))
     crds = find("crds")
-    definitions = [] if crds is None else loader.attempt("crds", lambda: loader.load(crds))
+    definitions = [] if crds is None else [each.value for each in loader.load("crds", crds)]
     context = loader.value(fields, "context", _own_file(file, "context.yaml"))
     if xr is None and fields.value.get("xr") is None:
         fields.problems.add("xr", "is required, as there is no xr.yaml")

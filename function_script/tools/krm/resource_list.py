@@ -17,7 +17,7 @@ from function_script.request.values import Object, Value
 from function_script.texts import diagnostics
 from function_script.texts.errors import InputError
 from function_script.texts.source import Source
-from function_script.tools import bounded, manifests
+from function_script.tools import manifests, sources
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
 
@@ -78,14 +78,11 @@ class ResourceList:
 
 def parse(source: Source) -> ResourceList:
     """Parse the text of stdin. Raises FatalError unless it is a single ResourceList."""
-    documents = bounded.read_documents(source)
-    if len(documents) != 1:
-        raise InputError.of(
-            f"cannot read {source.name}: it holds {len(documents)} objects instead of one "
-            f"{_KIND} of {_GROUPS[0]}/v1",
-            hint="kustomize and kpt write it; to render files, use `function-script render`",
-        )
-    (document,) = documents
+    document = sources.read_one(
+        source,
+        expected=f"one {_KIND} of {_GROUPS[0]}/v1",
+        hint="kustomize and kpt write it; to render files, use `function-script render`",
+    )
     api_version, kind = objects.api_version_and_kind(document.value)
     if kind != _KIND or api_version.partition("/")[0] not in _GROUPS:
         raise InputError.of(
