@@ -27,6 +27,7 @@ from typing import Final
 from function_script.request.values import Object
 from function_script.texts.errors import FatalError, InputError, cause_of
 from function_script.tools import bounded, manifests
+from function_script.tools.processes.messages import Assignment
 from function_script.tools.processes.options import PackageOptions, cannot_run, default_root
 
 # By the kernel's name of a machine, the name in images.
@@ -45,18 +46,8 @@ ROOT_FILES: Final = "rootfs"
 _DIRECTORY_MODE: Final = 0o755
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageConfig:
-    """The command of an image: its arguments, environment, working directory and user."""
-
-    arguments: tuple[str, ...]
-    environment: dict[str, str]
-    working_directory: str
-    user: str
-
-
-def parse_config(config: Object) -> ImageConfig:
-    """Parse a config. Raises ValueError if it starts nothing on this machine."""
+def parse_config(config: Object) -> Assignment:
+    """Parse the command of a config. Raises ValueError if it starts nothing on this machine."""
     platform = "/".join(manifests.text_at(config, key) for key in ("os", "architecture"))
     if platform != "/" and platform != this_platform():
         raise ValueError(f"it is built for {platform}, and this machine is {this_platform()}")
@@ -67,7 +58,7 @@ def parse_config(config: Object) -> ImageConfig:
     texts = (*arguments, *_texts(config, "Env"))
     if any("\0" in text for text in texts):
         raise ValueError("its entrypoint or environment has a character NUL")
-    return ImageConfig(
+    return Assignment(
         arguments=arguments,
         environment={name: value for name, equals, value in pairs if name and equals},
         working_directory=manifests.text_at(config, "config", "WorkingDir") or "/",

@@ -22,7 +22,6 @@ from function_script.tools.processes.cache import ROOT_FILES, CachedImage, parse
 from function_script.tools.processes.messages import (
     MAX_MESSAGE_BYTES,
     STATUS,
-    Assignment,
     Report,
     encode,
 )
@@ -75,7 +74,7 @@ class FunctionServer:
         self._lock = threading.RLock()
         self._channel: grpc.Channel | None = None
         try:
-            self._config = parse_config(image.config)
+            self._command = parse_config(image.config)
         except ValueError as error:
             raise cannot_run(function, str(error)) from error
         self._name = f"function-script-{secrets.token_hex(16)}"
@@ -169,12 +168,9 @@ class FunctionServer:
                 port = int(free.getsockname()[1])
         self._port = port
         address = () if is_confined else (f"--address=127.0.0.1:{port}",)
-        assignment = Assignment(
+        assignment = self._command._replace(
             directory=str(self._image.directory.resolve()),
-            arguments=(*self._config.arguments, "--insecure", *address),
-            environment=self._config.environment,
-            working_directory=self._config.working_directory,
-            user=self._config.user,
+            arguments=(*self._command.arguments, "--insecure", *address),
             port=port,
             is_confined=is_confined,
         )
@@ -243,7 +239,7 @@ class FunctionServer:
         return cannot_run(self._function, cause, notes=_log_notes(report))
 
     def _describe_entrypoint(self, number: int) -> str:
-        name = self._config.arguments[0]
+        name = self._command.arguments[0]
         if number == errno.ENOEXEC:
             return f'its entrypoint "{name}" is no program for this machine'
         path = self._image.directory / ROOT_FILES / name.lstrip("/")
