@@ -28,9 +28,8 @@ from function_script.tools.processes.messages import (
 from function_script.tools.processes.options import cannot_run
 
 if TYPE_CHECKING:
-    import grpc
-
     from function_script.proto.v1 import run_function_pb2 as fnv1
+    from function_script.tools.render.remote import Channel
 
 
 PORT: Final = 9443
@@ -72,7 +71,7 @@ class FunctionServer:
         self._is_listening = False
         self._is_ready = False
         self._lock = threading.RLock()
-        self._channel: grpc.Channel | None = None
+        self._channel: Channel | None = None
         try:
             self._command = parse_config(image.config)
         except ValueError as error:
@@ -104,7 +103,7 @@ class FunctionServer:
                 else:
                     raise self._failure(report)
 
-    def connect(self) -> grpc.Channel:
+    def connect(self) -> Channel:
         """Return the channel, which need not be ready yet."""
         from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
 

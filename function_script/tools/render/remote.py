@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, TypeAlias
 
 import grpc
 
@@ -16,6 +16,7 @@ from function_script.texts.errors import ProgramError
 from function_script.tools.render.requirements import StepCall
 
 _METHOD: Final = "/apiextensions.fn.proto.{}.FunctionRunnerService/RunFunction"
+Channel: TypeAlias = grpc.Channel
 # Time for a function in a container that has just been started to listen.
 _CONNECT_SECONDS: Final = 10.0
 # A longer wait prints a note.
@@ -73,14 +74,14 @@ def is_answering(address: str, max_seconds: float = _SILENT_SECONDS) -> bool:
                 return False
 
 
-def open_channel(target: str) -> grpc.Channel:
+def open_channel(target: str) -> Channel:
     """Open a channel, which begins to connect when it is used."""
     # No proxy of the environment can reach a socket of this machine.
     options = (("grpc.enable_http_proxy", 0),) if target.startswith("unix") else ()
     return grpc.insecure_channel(target, options=options)
 
 
-def close_channel(channel: grpc.Channel) -> None:
+def close_channel(channel: Channel) -> None:
     """Close a channel in the background.
 
     `Channel.close` waits up to 0.2 s for the thread that watches whether the channel is ready.
@@ -89,7 +90,7 @@ def close_channel(channel: grpc.Channel) -> None:
 
 
 @contextmanager
-def _closing(channel: grpc.Channel) -> Iterator[grpc.Channel]:
+def _closing(channel: Channel) -> Iterator[Channel]:
     try:
         yield channel
     finally:
@@ -97,7 +98,7 @@ def _closing(channel: grpc.Channel) -> Iterator[grpc.Channel]:
 
 
 def wait_until_ready(
-    channel: grpc.Channel, seconds: float, note: Callable[[], object] = lambda: None
+    channel: Channel, seconds: float, note: Callable[[], object] = lambda: None
 ) -> bool:
     """Wait until the function answers in gRPC; ``note`` is called if that takes long."""
     ready = grpc.channel_ready_future(channel)
@@ -113,7 +114,7 @@ def wait_until_ready(
 
 
 def send_request(
-    channel: grpc.Channel, request: fnv1.RunFunctionRequest, timeout_seconds: float
+    channel: Channel, request: fnv1.RunFunctionRequest, timeout_seconds: float
 ) -> fnv1.RunFunctionResponse:
     """Send a request and return the response. Raises CallError."""
     try:
@@ -125,7 +126,7 @@ def send_request(
 
 
 def _call(
-    channel: grpc.Channel, request: fnv1.RunFunctionRequest, timeout_seconds: float
+    channel: Channel, request: fnv1.RunFunctionRequest, timeout_seconds: float
 ) -> fnv1.RunFunctionResponse:
     try:
         return _method(channel, "v1")(request, timeout=timeout_seconds)
@@ -137,7 +138,7 @@ def _call(
 
 
 def _method(
-    channel: grpc.Channel, version: str
+    channel: Channel, version: str
 ) -> grpc.UnaryUnaryMultiCallable[fnv1.RunFunctionRequest, fnv1.RunFunctionResponse]:
     return channel.unary_unary(
         _METHOD.format(version),
