@@ -76,12 +76,9 @@ def read(
     if not isinstance(value, dict) or "apiVersion" in value:
         return loader.all(fields, "observed", default)
     by_name = fields.object("observed")
-    uid = manifests.text_at(xr, "metadata", "uid") or xrs.xr_uid(
-        *objects.api_version_and_kind(xr), manifests.namespace(xr), manifests.name(xr)
-    )
     located = []
     for name, item in () if by_name is None else by_name.members():
-        child_name = xrs.child_name(manifests.name(xr), uid, name)
+        child_name = xrs.child_name(manifests.name(xr), xrs.xr_uid(xr), name)
         identity: Object = {"metadata": {"name": child_name}}
         manifests.set_text(identity, manifests.namespace(xr), "metadata", "namespace")
         whole = manifests.copy(identity, item.value)
