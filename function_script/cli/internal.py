@@ -58,13 +58,8 @@ def render(**flags: Unpack[_Flags]) -> int:
     root = flags["program_root"]
     response, failure = engine.respond(
         sys.stdin.buffer.read(),
-        engine.Options(
-            rendering=renderer.Options(
-                timeout_seconds=flags["timeout"], print=partial(terminal.echo, err=True)
-            ),
-            limits=Limits().with_root(None if root is None else root.resolve()),
-            derive_seed=options.read_salt(flags),
-        ),
+        renderer.Options(timeout_seconds=flags["timeout"], print=partial(terminal.echo, err=True)),
+        options.read_pool(flags, Limits().with_root(None if root is None else root.resolve())),
     )
     sys.stdout.buffer.write(response)
     sys.stdout.buffer.flush()

@@ -46,14 +46,13 @@ def krm(**flags: Unpack[render_options.PipelineFlags]) -> int:
     project = render_options.read_project(Path(), flags)
     with render_options.open_sandbox(config, project, flags, text=source.text) as sandbox:
         from function_script.tools.krm import command as tool  # noqa: PLC0415 - slow to import
-        from function_script.tools.render import loading, requirements  # noqa: PLC0415 - as above
+        from function_script.tools.render import RenderInputs, loading  # noqa: PLC0415 - as above
 
         paths = render_options.add_paths(loading.PipelinePaths(project=project), flags)
         rendering = render_options.read_rendering(flags, hides_packages=True)
         run_options = tool.Options(
-            shared=loading.load_shared(paths, requirements.PipelineInputs()),
+            shared=loading.load_shared(paths, RenderInputs(xr={}, composition={})),
             rendering=rendering,
-            directory=Path.cwd(),
             project=project,
             programs=paths.programs or local_pool.programs_beside(config),
         )

@@ -10,6 +10,7 @@ import re
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -35,6 +36,7 @@ from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import FLAG
 
 if TYPE_CHECKING:
+    from function_script.sandbox import PoolOptions
     from function_script.tools.render import renderer
 
 Number = TypeVar("Number", int, float)
@@ -272,13 +274,19 @@ def read_limits(flags: Mapping[str, object]) -> Limits:
     return Limits(**values)  # type: ignore[arg-type] # each flag has the type of its field
 
 
-def read_salt(flags: Mapping[str, object]) -> Callable[[bytes], bytes]:
-    """Return the function that derives the seed of a request. Raises InputError."""
-    from function_script.request.salt import SaltFile  # noqa: PLC0415 - slow to import
-    from function_script.sandbox.identity import no_seed  # noqa: PLC0415 - slow to import
+def read_pool(flags: Mapping[str, object], limits: Limits | None = None) -> PoolOptions:
+    """Return the options of the pool that the flags of `operator` set. Raises InputError.
 
+    ``limits`` take the place of those of the flags.
+    """
+    from function_script.request.salt import SaltFile  # noqa: PLC0415 - slow to import
+    from function_script.tools import local_pool  # noqa: PLC0415 - slow to import
+
+    options = replace(local_pool.OPTIONS, limits=limits or read_limits(flags))
     path = flags["seed_file"]
-    return SaltFile(path).derive_seed if isinstance(path, Path) else no_seed
+    if not isinstance(path, Path):
+        return options
+    return replace(options, derive_seed=SaltFile(path).derive_seed)
 
 
 def _ttl(text: str) -> float:

@@ -57,8 +57,7 @@ def playground(**flags: Unpack[_Flags]) -> None:
         flags["directory"],
         flags["port"],
         options.read_rendering(flags, is_quiet=False),
-        options.read_limits(flags),
-        derive_seed=options.read_salt(flags),
+        options.read_pool(flags),
         allowed=flags["allow_outside"],
     )
     with server:

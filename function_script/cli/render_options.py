@@ -203,9 +203,8 @@ def open_sandbox(
     engines = (
         local_pool.engines_of([file], files) if text is None else local_pool.engines_in([text])
     )
-    limits, salt = options.read_limits(flags), options.read_salt(flags)
     root = None if programs is None else files.resolve(programs)
-    pool = local_pool.open_pool(root, engines, limits, salt)
+    pool = local_pool.open_pool(root, engines, options.read_pool(flags))
     terminal.print_sandbox_note(is_quiet=is_quiet)
     return pool
 

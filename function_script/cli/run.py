@@ -63,7 +63,6 @@ def run(**flags: Unpack[_Flags]) -> int:
     package, path = flags["function"], flags["capture"]
     if package and path is not None:
         raise click.UsageError("--capture: a case is of this function, and not of a package's")
-    from function_script.sandbox import PoolOptions  # noqa: PLC0415 - slow to import
     from function_script.tools import run as tool  # noqa: PLC0415 - slow to import
     from function_script.tools import sources  # noqa: PLC0415 - slow to import
 
@@ -73,12 +72,8 @@ def run(**flags: Unpack[_Flags]) -> int:
         result = tool.run_package(package, request, packages)
     else:
         root = flags["program_root"]
-        pool = PoolOptions(
-            limits=options.read_limits(flags).with_root(None if root is None else root.resolve()),
-            derive_seed=options.read_salt(flags),
-            workers=1,
-            min_idle=0,
-        )
+        limits = options.read_limits(flags).with_root(None if root is None else root.resolve())
+        pool = options.read_pool(flags, limits)
         if path is not None:
             tool.check_name(path)
         request = tool.parse(sources.load_argument(flags["request"]))

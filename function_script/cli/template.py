@@ -81,8 +81,7 @@ def template(**flags: Unpack[_Flags]) -> None:
         step_input,
         data,
         tool.Options(
-            limits=options.read_limits(flags).with_root(root),
-            derive_seed=options.read_salt(flags),
+            pool=options.read_pool(flags, options.read_limits(flags).with_root(root)),
             programs=programs,
             plain=flags["plain"],
             print=terminal.echo_text,

@@ -12,14 +12,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from function_script.texts.diagnostics import Diagnostic, Form, to_form
-
-if TYPE_CHECKING:
-    from function_script.tools.xpkg.transport import Progress
+from function_script.tools.progress import Progress
 
 # C0 except tab and line feed, DEL and C1; half surrogates; bidirectional formatting.
 _CONTROL: Final = re.compile(
@@ -182,10 +180,8 @@ def print_sandbox_note(*, is_quiet: bool = False) -> None:
 @contextmanager
 def show_progress(*, is_quiet: bool = False) -> Iterator[Progress]:
     """Return a progress display for a ``with`` block."""
-    from function_script.tools.xpkg.transport import NullProgress  # noqa: PLC0415 - slow to import
-
     if is_quiet:
-        yield NullProgress()
+        yield Progress()
     elif not sys.stderr.isatty():
         yield _LineProgress()
     else:
@@ -205,17 +201,14 @@ def _pause_activity(*, is_paused: bool) -> None:
             _activity.is_paused = is_paused
 
 
-class _LineProgress:
+class _LineProgress(Progress):
     """Prints lines into files and pipes."""
 
     def line(self, text: str) -> None:
         echo(text, err=True)
 
-    def share(self, part: float) -> None:
-        """Do nothing: lines are enough in a file."""
 
-
-class _TerminalProgress:
+class _TerminalProgress(Progress):
     """Rewrites the last line with its percentage."""
 
     def __init__(self) -> None:

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, Unpack
 
@@ -143,14 +144,12 @@ def _options(flags: _Flags, print_text: Callable[[str], None]) -> Options:
         updates_snapshots=flags["update"],
         skips_xr_validation=flags["skip_xr_validation"],
         skips_validation=flags["skip_validation"],
-        limits=options.read_limits(flags),
-        derive_seed=options.read_salt(flags),
+        pool=replace(options.read_pool(flags), workers=flags["jobs"] or capacity.count_cpus()),
     )
     return command.Options(
         run_options=run_options,
         pattern=_pattern(flags["run"]),
         fails_fast=flags["fail_fast"],
-        jobs=flags["jobs"] or capacity.count_cpus(),
         output=flags["output"],
         form=flags["diagnostics"],
         file=flags["output_file"],

@@ -6,6 +6,7 @@ The arguments are the keys of a case, and the rendering is that of `function-scr
 import atexit
 import os
 import time
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -14,7 +15,6 @@ from function_script import documents
 from function_script.request.salt import SaltFile
 from function_script.request.values import Object, Value
 from function_script.sandbox import Pool
-from function_script.sandbox.identity import no_seed
 from function_script.texts import diagnostics
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Source
@@ -114,7 +114,9 @@ def pool(seed_file: Path | None = None) -> Pool:
 
     ``seed_file`` has the salt of random values. Raises InputError if it is invalid.
     """
-    derive_seed = no_seed if seed_file is None else SaltFile(seed_file).derive_seed
-    shared = local_pool.open_pool(None, derive_seed=derive_seed)
+    options = local_pool.OPTIONS
+    if seed_file is not None:
+        options = replace(options, derive_seed=SaltFile(seed_file).derive_seed)
+    shared = local_pool.open_pool(None, options=options)
     atexit.register(shared.close)
     return shared

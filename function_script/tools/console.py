@@ -10,20 +10,20 @@ from typing import Final, TextIO
 from function_script.request.values import Readable
 from function_script.texts import diagnostics
 
-_RED: Final = "\x1b[1;31m"
+RED: Final = "\x1b[1;31m"
 _YELLOW: Final = "\x1b[1;33m"
 _BLUE: Final = "\x1b[1;34m"
 _BOLD: Final = "\x1b[1m"
-_GREEN: Final = "\x1b[32m"
+GREEN: Final = "\x1b[32m"
 _DARK_RED: Final = "\x1b[31m"
 _CYAN: Final = "\x1b[36m"
-_PLAIN: Final = "\x1b[0m"
+PLAIN: Final = "\x1b[0m"
 
 # The coloured parts of a frame: margins in front of a line's text, and underlines.
 _MARGIN: Final = re.compile(r"^( *\d* \| ?| *--> | *= (?:hint: )?)")
 _UNDERLINE: Final = re.compile(r"\^+$")
 _MESSAGE: Final = re.compile(r"^(error|warning): (.*)$")
-_COLOURS: Final = {"error": _RED, "warning": _YELLOW}
+_COLOURS: Final = {"error": RED, "warning": _YELLOW}
 
 
 def is_colourful(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
@@ -83,9 +83,9 @@ def colour_diff(text: str) -> str:
     lines = text.split("\n")
     for number, line in enumerate(lines):
         if line.startswith("@@"):
-            lines[number] = f"{_CYAN}{line}{_PLAIN}"
+            lines[number] = f"{_CYAN}{line}{PLAIN}"
         elif line.startswith(("+", "-")) and not line.startswith(("+++", "---")):
-            lines[number] = f"{_GREEN if line.startswith('+') else _DARK_RED}{line}{_PLAIN}"
+            lines[number] = f"{GREEN if line.startswith('+') else _DARK_RED}{line}{PLAIN}"
     return "\n".join(lines)
 
 
@@ -94,11 +94,11 @@ def colour_frames(text: str) -> str:
     lines = text.split("\n")
     for number, line in enumerate(lines):
         if message := _MESSAGE.match(line):
-            severity = f"{_COLOURS[message[1]]}{message[1]}:{_PLAIN}"
-            lines[number] = f"{severity} {_BOLD}{message[2]}{_PLAIN}"
+            severity = f"{_COLOURS[message[1]]}{message[1]}:{PLAIN}"
+            lines[number] = f"{severity} {_BOLD}{message[2]}{PLAIN}"
         elif margin := _MARGIN.match(line):
             rest = line[margin.end() :]
             if _UNDERLINE.search(rest) and not rest.strip("^ "):
-                rest = f"{_RED}{rest}{_PLAIN}"
-            lines[number] = f"{_BLUE}{margin[0]}{_PLAIN}{rest}"
+                rest = f"{RED}{rest}{PLAIN}"
+            lines[number] = f"{_BLUE}{margin[0]}{PLAIN}{rest}"
     return "\n".join(lines)

@@ -11,43 +11,30 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from function_script.engines.registry import LANGUAGES
-from function_script.request.limits import Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
-from function_script.sandbox.identity import no_seed
 from function_script.sandbox.outcome import RETRIED
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import worker_marks
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import SUFFIXES, Project
 
-_LIMITS: Final = Limits()
 WORKER: Final = "function_script.tools.local_worker"
 """The handler of the tools' workers."""
+OPTIONS: Final = PoolOptions(workers=1, min_idle=0, module=WORKER)
+"""The options of a pool of the tools, where no operator sets others."""
 _MAX_GUESSED: Final = 200
 BUSY: Final = "this machine is busy: try again"
 
 
 def open_pool(
-    root: Path | None,
-    preload: tuple[str, ...] = (),
-    limits: Limits = _LIMITS,
-    derive_seed: Callable[[bytes], bytes] = no_seed,
-    workers: int = 1,
+    root: Path | None, preload: tuple[str, ...] = (), options: PoolOptions = OPTIONS
 ) -> Pool:
     """Open a pool; ``root`` is the directory of programs in files, without links.
 
-    None: that of ``limits``. The engine modules ``preload`` are imported at once.
+    None: that of ``options``. The engine modules ``preload`` are imported at once.
     """
-    return Pool(
-        PoolOptions(
-            limits=limits if root is None else limits.with_root(root),
-            derive_seed=derive_seed,
-            workers=workers,
-            min_idle=0,
-            preload=preload,
-            module=WORKER,
-        )
-    )
+    limits = options.limits if root is None else options.limits.with_root(root)
+    return Pool(replace(options, limits=limits, preload=preload))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +62,12 @@ def bind_programs(pool: Pool, programs: Path | None, project: Project) -> Sandbo
 
     Raises InputError for one that leads out of the project.
     """
-    return pool if programs is None else RootedPool(pool=pool, root=project.resolve(programs))
+    return bind_root(pool, None if programs is None else project.resolve(programs))
+
+
+def bind_root(pool: Pool, root: Path | None) -> Sandbox:
+    """Return the pool for programs in files below ``root``, which is a path without links."""
+    return pool if root is None else RootedPool(pool=pool, root=root)
 
 
 def evaluate(data: bytes, run: Callable[[bytes], Reply], packages: PackageOptions) -> Reply:

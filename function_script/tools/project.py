@@ -23,6 +23,8 @@ STDIN: Final = "-"
 """The argument of a command that stands for stdin."""
 SUFFIXES: Final = (".yaml", ".yml")
 """The endings of the files that are read in a directory."""
+# Nothing in these directories is written by hand.
+_OF_TOOLS: Final = {"node_modules", "__pycache__"}
 
 
 class Project:
@@ -178,6 +180,16 @@ class Project:
         leads = f'it leads to "{target}", which is outside of' if is_link else "it is outside of"
         hint = f"{FLAG} {shlex.quote(str(target))} allows it" if self._has_flag else None
         return InputError.of(f'cannot read "{path}": {leads} {roots}', hint=hint)
+
+
+def walk(directory: Path) -> Iterator[Path]:
+    """Yield the files below a directory, but for hidden ones and those that tools put there.
+
+    They are paths alone: a `Project` says which of them may be read.
+    """
+    for folder, folders, names in os.walk(directory):
+        folders[:] = [each for each in folders if each[0] != "." and each not in _OF_TOOLS]
+        yield from (Path(folder, name) for name in names if name[0] != ".")
 
 
 def create(directory: Path) -> Project:

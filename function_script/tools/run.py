@@ -20,7 +20,7 @@ from function_script.step import function
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError, ProgramError
 from function_script.texts.source import Source
-from function_script.tools import bounded, local_pool, manifests
+from function_script.tools import local_pool, manifests, sources
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import write_named
 from function_script.tools.render.messages import fatal_messages
@@ -41,12 +41,7 @@ class Result:
 
 def parse(source: Source) -> fnv1.RunFunctionRequest:
     """Parse a request; unknown fields are ignored. Raises InputError, DocumentError."""
-    requests = bounded.read_documents(source)
-    if len(requests) != 1:
-        raise InputError.of(
-            f"cannot read {source.name}: it holds {len(requests)} requests instead of one"
-        )
-    value = requests[0].value
+    value = sources.read_one(source, noun="request").value
     if "kind" in value:
         # A manifest's fields would be ignored like all unknown fields.
         raise InputError.of(

@@ -61,6 +61,23 @@ def read(source: Source) -> list[Document]:
     return bounded.read_documents(source)
 
 
+def read_one(
+    source: Source,
+    failure: str = "",
+    *,
+    noun: str = "object",
+    expected: str = "one",
+    hint: str | None = None,
+) -> Document:
+    """Read the only object of a text; raises InputError, which begins with ``failure``."""
+    documents = read(source)
+    if len(documents) != 1:
+        failure = failure or f"cannot read {source.name}"
+        text = f"{failure}: it holds {len(documents)} {noun}s instead of {expected}"
+        raise InputError.of(text, hint=hint)
+    return documents[0]
+
+
 def load_argument(source: str) -> Source:
     """Load the text of a file that the command line names, or of stdin; raises InputError."""
     return load_text(source, Project(named=[Path(source)]))

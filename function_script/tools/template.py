@@ -16,10 +16,8 @@ from function_script import inputs
 from function_script.engines.registry import LANGUAGES
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
-from function_script.request.limits import Limits
 from function_script.request.values import Object, Value
-from function_script.sandbox import Answered
-from function_script.sandbox.identity import no_seed
+from function_script.sandbox import Answered, PoolOptions
 from function_script.texts.errors import FatalError, InputError, ProgramError
 from function_script.texts.problems import suggest
 from function_script.texts.source import Source
@@ -43,15 +41,13 @@ _FIELDS: Final = frozenset((*_NAMES, *_NAMES.values()))
 class Options:
     """The options of a rendering.
 
-    ``limits`` and ``derive_seed`` are those of production; programs in files are below
-    ``programs``.
+    ``pool`` are those of the sandbox; programs in files are below ``programs``.
 
     ``plain``: the data is a GoTemplate's root value, not a request. ``print`` receives the output
     of the template other than its text.
     """
 
-    limits: Limits
-    derive_seed: Callable[[bytes], bytes] = no_seed
+    pool: PoolOptions = local_pool.OPTIONS
     print: Callable[[str], None]
     programs: Path | None = None
     plain: bool = False
@@ -98,12 +94,7 @@ def load_data(source: Source) -> Object:
         value = None
     if isinstance(value, dict):
         return value
-    documents = sources.read(source)
-    if len(documents) != 1:
-        raise InputError.of(
-            f"cannot read {source.name}: it holds {len(documents)} objects instead of one"
-        )
-    return documents[0].value
+    return sources.read_one(source).value
 
 
 def render(template: step_inputs.StepInput, data: Object, options: Options) -> str:
@@ -145,9 +136,7 @@ def _positions(template: step_inputs.StepInput, programs: Path | None) -> Iterat
 
 
 def _render(message: fnv1.RunFunctionRequest, options: Options) -> str:
-    with local_pool.open_pool(
-        None, limits=options.limits, derive_seed=options.derive_seed
-    ) as sandbox:
+    with local_pool.open_pool(None, options=options.pool) as sandbox:
         reply = sandbox.run(message.SerializeToString() + worker_marks.TEXT)
     if reply.log:
         options.print(reply.log)

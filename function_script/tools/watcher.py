@@ -3,13 +3,13 @@
 Polls the files, which works on every file system.
 """
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, TypeAlias, TypeVar
 
 from function_script.texts.errors import FatalError
+from function_script.tools.project import walk
 
 Result = TypeVar("Result")
 
@@ -19,8 +19,6 @@ _IDLE_FACTOR: Final = 10
 # An editor empties a file before it writes it: wait this long until files stop changing.
 _SETTLE_SECONDS: Final = 0.01
 _MAX_SETTLE_POLLS: Final = 20
-# Directories that tools fill: nothing in them is written by hand.
-_SKIPPED: Final = {"node_modules", "__pycache__"}
 
 # Time of the last write, size and inode of a file; None: there is no such file.
 Stamp: TypeAlias = tuple[int, int, int] | None
@@ -93,21 +91,10 @@ def stamps(state: State) -> dict[Path, Stamp]:
 
 def poll(paths: Iterable[Path]) -> State:
     """Return the stamps of files, and of those below directories."""
-    return {path: {file: _stamp(file) for file in _files(path)} for path in paths}
-
-
-def _files(path: Path) -> Iterable[Path]:
-    if not path.is_dir():
-        return [path]
-    files = []
-    for directory, folders, names in os.walk(path):
-        folders[:] = [each for each in folders if each not in _SKIPPED and not _is_hidden(each)]
-        files += [Path(directory, name) for name in names if not _is_hidden(name)]
-    return files
-
-
-def _is_hidden(name: str) -> bool:
-    return name.startswith(".")
+    return {
+        path: {file: _stamp(file) for file in (walk(path) if path.is_dir() else [path])}
+        for path in paths
+    }
 
 
 def _stamp(path: Path) -> Stamp:

@@ -21,6 +21,7 @@ from e2e.scripted_registry import (
 from support.commands import Run
 from support.timing import PATIENCE_SECONDS, stretched
 
+from function_script.tools.progress import Progress
 from function_script.tools.xpkg import archives, certificates, images
 from function_script.tools.xpkg.registry import retry
 from function_script.tools.xpkg.transport import (
@@ -29,7 +30,6 @@ from function_script.tools.xpkg.transport import (
     HttpRequest,
     HttpResponse,
     NoAnswerError,
-    NullProgress,
     Patience,
 )
 
@@ -330,7 +330,7 @@ def test_413_before_the_end_is_told(start: Start, tmp_path: Path, run: Run) -> N
 
 def test_connection_that_ends_early_is_told() -> None:
     """Without an answer the error has at least a hint."""
-    body = Body(bytes(16 << 20), NullProgress())
+    body = Body(bytes(16 << 20), Progress())
     headers = {"Content-Length": str(body.size_bytes)}
     with raw(early(b"")) as address, pytest.raises(NoAnswerError) as failure:
         client().send(HttpRequest("PUT", f"http://{address}/", body, headers))

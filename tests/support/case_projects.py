@@ -1,5 +1,6 @@
 """A small project with a Composition, for tests that run cases in it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from function_script.tools.cases import command, model
@@ -107,7 +108,9 @@ def folder(path: Path, **files: str) -> Path:
 
 def run(path: Path, terms: RunOptions | None = None, jobs: int = 2) -> dict[str, CaseVerdict]:
     """The verdicts of all cases below ``path``, by the last part of their names."""
-    verdicts = command.run_all(model.find_cases([path]), terms or RunOptions(), jobs)
+    terms = terms or RunOptions()
+    options = replace(terms, pool=replace(terms.pool, workers=jobs))
+    verdicts = command.run_all(model.find_cases([path]), options)
     return {verdict.name.rpartition("/")[2]: verdict for verdict in verdicts}
 
 

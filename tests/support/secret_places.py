@@ -79,5 +79,5 @@ def replayed(text: str, directory: Path) -> CaseVerdict:
     """Run the case, and return the report of `test`."""
     path = directory / "a.case.yaml"
     path.write_text(text)
-    (verdict,) = command.run_all(model.find_cases([path]), RunOptions(), 1)
+    (verdict,) = command.run_all(model.find_cases([path]), RunOptions())
     return verdict

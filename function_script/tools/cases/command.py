@@ -32,7 +32,6 @@ class Options:
     run_options: runner.RunOptions
     pattern: re.Pattern[str] | None
     fails_fast: bool
-    jobs: int
     output: Literal["text", "json", "junit"]
     file: Path | None
     is_quiet: bool = False
@@ -50,7 +49,7 @@ def run(paths: Sequence[Path], options: Options, files: FileCache) -> bool:
     cases = find_cases(paths, options.pattern)
     prints_text = options.output == "text" or options.file is not None
     results: list[CaseVerdict] = []
-    with closing(run_all(cases, options.run_options, options.jobs, files)) as stream:
+    with closing(run_all(cases, options.run_options, files)) as stream:
         for verdict in stream:
             results.append(verdict)
             if prints_text:
@@ -83,12 +82,9 @@ def _print_verdict(verdict: CaseVerdict, options: Options) -> None:
 
 
 def run_all(
-    cases: Sequence[CaseFile],
-    options: runner.RunOptions,
-    jobs: int,
-    files: FileCache | None = None,
+    cases: Sequence[CaseFile], options: runner.RunOptions, files: FileCache | None = None
 ) -> Generator[CaseVerdict]:
-    """Yield verdicts, always in the same order; ``jobs`` cases run at the same time.
+    """Yield verdicts, always in the same order; as many cases run at once as the pool has workers.
 
     Closing the generator cancels the cases that have not begun. By default, cases may read what is
     beside them, and beside their Compositions.
@@ -109,9 +105,9 @@ def run_all(
     preload = local_pool.engines_in({case.setup.program.origin.document.text for case in parsed})
     with (
         options.rendering.servers,
-        local_pool.open_pool(None, preload, options.limits, options.derive_seed, jobs) as pool,
+        local_pool.open_pool(None, preload, options.pool) as pool,
     ):
-        executor = ThreadPoolExecutor(max_workers=jobs)
+        executor = ThreadPoolExecutor(max_workers=options.pool.workers)
         try:
             yield from executor.map(lambda case: runner.run(case, pool, options), parsed)
         finally:

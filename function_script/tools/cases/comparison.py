@@ -24,6 +24,7 @@ from function_script.tools import manifests
 from function_script.tools.cases.model import Case, Expectation
 from function_script.tools.render import conditions
 from function_script.tools.render.renderer import Rendering
+from function_script.tools.render.requirements import read_selector
 
 PARTS: Final = (
     "xr",
@@ -110,25 +111,24 @@ def _requirements(responses: Mapping[str, fnv1.RunFunctionResponse]) -> Object:
     for response in responses.values():
         requirements = response.requirements
         for selectors in (requirements.extra_resources, requirements.resources):
-            resources.update({name: _selector(selectors[name]) for name in sorted(selectors)})
+            resources.update({name: _to_object(selectors[name]) for name in sorted(selectors)})
         for name in sorted(requirements.schemas):
             schema = requirements.schemas[name]
             schemas[name] = {"apiVersion": schema.api_version, "kind": schema.kind}
     return {"resources": resources, "schemas": schemas}
 
 
-def _selector(selector: fnv1.ResourceSelector) -> Object:
-    """Return the selector in the format of a Composition's ``requiredResources``."""
-    item: Object = {"apiVersion": selector.api_version, "kind": selector.kind}
-    match = selector.WhichOneof("match")
-    if match == "match_name":
-        item["name"] = selector.match_name
-    elif match == "match_labels":
-        labels: dict[str, Value] = {**selector.match_labels.labels}
-        item["matchLabels"] = labels
-    if selector.HasField("namespace"):
-        item["namespace"] = selector.namespace
-    return item
+def _to_object(message: fnv1.ResourceSelector) -> Object:
+    """Return a selector in the format of a Composition's ``requiredResources``."""
+    selector = read_selector(message)
+    item: Object = {
+        "apiVersion": selector.api_version,
+        "kind": selector.kind,
+        "name": selector.match_name,
+        "matchLabels": None if selector.match_labels is None else {**selector.match_labels},
+        "namespace": selector.namespace,
+    }
+    return {key: value for key, value in item.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,15 +55,11 @@ class FakeCluster:
 
     def to_inputs(self, setup: Setup) -> RenderInputs:
         """Return the inputs of the next reconcile; its XR is not validated."""
-        return RenderInputs(
+        return replace(
+            setup.inputs,
             xr=self.whole_xr(),
-            composition=setup.program.composition,
             observed=self.observed,
             required=self.required,
-            credentials=setup.credentials,
-            schemas=setup.schemas,
-            xrd=setup.xrd,
-            context=setup.context,
             spans=self.spans,
         )
 
@@ -80,12 +76,9 @@ def read(
     if not isinstance(value, dict) or "apiVersion" in value:
         return loader.all(fields, "observed", default)
     by_name = fields.object("observed")
-    uid = manifests.text_at(xr, "metadata", "uid") or xrs.xr_uid(
-        *objects.api_version_and_kind(xr), manifests.namespace(xr), manifests.name(xr)
-    )
     located = []
     for name, item in () if by_name is None else by_name.members():
-        child_name = xrs.child_name(manifests.name(xr), uid, name)
+        child_name = xrs.child_name(manifests.name(xr), xrs.xr_uid(xr), name)
         identity: Object = {"metadata": {"name": child_name}}
         manifests.set_text(identity, manifests.namespace(xr), "metadata", "namespace")
         whole = manifests.copy(identity, item.value)
@@ -96,7 +89,7 @@ def read(
 
 def first(setup: Setup) -> FakeCluster:
     """Return the state before a case."""
-    return FakeCluster(xr=setup.xr, xr_parts=setup.xr_parts)
+    return FakeCluster(xr=setup.inputs.xr, xr_parts=setup.xr_parts)
 
 
 def before_step(cluster: FakeCluster, step: Step) -> FakeCluster:
@@ -140,8 +133,8 @@ def after_step(cluster: FakeCluster, setup: Setup, result: RenderResult) -> Fake
         foreign[name] = cluster.foreign.get(name, cluster.foreign.get(old_name, {}))
     # Crossplane set references, status and selection of the XR.
     applied = manifests.copy(result.xr)
-    machinery = xrs.machinery(is_legacy=xrs.is_legacy(setup.xrd))
-    composition = manifests.name(setup.program.composition)
+    machinery = xrs.machinery(is_legacy=xrs.is_legacy(setup.inputs.xrd))
+    composition = manifests.name(setup.inputs.composition)
     manifests.set_text(applied, composition, *machinery, "compositionRef", "name")
     label = {manifests.COMPOSITE: manifests.name(result.file)}
     manifests.add_texts(applied, label, "metadata", "labels")

@@ -117,10 +117,6 @@ class ObjectLoader:
         """Return the path of a file that the case names."""
         return Path(os.path.normpath(self.directory / text))
 
-    def load(self, path: Path) -> list[Object]:
-        """Load the objects of a file or a directory. Raises FatalError."""
-        return [document.value for document in self.files.load(path, self.project)]
-
     def one(self, fields: ObjectReader, key: str, default: Path | None = None) -> Located | None:
         """Load the single object at ``key``, from the case or from a file."""
         value = fields.value.get(key)
@@ -141,7 +137,7 @@ class ObjectLoader:
         """Load the objects at ``key``: an object, a path, or a list of both."""
         value = fields.value.get(key)
         if value is None:
-            return [] if default is None else self._load(fields.at(key), default)
+            return [] if default is None else self.load(fields.at(key), default)
         items = value if isinstance(value, list) else [value]
         located: list[Located] = []
         for index, item in enumerate(items):
@@ -149,7 +145,7 @@ class ObjectLoader:
             if isinstance(item, dict):
                 located.append(self.own(item, at))
             elif (path := self._path_of(at, item)) is not None:
-                located += self._load(at, path)
+                located += self.load(at, path)
         return located
 
     def value(self, fields: ObjectReader, key: str, default: Path | None = None) -> Object | None:
@@ -233,7 +229,8 @@ class ObjectLoader:
             diagnostics.append(Diagnostic(message=f"{others} more problems are not shown"))
         return InputError(*diagnostics)
 
-    def _load(self, at: str, path: Path) -> list[Located]:
+    def load(self, at: str, path: Path) -> list[Located]:
+        """Load the objects of a file or a directory, which the field ``at`` names."""
         documents = self.attempt(at, lambda: self.files.load(path, self.project))
         return [Located(value=document.value, document=document) for document in documents]
 

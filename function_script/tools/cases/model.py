@@ -3,7 +3,6 @@
 A case is ``case.yaml`` in a folder of its own, or ``NAME.case.yaml``.
 """
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,14 +13,13 @@ from function_script.documents import Document
 from function_script.proto.v1.run_function_pb2 import RunFunctionRequest
 from function_script.request import objects
 from function_script.request.values import Object, Value
-from function_script.sandbox import Pool
 from function_script.texts import field_names
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.texts.source import Span
 from function_script.tools import author_positions
-from function_script.tools.local_pool import RootedPool, Sandbox
-from function_script.tools.project import Project
+from function_script.tools.project import Project, walk
+from function_script.tools.render import RenderInputs
 from function_script.tools.render.positions import Origin
 
 FOLDER_FILE: Final = "case.yaml"
@@ -30,7 +28,6 @@ _INPUTS: Final = {
     *("composition.yaml", "xr.yaml", "xrd.yaml", "definition.yaml", "functions.yaml"),
     *("observed.yaml", "required.yaml", "credentials.yaml", "context.yaml"),
 }
-_SKIPPED: Final = {"node_modules", "__pycache__"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,32 +87,22 @@ class Program:
     origin: Origin
     root: Path | None
 
-    def bind(self, pool: Pool) -> Sandbox:
-        """Return the pool of all cases for this program."""
-        return pool if self.root is None else RootedPool(pool=pool, root=self.root)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """The objects that all steps of a case share; ``functions`` is None without a file.
+    """The ``inputs`` that all steps of a case share; ``functions`` is None without a file.
 
-    ``definitions`` are the XRD, and the CRDs and XRDs of composed resources.
     ``xr_parts`` are the XR and its patch, in the order in which they are merged.
     A case with a ``request`` has nothing else but its input in ``program``; ``redacted`` counts
     the secrets that were removed from it.
     """
 
     program: Program
-    xr: Object
+    inputs: RenderInputs
     functions: Sequence[Object] | None = None
-    credentials: Sequence[Object] = ()
-    schemas: Sequence[Object] = ()
-    xrd: Object | None = None
     xr_parts: Sequence[Located] = ()
-    definitions: Sequence[Object] = ()
     skips_xr_validation: bool = False
     skips_validation: bool = False
-    context: Object = field(default_factory=dict)
     request: RunFunctionRequest | None = None
     redacted: int = 0
 
@@ -229,11 +216,7 @@ def find_cases(paths: Iterable[Path], pattern: re.Pattern[str] | None = None) ->
 
 def _list_files(start: Path) -> Iterator[Path]:
     if start.is_dir():
-        for folder, folders, names in os.walk(start):
-            folders[:] = [
-                name for name in folders if not name.startswith(".") and name not in _SKIPPED
-            ]
-            yield from (Path(folder, name) for name in names if is_case(Path(name)))
+        yield from filter(is_case, walk(start))
     elif not start.exists():
         raise InputError.of(f'cannot read "{start}": no such file or directory')
     elif is_case(start):

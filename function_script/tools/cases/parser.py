@@ -15,7 +15,6 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object, type_phrase
-from function_script.texts.errors import InputError
 from function_script.texts.problems import ProblemList, suggest
 from function_script.tools import manifests, sources, xrds
 from function_script.tools.cases import fake_cluster
@@ -30,7 +29,7 @@ from function_script.tools.cases.model import (
     Step,
 )
 from function_script.tools.project import Project
-from function_script.tools.render import functions
+from function_script.tools.render import RenderInputs, functions
 from function_script.tools.render.xr import resolve_claim
 
 CASE_FIELDS: Final = (
@@ -75,11 +74,9 @@ _EVENT: Final = ("severity", "reason", "message")
 def parse(file: CaseFile, files: FileCache) -> Case:
     """Parse a case. Raises FatalError with every problem, positions in its file."""
     files.add_input(file.path)
-    documents = sources.read(sources.load_file(file.path, files.project))
-    if len(documents) != 1:
-        text = f'cannot read "{file.path}": it holds {len(documents)} cases instead of one'
-        raise InputError.of(text)
-    return read(documents[0], file, files)
+    source = sources.load_file(file.path, files.project)
+    document = sources.read_one(source, f'cannot read "{file.path}"', noun="case")
+    return read(document, file, files)
 
 
 def read(document: Document, file: CaseFile, files: FileCache) -> Case:
@@ -101,7 +98,7 @@ def read(document: Document, file: CaseFile, files: FileCache) -> Case:
     fields.refuse_unknown(*CASE_FIELDS, *_STEPS_ONLY, hint=hint)
     fields.text("description")
     setup = _setup(loader, fields, file)
-    steps = _steps(loader, fields, {} if setup is None else setup.xr, file)
+    steps = _steps(loader, fields, {} if setup is None else setup.inputs.xr, file)
     if setup is None or loader.has_problems():
         raise loader.error()
     return Case(
@@ -144,7 +141,7 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
     credentials = loader.values(fields, "credentials", find("credentials.yaml"))
     schemas = loader.schemas(fields, find("schemas"))
     crds = find("crds")
-    definitions = [] if crds is None else loader.attempt("crds", lambda: loader.load(crds))
+    definitions = [] if crds is None else [each.value for each in loader.load("crds", crds)]
     context = loader.value(fields, "context", _own_file(file, "context.yaml"))
     if xr is None and fields.value.get("xr") is None:
         fields.problems.add("xr", "is required, as there is no xr.yaml")
@@ -154,18 +151,22 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
     parts = [item, *([] if patch is None else [loader.own(patch.value, patch.path)])]
     # Cases share what is loaded, and a patch is merged into this one's copy.
     xr = manifests.copy(*(part.value for part in parts))
-    return Setup(
-        program=program,
+    inputs = RenderInputs(
         xr=resolve_claim(xr, xrd),
-        functions=named or None,
+        composition=program.composition,
         credentials=credentials,
         schemas=schemas,
         xrd=xrd,
-        xr_parts=parts,
         definitions=[*([] if xrd is None else [xrd]), *definitions],
+        context=context or {},
+    )
+    return Setup(
+        program=program,
+        inputs=inputs,
+        functions=named or None,
+        xr_parts=parts,
         skips_xr_validation=bool(fields.flag("skipXrValidation")),
         skips_validation=bool(fields.flag("skipValidation")),
-        context=context or {},
     )
 
 
@@ -193,7 +194,8 @@ def _read_request(loader: ObjectLoader, fields: ObjectReader) -> Setup | None:
     program = loader.read_request_program(fields, request_fields.value.get("input"))
     if program is None:
         return None
-    return Setup(program=program, xr={}, request=request, redacted=redacted)
+    inputs = RenderInputs(xr={}, composition=program.composition)
+    return Setup(program=program, inputs=inputs, request=request, redacted=redacted)
 
 
 def _read_xrd(

@@ -15,13 +15,11 @@ from google.protobuf import json_format
 
 from function_script.proto.v1.run_function_pb2 import RunFunctionRequest
 from function_script.request.capture import responses
-from function_script.request.limits import Limits
 from function_script.request.values import Object
-from function_script.sandbox import Pool
-from function_script.sandbox.identity import no_seed
+from function_script.sandbox import Pool, PoolOptions
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
-from function_script.tools import sources
+from function_script.tools import local_pool, sources
 from function_script.tools.cases import comparison, fake_cluster, model
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
 from function_script.tools.cases.verdicts import CaseVerdict, Status
@@ -40,18 +38,16 @@ _MAX_WRITERS: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """The options of all cases; ``rendering`` are those of the renderer.
+    """The options of all cases; ``rendering`` are those of the renderer, ``pool`` of the sandbox.
 
-    ``updates_snapshots``: write the expected documents that differ or do not exist. ``derive_seed``
-    returns the seed of a request, see ``PoolOptions``.
+    ``updates_snapshots``: write the expected documents that differ or do not exist.
     """
 
     rendering: renderer.Options = field(default_factory=renderer.Options)
     updates_snapshots: bool = False
     skips_xr_validation: bool = False
     skips_validation: bool = False
-    limits: Limits = field(default_factory=Limits)
-    derive_seed: Callable[[bytes], bytes] = no_seed
+    pool: PoolOptions = local_pool.OPTIONS
 
 
 def run(case: Case, pool: Pool, options: RunOptions) -> CaseVerdict:
@@ -83,7 +79,7 @@ def render_in(
         setup.program.origin, locate_xr=lambda problem: model.locate_xr(problem, cluster.xr_parts)
     )
     index = FunctionIndex(manifests=setup.functions, options=options.rendering)
-    sandbox = setup.program.bind(pool)
+    sandbox = local_pool.bind_root(pool, setup.program.root)
     return Renderer(sandbox, index, options.rendering).render(inputs, origin)
 
 
@@ -95,7 +91,7 @@ class _CaseRun:
         self._pool = pool
         self._options = options
         self._verdict = verdict
-        self._catalog = Catalog(case.setup.definitions)
+        self._catalog = Catalog(case.setup.inputs.definitions)
 
     def run(self) -> None:
         setup = self._case.setup
@@ -135,10 +131,11 @@ class _CaseRun:
         """Call the function, and compare its response, not what Crossplane makes of it."""
         program = self._case.setup.program
         try:
-            (pipeline_step,) = steps.parse(program.composition)
+            (pipeline_step,) = steps.parse(self._case.setup.inputs.composition)
             functions = ListedFunctions(runtimes={pipeline_step.function: Local()})
             with program.origin.map_errors():
-                replayer = Renderer(program.bind(self._pool), functions, self._options.rendering)
+                sandbox = local_pool.bind_root(self._pool, program.root)
+                replayer = Renderer(sandbox, functions, self._options.rendering)
                 runner = replayer.start([pipeline_step])
                 reply = runner(pipeline_step, request)
                 if messages := fatal_messages(reply.response):

@@ -27,13 +27,10 @@ class Status(StrEnum):
     UPDATED = "UPDATE"
 
 
-_BOLD_RED: Final = "\x1b[1;31m"
-_GREEN: Final = "\x1b[32m"
 _YELLOW: Final = "\x1b[33m"
-_PLAIN: Final = "\x1b[0m"
 _COLOURS: Final = {
-    Status.PASSED: _GREEN,
-    Status.FAILED: _BOLD_RED,
+    Status.PASSED: console.GREEN,
+    Status.FAILED: console.RED,
     Status.NEW: _YELLOW,
     Status.UPDATED: _YELLOW,
 }
@@ -123,7 +120,7 @@ def to_text(verdict: CaseVerdict, *, colourful: bool = False) -> str:
     """Format a line, and below it the problems; without a line break at the end."""
     lines = [f"{verdict.status:<6} {verdict.name}"]
     if colourful:
-        lines = [f"{_COLOURS[verdict.status]}{verdict.status}{_PLAIN} {verdict.name}"]
+        lines = [f"{_COLOURS[verdict.status]}{verdict.status}{console.PLAIN} {verdict.name}"]
     lines += [f"  wrote {path}, to be reviewed" for path in verdict.written]
     for frame in _frames(verdict):
         lines += ["", *_indent(console.colour_frames(frame) if colourful else frame)]

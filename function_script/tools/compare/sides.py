@@ -22,7 +22,7 @@ from function_script.tools.render.pipeline import PipelineError, UnfetchedError
 from function_script.tools.render.positions import Origin, Position, Positions
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.requirements import RequirementSource, StepResponse
-from function_script.tools.render.runtimes.local import LOCAL
+from function_script.tools.render.runtimes.local import Local
 from function_script.tools.render.steps import Step
 
 # The step, the path of the value, and the line that writes it or fails.
@@ -234,7 +234,7 @@ class Functions(Versions):
             pipeline.pop()
         self.has_steps = bool(pipeline)
         self._pipeline = pipeline
-        local = {step.function: LOCAL.word for step in pipeline if _is_compared(step)}
+        local = {step.function: Local.word for step in pipeline if _is_compared(step)}
         # This side runs here, whatever --function says of the other one.
         options = replace(side.functions.options, runtimes=local)
         here = replace(side.functions, options=options)

@@ -29,9 +29,7 @@ from function_script.tools.render import (
 )
 from function_script.tools.render.compose import RenderResult, list_notable
 from function_script.tools.render.pipeline import PipelineError
-from function_script.tools.render.positions import Origin, composition_input_path
 from function_script.tools.render.renderer import Renderer, Rendering
-from function_script.tools.render.requirements import PipelineInputs
 from function_script.tools.render.xr import XrError
 from function_script.tools.validate.catalog import Catalog, is_crd
 from function_script.tools.xrds import is_xrd
@@ -44,13 +42,12 @@ _RECORDS: Final = {"conditions", "claimConditionTypes", "lastHandledReconcileAt"
 class Options:
     """The flags; ``shared`` has the objects and the context that do not come with the list.
 
-    The file of the functionConfig may be in ``directory``, of whose files ``project`` has those
-    that may be read; ``rendering`` are the options of the renderer.
+    ``rendering`` are the options of the renderer. ``project`` has the files that may be read, and
+    ``programs`` is the directory of programs in files.
     """
 
-    shared: PipelineInputs
+    shared: RenderInputs
     rendering: renderer.Options
-    directory: Path
     project: Project
     programs: Path | None = None
 
@@ -64,44 +61,40 @@ def run(source: Source, options: Options, pool: Pool) -> tuple[str, Sequence[Res
     results: list[Result] = []
     values: Sequence[Value] | None = None
     try:
-        function = program.read(request.config, options.directory, options.project)
+        function = program.read(request.config, options.project, options.programs)
         items = resource_list.read_items(request.items)
-        values = _Run(function, options, pool, results).apply(items)
+        run_ = _Run(function=function, options=options, pool=pool, notes=results)
+        values = run_.apply(items)
     except FatalError as error:
+        subject = request.config and resource_list.without_transport(request.config)
         results += [
-            Result(severity="error", problem=problem, subject=request.config)
+            Result(severity="error", problem=problem, subject=subject)
             for problem in error.diagnostics
         ]
     after = request.items if values is None else values
     return request.write(after, [result.to_object() for result in results]), results
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
     """One functionConfig over the items of a list; ``notes`` receives problems and events."""
 
-    def __init__(
-        self,
-        function: program.Program,
-        options: Options,
-        pool: Pool,
-        notes: list[Result],
-    ) -> None:
-        self._function = function
-        self._options = options
-        self._pool = pool
-        self._notes = notes
+    function: program.Program
+    options: Options
+    pool: Pool
+    notes: list[Result]
 
     def apply(self, before: Sequence[Item]) -> list[Value] | None:
         """Return the new items: changed ones in their place, new ones at the end.
 
         None: an XR cannot be rendered, and ``notes`` has the reason. Raises FatalError.
         """
-        function = self._function
+        function = self.function
         composites = resource_list.find_composites(before, function.value, function.type)
         if not composites:
             api_version, kind = function.type or ("", "")
             problem = Diagnostic(message=f"no item is a {kind} of {api_version}: nothing is done")
-            self._notes.append(self._of_config("warning", problem))
+            self.notes.append(self._of_config("warning", problem))
         after: dict[int, Value] = {item.index: item.value for item in before}
         added: list[Value] = []
         for composite in composites:
@@ -117,54 +110,42 @@ class _Run:
         return [*after.values(), *added]
 
     def _render(self, composite: Composite) -> Rendering | None:
-        composition = self._function.composition(composite.xr.manifest)
+        composition = self.function.composition(composite.xr.manifest)
         packages = functions.select(item.manifest for item in composite.others)
-        options = self._options.rendering
+        options = self.options.rendering
         index = functions.FunctionIndex(manifests=packages, options=options)
-        list_renderer = Renderer(self._pool, index, options)
+        list_renderer = Renderer(self.pool, index, options)
         try:
             inputs = self._inputs(composite, composition)
-            rendering = list_renderer.reconcile(inputs, self._origin())
+            rendering = list_renderer.reconcile(inputs, self.function.origin)
             if rendering.result.failure is not None:
                 raise rendering.result.failure
         except XrError as error:
-            self._notes += (_of_xr("error", each, composite.xr) for each in error.diagnostics)
+            self.notes.extend(_of_xr("error", each, composite.xr) for each in error.diagnostics)
             return None
         except PipelineError as error:
-            self._notes += (self._of_step(each, error.step) for each in error.diagnostics)
+            self.notes.extend(self._of_step(each, error.step) for each in error.diagnostics)
             return None
         except (InputError, DocumentError, LimitError) as error:
-            self._notes += map(self._of_composition, error.diagnostics)
+            self.notes.extend(map(self._of_composition, error.diagnostics))
             return None
         for problem, severity in validation.validate(rendering, Catalog(inputs.definitions)):
-            self._notes.append(
-                self._of_config("info" if severity == "note" else "warning", problem)
-            )
+            self.notes.append(self._of_config("info" if severity == "note" else "warning", problem))
         return rendering
-
-    def _origin(self) -> Origin | None:
-        """Return the author's file, for the positions of values."""
-        function = self._function
-        if function.document is None:
-            return None
-        return Origin(
-            document=function.document,
-            programs=self._options.programs,
-            find_input=lambda step: function.own_path(composition_input_path(step)),
-        )
 
     def _inputs(self, composite: Composite, composition: Object) -> RenderInputs:
         xr = composite.xr.manifest
         others = [item.manifest for item in composite.others]
-        shared = self._options.shared
-        earlier = composite.composed if self._function.is_step else {}
+        shared = self.options.shared
+        earlier = composite.composed if self.function.is_step else {}
         xrds = (
             manifest
             for manifest in others
             if manifest.get("kind") == "CompositeResourceDefinition"
             and manifests.defined_type(manifest) == _key(xr)[:2]
         )
-        return RenderInputs(
+        return replace(
+            shared,
             xr=xr,
             composition=composition,
             observed=[
@@ -177,9 +158,6 @@ class _Run:
             report=lambda problem, severity: self._note(severity, problem, composite.xr),
             # Of two with one name the last counts: that of the command line.
             required=[*others, *shared.required],
-            credentials=shared.credentials,
-            schemas=shared.schemas,
-            context=shared.context,
         )
 
     def _delete(self, composite: Composite, rendering: Rendering, after: dict[int, Value]) -> None:
@@ -199,12 +177,12 @@ class _Run:
     def _note(self, severity: str, problem: Diagnostic, xr: Item) -> None:
         """Add a warning about an XR, or an event of one; others than warnings inform."""
         is_warning = severity.lower() == "warning"
-        self._notes.append(_of_xr("warning" if is_warning else "info", problem, xr))
+        self.notes.append(_of_xr("warning" if is_warning else "info", problem, xr))
 
     def _of_step(self, problem: Diagnostic, step: steps.Step) -> Result:
         """Return the result of a problem in a step's program or input."""
-        function, origin = self._function, self._origin()
-        path = function.own_path(composition_input_path(step))
+        function, origin = self.function, self.function.origin
+        path = function.find_input(step)
         span, value = problem.span, step.input or {}
         inner = None if span is None else author_positions.find_text(span, value)
         inner = inner or objects.read_path(problem.field)[1:]
@@ -220,12 +198,12 @@ class _Run:
     def _of_config(
         self, severity: Severity, problem: Diagnostic, path: objects.Path = ()
     ) -> Result:
-        config, file = self._function.config, self._function.file
-        return Result(severity=severity, problem=problem, subject=config, path=path, file=file)
+        config = self.function.config
+        return Result(severity=severity, problem=problem, subject=config, path=path)
 
     def _of_composition(self, problem: Diagnostic) -> Result:
         """Return the result of a problem with a field of the Composition."""
-        function = self._function
+        function = self.function
         path = function.own_path(objects.read_path(problem.field))
         if function.document is not None and path:
             problem = author_positions.locate(problem, function.document, path)
@@ -234,8 +212,7 @@ class _Run:
 
 def _of_xr(severity: Severity, problem: Diagnostic, xr: Item) -> Result:
     path = objects.read_path(problem.field)
-    file = resource_list.file_of(xr.value)
-    return Result(severity=severity, problem=problem, subject=xr.value, path=path, file=file)
+    return Result(severity=severity, problem=problem, subject=xr.value, path=path)
 
 
 def _update(composite: Composite, result: RenderResult, after: dict[int, Value]) -> list[Value]:

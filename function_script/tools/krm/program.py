@@ -1,7 +1,7 @@
 """The functionConfig: the Composition, or the single input of ours, that a run evaluates."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -15,7 +15,9 @@ from function_script.texts.source import Source
 from function_script.tools import bounded, manifests
 from function_script.tools.krm import resource_list
 from function_script.tools.project import SUFFIXES, Project
+from function_script.tools.render.positions import Origin, composition_input_path
 from function_script.tools.render.runtimes.local import compose_input
+from function_script.tools.render.steps import Step
 
 _HINT: Final = (
     "give a Composition, an input such as a JinjaTemplate, or a ConfigMap with the YAML of one of "
@@ -34,14 +36,25 @@ class Program:
 
     ``value`` is a Composition or an input. ``config`` is the functionConfig that holds it at
     ``path``: as an object, or as the text of a ConfigMap. ``document`` has its positions, in the
-    file of its author if that was found; ``file`` is that of results.
+    file of its author if that was found; ``programs`` is the directory of programs in files.
     """
 
     value: Object
     config: Object
     path: objects.Path
     document: documents.Document | None
-    file: Object | None
+    programs: Path | None
+
+    @property
+    def origin(self) -> Origin | None:
+        """Return the author's file, for the positions of values."""
+        if self.document is None:
+            return None
+        return Origin(document=self.document, programs=self.programs, find_input=self.find_input)
+
+    def find_input(self, step: Step) -> objects.Path:
+        """Return the path in ``value`` of the input of a step."""
+        return self.own_path(composition_input_path(step))
 
     @property
     def type(self) -> tuple[str, str] | None:
@@ -74,19 +87,21 @@ class Program:
         return self.path or path
 
 
-def read(config: Object | None, directory: Path, project: Project) -> Program:
-    """Read a functionConfig; its author's file may be in ``directory``. Raises FatalError."""
+def read(config: Object | None, project: Project, programs: Path | None) -> Program:
+    """Read a functionConfig; its author's file may be in the current directory.
+
+    Raises FatalError.
+    """
     if config is None:
         raise InputError.of("cannot run: the ResourceList has no functionConfig", hint=_HINT)
     value = resource_list.without_transport(config)
-    origin = _find_origin(config, value, directory, project)
-    file = resource_list.file_of(config)
+    origin = _find_origin(config, value, project)
     source = None if origin is None else origin.origin.source
-    if file is None and origin is not None and source is not None:
-        path = (directory / source.name).relative_to(directory).as_posix()
-        file = {"path": path, "index": origin.number - 1}
+    if origin is not None and source is not None:
+        config = resource_list.with_file(config, source.name, origin.number - 1)
+    whole = Program(value=value, config=config, path=(), document=origin, programs=programs)
     if _is_runnable(value):
-        return Program(value=value, config=config, path=(), document=origin, file=file)
+        return whole
     if objects.api_version_and_kind(value) != ("v1", "ConfigMap"):
         raise InputError.of(
             f"cannot run {manifests.describe(value)} of {objects.api_version_and_kind(value)[0]}: "
@@ -94,22 +109,20 @@ def read(config: Object | None, directory: Path, project: Project) -> Program:
             hint=_HINT,
         )
     data = manifests.texts_at(value, "data")
-    programs = []
+    texts = []
     for key, text in data.items():
         inner = Source(name=format_path(("data", key)), text=text)
         document = _read_text(inner, origin, ("data", key))
         if document is not None and _is_runnable(document.value):
-            programs.append((key, document))
-    if len(programs) != 1:
+            texts.append((key, document))
+    if len(texts) != 1:
         raise InputError.of(
-            f'cannot run ConfigMap "{manifests.name(value)}": {len(programs)} values of its data '
+            f'cannot run ConfigMap "{manifests.name(value)}": {len(texts)} values of its data '
             "are a Composition or an input of ours, instead of one",
             hint=_HINT,
         )
-    ((key, document),) = programs
-    return Program(
-        value=document.value, config=config, path=("data", key), document=document, file=file
-    )
+    ((key, document),) = texts
+    return replace(whole, value=document.value, path=("data", key), document=document)
 
 
 def _is_composition(value: Object) -> bool:
@@ -139,18 +152,13 @@ def _read_text(
     return inner[0] if len(inner) == 1 else None
 
 
-def _find_origin(
-    config: Object, value: Object, directory: Path, project: Project
-) -> documents.Document | None:
+def _find_origin(config: Object, value: Object, project: Project) -> documents.Document | None:
     """Return the functionConfig in the file of its author: an equal object, or None."""
-    for path in _candidates(config, directory, project):
+    for path in _candidates(config, project):
         try:
             if path.stat().st_size > _MAX_FILE_BYTES:
                 continue
-            # Positions have the file's name as in the command's own directory.
-            name = path.relative_to(directory).as_posix()
-            text = project.load(path).text
-            candidates = bounded.read_documents(Source(name=name, text=text))
+            candidates = bounded.read_documents(project.load(path))
         except (FatalError, OSError):
             continue
         for document in candidates:
@@ -159,13 +167,13 @@ def _find_origin(
     return None
 
 
-def _candidates(config: Object, directory: Path, project: Project) -> Iterator[Path]:
+def _candidates(config: Object, project: Project) -> Iterator[Path]:
     file = resource_list.file_of(config)
     path = Path(str(file["path"])) if file is not None else None
     if path is not None and not path.is_absolute() and ".." not in path.parts:
-        yield directory / path
+        yield path
     try:
-        paths = project.find_files(directory, SUFFIXES, is_deep=False)
+        paths = project.find_files(Path(), SUFFIXES, is_deep=False)
     except InputError:
         return
     yield from islice(paths, _MAX_FILES)

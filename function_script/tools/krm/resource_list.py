@@ -17,7 +17,7 @@ from function_script.request.values import Object, Value
 from function_script.texts import diagnostics
 from function_script.texts.errors import InputError
 from function_script.texts.source import Source
-from function_script.tools import bounded, manifests
+from function_script.tools import manifests, sources
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
 
@@ -78,14 +78,11 @@ class ResourceList:
 
 def parse(source: Source) -> ResourceList:
     """Parse the text of stdin. Raises FatalError unless it is a single ResourceList."""
-    documents = bounded.read_documents(source)
-    if len(documents) != 1:
-        raise InputError.of(
-            f"cannot read {source.name}: it holds {len(documents)} objects instead of one "
-            f"{_KIND} of {_GROUPS[0]}/v1",
-            hint="kustomize and kpt write it; to render files, use `function-script render`",
-        )
-    (document,) = documents
+    document = sources.read_one(
+        source,
+        expected=f"one {_KIND} of {_GROUPS[0]}/v1",
+        hint="kustomize and kpt write it; to render files, use `function-script render`",
+    )
     api_version, kind = objects.api_version_and_kind(document.value)
     if kind != _KIND or api_version.partition("/")[0] not in _GROUPS:
         raise InputError.of(
@@ -106,13 +103,12 @@ def parse(source: Source) -> ResourceList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One result: ``problem`` is about the field at ``path`` of ``subject``, in ``file``."""
+    """One result: ``problem`` is about the field at ``path`` of ``subject``."""
 
     severity: Severity
     problem: diagnostics.Diagnostic
     subject: Object | None = None
     path: objects.Path = ()
-    file: Object | None = None
 
     def to_object(self) -> Object:
         """Return the entry of the ResourceList."""
@@ -126,8 +122,8 @@ class Result:
             entry["resourceRef"] = manifests.reference(self.subject)
             if self.path:
                 entry["field"] = _field(self.subject, self.path)
-        if self.file is not None:
-            entry["file"] = self.file
+        if file := file_of(self.subject):
+            entry["file"] = file
         return entry
 
 
@@ -332,6 +328,15 @@ def to_item(manifest: Object, before: Object | None, alpha_name: str, *, has_own
     if alpha_name:
         annotations |= {TYPE: COMPOSED, NAME: alpha_name}
     return _with_annotations(copy, annotations)
+
+
+def with_file(value: Object, path: str, index: int) -> Object:
+    """Return an item with its file and its index there, unless the orchestrator has named them."""
+    if file_of(value) is not None:
+        return value
+    copy = manifests.copy(value)
+    manifests.add_texts(copy, {PATH: path, INDEX: str(index)}, *_ANNOTATIONS)
+    return copy
 
 
 def file_of(value: Object) -> Object | None:

@@ -9,6 +9,7 @@ import os
 import shutil
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -16,7 +17,7 @@ from typing import Final
 from function_script.engines.registry import LANGUAGES
 from function_script.texts.errors import InputError, cause_of
 from function_script.tools import starters
-from function_script.tools.project import Project
+from function_script.tools.project import Project, walk
 
 COMPOSITION: Final = "composition.yaml"
 XR: Final = "xr.yaml"
@@ -37,7 +38,6 @@ _MAX_QUOTED: Final = 80
 _MAX_FILES: Final = 50
 _MAX_FILE_BYTES: Final = 1 << 20
 _MAX_FOLDERS: Final = 500
-_IGNORED: Final = {"node_modules", "__pycache__"}
 
 
 class UnfitError(ValueError):
@@ -98,7 +98,6 @@ class Folder:
         self._project = project or Project()
         self._language = language
         self.opened_names: set[str] = set()
-        self._digests: dict[Path, tuple[tuple[int, int, int], str]] = {}
         self._lock = threading.Lock()
 
     def find_paths(self) -> dict[str, Path]:
@@ -135,20 +134,11 @@ class Folder:
         return files, unfit
 
     def compute_digests(self) -> dict[str, str]:
-        """Return the digest of every file that can be read; a file is read when it has changed."""
+        """Return the digest of every file that can be read."""
         digests = {}
         for name, path in self.find_paths().items():
-            try:
-                status = path.stat()
-                # An editor may put a file of the same size and time into the place of another one.
-                stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
-                last_stamp, digest = self._digests.get(path, (None, ""))
-                if stamp != last_stamp:
-                    digest = to_digest(self.read(path))
-                    self._digests[path] = (stamp, digest)
-            except (OSError, InputError):
-                continue
-            digests[name] = digest
+            with suppress(InputError):
+                digests[name] = to_digest(self.read(path))
         return digests
 
     def save(self, name: str, text: str, digest: str | None) -> str | Conflict:
@@ -190,12 +180,11 @@ def find(root: Path, project: Project) -> dict[str, Folder]:
     if not root.is_dir():
         raise InputError.of(f'cannot open "{root}": it is not a directory')
     result: dict[str, Folder] = {}
-    for path in sorted(root.rglob(COMPOSITION)):
+    for path in sorted(path for path in walk(root) if path.name == COMPOSITION):
         folder = path.parent
-        parts = folder.relative_to(root).parts
-        is_ignored = any(part.startswith(".") or part in _IGNORED for part in parts)
-        if is_ignored or not (folder / XR).is_file():
+        if not (folder / XR).is_file():
             continue
+        parts = folder.relative_to(root).parts
         result["/".join(parts) or root.resolve().name] = Folder(folder, project)
         if len(result) == _MAX_FOLDERS:
             break

@@ -22,9 +22,8 @@ from typing import Final, Self
 from urllib.parse import parse_qs, urlsplit
 
 from function_script.engines.registry import ENGINE_MODULES, LANGUAGES
-from function_script.request.limits import Limits
 from function_script.request.values import Object
-from function_script.sandbox.identity import no_seed
+from function_script.sandbox import PoolOptions
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import bounded, local_pool
 from function_script.tools.playground import folders
@@ -32,7 +31,6 @@ from function_script.tools.playground.workbench import RenderSession
 from function_script.tools.project import Project
 from function_script.tools.render import renderer
 
-_LIMITS: Final = Limits()
 _OPTIONS: Final = renderer.Options()
 _HOST: Final = "127.0.0.1"
 _COOKIE: Final = "function-script-playground"
@@ -65,19 +63,18 @@ class Playground:
     """Serves folders at and below ``root`` from construction until the ``with`` block ends.
 
     ``port`` None takes the directory's own, or a free one. ``options`` are those of renderings,
-    except for their time; ``limits`` and ``derive_seed`` are those of an operator. ``allowed`` are
-    files and directories that the folders' files may lead to. Raises InputError if there is no such
-    directory, or the port is in use.
+    except for their time; ``pool`` are those of the sandbox. ``allowed`` are files and directories
+    that the folders' files may lead to. Raises InputError if there is no such directory, or the
+    port is in use.
     """
 
-    def __init__(  # noqa: PLR0913 - the options of a command
+    def __init__(
         self,
         root: Path,
         port: int | None = None,
         options: renderer.Options = _OPTIONS,
-        limits: Limits = _LIMITS,
+        pool: PoolOptions = local_pool.OPTIONS,
         *,
-        derive_seed: Callable[[bytes], bytes] = no_seed,
         allowed: Sequence[Path] = (),
     ) -> None:
         self._root = root.resolve()
@@ -91,10 +88,10 @@ class Playground:
         mirror = Path(self._directory.name).resolve() / "folder"
         programs = mirror / "programs"
         programs.mkdir(parents=True)
-        self._pool = local_pool.open_pool(programs, ENGINE_MODULES, limits, derive_seed)
+        self._pool = local_pool.open_pool(programs, ENGINE_MODULES, pool)
         self._pool.prefork()
         # The page has no flag for the time of all steps.
-        seconds = limits.timeout_seconds * _WALL_CLOCK_FACTOR
+        seconds = pool.limits.timeout_seconds * _WALL_CLOCK_FACTOR
         options = replace(options, timeout_seconds=seconds, timeout_flag="")
         self._render_session = RenderSession(self._pool, mirror, options)
         self._routes: Mapping[str, Callable[[Object], Object | None]] = {

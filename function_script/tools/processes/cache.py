@@ -18,8 +18,7 @@ import os
 import platform as system
 import re
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -27,7 +26,9 @@ from typing import Final
 from function_script.request.values import Object
 from function_script.texts.errors import FatalError, InputError, cause_of
 from function_script.tools import bounded, manifests
+from function_script.tools.processes.messages import Assignment
 from function_script.tools.processes.options import PackageOptions, cannot_run, default_root
+from function_script.tools.project import create
 
 # By the kernel's name of a machine, the name in images.
 _ARCHITECTURES: Final = {
@@ -45,18 +46,8 @@ ROOT_FILES: Final = "rootfs"
 _DIRECTORY_MODE: Final = 0o755
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageConfig:
-    """The command of an image: its arguments, environment, working directory and user."""
-
-    arguments: tuple[str, ...]
-    environment: dict[str, str]
-    working_directory: str
-    user: str
-
-
-def parse_config(config: Object) -> ImageConfig:
-    """Parse a config. Raises ValueError if it starts nothing on this machine."""
+def parse_config(config: Object) -> Assignment:
+    """Parse the command of a config. Raises ValueError if it starts nothing on this machine."""
     platform = "/".join(manifests.text_at(config, key) for key in ("os", "architecture"))
     if platform != "/" and platform != this_platform():
         raise ValueError(f"it is built for {platform}, and this machine is {this_platform()}")
@@ -67,7 +58,7 @@ def parse_config(config: Object) -> ImageConfig:
     texts = (*arguments, *_texts(config, "Env"))
     if any("\0" in text for text in texts):
         raise ValueError("its entrypoint or environment has a character NUL")
-    return ImageConfig(
+    return Assignment(
         arguments=arguments,
         environment={name: value for name, equals, value in pairs if name and equals},
         working_directory=manifests.text_at(config, "config", "WorkingDir") or "/",
@@ -127,7 +118,7 @@ class ImageCache:
         Another command that adds the same image is waited for, and its image returned. Raises
         InputError if the cache cannot be written, and what ``unpack`` raises.
         """
-        with _explain_errors(self._images):
+        try:
             self._images.mkdir(parents=True, exist_ok=True, mode=_DIRECTORY_MODE)
             directory = self._image_path(digest)
             with directory.with_suffix(".lock").open("a") as lock:
@@ -135,6 +126,10 @@ class ImageCache:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 image = self.image(digest)
                 return image or self._add(directory, config, unpack)
+        except OSError as error:
+            raise InputError.of(
+                f'cannot write into the cache "{self._images}": {cause_of(error)}'
+            ) from error
 
     def _add(self, directory: Path, config: Object, unpack: Callable[[Path], None]) -> CachedImage:
         # Only the owner of the lock writes here, so a leftover is that of a killed command.
@@ -158,13 +153,9 @@ class ImageCache:
 
     def add_reference(self, reference: str, digest: str) -> None:
         """Record the digest that a reference was resolved to. Raises InputError."""
-        path = self._reference_path(reference)
         entry: Object = {"reference": reference, "platform": this_platform(), "digest": digest}
-        partial = path.with_suffix(f".{os.getpid()}.partial")
-        with _explain_errors(self._references):
-            self._references.mkdir(parents=True, exist_ok=True)
-            partial.write_text(json.dumps(entry), encoding="utf-8")
-            partial.replace(path)
+        data = json.dumps(entry).encode()
+        create(self._references).write(self._reference_path(reference), data)
 
     def _reference_path(self, reference: str) -> Path:
         # Machines of several platforms may share a home directory.
@@ -201,16 +192,6 @@ def load_package(function: str, package: str, options: PackageOptions) -> Cached
         first = error.diagnostics[0]
         raise cannot_run(function, first.message, hint=first.hint) from error
     return image
-
-
-@contextmanager
-def _explain_errors(directory: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise InputError.of(
-            f'cannot write into the cache "{directory}": {cause_of(error)}'
-        ) from error
 
 
 def _remove(directory: Path) -> None:

@@ -12,9 +12,9 @@ from function_script.tools import bounded, manifests
 from function_script.tools.processes import cache
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.processes.unpacking import Unpacker
+from function_script.tools.progress import Progress
 from function_script.tools.xpkg import archives, image_loader, images, references
 from function_script.tools.xpkg.registry import Repository
-from function_script.tools.xpkg.transport import NullProgress, Progress
 
 _GIB: Final = 1 << 30
 _MAX_LAYERS_BYTES: Final = 2 * _GIB
@@ -30,7 +30,7 @@ def fetch(
 
     The layers are fetched if the cache does not have the image. Raises InputError and ValueError.
     """
-    display = options.progress() if options.progress else nullcontext(NullProgress())
+    display = options.progress() if options.progress else nullcontext(Progress())
     with _FETCHES, display as lines:
         progress = _CancellableProgress(lines, options.is_cancelled or (lambda: False))
         progress.line(f"{reference}: resolving")
@@ -41,7 +41,7 @@ def fetch(
     return image, digest
 
 
-class _CancellableProgress:
+class _CancellableProgress(Progress):
     """Ends a fetch from inside, at its next piece."""
 
     def __init__(self, display: Progress, is_cancelled: Callable[[], bool]) -> None:

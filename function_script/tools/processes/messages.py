@@ -17,18 +17,18 @@ State: TypeAlias = Literal["listening", "status", "exited", "flooded", "refused"
 
 
 class Assignment(NamedTuple):
-    """The function to run: an image's directory and command, and the port that it listens on.
+    """The function to run: an image's command and directory, and the port that it listens on.
 
     ``user`` is the one that the image names, by name or number. It has a home, and runs nothing.
     """
 
-    directory: str
     arguments: tuple[str, ...]
     environment: dict[str, str]
     working_directory: str
     user: str
-    port: int
-    is_confined: bool
+    directory: str = ""
+    port: int = 0
+    is_confined: bool = True
 
 
 class Report(NamedTuple):

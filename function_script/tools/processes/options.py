@@ -3,20 +3,15 @@
 This module imports nothing that is slow or of Linux.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from function_script.texts.errors import InputError
-
-if TYPE_CHECKING:
-    # Its package imports the client of registries.
-    from function_script.tools.xpkg.transport import Progress
+from function_script.tools.progress import Progress
 
 PullPolicy: TypeAlias = Literal["Always", "IfNotPresent", "Never"]
 

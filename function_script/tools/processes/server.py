@@ -22,7 +22,6 @@ from function_script.tools.processes.cache import ROOT_FILES, CachedImage, parse
 from function_script.tools.processes.messages import (
     MAX_MESSAGE_BYTES,
     STATUS,
-    Assignment,
     Report,
     encode,
 )
@@ -30,7 +29,8 @@ from function_script.tools.processes.options import cannot_run
 
 if TYPE_CHECKING:
     from function_script.proto.v1 import run_function_pb2 as fnv1
-    from function_script.tools.render.remote import Connection
+    from function_script.tools.render.remote import Channel
+
 
 PORT: Final = 9443
 """The port that the specification of functions promises."""
@@ -71,9 +71,9 @@ class FunctionServer:
         self._is_listening = False
         self._is_ready = False
         self._lock = threading.RLock()
-        self._connection: Connection | None = None
+        self._channel: Channel | None = None
         try:
-            self._config = parse_config(image.config)
+            self._command = parse_config(image.config)
         except ValueError as error:
             raise cannot_run(function, str(error)) from error
         self._name = f"function-script-{secrets.token_hex(16)}"
@@ -103,33 +103,34 @@ class FunctionServer:
                 else:
                     raise self._failure(report)
 
-    def connect(self) -> Connection:
-        """Return the connection, which need not be ready yet."""
+    def connect(self) -> Channel:
+        """Return the channel, which need not be ready yet."""
         from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
 
         with self._lock:
-            if self._connection is None:
-                self._connection = remote.Connection(self.address)
-            return self._connection
+            if self._channel is None:
+                self._channel = remote.open_channel(self.address)
+            return self._channel
 
     def call(
         self, request: fnv1.RunFunctionRequest, timeout_seconds: float
     ) -> fnv1.RunFunctionResponse:
         """Call the function."""
-        from function_script.tools.render.remote import CallError  # noqa: PLC0415 - as above
+        from function_script.tools.render import remote  # noqa: PLC0415 - as above
 
-        connection = self.connect()
-        try:
-            # One wait for all calls: gRPC prints a traceback if a channel is closed after several.
-            with self._lock:
-                if not self._is_ready:
-                    seconds = min(timeout_seconds, self._start_seconds)
-                    self._is_ready = connection.wait(seconds)
+        channel = self.connect()
+        # One wait for all calls: gRPC prints a traceback if a channel is closed after several.
+        with self._lock:
             if not self._is_ready:
-                raise self._explain("it listens, but does not answer in gRPC without TLS")
-            return connection.call(request, timeout_seconds)
-        except CallError as error:
-            raise self._explain(error.text) from error
+                seconds = min(timeout_seconds, self._start_seconds)
+                self._is_ready = remote.wait_until_ready(channel, seconds)
+        if not self._is_ready:
+            raise self._explain("it listens, but does not answer in gRPC without TLS")
+        try:
+            return remote.send_request(channel, request, timeout_seconds)
+        except remote.CallError as error:
+            late = f"did not answer within {timeout_seconds:.3g} s"
+            raise self._explain(f"it {late if error.is_late else error.text}") from error
 
     def has_ended(self) -> bool:
         """Report whether the process has ended by itself since it listened."""
@@ -138,15 +139,13 @@ class FunctionServer:
         report = self._status()
         return report is None or report.state != "status"
 
-    def read_log(self) -> str:
-        """Return the end of what the function printed."""
-        return "\n".join(_log_notes(self._status()))
-
     def stop(self) -> None:
         """End the process, and every process that it started."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if self._channel is not None:
+            from function_script.tools.render import remote  # noqa: PLC0415 - as above
+
+            remote.close_channel(self._channel)
+            self._channel = None
         end(self._process, self._control, _END_SECONDS)
 
     def _explain(self, cause: str) -> InputError:
@@ -168,12 +167,9 @@ class FunctionServer:
                 port = int(free.getsockname()[1])
         self._port = port
         address = () if is_confined else (f"--address=127.0.0.1:{port}",)
-        assignment = Assignment(
+        assignment = self._command._replace(
             directory=str(self._image.directory.resolve()),
-            arguments=(*self._config.arguments, "--insecure", *address),
-            environment=self._config.environment,
-            working_directory=self._config.working_directory,
-            user=self._config.user,
+            arguments=(*self._command.arguments, "--insecure", *address),
             port=port,
             is_confined=is_confined,
         )
@@ -242,7 +238,7 @@ class FunctionServer:
         return cannot_run(self._function, cause, notes=_log_notes(report))
 
     def _describe_entrypoint(self, number: int) -> str:
-        name = self._config.arguments[0]
+        name = self._command.arguments[0]
         if number == errno.ENOEXEC:
             return f'its entrypoint "{name}" is no program for this machine'
         path = self._image.directory / ROOT_FILES / name.lstrip("/")

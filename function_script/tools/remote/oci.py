@@ -10,13 +10,13 @@ from function_script.request.remote.reference import RemoteReference
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
 from function_script.tools import bounded, manifests
+from function_script.tools.progress import Progress
 from function_script.tools.project import Project
 from function_script.tools.remote import selection
 from function_script.tools.remote.selection import FetchError
 from function_script.tools.xpkg import archives, images, references
 from function_script.tools.xpkg.credentials import Trust
 from function_script.tools.xpkg.registry import RegistryError, Repository
-from function_script.tools.xpkg.transport import Progress
 
 ARTIFACT_TYPE: Final = "application/vnd.function-script.module.v1"
 LAYER_TYPE: Final = "application/vnd.function-script.module.v1.tar+gzip"

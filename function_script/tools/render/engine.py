@@ -4,21 +4,17 @@ The official command has started the functions and gives their addresses. The ad
 stands for this function, which runs in the sandbox.
 """
 
-import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import Final
 
-from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Struct
 
 from function_script.proto.render import render_pb2
-from function_script.request.limits import Limits
 from function_script.request.values import Object
-from function_script.sandbox.identity import no_seed
+from function_script.sandbox import PoolOptions
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import local_pool
 from function_script.tools.render import (
@@ -27,7 +23,6 @@ from function_script.tools.render import (
     operation,
     pipeline,
     renderer,
-    requirements,
 )
 from function_script.tools.render.renderer import Renderer
 from function_script.tools.render.runtimes.address import Remote
@@ -37,21 +32,9 @@ from function_script.tools.render.runtimes.model import ListedFunctions, Runtime
 LOCAL: Final = "local"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """``rendering`` are those of the renderer, ``limits`` those of a local step.
-
-    ``derive_seed`` returns the seed of a request's random values; see `PoolOptions`.
-    """
-
-    rendering: renderer.Options
-    limits: Limits
-    derive_seed: Callable[[bytes], bytes] = no_seed
-
-
 @contextmanager
 def _open_renderer(
-    listed: Iterable[render_pb2.FunctionInput], options: Options
+    listed: Iterable[render_pb2.FunctionInput], options: renderer.Options, pool: PoolOptions
 ) -> Iterator[Renderer]:
     """Open a renderer that calls the functions of a request at their addresses.
 
@@ -66,18 +49,18 @@ def _open_renderer(
         )
         runtimes.setdefault(each.name, runtime)
     is_local = Local() in runtimes.values()
-    with (
-        local_pool.open_pool(None, (), options.limits, options.derive_seed)
-        if is_local
-        else nullcontext()
-    ) as pool:
-        yield Renderer(pool, ListedFunctions(runtimes=runtimes), options.rendering)
+    opened = local_pool.open_pool(None, options=pool) if is_local else nullcontext()
+    with opened as sandbox:
+        yield Renderer(sandbox, ListedFunctions(runtimes=runtimes), options)
 
 
-def respond(request: bytes, options: Options) -> tuple[bytes, FatalError | None]:
+def respond(
+    request: bytes, options: renderer.Options, pool: PoolOptions
+) -> tuple[bytes, FatalError | None]:
     """Render what a request holds to a RenderResponse; raises FatalError if there is none.
 
-    After a FATAL result the response is partial, with the error beside it.
+    ``pool`` are the options of the sandbox of local steps. After a FATAL result the response is
+    partial, with the error beside it.
     """
     render_request = render_pb2.RenderRequest()
     try:
@@ -92,9 +75,13 @@ def respond(request: bytes, options: Options) -> tuple[bytes, FatalError | None]
     failure = None
     match render_request.WhichOneof("input"):
         case "composite":
-            failure = _compose(response.composite, render_request.composite, options)
+            composite = render_request.composite
+            with _open_renderer(composite.functions, options, pool) as opened:
+                failure = _compose(response.composite, composite, opened)
         case "operation":
-            failure = _operate(response.operation, render_request.operation, options)
+            inputs = render_request.operation
+            with _open_renderer(inputs.functions, options, pool) as opened:
+                failure = _operate(response.operation, inputs, opened)
         case "cron_operation":
             cron = render_request.cron_operation
             has_time = cron.HasField("scheduled_time")
@@ -114,7 +101,7 @@ def respond(request: bytes, options: Options) -> tuple[bytes, FatalError | None]
 
 
 def _compose(
-    output: render_pb2.CompositeOutput, inputs: render_pb2.CompositeInput, options: Options
+    output: render_pb2.CompositeOutput, inputs: render_pb2.CompositeInput, opened: Renderer
 ) -> FatalError | None:
     has_xrd = inputs.HasField("composite_resource_definition")
     render_inputs = RenderInputs(
@@ -127,8 +114,7 @@ def _compose(
         xrd=messages.read_struct(inputs.composite_resource_definition) if has_xrd else None,
         is_prepared=True,
     )
-    with _open_renderer(inputs.functions, options) as opened:
-        result = opened.reconcile(render_inputs).result
+    result = opened.reconcile(render_inputs).result
     messages.write_struct(output.composite_resource, result.xr)
     for name in sorted(result.resources):
         messages.write_struct(output.composed_resources.add(), result.resources[name])
@@ -138,7 +124,7 @@ def _compose(
 
 
 def _operate(
-    output: render_pb2.OperationOutput, inputs: render_pb2.OperationInput, options: Options
+    output: render_pb2.OperationOutput, inputs: render_pb2.OperationInput, opened: Renderer
 ) -> FatalError | None:
     output.SetInParent()
     operation_inputs = operation.OperationInputs(
@@ -152,8 +138,7 @@ def _operate(
         schemas=_objects(inputs.required_schemas),
         is_prepared=True,
     )
-    with _open_renderer(inputs.functions, options) as opened:
-        result = opened.reconcile_operation(operation_inputs)
+    result = opened.reconcile_operation(operation_inputs)
     if not result.has_ended:
         messages.write_struct(output.operation, result.operation)
     for manifest in result.applied:
@@ -171,7 +156,7 @@ def _finish(
 ) -> FatalError | None:
     """Add events, and selectors of what functions required; return the failure.
 
-    A selector is a Struct of the function protocol.
+    A selector is a Struct with the JSON of the function protocol.
     """
     for event in result.events:
         output.events.add(type=event.severity, reason=event.reason, message=event.message)
@@ -179,8 +164,16 @@ def _finish(
     if source is None:
         return result.failure
     for selector in source.requested:
-        text = json_format.MessageToJson(requirements.to_message(selector))
-        messages.write_struct(output.required_resources.add(), json.loads(text))
+        labels = None if selector.match_name is not None else selector.match_labels
+        item: Object = {
+            "apiVersion": selector.api_version or None,
+            "kind": selector.kind or None,
+            "matchName": selector.match_name,
+            "matchLabels": {"labels": {**labels}} if labels else None,
+            "namespace": selector.namespace,
+        }
+        fields: Object = {key: value for key, value in item.items() if value is not None}
+        messages.write_struct(output.required_resources.add(), fields)
     for selector in source.requested_schemas:
         kind: Object = {"apiVersion": selector.api_version, "kind": selector.kind}
         messages.write_struct(output.required_schemas.add(), kind)

@@ -21,21 +21,20 @@ from function_script.tools.project import Project
 from function_script.tools.render import loading
 from function_script.tools.render.builtin import repository_name
 from function_script.tools.render.runtimes import RUNTIMES
-from function_script.tools.render.runtimes.address import REMOTE, TARGET, Remote
-from function_script.tools.render.runtimes.local import BUILTIN, LOCAL, SKIP, Builtin, Local, Skip
+from function_script.tools.render.runtimes.address import TARGET, Remote
+from function_script.tools.render.runtimes.local import Builtin, Local, Skip
 from function_script.tools.render.runtimes.model import (
     FunctionCaller,
     FunctionReference,
     Options,
     Runtime,
-    RuntimeKind,
 )
 from function_script.tools.render.steps import Step
 
 _TYPES: Final = {("pkg.crossplane.io/v1", "Function"), ("pkg.crossplane.io/v1beta1", "Function")}
 _FUNCTION: Final = ("pkg.crossplane.io", "Function")
 _RUNTIME: Final = "render.crossplane.io/runtime"
-_CONFINED: Final = (LOCAL, BUILTIN)
+_CONFINED: Final[tuple[type[Runtime], ...]] = (Local, Builtin)
 _WORDS: Final = tuple(dict.fromkeys(kind.word for kind in RUNTIMES))
 
 
@@ -68,13 +67,13 @@ class FunctionIndex:
 class Choice(NamedTuple):
     """A function's runtime, and the reason for it.
 
-    ``kind`` is the row that was chosen where nothing selects one.
+    ``kind`` is the way that was chosen where nothing selects one.
     """
 
     function: FunctionReference
     runtime: Runtime
     reason: str
-    kind: RuntimeKind | None = None
+    kind: type[Runtime] | None = None
 
     def explain(self) -> str:
         """Return one line for the author, with the other ways that are possible."""
@@ -126,7 +125,7 @@ def _choose_elsewhere(step: Step, index: FunctionIndex) -> Choice:
     choice = (
         _select_by_flag(function, index)
         or _select_by_annotation(function)
-        or _select_by_itself(function, [kind for kind in RUNTIMES if kind is not LOCAL])
+        or _select_by_itself(function, [kind for kind in RUNTIMES if kind is not Local])
     )
     if choice is None:
         verdicts = (kind.judge(function) for kind in RUNTIMES)
@@ -145,7 +144,7 @@ def _choose_elsewhere(step: Step, index: FunctionIndex) -> Choice:
 
 def _confine(function: FunctionReference) -> Runtime:
     kinds = (kind for kind in _CONFINED if kind.judge(function).is_suitable)
-    return next(kinds, SKIP).build(function)
+    return next(kinds, Skip).build(function)
 
 
 def _choose(step: Step, index: FunctionIndex) -> Choice:
@@ -211,8 +210,8 @@ def _select_by_flag(function: FunctionReference, index: FunctionIndex) -> Choice
 
 
 def _build(function: FunctionReference, selection: str) -> Runtime:
-    # The word of that row is the form of an address, and nothing that people type.
-    kinds = [kind for kind in RUNTIMES if kind.word == selection != REMOTE.word]
+    # The word of that one is the form of an address, and nothing that people type.
+    kinds = [kind for kind in RUNTIMES if kind.word == selection != Remote.word]
     if not kinds:
         return Remote.at(selection, function.name)
     suitable = (kind for kind in kinds if kind.judge(function).is_suitable)
@@ -222,7 +221,7 @@ def _build(function: FunctionReference, selection: str) -> Runtime:
 def _select_by_annotation(function: FunctionReference) -> Choice | None:
     value = function.annotations.get(_RUNTIME)
     target = function.annotations.get(TARGET, "")
-    if value in {None, "", REMOTE.annotation} and target in _WORDS:
+    if value in {None, "", Remote.annotation} and target in _WORDS:
         # As for the engine of the official command, which passes the target on.
         return Choice(function, _build(function, target), f"{TARGET}: {target}")
     if not value:
@@ -273,7 +272,7 @@ def _check_spelling(function: FunctionReference, index: FunctionIndex) -> None:
 
 
 def _no_choice(function: FunctionReference, index: FunctionIndex) -> Diagnostic:
-    """Return the problem of a function that no row of the table can run, with every way out.
+    """Return the problem of a function that no runtime suits, with every way out.
 
     Notes say what the files and the command line lack, with names that are close.
     """

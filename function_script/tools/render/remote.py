@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, TypeAlias
 
 import grpc
 
@@ -16,6 +16,7 @@ from function_script.texts.errors import ProgramError
 from function_script.tools.render.requirements import StepCall
 
 _METHOD: Final = "/apiextensions.fn.proto.{}.FunctionRunnerService/RunFunction"
+Channel: TypeAlias = grpc.Channel
 # Time for a function in a container that has just been started to listen.
 _CONNECT_SECONDS: Final = 10.0
 # A longer wait prints a note.
@@ -23,42 +24,12 @@ _SILENT_SECONDS: Final = 1.0
 
 
 class CallError(Exception):
-    """A call without a response; ``text`` is the cause."""
+    """A call without a response; ``text`` is the cause. ``is_late``: its time was over."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, is_late: bool) -> None:
         super().__init__(text)
         self.text = text
-
-
-class Connection:
-    """A connection to a function on this machine, which stays open between calls."""
-
-    def __init__(self, target: str) -> None:
-        # No proxy of the environment can reach a socket of this machine.
-        self._channel = grpc.insecure_channel(target, options=(("grpc.enable_http_proxy", 0),))
-
-    def wait(self, seconds: float) -> bool:
-        """Wait until the function answers in gRPC; report whether it does."""
-        try:
-            grpc.channel_ready_future(self._channel).result(timeout=seconds)
-        except grpc.FutureTimeoutError:
-            return False
-        return True
-
-    def call(
-        self, request: fnv1.RunFunctionRequest, timeout_seconds: float
-    ) -> fnv1.RunFunctionResponse:
-        """Call the function. Raises CallError."""
-        try:
-            return _call(self._channel, request, timeout_seconds)
-        except grpc.RpcError as error:
-            if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
-                raise CallError(f"it did not answer within {timeout_seconds:.3g} s") from error
-            raise CallError(f"it answered {error.code().name}: {error.details()}") from error
-
-    def close(self) -> None:
-        """Close the connection."""
-        _close(self._channel)
+        self.is_late = is_late
 
 
 def call(
@@ -70,29 +41,26 @@ def call(
     """
     step, request, timeout_seconds = step_call
     deadline = time.monotonic() + timeout_seconds
-    with _open_channel(address) as channel:
+    with _closing(open_channel(address)) as channel:
         seconds = min(_CONNECT_SECONDS, timeout_seconds)
         note = f"waiting for {step.function} at {address}"
-        if not _wait_until_ready(channel, seconds, lambda: print_note(note)):
+        if not wait_until_ready(channel, seconds, lambda: print_note(note)):
             raise ProgramError.of(
                 f'cannot run step "{step.name}": no function answers at {address}',
                 hint=hint or None,
             )
         try:
-            return _call(channel, request, deadline - time.monotonic())
-        except grpc.RpcError as error:
-            code, details = error.code(), error.details()
-            raise ProgramError.of(
-                f'cannot run step "{step.name}": {step.function} at {address} '
-                f"answered {code.name}: {details}"
-            ) from error
+            return send_request(channel, request, deadline - time.monotonic())
+        except CallError as error:
+            text = f'cannot run step "{step.name}": {step.function} at {address} {error.text}'
+            raise ProgramError.of(text) from error
 
 
 def is_answering(address: str, max_seconds: float = _SILENT_SECONDS) -> bool:
     """Report whether a function accepts connections; a refusal is not waited out."""
     states: queue.SimpleQueue[grpc.ChannelConnectivity] = queue.SimpleQueue()
     deadline = time.monotonic() + max_seconds
-    with _open_channel(address) as channel:
+    with _closing(open_channel(address)) as channel:
         # `channel_ready_future` tries again after a refusal, up to its timeout.
         channel.subscribe(states.put, try_to_connect=True)
         while True:
@@ -106,16 +74,14 @@ def is_answering(address: str, max_seconds: float = _SILENT_SECONDS) -> bool:
                 return False
 
 
-@contextmanager
-def _open_channel(address: str) -> Iterator[grpc.Channel]:
-    channel = grpc.insecure_channel(address)
-    try:
-        yield channel
-    finally:
-        _close(channel)
+def open_channel(target: str) -> Channel:
+    """Open a channel, which begins to connect when it is used."""
+    # No proxy of the environment can reach a socket of this machine.
+    options = (("grpc.enable_http_proxy", 0),) if target.startswith("unix") else ()
+    return grpc.insecure_channel(target, options=options)
 
 
-def _close(channel: grpc.Channel) -> None:
+def close_channel(channel: Channel) -> None:
     """Close a channel in the background.
 
     `Channel.close` waits up to 0.2 s for the thread that watches whether the channel is ready.
@@ -123,8 +89,18 @@ def _close(channel: grpc.Channel) -> None:
     threading.Thread(target=channel.close, daemon=True).start()
 
 
-def _wait_until_ready(channel: grpc.Channel, seconds: float, note: Callable[[], None]) -> bool:
-    """Wait until the server accepts connections; ``note`` is called if that takes long."""
+@contextmanager
+def _closing(channel: Channel) -> Iterator[Channel]:
+    try:
+        yield channel
+    finally:
+        close_channel(channel)
+
+
+def wait_until_ready(
+    channel: Channel, seconds: float, note: Callable[[], object] = lambda: None
+) -> bool:
+    """Wait until the function answers in gRPC; ``note`` is called if that takes long."""
     ready = grpc.channel_ready_future(channel)
     for wait_seconds in (min(_SILENT_SECONDS, seconds), seconds - _SILENT_SECONDS):
         try:
@@ -137,8 +113,20 @@ def _wait_until_ready(channel: grpc.Channel, seconds: float, note: Callable[[], 
     return False
 
 
+def send_request(
+    channel: Channel, request: fnv1.RunFunctionRequest, timeout_seconds: float
+) -> fnv1.RunFunctionResponse:
+    """Send a request and return the response. Raises CallError."""
+    try:
+        return _call(channel, request, timeout_seconds)
+    except grpc.RpcError as error:
+        code = error.code()
+        is_late = code is grpc.StatusCode.DEADLINE_EXCEEDED
+        raise CallError(f"answered {code.name}: {error.details()}", is_late=is_late) from error
+
+
 def _call(
-    channel: grpc.Channel, request: fnv1.RunFunctionRequest, timeout_seconds: float
+    channel: Channel, request: fnv1.RunFunctionRequest, timeout_seconds: float
 ) -> fnv1.RunFunctionResponse:
     try:
         return _method(channel, "v1")(request, timeout=timeout_seconds)
@@ -150,7 +138,7 @@ def _call(
 
 
 def _method(
-    channel: grpc.Channel, version: str
+    channel: Channel, version: str
 ) -> grpc.UnaryUnaryMultiCallable[fnv1.RunFunctionRequest, fnv1.RunFunctionResponse]:
     return channel.unary_unary(
         _METHOD.format(version),

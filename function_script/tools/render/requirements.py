@@ -285,16 +285,17 @@ def _resolve(
     if requirements is None:
         return request
     for name, selector in sorted(requirements.extra_resources.items()):
-        request.extra_resources[name].CopyFrom(source.fetch(_read_selector(selector)))
+        request.extra_resources[name].CopyFrom(source.fetch(read_selector(selector)))
     for name, selector in sorted(requirements.resources.items()):
-        request.required_resources[name].CopyFrom(source.fetch(_read_selector(selector)))
+        request.required_resources[name].CopyFrom(source.fetch(read_selector(selector)))
     for name, schema in sorted(requirements.schemas.items()):
         kind = wire.Selector(api_version=schema.api_version, kind=schema.kind)
         request.required_schemas[name].CopyFrom(source.fetch_schema(kind))
     return request
 
 
-def _read_selector(selector: fnv1.ResourceSelector) -> wire.Selector:
+def read_selector(selector: fnv1.ResourceSelector) -> wire.Selector:
+    """Convert the message of a selector."""
     match = selector.WhichOneof("match")
     return wire.Selector(
         api_version=selector.api_version,
@@ -305,25 +306,13 @@ def _read_selector(selector: fnv1.ResourceSelector) -> wire.Selector:
     )
 
 
-def to_message(selector: wire.Selector) -> fnv1.ResourceSelector:
-    """Convert a selector to its protobuf message."""
-    message = fnv1.ResourceSelector(api_version=selector.api_version, kind=selector.kind)
-    if selector.namespace is not None:
-        message.namespace = selector.namespace
-    if selector.match_name is not None:
-        message.match_name = selector.match_name
-    elif selector.match_labels is not None:
-        message.match_labels.labels.update(selector.match_labels)
-    return message
-
-
 def _missing(requirements: fnv1.Requirements | None, source: RequirementSource) -> tuple[str, ...]:
     if requirements is None:
         return ()
     from function_script.step.requirements import describe  # noqa: PLC0415 - slow to import
 
     selectors = {
-        name: _read_selector(selector)
+        name: read_selector(selector)
         for name, selector in {**requirements.extra_resources, **requirements.resources}.items()
     }
     return tuple(

@@ -104,11 +104,9 @@ class Xr:
 
 def identify(file: Object, *, is_legacy: bool) -> Xr:
     """Build the XR with its UID."""
-    api_version, kind = objects.api_version_and_kind(file)
     manifest = manifests.copy(file)
     metadata = manifests.make_object(manifest, "metadata")
-    if not manifests.text_at(manifest, "metadata", "uid"):
-        metadata["uid"] = xr_uid(api_version, kind, manifests.namespace(file), manifests.name(file))
+    metadata["uid"] = xr_uid(file)
     metadata["resourceVersion"] = _RESOURCE_VERSION
     return Xr(manifest=manifest, file=file, is_legacy=is_legacy)
 
@@ -316,12 +314,14 @@ def _without_reserved(texts: dict[str, str]) -> dict[str, str]:
     }
 
 
-def xr_uid(api_version: str, kind: str, namespace: str, name: str) -> str:
-    """Return the UID for an XR without one; it depends on type, namespace and name only."""
+def xr_uid(xr: Object) -> str:
+    """Return the UID of an XR; a generated one depends on type, namespace and name only."""
+    api_version, kind = objects.api_version_and_kind(xr)
     group, _, version = api_version.rpartition("/")
     # Go writes a type like this, with a slash in front of the version of a core kind.
-    text = f"{group}/{version}, Kind={kind}\0{namespace}\0{name}"
-    return str(uuid.uuid5(_NIL, text))
+    type_ = f"{group}/{version}, Kind={kind}"
+    text = "\0".join([type_, manifests.namespace(xr), manifests.name(xr)])
+    return manifests.text_at(xr, "metadata", "uid") or str(uuid.uuid5(_NIL, text))
 
 
 def xr_name(namespace: str, name: str) -> str:

@@ -5,6 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
+from function_script.request.objects import MAX_LABEL, MAX_SUBDOMAIN, SUBDOMAIN
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 
@@ -12,11 +13,8 @@ DEFAULT_KIND: Final = "App"
 DEFAULT_GROUP: Final = "platform.example.org"
 DEFAULT_VERSION: Final = "v1alpha1"
 
-_MAX_LABEL: Final = 63
-_MAX_SUBDOMAIN: Final = 253
 _KIND: Final = re.compile(r"[A-Z][A-Za-z0-9]*")
 _LABEL: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
-_SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+")
 # The API server accepts no CRD of these groups without an approval.
 _PROTECTED: Final = re.compile(r"(.*\.)?(k8s|kubernetes)\.io")
 # The groups of Crossplane and of its functions; example.crossplane.io is none of them.
@@ -66,29 +64,29 @@ def parse(kind: str, group: str, version: str) -> Api:
 def find_problems(api: Api) -> dict[str, Diagnostic]:
     """Return the problems of names, by the attribute of the API."""
     problems: dict[str, Diagnostic] = {}
-    if not _KIND.fullmatch(api.kind) or len(api.plural) > _MAX_LABEL:
+    if not _KIND.fullmatch(api.kind) or len(api.plural) > MAX_LABEL:
         problems["kind"] = Diagnostic(
             message=f'invalid kind "{api.kind}": a kind is a capital letter, then letters and '
-            f"digits, and its plural has at most {_MAX_LABEL} characters",
+            f"digits, and its plural has at most {MAX_LABEL} characters",
             hint=f"for example {to_kind(api.kind)}",
         )
     owner = find_owner(api.group)
-    is_long = len(f"{api.plural}.{api.group}") > _MAX_SUBDOMAIN
+    is_long = len(f"{api.plural}.{api.group}") > MAX_SUBDOMAIN
     if owner:
         problems["group"] = Diagnostic(
             message=f'invalid group "{api.group}": it is a group of {owner} itself',
             hint=f"use a domain of your own, such as {DEFAULT_GROUP}",
         )
-    elif is_long or not _SUBDOMAIN.fullmatch(api.group):
+    elif is_long or "." not in api.group or not SUBDOMAIN.fullmatch(api.group):
         problems["group"] = Diagnostic(
             message=f'invalid group "{api.group}": a group is a domain name in lower case, with a '
-            f"dot, and has at most {_MAX_SUBDOMAIN} characters with the plural",
+            f"dot, and has at most {MAX_SUBDOMAIN} characters with the plural",
             hint=f"for example {DEFAULT_GROUP}",
         )
-    if not _LABEL.fullmatch(api.version) or len(api.version) > _MAX_LABEL:
+    if not _LABEL.fullmatch(api.version) or len(api.version) > MAX_LABEL:
         problems["version"] = Diagnostic(
             message=f'invalid version "{api.version}": a version is a lower-case letter, then '
-            f"lower-case letters, digits and dashes, at most {_MAX_LABEL} characters",
+            f"lower-case letters, digits and dashes, at most {MAX_LABEL} characters",
             hint="for example v1 or v1alpha1",
         )
     return problems
@@ -105,7 +103,7 @@ def to_kind(name: str) -> str:
     """Return a kind for a folder's name, such as MyDb for my-db; App if it has no letters."""
     ascii_ = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     words = (word[0].upper() + word[1:] for word in _WORD.findall(ascii_))
-    kind = "".join(words).lstrip("0123456789")[: _MAX_LABEL - len("es")]
+    kind = "".join(words).lstrip("0123456789")[: MAX_LABEL - len("es")]
     return f"{kind[0].upper()}{kind[1:]}" if kind else DEFAULT_KIND
 
 

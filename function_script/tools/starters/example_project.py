@@ -50,12 +50,7 @@ class Example:
 def load(path: str) -> Example:
     """Load the XR in a file; raises FatalError if it is none."""
     source = sources.load_argument(path)
-    loaded = sources.read(source)
-    if len(loaded) != 1:
-        raise InputError.of(
-            f'cannot begin with "{path}": it holds {len(loaded)} objects instead of one XR'
-        )
-    (document,) = loaded
+    document = sources.read_one(source, f'cannot begin with "{path}"', expected="one XR")
     xr = document.value
     api = _read_api(document)
     for field in xr:

@@ -57,6 +57,7 @@ class Inspected:
 
 def inspect(name: str, trust: Trust | None = None) -> Inspected:
     """Inspect a package file or a package in a registry. Raises InputError."""
+    annotations: Object = {}
     # A name with this ending is a file that is missing, and nothing in a registry.
     if Path(name).exists() or name.endswith(".xpkg"):
         packages = image_loader.load(Path(name))
@@ -69,12 +70,22 @@ def inspect(name: str, trust: Trust | None = None) -> Inspected:
             for image in packages
         ]
         digest = parts[0].digest if len(parts) == 1 else images.sha256(images.index(packages))
-        path = str(Path(name))
-        return _inspected(path, digest, {}, parts, _text(packages[0], path))
-    reference = references.parse(name)
-    data, parts, text = _pull(reference, trust)
-    annotations = manifests.object_at(bounded.read_object(data), "annotations")
-    return _inspected(str(reference), images.sha256(data), annotations, parts, text)
+        place = str(Path(name))
+        text = _text(packages[0], place)
+    else:
+        reference = references.parse(name)
+        data, parts, text = _pull(reference, trust)
+        digest, place = images.sha256(data), str(reference)
+        annotations = manifests.object_at(bounded.read_object(data), "annotations")
+    source = Source(name=f"{place}/{manifest.FILE_NAME}", text=text)
+    meta, *others = [document.value for document in bounded.read_documents(source)] or [{}]
+    return Inspected(
+        digest=digest,
+        meta=meta,
+        objects=tuple(others),
+        annotations=annotations,
+        parts=tuple(parts),
+    )
 
 
 def read_package(path: Path, file: BinaryIO | None = None) -> str:
@@ -212,17 +223,3 @@ def _text(image: images.Image, name: str) -> str:
     if text is None:
         raise InputError.of(f'cannot read package "{name}": it holds no {manifest.FILE_NAME}')
     return text
-
-
-def _inspected(
-    name: str, digest: str, annotations: Object, parts: list[_Part], text: str
-) -> Inspected:
-    source = Source(name=f"{name}/{manifest.FILE_NAME}", text=text)
-    documents = [document.value for document in bounded.read_documents(source)]
-    return Inspected(
-        digest=digest,
-        meta=documents[0] if documents else {},
-        objects=tuple(documents[1:]),
-        annotations=annotations,
-        parts=tuple(parts),
-    )

@@ -4,7 +4,6 @@ The checks are those of Crossplane's own package linter. Other files of a projec
 Configuration are left out and listed.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from function_script.documents import Document
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.sprig import semver
 from function_script.request import objects
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
@@ -53,11 +54,6 @@ _CONTENT_PHRASE: Final = {
 # An object of these groups that a Configuration cannot have is a mistake, not another file.
 _OWN_GROUPS: Final = {"apiextensions.crossplane.io", "ops.crossplane.io", _META_GROUP}
 _PREFIX: Final = "function-"
-# A loose syntax that rejects typing mistakes: comparisons joined by blanks, commas, ||.
-_VERSION: Final = r"v?[0-9xX*]+(\.[0-9xX*]+){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?"
-_COMPARISON: Final = rf"(=|==|!=|>|<|>=|=>|<=|=<|~|~>|\^)?\s*{_VERSION}"
-_JOINT: Final = r"(\s*,\s*|\s*\|\|\s*|\s+-\s+|\s+)"
-_CONSTRAINT: Final = re.compile(rf"\s*{_COMPARISON}({_JOINT}{_COMPARISON})*\s*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,12 +169,15 @@ def _problems(meta: Object, content: list[Document]) -> Iterator[Diagnostic]:
         yield Diagnostic(
             message=f'cannot build package "{name}": the name of a function begins with "{_PREFIX}"'
         )
-    constraint = manifests.text_at(meta, "spec", "crossplane", "version")
-    if constraint and not _CONSTRAINT.fullmatch(constraint):
-        yield Diagnostic(
-            message=f'cannot build package "{name}": spec.crossplane.version "{constraint}" '
-            "is no constraint on versions"
-        )
+    if constraint := manifests.text_at(meta, "spec", "crossplane", "version"):
+        try:
+            # Crossplane reads it with the library that sprig has.
+            semver.check_version(constraint, "0")
+        except CallError:
+            yield Diagnostic(
+                message=f'cannot build package "{name}": spec.crossplane.version "{constraint}" '
+                "is no constraint on versions"
+            )
     for document in content:
         if _gvk(document) not in _CONTENT[kind] | _META:
             yield Diagnostic(

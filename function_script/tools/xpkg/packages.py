@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from function_script.texts.errors import InputError
+from function_script.tools.progress import Progress
 from function_script.tools.project import Project, write_named
 from function_script.tools.xpkg import archives, image_loader, images, manifest, references
 from function_script.tools.xpkg.credentials import Trust
 from function_script.tools.xpkg.registry import Repository
-from function_script.tools.xpkg.transport import NullProgress, Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ def build(
     its suffix. By default it is NAME-DIGEST.xpkg in the working directory. ``progress`` gets a
     line for each runtime image and each platform. Raises InputError.
     """
-    progress = progress or NullProgress()
+    progress = progress or Progress()
     package = manifest.load(contents)
     bases: list[images.Image] = []
     for path in runtime_images:

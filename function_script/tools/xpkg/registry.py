@@ -14,10 +14,11 @@ from urllib import parse as urls
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
 from function_script.tools import bounded
+from function_script.tools.progress import Progress
 from function_script.tools.xpkg import certificates, credentials, images, transport
 from function_script.tools.xpkg.image_loader import MAX_JSON_BYTES
 from function_script.tools.xpkg.references import Reference
-from function_script.tools.xpkg.transport import Body, NullProgress, Progress
+from function_script.tools.xpkg.transport import Body
 
 _TRANSIENT_STATUSES: Final = {
     HTTPStatus.REQUEST_TIMEOUT,
@@ -118,7 +119,7 @@ class Repository:
         )
         self._authorizer = credentials.Authorizer(reference, actions, self._client, trust)
         self._pauses = trust.patience.pauses
-        self._progress = progress or NullProgress()
+        self._progress = progress or Progress()
 
     def push_blob(self, data: bytes, platform: str = "") -> None:
         """Upload a blob of an image for a platform in one piece, unless the registry has it."""

@@ -14,12 +14,13 @@ import threading
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from urllib import parse as urls
 from urllib import request as url_requests
 
 from function_script import __version__
 from function_script.request.remote.login import Login
+from function_script.tools.progress import Progress
 from function_script.tools.xpkg import certificates
 
 if TYPE_CHECKING:
@@ -67,26 +68,6 @@ class NoAnswerError(Exception):
         self.hint = hint
         self.is_transient = is_transient
         self.needs_plain_http = needs_plain_http
-
-
-class Progress(Protocol):
-    """Receives progress and displays it."""
-
-    def line(self, text: str) -> None:
-        """Display the beginning of a step, or that it is not needed."""
-
-    def share(self, part: float) -> None:
-        """Display how much of the last line's step is done, from 0 to 1."""
-
-
-class NullProgress:
-    """Displays nothing."""
-
-    def line(self, text: str) -> None:
-        """Do nothing."""
-
-    def share(self, part: float) -> None:
-        """Do nothing."""
 
 
 class Body(io.BytesIO):

@@ -63,7 +63,7 @@ spec:
         second
         {{ fail "no more" }}
 """
-OPTIONS = template.Options(limits=Limits(), print=lambda _: None)
+OPTIONS = template.Options(print=lambda _: None)
 OBSERVED: Object = {"composite": {"resource": XR}, "resources": {"a": {"resource": XR}}}
 
 
@@ -172,7 +172,7 @@ def test_limits_hold() -> None:
     loop = "{{ range until 1000 }}{{ range until 1000000 }}{{ end }}{{ end }}"
     endless = GO.replace("count:", loop)
     with pytest.raises(FatalError, match="limit"):
-        render(endless, XR, limits=Limits(timeout_seconds=0.5))
+        render(endless, XR, pool=replace(OPTIONS.pool, limits=Limits(timeout_seconds=0.5)))
 
 
 def test_programs_in_files(tmp_path: Path) -> None:
@@ -184,8 +184,9 @@ kind: JinjaTemplate
 source: FileSystem
 fileSystem: {dirPath: site}
 """
+    pool = replace(OPTIONS.pool, limits=Limits(program_root=str(tmp_path)))
     with pytest.raises(ProgramError) as caught:
-        render(text, XR, limits=Limits(program_root=str(tmp_path)), programs=tmp_path)
+        render(text, XR, pool=pool, programs=tmp_path)
     assert str(caught.value.diagnostics[0].span) == f"{tmp_path}/site/main.j2:2:7"
 
 

@@ -34,23 +34,11 @@ class BuiltinFunction:
 
 
 _FUNCTIONS: Final = {
-    function.name: function
-    for function in (
-        BuiltinFunction(
-            name="function-auto-ready",
-            version="v0.7.0",
-            api_version="autoready.fn.crossplane.io/v1beta1",
-        ),
-        BuiltinFunction(
-            name="function-environment-configs",
-            version="v0.7.1",
-            api_version="environmentconfigs.fn.crossplane.io/v1beta1",
-        ),
-        BuiltinFunction(
-            name="function-extra-resources",
-            version="v0.3.0",
-            api_version="extra-resources.fn.crossplane.io/v1beta1",
-        ),
+    name: BuiltinFunction(name=name, version=version, api_version=f"{group}/v1beta1")
+    for name, version, group in (
+        ("function-auto-ready", "v0.7.0", "autoready.fn.crossplane.io"),
+        ("function-environment-configs", "v0.7.1", "environmentconfigs.fn.crossplane.io"),
+        ("function-extra-resources", "v0.3.0", "extra-resources.fn.crossplane.io"),
     )
 }
 

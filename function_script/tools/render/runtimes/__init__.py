@@ -1,21 +1,14 @@
-"""The ways to run a function, one row for each.
+"""The ways to run a function.
 
-The order of the table is the order of choice where nothing selects one.
+The order is that of choice where nothing selects one.
 """
 
 from typing import Final
 
-from function_script.tools.render.runtimes.address import REMOTE
-from function_script.tools.render.runtimes.container import DOCKER
-from function_script.tools.render.runtimes.local import BUILTIN, LOCAL, SKIP
-from function_script.tools.render.runtimes.model import RuntimeKind
-from function_script.tools.render.runtimes.process import PROCESS
+from function_script.tools.render.runtimes.address import Remote
+from function_script.tools.render.runtimes.container import Container
+from function_script.tools.render.runtimes.local import Builtin, Local, Skip
+from function_script.tools.render.runtimes.model import Runtime
+from function_script.tools.render.runtimes.process import Process
 
-RUNTIMES: Final[tuple[RuntimeKind, ...]] = (
-    REMOTE,
-    LOCAL,
-    BUILTIN,
-    PROCESS,
-    DOCKER,
-    SKIP,
-)
+RUNTIMES: Final[tuple[type[Runtime], ...]] = (Remote, Local, Builtin, Process, Container, Skip)

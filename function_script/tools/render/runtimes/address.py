@@ -14,8 +14,36 @@ _DEFAULT_TARGET: Final = "localhost:9443"
 class Remote(model.Runtime):
     """A function at a gRPC target such as ``localhost:9443``; ``hint`` helps if none answers."""
 
+    # The annotations of the official command, or `--function NAME=HOST:PORT`, select it.
+    word = "HOST:PORT"
+    meaning = "calls it there, in plain text"
+    annotation = "Development"
+
     address: str
     hint: str = field(default="", compare=False)
+
+    @classmethod
+    def judge(cls, function: model.FunctionReference) -> model.Suitability:
+        """Accept a function with a target; the official annotation needs not stand beside it."""
+        if function.annotations.get(TARGET):
+            return model.Suitability(f"its Function has the annotation {TARGET}")
+        return model.Suitability("no annotation says where it is served", is_suitable=False)
+
+    @classmethod
+    def suits_by_flag(cls, function: model.FunctionReference) -> bool:
+        """Accept every function."""
+        del function
+        return True
+
+    @classmethod
+    def build(cls, function: model.FunctionReference) -> Self:
+        """Return the runtime at the annotation's target.
+
+        Raises InputError for one that a file may not name.
+        """
+        target = function.annotations.get(TARGET) or _DEFAULT_TARGET
+        function.check_address(TARGET, target)
+        return cls.at(target, function.name)
 
     @classmethod
     def at(cls, target: str, name: str) -> Self:
@@ -40,31 +68,3 @@ class Remote(model.Runtime):
 
         response = remote.call(call, self.address, caller.options.print, self.hint)
         return StepResponse(response=response)
-
-
-def _judge(function: model.FunctionReference) -> model.Suitability:
-    """Accept a function with a target; the official annotation needs not stand beside it."""
-    if function.annotations.get(TARGET):
-        return model.Suitability(f"its Function has the annotation {TARGET}")
-    return model.Suitability("no annotation says where it is served", is_suitable=False)
-
-
-def _build(function: model.FunctionReference) -> model.Runtime:
-    """Return the runtime at the annotation's target.
-
-    Raises InputError for one that a file may not name.
-    """
-    target = function.annotations.get(TARGET) or _DEFAULT_TARGET
-    function.check_address(TARGET, target)
-    return Remote.at(target, function.name)
-
-
-# The annotations of the official command, or `--function NAME=HOST:PORT`, select it.
-REMOTE: Final = model.RuntimeKind(
-    word="HOST:PORT",
-    meaning="calls it there, in plain text",
-    judge=_judge,
-    build=_build,
-    suits_by_flag=lambda _: True,
-    annotation="Development",
-)

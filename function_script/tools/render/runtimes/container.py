@@ -10,14 +10,14 @@ import secrets
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Final, Literal, Self, TypeAlias, cast
 
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError, ProgramError
 from function_script.tools.processes.options import PullPolicy
+from function_script.tools.render.requirements import StepCall, StepResponse
 from function_script.tools.render.runtimes import model
-from function_script.tools.render.runtimes.servers import Server
 
 _PREFIX: Final = "render.crossplane.io/runtime-docker-"
 _PORT: Final = 9443
@@ -37,6 +37,11 @@ _CLEANUPS: Final[tuple[_Cleanup, ...]] = ("Remove", "Stop", "Orphan")
 class Container(model.ServedRuntime):
     """A container of ``image``; the other fields are the annotations of the official command."""
 
+    word = "docker"
+    meaning = "runs its image with Docker or Podman"
+    annotation = "Docker"
+    is_default = True
+
     command: str
     function: str
     image: str
@@ -48,11 +53,53 @@ class Container(model.ServedRuntime):
     target: str = ""
     network: str = ""
 
+    @classmethod
+    def judge(cls, function: model.FunctionReference) -> model.Suitability:
+        """Accept every function with an image where a command is installed."""
+        command = find_command()
+        if not command:
+            return model.Suitability("neither docker nor podman is installed", is_suitable=False)
+        if not _image(function):
+            return model.Suitability("no Function names its image", is_suitable=False)
+        return model.Suitability(f"{command} is installed")
+
+    @classmethod
+    def build(cls, function: model.FunctionReference) -> Self:
+        """Return the container that the annotations describe. Raises InputError."""
+        suitability = cls.judge(function)
+        if not suitability.is_suitable:
+            raise InputError.of(suitability.reason)
+
+        def read(key: str) -> str:
+            return function.annotations.get(f"{_PREFIX}{key}", "")
+
+        for key in ("image", "name", "network"):
+            _refuse_flag(f"annotation {_PREFIX}{key}", read(key))
+        _refuse_flag("package", function.package)
+        target, network, name = read("target"), read("network"), read("name")
+        if target:
+            function.check_address(f"{_PREFIX}target", target)
+        elif network and name:
+            # The container's name is looked up as that of any host.
+            function.check_address(f"{_PREFIX}name", name)
+        return cls(
+            command=find_command(),
+            function=function.name,
+            image=_image(function),
+            name=name,
+            cleanup=function.choose(f"{_PREFIX}cleanup", _CLEANUPS),
+            pull_policy=function.choose(f"{_PREFIX}pull-policy", model.PULL_POLICIES),
+            environment=tuple(pair for pair in read("env").split(",") if "=" in pair),
+            publish_address=read("publish-address") or "127.0.0.1",
+            target=target,
+            network=network,
+        )
+
     def describe(self) -> str:
         """Return the words after the function's name."""
         return f"runs as a container of {self.image}, by {self.command}"
 
-    def open(self, caller: model.FunctionCaller) -> Server:
+    def open(self, caller: model.FunctionCaller) -> RunningContainer:
         """Start the container, or the one of its name. Raises ProgramError."""
         name = self.name or f"function-script-{secrets.token_hex(6)}"
         try:
@@ -63,12 +110,27 @@ class Container(model.ServedRuntime):
                 self._run(
                     "run", "--detach", "--name", name, *self._flags(), self.image, "--insecure"
                 )
-            return _RunningContainer(container=self, name=name, address=self._address(name))
+            return RunningContainer(container=self, name=name, address=self._address(name))
         # Ctrl-C, too: the container may run already, and nobody else knows its name.
         except BaseException:
             if not self.name:
                 self.try_run("rm", "--force", name)
             raise
+
+    def call(self, call: StepCall, caller: model.FunctionCaller) -> StepResponse:
+        """Call the container; if it does not answer, the error has the end of its log."""
+        from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
+
+        servers = caller.options.servers
+        server = cast("RunningContainer", servers.wait(self))
+        try:
+            response = remote.call(call, server.address, caller.options.print)
+            return StepResponse(response=response)
+        except ProgramError as error:
+            log = tuple(server.read_log().splitlines())
+            servers.discard(self)
+            first, *others = error.diagnostics
+            raise ProgramError(replace(first, notes=(*first.notes, *log)), *others) from error
 
     def _pull(self, caller: model.FunctionCaller) -> None:
         is_offline = caller.options.servers.packages.pull == "Never"
@@ -162,58 +224,6 @@ class Container(model.ServedRuntime):
         return self._error(f'"{self.command} {arguments[0]}" failed', notes=lines[-_LOG_LINES:])
 
 
-def _judge(function: model.FunctionReference) -> model.Suitability:
-    """Accept every function with an image where a command is installed."""
-    command = find_command()
-    if not command:
-        return model.Suitability("neither docker nor podman is installed", is_suitable=False)
-    if not _image(function):
-        return model.Suitability("no Function names its image", is_suitable=False)
-    return model.Suitability(f"{command} is installed")
-
-
-def build(function: model.FunctionReference) -> Container:
-    """Return the container that the annotations describe. Raises InputError."""
-    suitability = _judge(function)
-    if not suitability.is_suitable:
-        raise InputError.of(suitability.reason)
-
-    def read(key: str) -> str:
-        return function.annotations.get(f"{_PREFIX}{key}", "")
-
-    for key in ("image", "name", "network"):
-        _refuse_flag(f"annotation {_PREFIX}{key}", read(key))
-    _refuse_flag("package", function.package)
-    target, network, name = read("target"), read("network"), read("name")
-    if target:
-        function.check_address(f"{_PREFIX}target", target)
-    elif network and name:
-        # The container's name is looked up as that of any host.
-        function.check_address(f"{_PREFIX}name", name)
-    return Container(
-        command=find_command(),
-        function=function.name,
-        image=_image(function),
-        name=name,
-        cleanup=function.choose(f"{_PREFIX}cleanup", _CLEANUPS),
-        pull_policy=function.choose(f"{_PREFIX}pull-policy", model.PULL_POLICIES),
-        environment=tuple(pair for pair in read("env").split(",") if "=" in pair),
-        publish_address=read("publish-address") or "127.0.0.1",
-        target=target,
-        network=network,
-    )
-
-
-DOCKER: Final = model.RuntimeKind(
-    word="docker",
-    meaning="runs its image with Docker or Podman",
-    judge=_judge,
-    build=build,
-    annotation="Docker",
-    is_default=True,
-)
-
-
 def find_command() -> str:
     """Return the name of the command that is installed, or ""."""
     return next((name for name in _COMMANDS if shutil.which(name)), "")
@@ -230,7 +240,7 @@ def _refuse_flag(what: str, value: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _RunningContainer:
+class RunningContainer:
     """A container that was started."""
 
     container: Container

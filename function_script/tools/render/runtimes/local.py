@@ -5,7 +5,7 @@ A step that is left out needs no more.
 
 import time
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Self
 
 from function_script import inputs
 from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -28,6 +28,24 @@ _DEADLINE_MARGIN_SECONDS: Final = 0.5
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Local(model.Runtime):
     """The sandbox of this command."""
+
+    word = "local"
+    meaning = "runs it here: this function, function-go-templating, or one that is built in"
+
+    @classmethod
+    def judge(cls, function: model.FunctionReference) -> model.Suitability:
+        """Accept our packages, and inputs of our kinds, whatever their Function is called."""
+        if function.repository == OURS:
+            return model.Suitability("it is this function")
+        if function.repository == _PEER:
+            return model.Suitability(f"inputs of {_PEER} run here")
+        value = function.step.input
+        # By the fields of an input alone only where no package says otherwise.
+        is_ours = inputs.has_our_type if function.package else inputs.is_meant_for_us
+        if value is not None and is_ours(value):
+            kind = manifests.text_at(value, "kind") or "an input"
+            return model.Suitability(f"its input is {kind}, which runs here")
+        return model.Suitability("its input is none of ours", is_suitable=False)
 
     def describe(self) -> str:
         """Return the words after the function's name."""
@@ -79,35 +97,32 @@ class Local(model.Runtime):
         return reply.response if isinstance(reply, Answered) else None
 
 
-def _judge_ours(function: model.FunctionReference) -> model.Suitability:
-    """Accept our packages, and inputs of our kinds, whatever their Function is called."""
-    if function.repository == OURS:
-        return model.Suitability("it is this function")
-    if function.repository == _PEER:
-        return model.Suitability(f"inputs of {_PEER} run here")
-    value = function.step.input
-    # By the fields of an input alone only where no package says otherwise.
-    is_ours = inputs.has_our_type if function.package else inputs.is_meant_for_us
-    if value is not None and is_ours(value):
-        kind = manifests.text_at(value, "kind") or "an input"
-        return model.Suitability(f"its input is {kind}, which runs here")
-    return model.Suitability("its input is none of ours", is_suitable=False)
-
-
-LOCAL: Final = model.RuntimeKind(
-    word="local",
-    meaning="runs it here: this function, function-go-templating, or one that is built in",
-    judge=_judge_ours,
-    build=lambda _: Local(),
-)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Builtin(model.Runtime):
     """A built-in function; ``package`` is the reference that the Function has."""
 
+    # Functions that most pipelines have need nothing to be started.
+    word = Local.word
+    meaning = Local.meaning
+
     function: builtin.BuiltinFunction
     package: str = ""
+
+    @classmethod
+    def judge(cls, function: model.FunctionReference) -> model.Suitability:
+        """Accept the packages in the table of built-in functions."""
+        match = builtin.find(function.repository)
+        if match is None:
+            return model.Suitability("it is not built in", is_suitable=False)
+        return model.Suitability(f"{match.name} needs no image here")
+
+    @classmethod
+    def build(cls, function: model.FunctionReference) -> Self:
+        """Return the built-in function. Raises InputError."""
+        match = builtin.find(function.repository)
+        if match is None:
+            raise InputError.of("it is not built in")
+        return cls(function=match, package=function.package)
 
     def describe(self) -> str:
         """Return the words after the function's name."""
@@ -138,28 +153,21 @@ class Builtin(model.Runtime):
         return replace(answer, diagnostics=tuple(problems))
 
 
-def _judge_builtin(function: model.FunctionReference) -> model.Suitability:
-    """Accept the packages in the table of built-in functions."""
-    match = builtin.find(function.repository)
-    if match is None:
-        return model.Suitability("it is not built in", is_suitable=False)
-    return model.Suitability(f"{match.name} needs no image here")
-
-
-def _build_builtin(function: model.FunctionReference) -> Builtin:
-    match = builtin.find(function.repository)
-    if match is None:
-        raise InputError.of("it is not built in")
-    return Builtin(function=match, package=function.package)
-
-
-# Functions that most pipelines have need nothing to be started.
-BUILTIN: Final = LOCAL._replace(judge=_judge_builtin, build=_build_builtin)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skip(model.Runtime):
-    """No call: desired state and context pass unchanged."""
+    """No call: desired state and context pass unchanged.
+
+    Only the command line skips a step: leaving one out is the author's decision.
+    """
+
+    word = "skip"
+    meaning = "leaves the step out"
+
+    @classmethod
+    def suits_by_flag(cls, function: model.FunctionReference) -> bool:
+        """Accept every function."""
+        del function
+        return True
 
     def describe(self) -> str:
         """Return the words after the function's name."""
@@ -169,16 +177,6 @@ class Skip(model.Runtime):
         """Return the response of a function that changes nothing."""
         del caller
         return StepResponse(response=messages.pass_through(call.request))
-
-
-# Only the command line skips a step: leaving one out is the author's decision.
-SKIP: Final = model.RuntimeKind(
-    word="skip",
-    meaning="leaves the step out",
-    judge=lambda _: model.Suitability("", is_suitable=False),
-    build=lambda _: Skip(),
-    suits_by_flag=lambda _: True,
-)
 
 
 def compose_input(value: Object, xr: Object, name: str = "input") -> Object:

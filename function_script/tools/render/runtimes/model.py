@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass, field
+from typing import ClassVar, Final, NamedTuple, Protocol, Self, TypeVar
 
 from function_script.proto.v1 import run_function_pb2 as fnv1
-from function_script.texts.errors import InputError, ProgramError
+from function_script.texts.errors import InputError
 from function_script.tools.local_pool import Sandbox
 from function_script.tools.processes.options import PullPolicy
 from function_script.tools.render import builtin
@@ -150,7 +150,34 @@ class Suitability(NamedTuple):
 
 
 class Runtime(ABC):
-    """A way to run one function."""
+    """A way to run one function.
+
+    ``word`` selects it in ``--function NAME=WORD``, ``annotation`` in a Function. ``is_default``:
+    the annotation is what the official command does without one, so it yields where it cannot run.
+    """
+
+    word: ClassVar[str]
+    meaning: ClassVar[str]
+    annotation: ClassVar[str] = ""
+    is_default: ClassVar[bool] = False
+
+    @classmethod
+    def judge(cls, function: FunctionReference) -> Suitability:
+        """Say whether a function runs so if nothing selects a runtime."""
+        del function
+        return Suitability("", is_suitable=False)
+
+    @classmethod
+    def suits_by_flag(cls, function: FunctionReference) -> bool:
+        """Report whether the command line can select it though `judge` refuses."""
+        del function
+        return False
+
+    @classmethod
+    def build(cls, function: FunctionReference) -> Self:
+        """Return the runtime of a function; raises InputError with the reason against it."""
+        del function
+        return cls()
 
     @abstractmethod
     def describe(self) -> str:
@@ -196,43 +223,6 @@ class ServedRuntime(Runtime):
         # A server that failed was discarded, and this call needs another one.
         self.start(caller)
         caller.options.servers.wait(self)
-
-    def call(self, call: StepCall, caller: FunctionCaller) -> StepResponse:
-        """Call the server; if it does not answer, the error has the end of its log."""
-        from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
-
-        server = caller.options.servers.wait(self)
-        try:
-            response = remote.call(call, server.address, caller.options.print)
-            return StepResponse(response=response)
-        except ProgramError as error:
-            log = tuple(server.read_log().splitlines())
-            caller.options.servers.discard(self)
-            first, *others = error.diagnostics
-            raise ProgramError(replace(first, notes=(*first.notes, *log)), *others) from error
-
-
-def _refuse(_: FunctionReference) -> bool:
-    return False
-
-
-class RuntimeKind(NamedTuple):
-    """A row of the table of runtimes.
-
-    ``word`` selects it in ``--function NAME=WORD``, ``annotation`` in a Function. ``judge`` says
-    whether a function runs so if nothing selects a runtime; ``suits_by_flag``, whether the command
-    line can select it though ``judge`` refuses. ``build`` returns the runtime of a function, or
-    raises InputError with the reason against it. ``is_default``: the annotation is what the
-    official command does without one, so it yields where it cannot run.
-    """
-
-    word: str
-    meaning: str
-    judge: Callable[[FunctionReference], Suitability]
-    build: Callable[[FunctionReference], Runtime]
-    suits_by_flag: Callable[[FunctionReference], bool] = _refuse
-    annotation: str = ""
-    is_default: bool = False
 
 
 class FunctionSource(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, Self, cast
 
 from function_script.texts.errors import InputError
 from function_script.tools.processes.options import PullPolicy
@@ -25,10 +25,46 @@ class Process(model.ServedRuntime):
     namespaces, too, where the system allows none.
     """
 
+    word = "process"
+    meaning = "runs its package as a process, on Linux"
+
     function: str
     package: str
     pull: PullPolicy = "IfNotPresent"
     is_explicit: bool = False
+
+    @classmethod
+    def judge(cls, function: model.FunctionReference) -> model.Suitability:
+        """Accept every function with a package where namespaces confine it."""
+        if not function.package:
+            return model.Suitability("no Function names its package", is_suitable=False)
+        if sys.platform != "linux":
+            reason = "a package runs as a process on Linux alone"
+            return model.Suitability(reason, is_suitable=False)
+        from function_script.tools.processes import probe  # noqa: PLC0415 - of Linux
+
+        refusal = probe.find_refusal()
+        if refusal:
+            reason = f"this system does not let us confine a process ({refusal})"
+            return model.Suitability(reason, is_suitable=False)
+        return model.Suitability("its package runs as a confined process")
+
+    @classmethod
+    def suits_by_flag(cls, function: model.FunctionReference) -> bool:
+        """Accept every function with a package on Linux, without namespaces if it must be."""
+        return bool(function.package) and sys.platform == "linux"
+
+    @classmethod
+    def build(cls, function: model.FunctionReference) -> Self:
+        """Return the process of the package. Raises InputError."""
+        if not cls.suits_by_flag(function):
+            raise InputError.of(cls.judge(function).reason)
+        return cls(
+            function=function.name,
+            package=function.package,
+            pull=function.choose(_PULL_POLICY, model.PULL_POLICIES),
+            is_explicit=function.is_explicit,
+        )
 
     def describe(self) -> str:
         """Return the words after the function's name."""
@@ -74,46 +110,3 @@ class Process(model.ServedRuntime):
 
     def _server(self, caller: model.FunctionCaller) -> FunctionServer:
         return cast("FunctionServer", caller.options.servers.wait(self))
-
-
-def _judge(function: model.FunctionReference) -> model.Suitability:
-    """Accept every function with a package where namespaces confine it."""
-    if not function.package:
-        return model.Suitability("no Function names its package", is_suitable=False)
-    if sys.platform != "linux":
-        reason = "a package runs as a process on Linux alone"
-        return model.Suitability(reason, is_suitable=False)
-    from function_script.tools.processes import probe  # noqa: PLC0415 - of Linux
-
-    refusal = probe.find_refusal()
-    if refusal:
-        reason = f"this system does not let us confine a process ({refusal})"
-        return model.Suitability(reason, is_suitable=False)
-    return model.Suitability("its package runs as a confined process")
-
-
-def _suits_by_flag(function: model.FunctionReference) -> bool:
-    """Accept every function with a package on Linux, without namespaces if it must be."""
-    return bool(function.package) and sys.platform == "linux"
-
-
-def _build(function: model.FunctionReference) -> model.Runtime:
-    """Return the process of the package. Raises InputError."""
-    if not _suits_by_flag(function):
-        raise InputError.of(_judge(function).reason)
-    return Process(
-        function=function.name,
-        package=function.package,
-        pull=function.choose(_PULL_POLICY, model.PULL_POLICIES),
-        is_explicit=function.is_explicit,
-    )
-
-
-# A function's package holds its program, which needs no Docker on Linux.
-PROCESS: Final = model.RuntimeKind(
-    word="process",
-    meaning="runs its package as a process, on Linux",
-    judge=_judge,
-    build=_build,
-    suits_by_flag=_suits_by_flag,
-)

@@ -12,14 +12,7 @@ _MAX_STARTS: int = 8
 
 
 class Server(Protocol):
-    """A function that serves in plain text at a gRPC target."""
-
-    @property
-    def address(self) -> str:
-        """Return the gRPC target."""
-
-    def read_log(self) -> str:
-        """Return the end of what the function printed."""
+    """A function that was started."""
 
     def stop(self) -> None:
         """End the function, or leave it as its Function asks for. Raises no FatalError."""

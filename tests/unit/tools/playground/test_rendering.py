@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Iterator
 from concurrent import futures
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from support.paths import ROOT
 from function_script.cli import execute
 from function_script.request.limits import Limits
 from function_script.texts.errors import InputError
+from function_script.tools import local_pool
 from function_script.tools.playground import Playground
 from function_script.tools.render import remote
 
@@ -176,7 +178,8 @@ def test_cancelled_rendering_ends_at_once(tmp_path: Path) -> None:
     shutil.copytree(EXAMPLES / "starlark-status", folder)
     text = (folder / "composition.yaml").read_text()
     head = text.partition("script: |\n")[0]
-    with Playground(tmp_path, 0, limits=Limits(timeout_seconds=60)) as served:
+    patient = replace(local_pool.OPTIONS, limits=Limits(timeout_seconds=60))
+    with Playground(tmp_path, 0, pool=patient) as served:
         endless = {"composition.yaml": f"{head}script: |\n{ENDLESS}"}
         with futures.ThreadPoolExecutor() as executor:
             run = executor.submit(render, served, "app", endless)

@@ -8,9 +8,8 @@ from support.docker_command import Answer, DockerCommand
 
 from function_script.texts.errors import InputError, ProgramError
 from function_script.tools.render.renderer import Options
-from function_script.tools.render.runtimes.container import Container, build
+from function_script.tools.render.runtimes.container import Container, RunningContainer
 from function_script.tools.render.runtimes.model import FunctionCaller, FunctionReference
-from function_script.tools.render.runtimes.servers import Server
 from function_script.tools.render.steps import Step
 
 pytestmark = pytest.mark.skipif(
@@ -40,10 +39,10 @@ def container(*, allows_addresses: bool = True, **annotations: str) -> Container
         own={PREFIX + key.replace("_", "-"): text for key, text in annotations.items()},
         options=Options(allows_addresses=allows_addresses),
     )
-    return build(function)
+    return Container.build(function)
 
 
-def open_with(docker: DockerCommand, runtime: Container, *answers: Answer) -> Server:
+def open_with(docker: DockerCommand, runtime: Container, *answers: Answer) -> RunningContainer:
     docker.set_answers(*answers)
     return runtime.open(FunctionCaller(None, Options()))
 

@@ -12,14 +12,12 @@ from support.render_helpers import XR, composition, observed
 
 from function_script.cli import execute
 from function_script.proto.render import render_pb2 as pb
-from function_script.request.limits import Limits
 from function_script.request.values import Object
 from function_script.texts.errors import FatalError, InputError
+from function_script.tools import local_pool
 from function_script.tools.render import engine, renderer
 
-OPTIONS = engine.Options(
-    rendering=renderer.Options(timeout_seconds=30, print=print), limits=Limits()
-)
+OPTIONS = renderer.Options(timeout_seconds=30, print=print)
 HERE = {"name": "function-script", "address": "local"}
 
 
@@ -53,7 +51,7 @@ def request(**inputs: Object) -> bytes:
 
 def answer(**inputs: Object) -> tuple[Object, FatalError | None]:
     """The response as JSON, and the error beside it."""
-    response, failure = engine.respond(request(**inputs), OPTIONS)
+    response, failure = engine.respond(request(**inputs), OPTIONS, local_pool.OPTIONS)
     return json_format.MessageToDict(pb.RenderResponse.FromString(response)), failure
 
 
@@ -225,7 +223,7 @@ REFUSED = [
 def test_unanswerable_request_is_refused(given: bytes, message: str) -> None:
     """In words, as everything that is told to the official command's user."""
     with pytest.raises(InputError, match=message):
-        engine.respond(given, OPTIONS)
+        engine.respond(given, OPTIONS, local_pool.OPTIONS)
 
 
 def test_command_speaks_on_stdin_and_stdout() -> None:

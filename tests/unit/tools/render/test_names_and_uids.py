@@ -37,7 +37,8 @@ OBJECT_NAMES = [
 @pytest.mark.parametrize(("api_version", "kind", "namespace", "name", "uid"), UIDS)
 def test_xr_uid(api_version: str, kind: str, namespace: str, name: str, uid: str) -> None:
     """An XR without a UID gets the one that Crossplane makes up for it."""
-    assert uid == xr.xr_uid(api_version, kind, namespace, name)
+    metadata = {"name": name, "namespace": namespace}
+    assert uid == xr.xr_uid({"apiVersion": api_version, "kind": kind, "metadata": metadata})
 
 
 @pytest.mark.parametrize(("prefix", "uid", "name"), NAMES)

@@ -12,14 +12,8 @@ from function_script.tools.render.runtimes.servers import Servers
 class Server:
     """Counts its stops."""
 
-    address = "127.0.0.1:1"
-
     def __init__(self) -> None:
         self.stops = 0
-
-    def read_log(self) -> str:
-        """Return nothing."""
-        return ""
 
     def stop(self) -> None:
         """Count."""

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from support.commands import Run
 
+from function_script.tools.progress import Progress
 from function_script.tools.xpkg import archives, images
-from function_script.tools.xpkg.transport import Body, NullProgress
+from function_script.tools.xpkg.transport import Body
 
 META = """\
 apiVersion: meta.pkg.crossplane.io/v1
@@ -59,7 +60,7 @@ def test_quick_work_is_not_reported(run: Run) -> None:
     assert run("package", "build").err == ""
 
 
-class Shares(NullProgress):
+class Shares(Progress):
     """Remembers them."""
 
     def __init__(self) -> None:

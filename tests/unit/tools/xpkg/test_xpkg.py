@@ -202,6 +202,9 @@ BAD_PACKAGES = [
     pytest.param(
         META.replace(">=v2.0.0-0", "at least two"), CRD, "is no constraint", id="constraint"
     ),
+    pytest.param(
+        META.replace(">=v2.0.0-0", "==1.2"), CRD, "is no constraint", id="operator-of-pip"
+    ),
 ]
 
 
