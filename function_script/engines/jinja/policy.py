@@ -148,8 +148,6 @@ def _visit(node: nodes.Node, facts: TemplateFacts) -> None:
             facts.defined.add(node.name)
         case nodes.Include() | nodes.Import() | nodes.FromImport() | nodes.Extends():
             _visit_reference(node, facts)
-        case _:
-            pass
 
 
 def _violation(

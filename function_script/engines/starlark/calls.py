@@ -140,8 +140,6 @@ def _explain_names(call: ast.Call, signature: Signature) -> Problem | None:
             "object",
         ):
             hint = f'write {to_source(call.func)}({{"{key}": {to_source(value)}}})'
-        case _:
-            pass
     return Problem(
         node, f"cannot call {signature.name}: {text}", hint or f"write {signature.usage}"
     )

@@ -124,8 +124,6 @@ def _resources(node: ast.AST) -> Iterator[tuple[str, ast.Dict]]:
             args=[ast.Constant(value=str(name)), ast.Dict() as body, *_],
         ):
             yield name, body
-        case _:
-            pass
 
 
 def _composed_names(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> set[str] | None:

@@ -168,8 +168,6 @@ def _all_entries(tree: ast.Module, source: Source) -> Iterator[Entry]:
                 func=ast.Attribute(attr="resource"), args=[ast.Constant() as key, value, *_]
             ):
                 yield Entry(key, value, source)
-            case _:
-                pass
 
 
 def _entries(node: ast.Dict, source: Source) -> Iterator[Entry]:

@@ -99,8 +99,6 @@ class Bindings:
                 case ast.Call(func=ast.Name(id="load")):
                     for name, symbol in _loads(node):
                         loaded.setdefault(name, set()).add(symbol)
-                case _:
-                    pass
         return cls(
             functions=functions,
             loaded=loaded,
@@ -166,8 +164,6 @@ def _items(target: ast.expr, iterated: ast.expr) -> Iterator[tuple[str, Value]]:
             yield name, Value(expression=items, is_item=True)
         case ast.Name(id=name), _:
             yield name, Value(expression=iterated, is_item=True)
-        case _:
-            pass
 
 
 def _loads(call: ast.Call) -> list[tuple[str, str]]:

@@ -44,8 +44,6 @@ def _find_main(program: Program) -> Iterator["_Main"]:
         match node:
             case ast.FunctionDef(name="main", args=ast.arguments(args=[ast.arg(arg=request)])):
                 yield _Main(node, request, program.main)
-            case _:
-                pass
 
 
 class _Main:
@@ -110,8 +108,6 @@ class _Main:
                         yield (*path, key)
                 case ast.Call():
                     yield from (read.path for read in self._of(node))
-                case _:
-                    pass
 
     def _of(self, node: ast.AST) -> Iterator[FieldAccess]:
         """Yield the lookups that one node makes, the outermost key last."""
