@@ -1,6 +1,6 @@
 """The token that a parser does not expect, and those around it: what rules for hints look at."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple
 
@@ -28,8 +28,9 @@ _NOTHING: Final = Token("", "", -1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """Tokens, and the index of the one that is unexpected."""
+    """Tokens of a text, and the index of the one that is unexpected."""
 
+    text: str
     tokens: Sequence[Token]
     index: int
     words: ClassVar[frozenset[str]]
@@ -47,6 +48,17 @@ class Site:
     def is_adjacent(self, step: int) -> bool:
         """Report whether the tokens ``step`` and ``step + 1`` stand side by side."""
         return self.at(step).end == self.at(step + 1).offset and bool(self.text_at(step))
+
+    def find_mark(self, marks: Iterable[str]) -> Token | None:
+        """Return the first of ``marks`` that the unexpected token is a part of, in one piece."""
+        token = self.at(0)
+        for mark in marks:
+            near = max(0, token.offset - len(mark) + 1), token.offset + len(mark)
+            begin = self.text.find(mark, *near)
+            # The "!" of "!=" is no mark: the whole token is a part of one.
+            if begin >= 0 and token.end <= begin + len(mark):
+                return Token("operator", mark, begin)
+        return None
 
     def bracket(self) -> Token | None:
         """Return the innermost bracket that is open before the token."""

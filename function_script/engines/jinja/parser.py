@@ -146,7 +146,7 @@ class _Failure:
             offset=error.lineno,
             open_tags=parser.open_tags,
             tokens=tokens,
-            site=unexpected.Site(tokens=tokens.tokens, index=index),
+            site=unexpected.Site(text=tokens.text, tokens=tokens.tokens, index=index),
             is_of_lexer=is_of_lexer,
         )
 
