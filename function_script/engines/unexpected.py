@@ -50,15 +50,10 @@ class Site:
         return self.at(step).end == self.at(step + 1).offset and bool(self.text_at(step))
 
     def find_mark(self, marks: Iterable[str]) -> Token | None:
-        """Return the first of ``marks`` that the unexpected token is a part of, in one piece."""
-        token = self.at(0)
-        for mark in marks:
-            near = max(0, token.offset - len(mark) + 1), token.offset + len(mark)
-            begin = self.text.find(mark, *near)
-            # The "!" of "!=" is no mark: the whole token is a part of one.
-            if begin >= 0 and token.end <= begin + len(mark):
-                return Token("operator", mark, begin)
-        return None
+        """Return the first of ``marks`` that ends with the unexpected token."""
+        end = self.at(0).end
+        mark = next((each for each in marks if self.text.endswith(each, 0, end)), None)
+        return None if mark is None else Token("operator", mark, end - len(mark))
 
     def bracket(self) -> Token | None:
         """Return the innermost bracket that is open before the token."""

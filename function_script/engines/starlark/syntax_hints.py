@@ -25,10 +25,8 @@ _TOKEN: Final = re.compile(
     re.DOTALL,
 )
 _BLOCKS: Final = frozenset({"if", "elif", "else", "for", "while", "def", "function", "func"})
-# Signs of other languages. A longer one comes before one that it contains.
+# Signs of other languages. A longer one comes before one that it ends with.
 _MARKS: Final = {
-    "?.": 'write get(value, "a.b"): it gives None where something on the way is missing',
-    "??": "write `a if a != None else b`",
     "!==": "write !=",
     "===": "write ==",
     "<>": "write !=",
@@ -39,6 +37,10 @@ _MARKS: Final = {
     "`": 'texts are in quotes, and values are put in with %: "a-%s" % value',
     "$": "names have no $ in front",
     "@": "there are no decorators",
+}
+_QUESTIONS: Final = {
+    "?.": 'write get(value, "a.b"): it gives None where something on the way is missing',
+    "??": "write `a if a != None else b`",
 }
 # Keywords of Python that Starlark reserves.
 _KEYWORDS: Final = {
@@ -154,9 +156,12 @@ def _read(text: str) -> list[Token]:
 def _marks(site: _Site) -> Finding | None:
     if mark := site.find_mark(_MARKS):
         return site.hint(_MARKS[mark.text], mark if len(mark.text) > 1 else None)
-    if site.text_at(0) == "?" and ":" in site.text[site.at(0).offset :].partition("\n")[0]:
-        return site.hint("write `a if condition else b`")
-    return None
+    if site.text_at(0) != "?":
+        return None
+    line = site.text[site.at(0).offset :].partition("\n")[0]
+    if hint := _QUESTIONS.get(line[:2]):
+        return site.hint(hint, site.at(0), 2)
+    return site.hint("write `a if condition else b`") if ":" in line else None
 
 
 @_RULES.add
@@ -182,6 +187,8 @@ def _equals(site: _Site) -> Finding | None:
         text = "assign on a line of its own: `name = value`"
         text = "write `name = value`" if is_statement else text
         return site.hint(text, site.at(colon), 2) if site.is_adjacent(colon) else None
+    if site.text_at(0) == "=" and site.text_at(1) == ">" and site.is_adjacent(0):
+        return _arrow(site, site.at(0)._replace(text="=>"))
     bracket = site.bracket()
     if bracket is None and site.first().kind == "name" and site.is_second_equals():
         return site.hint("write each assignment on a line of its own")
