@@ -141,5 +141,5 @@ def _all_entries(tree: ast.Module, source: Source) -> Iterator[Entry]:
 
 def _entries(node: ast.Dict, source: Source) -> Iterator[Entry]:
     for key, value in zip(node.keys, node.values, strict=True):
-        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+        if key is not None and syntax.text_of(key) is not None:
             yield Entry(key, value, source)

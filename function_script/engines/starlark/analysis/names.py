@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.paths import Path
 from function_script.request.objects import ENVIRONMENT, WATCHED
 from function_script.request.program import ANY
@@ -199,14 +200,9 @@ def read_field(getter: str, arguments: Sequence[ast.AST]) -> tuple[Path, str] | 
     positional = arguments[: count + 1]
     if any(isinstance(argument, (ast.Starred, ast.keyword)) for argument in positional):
         return None
-    texts = [_text(argument) for argument in positional]
+    texts = [syntax.text_of(argument) for argument in positional]
     field = texts.pop() if len(texts) > count else None
     if field is None:
         return None
     names = [ANY if text is None else text for text in texts]
     return (*path, *names, *([_OBJECT] if names else [])), field
-
-
-def _text(argument: ast.AST) -> str | None:
-    value = argument.value if isinstance(argument, ast.Constant) else None
-    return value if isinstance(value, str) else None

@@ -189,7 +189,8 @@ class _Main:
 
 
 def _constant(node: ast.expr) -> str | int:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ANY
+    text = syntax.text_of(node)
+    return ANY if text is None else text
 
 
 def _is_empty(node: ast.expr) -> bool:
