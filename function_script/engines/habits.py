@@ -11,18 +11,22 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-Kind: TypeAlias = Literal[
-    "name", "text", "list", "object", "filter", "test", "tag", "word", "function"
+_OfNames: TypeAlias = Literal[
+    "name", "text", "list", "object", "json", "filter", "test", "tag", "word", "function"
 ]
+_OfSyntax: TypeAlias = Literal["keyword", "statement", "comparison", "operator"]
+Kind: TypeAlias = _OfNames | _OfSyntax
 """A kind of name: a function or variable, a method of a type, a part of Jinja, a word of a tag.
 
-A ``function`` is where a Go template calls one, and may be a keyword of another language.
+A ``function`` is where a Go template calls one, and may be a keyword of another language. In
+Starlark, a ``keyword`` is reserved, and a ``statement`` begins one elsewhere. In Jinja, a
+``comparison`` or another ``operator`` stands between two values.
 """
 _Language: TypeAlias = Literal["starlark", "jinja", "gotemplate"]
 _Hints: TypeAlias = Mapping[str, str]
 
-# The words of a description, in this order.
-_PLACES: Final[Mapping[Kind, str]] = {
+# The words of a description, in this order. Who asks for a name does not mean a statement.
+_PLACES: Final[Mapping[_OfNames, str]] = {
     "name": "",
     "text": " for a text",
     "list": " for a list",

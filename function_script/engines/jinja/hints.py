@@ -27,14 +27,6 @@ _TAGS: Final = frozenset(
         *("include", "macro", "set", "with"),
     }
 )
-_COMPARISONS: Final = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-# Words between two operands, of Liquid, Twig and others.
-_INFIX: Final = {
-    **{word: f"compare with {sign}: a {sign} b" for word, sign in _COMPARISONS.items()},
-    "contains": "write `item in list`",
-    "mod": "write `a % b`",
-    "div": "write `a // b`",
-}
 # A path by dots with a dash in its last key.
 _DASHED: Final = re.compile(r"(?P<path>[A-Za-z_]\w*(?:\.\w+)*)\.(?P<key>[A-Za-z_]\w*(?:-\w+)+)")
 # What no tag may have, and what stands for it; of two entries the longer one is first.
@@ -359,8 +351,9 @@ def _side_by_side(site: Site) -> Violation | None:
     if site.text_at(-1) == "is" and token.kind in {"string", "integer", "float"}:
         is_before = site.at(-1)
         return site.violation("compare with ==: a == b", token=is_before)
-    if token.text in _INFIX and site.is_value_before():
-        return site.violation(_INFIX[token.text])
+    operator_hint = habits.find("jinja", token.text, "comparison", "operator")
+    if operator_hint is not None and site.is_value_before():
+        return site.violation(operator_hint)
     is_value = token.kind in VALUES and (token.text not in site.words or token.text == "for")
     if not site.is_value_before() or not (is_value or token.text in {"(", "[", "{", "."}):
         return None
@@ -416,9 +409,7 @@ def _go_call(site: Site, function: Token) -> Violation | None:
         return site.violation(hint, token=function)
     if not site.is_operand(-1) and site.text_at(-2) not in {"if", "elif", "(", ""}:
         return None
-    if name in _COMPARISONS:
-        operator = _COMPARISONS[name]
-        hint = f"compare with {operator}: a {operator} b"
+    if hint := habits.find("jinja", name, "comparison"):
         return site.violation(hint, token=function)
     if name in {"and", "or"}:
         return site.violation(f"write `a {name} b`", token=function)

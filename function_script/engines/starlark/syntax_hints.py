@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from function_script.engines import unexpected
+from function_script.engines import habits, unexpected
 from function_script.engines.starlark.interpreter import Failure, Finding
 from function_script.engines.tables import Rules
 from function_script.engines.unexpected import CLOSING, OPENING, VALUES, Token
@@ -41,46 +41,6 @@ _MARKS: Final = {
 _QUESTIONS: Final = {
     "?.": 'write get(value, "a.b"): it gives None where something on the way is missing',
     "??": "write `a if a != None else b`",
-}
-# Keywords of Python that Starlark reserves.
-_KEYWORDS: Final = {
-    "while": "there is no while: use `for _ in range(n):` with `break`",
-    **dict.fromkeys(
-        ("import", "from"),
-        'there are no imports: modules are loaded with `load("name.star", "function")`',
-    ),
-    **dict.fromkeys(
-        ("try", "except"),
-        "errors cannot be caught: test first, for example with `in` or `get(value, path)`",
-    ),
-    "raise": "stop with `fail(message)`",
-    "assert": "write `if not condition: fail(message)`",
-    "class": "there are no classes: use dicts, or `struct(a = 1)`",
-    "is": "compare with `==` and `!=`, also with None",
-    "del": "remove a key with `value.pop(key)`",
-    "global": "values made outside of functions are constants: pass and return values instead",
-    "nonlocal": "change a dict or a list of the outer function instead",
-    "with": "there are no files or other resources to close",
-    "yield": "collect the values in a list and return it",
-}
-# First words of statements of other languages.
-_STATEMENTS: Final = {
-    **dict.fromkeys(("let", "const", "var", "local", "auto"), "write `name = value`"),
-    **dict.fromkeys(("function", "func", "fn", "sub"), "write `def name(arguments):`"),
-    **dict.fromkeys(("switch", "match", "case", "select"), "use `if`, `elif` and `else`"),
-    **dict.fromkeys(("elseif", "elsif", "elsf"), "write elif"),
-    "foreach": "write `for item in list:`",
-    "unless": "write `if not condition:`",
-    "print": "write print(value)",
-    "echo": "write print(value)",
-    "throw": "stop with `fail(message)`",
-    "until": "there is no until: use `for _ in range(n):` with `break`",
-    "async": "there is no async: write `def name(arguments):`",
-    "package": "leave it out: a script is not in a package",
-    "variable": "give a value a name: `name = value`",
-    "resource": 'compose it with rsp.resource("name", {...})',
-    "output": 'write rsp.status({"field": value})',
-    "locals": "give values names: `name = value`",
 }
 
 
@@ -248,8 +208,8 @@ def _comment(site: _Site) -> Finding | None:
 @_RULES.add
 def _statement(site: _Site) -> Finding | None:
     first, text = site.first(), site.text_at(0)
-    if site.code == "keyword" and text in _KEYWORDS:
-        return site.hint(_KEYWORDS[text])
+    if site.code == "keyword" and (hint := habits.find("starlark", text, "keyword")):
+        return site.hint(hint)
     if site.text_at(-1) == "else" and text == "if":
         return site.hint("write elif")
     if text == "then" or (text == "{" and first.text in _BLOCKS):
@@ -257,8 +217,9 @@ def _statement(site: _Site) -> Finding | None:
     if site.text_at(-1) == "schema" and site.at(-1) == first:
         return site.hint("there are no schemas: use dicts")
     is_second = site.index > 0 and site.at(-1) == first
-    if is_second and first.text in _STATEMENTS and site.at(0).kind in VALUES:
-        return site.hint(_STATEMENTS[first.text], first)
+    hint = habits.find("starlark", first.text, "statement")
+    if hint is not None and is_second and site.at(0).kind in VALUES:
+        return site.hint(hint, first)
     line = site.text[first.offset : site.at(0).offset]
     if site.text_at(-1) == ":" and text == "return" and "lambda" in line:
         return site.hint("a lambda has no return: `lambda x: value`")
