@@ -138,8 +138,6 @@ class Lint:
             match read.path:
                 case ("observed", "resources", str(name)):
                     yield Mention(name, read.source, read.span)
-                case _:
-                    pass
         yield from _mentions(program, self.observed_getter)
 
     def find_composed_kinds(self, _program: Program) -> Iterable[tuple[str, ResourceKind]]:

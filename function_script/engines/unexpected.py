@@ -1,6 +1,6 @@
 """The token that a parser does not expect, and those around it: what rules for hints look at."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple
 
@@ -28,8 +28,9 @@ _NOTHING: Final = Token("", "", -1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """Tokens, and the index of the one that is unexpected."""
+    """Tokens of a text, and the index of the one that is unexpected."""
 
+    text: str
     tokens: Sequence[Token]
     index: int
     words: ClassVar[frozenset[str]]
@@ -47,6 +48,12 @@ class Site:
     def is_adjacent(self, step: int) -> bool:
         """Report whether the tokens ``step`` and ``step + 1`` stand side by side."""
         return self.at(step).end == self.at(step + 1).offset and bool(self.text_at(step))
+
+    def find_mark(self, marks: Iterable[str]) -> Token | None:
+        """Return the first of ``marks`` that ends with the unexpected token."""
+        end = self.at(0).end
+        mark = next((each for each in marks if self.text.endswith(each, 0, end)), None)
+        return None if mark is None else Token("operator", mark, end - len(mark))
 
     def bracket(self) -> Token | None:
         """Return the innermost bracket that is open before the token."""

@@ -12,7 +12,7 @@ from support.example_counts import examples
 
 from function_script import wire
 from function_script.engines.registry import LANGUAGES
-from function_script.engines.starlark.analysis.paths import RequestProjection
+from function_script.engines.starlark.analysis import paths
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request import request
 from function_script.request.limits import Limits
@@ -194,6 +194,6 @@ def test_selected_parts_of_state_equal_those_of_decoded_state(
     indexed = message(resource, other)
     lazy, read = (scope_of(indexed, sort_keys=sort_keys).request[state] for _ in range(2))
     assert isinstance(lazy, Lazy)
-    selected = RequestProjection(tree=tree).select(cast("Object", plain(read)))
+    selected = paths.select(cast("Object", plain(read)), tree)
     assert repr(lazy.select(tree)) == repr(selected)
     assert not lazy.built()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from jinja2 import nodes
@@ -57,6 +57,11 @@ def _binary(function: str, operator: str) -> Callable[[CodeGenerator, nodes.BinE
 
 def _unary(function: str) -> Callable[[CodeGenerator, nodes.UnaryExpr, Frame], None]:
     return lambda self, node, frame: self.apply(function, frame, node.node)
+
+
+def _separate(parts: Iterable[str | nodes.Node]) -> Iterator[str | nodes.Node]:
+    for part in parts:
+        yield from (part, ", ")
 
 
 class Operation(NamedTuple):
@@ -249,100 +254,75 @@ class CodeGenerator(JinjaCodeGenerator):
 
     # -- Expressions
 
+    def compose(self, frame: Frame, *parts: str | nodes.Node) -> None:
+        """Write an expression of parts: code as it is, and nodes."""
+        for part in parts:
+            if isinstance(part, str):
+                self.write(part)
+            else:
+                self.visit(part, frame)
+
     def visit_Getattr(self, node: nodes.Getattr, frame: Frame) -> None:
         """Write ``a.b``."""
-        self.write("attribute(")
-        self.visit(node.node, frame)
-        self.write(f", {node.attr!r})")
+        self.compose(frame, "attribute(", node.node, f", {node.attr!r})")
 
     def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:
         """Write ``a[b]`` and ``a[b:c]``."""
         if isinstance(node.arg, nodes.Slice):
             self.apply("take_slice", frame, node.node, node.arg)
-            return
-        self.write("item(")
-        self.visit(node.node, frame)
-        self.write(", ")
-        self.visit(node.arg, frame)
-        self.write(")")
+        else:
+            self.compose(frame, "item(", node.node, ", ", node.arg, ")")
 
     def visit_Slice(self, node: nodes.Slice, frame: Frame) -> None:
         """Write the bounds of a slice, as a value."""
-        self.write("slice(")
-        for bound in (node.start, node.stop, node.step):
-            if bound is None:
-                self.write("None")
-            else:
-                self.visit(bound, frame)
-            self.write(", ")
-        self.write(")")
+        bounds = (bound or "None" for bound in (node.start, node.stop, node.step))
+        self.compose(frame, "slice(", *_separate(bounds), ")")
 
     def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:
         """Write ``{…}``; keys are checked, because hashing some values never ends."""
         self.write("{")
         for pair in node.items:
-            self.write("check_key(")
-            self.visit(pair.key, frame)
-            self.write("): ")
-            self.visit(pair.value, frame)
-            self.write(", ")
+            self.compose(frame, "check_key(", pair.key, "): ", pair.value, ", ")
         self.write("}")
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
         """Write ``a ~ b``."""
-        self.write("concatenate(budget, (")
-        for part in node.nodes:
-            self.visit(part, frame)
-            self.write(", ")
-        self.write("))")
+        self.compose(frame, "concatenate(budget, (", *_separate(node.nodes), "))")
 
     def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:
         """Write ``a < b <= c`` pairwise; every operand is evaluated once."""
         self.write("(")
-        previous: str | None = None
-        for position, operand in enumerate(node.ops):
-            self.write(" and " if position else "")
+        left: str | nodes.Expr = node.expr
+        for position, operand in enumerate(node.ops, 1):
             function, operator = COMPARISONS[operand.op]
+            self.write(" and " if position > 1 else "")
             self.write("not " if operand.op == "notin" else "")
             self.begin(operand.expr, operator)
-            self.write(f"{function}(budget, ")
-            if previous is None:
-                self.visit(node.expr, frame)
+            self.compose(frame, f"{function}(budget, ", left, ", ")
+            if position == len(node.ops):
+                self.compose(frame, operand.expr, ")")
             else:
-                self.write(previous)
-            self.write(", ")
-            if position == len(node.ops) - 1:
-                self.visit(operand.expr, frame)
-            else:
-                previous = self.temporary_identifier()
-                self.write(f"({previous} := ")
-                self.visit(operand.expr, frame)
-                self.write(")")
-            self.write(")")
+                left = self.temporary_identifier()
+                self.compose(frame, f"({left} := ", operand.expr, "))")
         self.write(")")
 
     def visit_Filter(self, node: nodes.Filter, frame: Frame) -> None:
         """Write ``value | filter``; in a filter block the value is the block's text."""
-        self.write(f"{self.filters[node.name]}(run, ")
-        if node.node is None:
-            self.write(f"concat({frame.buffer})")
-        else:
-            self.visit(node.node, frame)
+        value = node.node or f"concat({frame.buffer})"
+        self.compose(frame, f"{self.filters[node.name]}(run, ", value)
         self.signature(node, frame)
         self.write(")")
 
     def visit_Test(self, node: nodes.Test, frame: Frame) -> None:
         """Write ``value is test``."""
-        self.write(f"{self.tests[node.name]}(run, ")
-        self.visit(node.node, frame)
+        self.compose(frame, f"{self.tests[node.name]}(run, ", node.node)
         self.signature(node, frame)
         self.write(")")
 
     def visit_Call(self, node: nodes.Call, frame: Frame, forward_caller: bool = False) -> None:  # noqa: FBT001, FBT002 - Jinja's signature
         """Write ``f(…)``."""
         self.begin(node, CALL)
-        self.write("call(context, ")
-        self.visit(node.node, frame)
+        self.compose(frame, "call(context, ", node.node)
         self.signature(node, frame, {"caller": "caller"} if forward_caller else None)
         self.write(")")
 
@@ -358,8 +338,4 @@ class CodeGenerator(JinjaCodeGenerator):
 
     def apply(self, function: str, frame: Frame, *operands: nodes.Node) -> None:
         """Write the call of a function that takes the budget and operands."""
-        self.write(f"{function}(budget")
-        for operand in operands:
-            self.write(", ")
-            self.visit(operand, frame)
-        self.write(")")
+        self.compose(frame, f"{function}(budget, ", *_separate(operands), ")")

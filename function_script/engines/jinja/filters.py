@@ -9,7 +9,7 @@ where the library has the same name, the reference lists the differences.
 import itertools
 import math
 from collections.abc import Callable, Mapping
-from typing import TypeAlias, TypeVar, cast
+from typing import Final, TypeAlias, TypeVar, cast
 
 from jinja2 import Undefined
 
@@ -459,46 +459,28 @@ def _picker(run: Run, attribute: object, default: object = None) -> Callable[[ob
     return pick
 
 
+_BY_NAME: Final = (
+    *(capitalize, default, dictsort, first, groupby, indent, join, last, length, lower),
+    *(reject, rejectattr, replace, required, reverse, select, selectattr, sort, split, string),
+    *(title, trim, unique, upper),
+)
 _FILTERS: dict[str, object] = {
     **LIBRARY_FILTERS,
+    **{each.__name__: each for each in _BY_NAME},
     "abs": absolute,
-    "capitalize": capitalize,
     "count": length,
     "d": default,
-    "default": default,
-    "dictsort": dictsort,
     "dig": LibraryFunction(LIBRARY["get"].function, "dig"),
-    "first": first,
     "float": floating,
-    "groupby": groupby,
-    "indent": indent,
     "int": integer,
     "items": pairs,
-    "join": join,
-    "last": last,
-    "length": length,
     "list": items_of,
-    "lower": lower,
     "map": mapped,
     "max": maximum,
     "min": minimum,
-    "reject": reject,
-    "rejectattr": rejectattr,
-    "replace": replace,
-    "required": required,
-    "reverse": reverse,
     "round": rounded,
-    "select": select,
-    "selectattr": selectattr,
-    "sort": sort,
-    "split": split,
-    "string": string,
     "sum": total,
-    "title": title,
     "tojson": LibraryFunction(LIBRARY["to_json"].function, "tojson"),
-    "trim": trim,
-    "unique": unique,
-    "upper": upper,
 }
 FILTERS = build_table(_FILTERS)
 

@@ -177,25 +177,18 @@ def _look_up(run: Run, path: tuple[object, ...]) -> object:
     return value
 
 
+_BY_NAME: Final = (
+    *(fail, get_composed_connection_details, get_composed_resource, get_composite_resource),
+    *(get_credential_data, get_extra_resources_from_context, get_required_resources),
+    *(get_resource_condition, get_watched_resource, has_capability, log, namespace, required),
+    set_resource_name_annotation,
+)
 _FUNCTIONS: dict[str, object] = {
     **LIBRARY,
+    **{each.__name__: each for each in _BY_NAME},
     "dict": mapping,
-    "fail": fail,
-    "get_composed_connection_details": get_composed_connection_details,
-    "get_composed_resource": get_composed_resource,
-    "get_composite_resource": get_composite_resource,
-    "get_credential_data": get_credential_data,
     "get_extra_resources": get_required_resources,
-    "get_extra_resources_from_context": get_extra_resources_from_context,
-    "get_required_resources": get_required_resources,
-    "get_resource_condition": get_resource_condition,
-    "get_watched_resource": get_watched_resource,
-    "has_capability": has_capability,
-    "log": log,
-    "namespace": namespace,
     "range": numbers,
-    "required": required,
-    "set_resource_name_annotation": set_resource_name_annotation,
 }
 FUNCTIONS = {name: Builtin(name, call) for name, call in build_table(_FUNCTIONS).items()}
 REQUEST_PARTS = (

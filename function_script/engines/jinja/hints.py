@@ -27,19 +27,15 @@ _TAGS: Final = frozenset(
         *("include", "macro", "set", "with"),
     }
 )
-_COMPARISONS: Final = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-# Words between two operands, of Liquid, Twig and others.
-_INFIX: Final = {
-    **{word: f"compare with {sign}: a {sign} b" for word, sign in _COMPARISONS.items()},
-    "contains": "write `item in list`",
-    "mod": "write `a % b`",
-    "div": "write `a // b`",
-}
 # A path by dots with a dash in its last key.
 _DASHED: Final = re.compile(r"(?P<path>[A-Za-z_]\w*(?:\.\w+)*)\.(?P<key>[A-Za-z_]\w*(?:-\w+)+)")
 # What no tag may have, and what stands for it; of two entries the longer one is first.
-_FOREIGN_MARKS: Final = {
+_MARKS: Final = {
     "&&": "write `and`",
+    "||": "write `or`",
+    "<>": "write !=",
+    "===": "write ==",
+    "!==": "write !=",
     "??": "write `value | default(other)`",
     "?.": "write `.`: what is missing on the way takes a default, as in `a.b | default(1)`",
     "${": "a name stands without ${ }",
@@ -73,7 +69,6 @@ _SET: Final = "write {% set name = value %}"
 class Site(unexpected.Site):
     """The tokens of a tag without its first mark, and the index of the one that is unexpected."""
 
-    text: str
     begin: Token
     words = frozenset(
         (
@@ -147,8 +142,8 @@ def of_lexer(tokens: TokenList) -> Violation | None:
         return _open_text(site)
     if rest[0] in OPENING:
         return _bracket(site)
-    mark = next((each for each in _FOREIGN_MARKS if rest.startswith(each)), rest[0])
-    mark_hint = _FOREIGN_MARKS.get(mark)
+    mark = next((each for each in _MARKS if rest.startswith(each)), rest[0])
+    mark_hint = _MARKS.get(mark)
     inside = rest.partition("}")[0]
     if mark == "?" and ":" in inside:
         mark_hint = "write `a if condition else b`"
@@ -271,11 +266,9 @@ def _statement_words(site: Site) -> Violation | None:
 
 @_RULES.add
 def _operators(site: Site) -> Violation | None:
-    before, text = site.text_at(-1), site.text_at(0)
-    if before == text == "|" and site.is_adjacent(-1):
-        return site.violation("write `or`", token=site.at(-1), text="||")
-    if before == "<" and text == ">" and site.is_adjacent(-1):
-        return site.violation("write !=", token=site.at(-1), text="<>")
+    if mark := site.find_mark(_MARKS):
+        return site.violation(_MARKS[mark.text], token=mark)
+    text = site.text_at(0)
     if text == ";" and site.index + 2 == len(site.tokens):
         return site.violation("leave the semicolon out")
     if site.is_statement and not site.index and text in {"//", "/"}:
@@ -288,9 +281,6 @@ def _equals(site: Site) -> Violation | None:
     if site.text_at(0) != "=":
         return None
     before = site.text_at(-1)
-    if before in {"==", "!="} and site.is_adjacent(-1):
-        token = site.at(-1)
-        return site.violation(f"write {before}", token=token, text=f"{before}=")
     if before == ":" and site.is_adjacent(-1):
         return site.violation(_SET, text=":=")
     if site.text_at(1) == ">" and site.is_adjacent(0):
@@ -361,8 +351,9 @@ def _side_by_side(site: Site) -> Violation | None:
     if site.text_at(-1) == "is" and token.kind in {"string", "integer", "float"}:
         is_before = site.at(-1)
         return site.violation("compare with ==: a == b", token=is_before)
-    if token.text in _INFIX and site.is_value_before():
-        return site.violation(_INFIX[token.text])
+    operator_hint = habits.find("jinja", token.text, "comparison", "operator")
+    if operator_hint is not None and site.is_value_before():
+        return site.violation(operator_hint)
     is_value = token.kind in VALUES and (token.text not in site.words or token.text == "for")
     if not site.is_value_before() or not (is_value or token.text in {"(", "[", "{", "."}):
         return None
@@ -418,9 +409,7 @@ def _go_call(site: Site, function: Token) -> Violation | None:
         return site.violation(hint, token=function)
     if not site.is_operand(-1) and site.text_at(-2) not in {"if", "elif", "(", ""}:
         return None
-    if name in _COMPARISONS:
-        operator = _COMPARISONS[name]
-        hint = f"compare with {operator}: a {operator} b"
+    if hint := habits.find("jinja", name, "comparison"):
         return site.violation(hint, token=function)
     if name in {"and", "or"}:
         return site.violation(f"write `a {name} b`", token=function)

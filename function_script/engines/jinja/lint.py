@@ -120,8 +120,6 @@ class JinjaLint(TemplateLint):
                     case nodes.Const(value=str() as text, lineno=begin) if text not in table:
                         message, hint = f'there is no {kind} "{text}"', suggest(text, tuple(table))
                         yield _problem(source, begin, text, message, hint)
-                    case _:
-                        pass
 
     def find_doubts(self, program: Program) -> Iterator[Diagnostic]:
         """Find parts that render without an error, and that nobody can mean."""

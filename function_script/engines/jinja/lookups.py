@@ -5,7 +5,7 @@ value is read unless it is listed here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from jinja2 import Undefined
 from jinja2.environment import TemplateModule
@@ -109,20 +109,17 @@ def _find_in_scalar(value: object, name: str, undefined: type[Undefined]) -> obj
     return make_undefined(undefined, value, name)
 
 
-@_FINDERS.add(LoopContext)
-def _find_in_loop(value: object, name: str, _undefined: type[Undefined]) -> object:
-    if name in LOOP_METHODS:
+_FIELDS: Final[Mapping[type, Sequence[str]]] = {LoopContext: LOOP_FIELDS, Group: Group._fields}
+_METHODS: Final[Mapping[type, Sequence[str]]] = {LoopContext: LOOP_METHODS, Group: ()}
+
+
+@_FINDERS.add(LoopContext, Group)
+def _find_listed(value: object, name: str, _undefined: type[Undefined]) -> object:
+    fields, methods = _FIELDS[type(value)], _METHODS[type(value)]
+    if name in methods:
         return Method(value, name)
-    if name in LOOP_FIELDS:
-        field: object = getattr(value, name)
-        return field
-    raise _unavailable(value, name, (*LOOP_FIELDS, *LOOP_METHODS))
-
-
-@_FINDERS.add(Group)
-def _find_in_group(value: object, name: str, _undefined: type[Undefined]) -> object:
-    if name not in Group._fields:
-        raise _unavailable(value, name, Group._fields)
+    if name not in fields:
+        raise _unavailable(value, name, (*fields, *methods))
     field: object = getattr(value, name)
     return field
 

@@ -5,9 +5,8 @@ the remedy. An unclosed tag is reported with the line that opens it.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.lexer import Token, TokenStream
@@ -65,7 +64,7 @@ def parse(environment: Environment, text: str) -> nodes.Template:
         parser.stream = TokenStream(_limit(tokens, environment), None, None)
         tree = parser.parse()
     except TemplateSyntaxError as error:
-        raise UnparsableError(_Failure.of(error, tokens, parser).violation()) from error
+        raise UnparsableError(_explain(error, tokens, parser)) from error
     except (RecursionError, ValueError) as error:
         # Python refuses to read numbers of more than 4,300 digits.
         is_deep = isinstance(error, RecursionError)
@@ -112,113 +111,90 @@ def _limit(tokens: token_lists.TokenList, environment: Environment) -> Iterator[
         yield token
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Failure:
-    """An error of Jinja's parser: what it says, the open tags, and the unexpected token.
+def _explain(
+    error: TemplateSyntaxError, tokens: token_lists.TokenList, parser: _Parser
+) -> policy.Violation:
+    """Return the violation of an error, which leaves the parser's stream where it is raised.
 
-    ``is_of_lexer``: the lexer fails behind the last token, and ``site`` has none.
+    It is that of a rule of `hints` if one recognises the mistake.
     """
+    mistake = wording.read_syntax_error(error)
+    if mistake.code == "unclosed" and parser.open_tags:
+        tag, offset = parser.open_tags[-1]
+        hint, text = f"it ends with {_closing_tags(mistake.tags)}", f'"{tag}" is not closed'
+        return policy.Violation(offset=offset, message=text, name=tag, hint=hint)
+    index, is_of_lexer = len(tokens.tokens), error is tokens.error
+    if not is_of_lexer:
+        try:
+            # The tokens in tags from the unexpected one on, up to a mistake of the lexer.
+            while parser.stream.current.type != "eof":
+                index -= parser.stream.current.type != "data"
+                next(parser.stream)
+        except TemplateSyntaxError:
+            pass
+        # The parser has taken what follows a dot before it looks at it.
+        index -= mistake.code == "dot"
+    # Behind the last token, and where the lexer fails, it has none.
+    site = unexpected.Site(text=tokens.text, tokens=tokens.tokens, index=index)
+    if mistake.code == "tag":
+        return _unknown_tag(mistake, site, error.lineno, parser.open_tags)
+    violation = hints.of_lexer(tokens) if is_of_lexer else hints.of_parser(tokens, index)
+    return violation or _unexpected(mistake, site.at(0), error.lineno)
 
-    mistake: wording.SyntaxMistake
-    offset: int
-    open_tags: Sequence[tuple[str, int]]
-    tokens: token_lists.TokenList
-    site: unexpected.Site
-    is_of_lexer: bool
 
-    @classmethod
-    def of(cls, error: TemplateSyntaxError, tokens: token_lists.TokenList, parser: _Parser) -> Self:
-        """Read an error, which leaves the parser's stream where it is raised."""
-        mistake = wording.read_syntax_error(error)
-        index, is_of_lexer = len(tokens.tokens), error is tokens.error
-        if not is_of_lexer:
-            try:
-                # The tokens in tags from the unexpected one on, up to a mistake of the lexer.
-                while parser.stream.current.type != "eof":
-                    index -= parser.stream.current.type != "data"
-                    next(parser.stream)
-            except TemplateSyntaxError:
-                pass
-            # The parser has taken what follows a dot before it looks at it.
-            index -= mistake.code == "dot"
-        return cls(
-            mistake=mistake,
-            offset=error.lineno,
-            open_tags=parser.open_tags,
-            tokens=tokens,
-            site=unexpected.Site(tokens=tokens.tokens, index=index),
-            is_of_lexer=is_of_lexer,
-        )
+def _unexpected(
+    mistake: wording.SyntaxMistake, token: unexpected.Token, offset: int
+) -> policy.Violation:
+    """Return the violation of a mistake that is no common one, in the parser's words."""
+    message = mistake.text
+    if not token.text:
+        return policy.Violation(offset=offset, message=message, name=mistake.name, width=None)
+    text = token.text.strip()
+    if mistake.code == "expected":
+        quoted_text = text if text[:1] in "\"'" else f'"{text}"'
+        end = f', expected "{mistake.expected}"' if mistake.expected else ""
+        message = f"unexpected {quoted_text}{end}"
+    elif mistake.code == "unexpected":
+        message = f'unexpected "{text}"'
+    width = max(1, len(text.partition("\n")[0]))
+    return policy.Violation(message=message, offset=token.offset, width=width)
 
-    def violation(self) -> policy.Violation:
-        """Return the violation, of a rule of `hints` if one recognises the mistake."""
-        mistake = self.mistake
-        if mistake.code == "unclosed" and self.open_tags:
-            tag, offset = self.open_tags[-1]
-            hint, text = f"it ends with {_closing_tags(mistake.tags)}", f'"{tag}" is not closed'
-            return policy.Violation(offset=offset, message=text, name=tag, hint=hint)
-        if mistake.code == "tag":
-            return self._unknown_tag()
-        if self.is_of_lexer:
-            violation = hints.of_lexer(self.tokens)
-        else:
-            violation = hints.of_parser(self.tokens, self.site.index)
-        return violation or self._unexpected()
 
-    def _unexpected(self) -> policy.Violation:
-        """Return the violation of a mistake that is no common one, in the parser's words."""
-        token, mistake = self.site.at(0), self.mistake
-        message = mistake.text
-        # Behind the last token, and where the lexer fails, there is none.
-        if not token.text:
-            name = mistake.name
-            return policy.Violation(offset=self.offset, message=message, name=name, width=None)
-        text = token.text.strip()
-        if mistake.code == "expected":
-            quoted_text = text if text[:1] in "\"'" else f'"{text}"'
-            end = f', expected "{mistake.expected}"' if mistake.expected else ""
-            message = f"unexpected {quoted_text}{end}"
-        elif mistake.code == "unexpected":
-            message = f'unexpected "{text}"'
-        return policy.Violation(
-            message=message,
-            offset=token.offset,
-            width=max(1, len(text.partition("\n")[0])),
-        )
-
-    def _unknown_tag(self) -> policy.Violation:
-        tag, expected = self.mistake.name or "", self.mistake.tags
-        # The unknown tag itself is the last one in the list.
-        enclosing = [each for each in self.open_tags if each != (tag, self.offset)]
-        open_tag = enclosing[-1] if enclosing else None
-        is_end = tag.startswith("end") or tag in _ENDS
-        near = None if tag in _TAGS_ELSEWHERE else spelling.nearest(tag, (*expected, *_STATEMENTS))
-        is_colon = self.site.text_at(1) == ":"
-        if tag not in _TAGS_ELSEWHERE and (foreign := habits.find("jinja", tag, "tag")):
-            hint, open_tag = foreign, None
-        elif self.site.text_at(1 + is_colon) == "=":
-            hint, open_tag = "write {% set name = value %}", None
-        elif is_end and open_tag is not None and near not in expected:
-            ends = [each for each in expected if each.startswith("end")]
-            hint = f'"{open_tag[0]}" ends with {" or ".join(f"{{% {each} %}}" for each in ends)}'
-        elif near is not None:
-            hint = f'did you mean "{near}"?'
-            open_tag = open_tag if near in expected else None
-        elif open_tag is not None:
-            hint = f'"{open_tag[0]}" ends with {_closing_tags(expected)}'
-        elif tag in {"else", "elif"}:
-            hint = 'no "if" and no "for" is open here'
-        elif tag.startswith("end"):
-            hint = f'no "{tag.removeprefix("end")}" is open here'
-        else:
-            hint = f"there are {', '.join(_STATEMENTS)}"
-        return policy.Violation(
-            message=f'there is no tag "{tag}" here',
-            hint=hint,
-            open_tag=open_tag,
-            offset=self.offset,
-            width=max(1, len(tag)),
-        )
+def _unknown_tag(
+    mistake: wording.SyntaxMistake,
+    site: unexpected.Site,
+    offset: int,
+    open_tags: Sequence[tuple[str, int]],
+) -> policy.Violation:
+    tag, expected = mistake.name or "", mistake.tags
+    # The unknown tag itself is the last one in the list.
+    enclosing = [each for each in open_tags if each != (tag, offset)]
+    open_tag = enclosing[-1] if enclosing else None
+    is_end = tag.startswith("end") or tag in _ENDS
+    near = None if tag in _TAGS_ELSEWHERE else spelling.nearest(tag, (*expected, *_STATEMENTS))
+    is_colon = site.text_at(1) == ":"
+    if tag not in _TAGS_ELSEWHERE and (foreign := habits.find("jinja", tag, "tag")):
+        hint, open_tag = foreign, None
+    elif site.text_at(1 + is_colon) == "=":
+        hint, open_tag = "write {% set name = value %}", None
+    elif is_end and open_tag is not None and near not in expected:
+        ends = [each for each in expected if each.startswith("end")]
+        hint = f'"{open_tag[0]}" ends with {_closing_tags(ends)}'
+    elif near is not None:
+        hint = f'did you mean "{near}"?'
+        open_tag = open_tag if near in expected else None
+    elif open_tag is not None:
+        hint = f'"{open_tag[0]}" ends with {_closing_tags(expected)}'
+    elif tag in {"else", "elif"}:
+        hint = 'no "if" and no "for" is open here'
+    elif tag.startswith("end"):
+        hint = f'no "{tag.removeprefix("end")}" is open here'
+    else:
+        hint = f"there are {', '.join(_STATEMENTS)}"
+    message, width = f'there is no tag "{tag}" here', max(1, len(tag))
+    return policy.Violation(
+        offset=offset, message=message, hint=hint, open_tag=open_tag, width=width
+    )
 
 
 def _closing_tags(tags: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, cast
 from jinja2 import nodes
 
 from function_script.engines import habits
-from function_script.engines.jinja.calls import argument_error, format_usage
+from function_script.engines.jinja.calls import Call, argument_error, format_usage
 from function_script.engines.jinja.filters import FILTERS, TESTS
 from function_script.engines.jinja.run import MAX_INTEGER
 from function_script.request.values import LONE_SURROGATE
@@ -25,9 +25,10 @@ MAX_MODULE_DEPTH = 20
 MAX_LOOPS = 10
 # Filters and tests receive the run and the value before the template's own arguments.
 _HIDDEN = 2
-_KINDS: Final[Mapping[str, Sequence[habits.Kind]]] = {
-    "filter": ("filter", "name"),
-    "test": ("test",),
+# The callables of a node: what they are, and what names of other languages are there.
+_CALLABLES: Final[Mapping[type, tuple[str, Mapping[str, Call], Sequence[habits.Kind]]]] = {
+    nodes.Filter: ("filter", FILTERS, ("filter", "name")),
+    nodes.Test: ("test", TESTS, ("test",)),
 }
 
 
@@ -39,6 +40,7 @@ _ALLOWED = (
     *(nodes.Filter, nodes.Test, nodes.Call, nodes.Getitem, nodes.Getattr, nodes.Slice),
     *(nodes.Concat, nodes.Compare, nodes.Operand, nodes.BinExpr, nodes.UnaryExpr),
 )
+_AUTOESCAPE: Final = (nodes.ScopedEvalContextModifier, nodes.EvalContextModifier)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +84,13 @@ class TemplateFacts:
     used: set[str] = field(default_factory=set)
     defined: set[str] = field(default_factory=set)
 
+    def refuse(
+        self, node: nodes.Node, message: str, *, name: str | None = None, hint: str | None = None
+    ) -> None:
+        """Note that a node, or the word ``name`` at it, is not allowed."""
+        offset = node.lineno or 0
+        self.violations.append(Violation(offset=offset, message=message, name=name, hint=hint))
+
 
 def inspect(source: Source, tree: nodes.Template) -> TemplateFacts:
     """Collect the facts of a template; of a tree that is too big or too deep, only that."""
@@ -95,7 +104,9 @@ def inspect(source: Source, tree: nodes.Template) -> TemplateFacts:
         elif loops > MAX_LOOPS:
             message = f"more than {MAX_LOOPS} loops inside each other"
         if message:
-            return TemplateFacts(source=source, violations=[_violation(node, message)])
+            facts = TemplateFacts(source=source)
+            facts.refuse(node, message)
+            return facts
         _visit(node, facts)
     # The walk visits the last of several children first.
     facts.violations.sort(key=lambda violation: violation.offset)
@@ -122,19 +133,15 @@ def _walk(tree: nodes.Node) -> Iterator[tuple[nodes.Node, int, int]]:
 
 def _visit(node: nodes.Node, facts: TemplateFacts) -> None:
     if not isinstance(node, _ALLOWED):
-        is_autoescape = isinstance(
-            node, (nodes.ScopedEvalContextModifier, nodes.EvalContextModifier)
-        )
-        tag = "autoescape" if is_autoescape else type(node).__name__.lower()
-        facts.violations.append(_violation(node, f'"{tag}" is not available'))
+        tag = "autoescape" if isinstance(node, _AUTOESCAPE) else type(node).__name__.lower()
+        facts.refuse(node, f'"{tag}" is not available')
         return
     match node:
         case nodes.Name():
             (facts.used if node.ctx == "load" else facts.defined).add(node.name)
             if node.name == "self":
                 hint = "write the block's text as a macro to use it twice"
-                message = '"self" is not available'
-                facts.violations.append(_violation(node, message, name="self", hint=hint))
+                facts.refuse(node, '"self" is not available', name="self", hint=hint)
         case nodes.Filter() | nodes.Test():
             _visit_call(node, facts)
         case nodes.Const():
@@ -143,29 +150,20 @@ def _visit(node: nodes.Node, facts: TemplateFacts) -> None:
             facts.used.add(node.name)
             if node.attr.startswith("_"):
                 message = "names that begin with _ cannot be set in a namespace"
-                facts.violations.append(_violation(node, message, name=node.attr))
+                facts.refuse(node, message, name=node.attr)
         case nodes.Macro():
             facts.defined.add(node.name)
         case nodes.Include() | nodes.Import() | nodes.FromImport() | nodes.Extends():
             _visit_reference(node, facts)
-        case _:
-            pass
-
-
-def _violation(
-    node: nodes.Node, message: str, *, name: str | None = None, hint: str | None = None
-) -> Violation:
-    return Violation(offset=node.lineno or 0, message=message, name=name, hint=hint)
 
 
 def _visit_call(node: nodes.Filter | nodes.Test, facts: TemplateFacts) -> None:
-    is_filter = isinstance(node, nodes.Filter)
-    kind, callables = ("filter", FILTERS) if is_filter else ("test", TESTS)
+    kind, callables, habit_kinds = _CALLABLES[type(node)]
     if node.name not in callables:
-        habit = habits.find("jinja", node.name, *_KINDS[kind])
+        habit = habits.find("jinja", node.name, *habit_kinds)
         hint = habit or suggest(node.name, tuple(callables))
         message = f'there is no {kind} "{node.name}"'
-        facts.violations.append(_violation(node, message, name=node.name, hint=hint))
+        facts.refuse(node, message, name=node.name, hint=hint)
         return
     # Jinja calls them pairs, but the parser makes keywords only.
     keywords = [keyword.key for keyword in cast("list[nodes.Keyword]", node.kwargs)]
@@ -175,18 +173,17 @@ def _visit_call(node: nodes.Filter | nodes.Test, facts: TemplateFacts) -> None:
     if problem is not None:
         message = f'wrong arguments for {kind} "{node.name}": {problem}'
         hint = f"it is {format_usage(node.name, callables[node.name], _HIDDEN)}"
-        facts.violations.append(_violation(node, message, name=node.name, hint=hint))
+        facts.refuse(node, message, name=node.name, hint=hint)
 
 
 def _visit_const(node: nodes.Const, facts: TemplateFacts) -> None:
     value: object = node.value
     if isinstance(value, float) and not math.isfinite(value):
-        facts.violations.append(_violation(node, "a number that is too big"))
+        facts.refuse(node, "a number that is too big")
     if isinstance(value, int) and abs(value) >= MAX_INTEGER:
-        facts.violations.append(_violation(node, "an integer of more than 256 bits"))
+        facts.refuse(node, "an integer of more than 256 bits")
     if isinstance(value, str) and LONE_SURROGATE.search(value):
-        message = "half of a surrogate pair in a text, which no file can hold"
-        facts.violations.append(_violation(node, message))
+        facts.refuse(node, "half of a surrogate pair in a text, which no file can hold")
 
 
 _Reference = nodes.Include | nodes.Import | nodes.FromImport | nodes.Extends
@@ -205,12 +202,12 @@ def _visit_reference(node: _Reference, facts: TemplateFacts) -> None:
         is_optional = node.ignore_missing
         if not node.with_context:
             message = "an include sees what its place sees: without context is not available"
-            facts.violations.append(_violation(node, message, name="without"))
+            facts.refuse(node, message, name="without")
     if isinstance(node.template, nodes.Const) and isinstance(node.template.value, str):
         facts.references.append(Reference(node.template.value, node.lineno, names, is_optional))
         return
     hint = "to choose while rendering, write if around several of these"
-    facts.violations.append(_violation(node, "a module's name must be a text in quotes", hint=hint))
+    facts.refuse(node, "a module's name must be a text in quotes", hint=hint)
 
 
 def check_references(

@@ -108,8 +108,6 @@ class _Names:
                 for target, value in zip(targets, values, strict=True):
                     if isinstance(target, nodes.Name):
                         self._values[target.name] = (value, ())
-            case _:
-                pass
 
     def path(self, node: nodes.Node | None, hops: int = _MAX_HOPS) -> objects.Path | None:
         """Return the path of an expression's value in the request, or None."""

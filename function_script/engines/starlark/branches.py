@@ -9,7 +9,7 @@ import starlark
 
 from function_script.engines.recent import remembered
 from function_script.engines.starlark import build, engine, errors, interpreter, predeclared
-from function_script.engines.starlark.analysis import syntax
+from function_script.engines.starlark.analysis import paths, syntax
 from function_script.request.limits import Limits
 from function_script.request.program import Branch, Program, Scope
 from function_script.texts.errors import FatalError
@@ -30,7 +30,7 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
     request = engine.build_request(scope)
     try:
         script, bodies, reached = _build(program, limits, options)
-        text = engine.to_json(script.reach.select(request))
+        text = engine.to_json(paths.select(request, script.reach))
     except (FatalError, ValueError):
         return []
     # Those of the run before, which the script has recorded in the same set.

@@ -15,11 +15,10 @@ from starlark import LibraryExtension
 from function_script.engines.recent import remembered
 from function_script.engines.starlark import errors, interpreter, predeclared
 from function_script.engines.starlark.analysis import pruning
-from function_script.engines.starlark.analysis.paths import RequestProjection
 from function_script.engines.starlark.errors import BRIDGE, WRAPPER, refuse
 from function_script.request.cache import ByteLruCache
 from function_script.request.limits import Limits
-from function_script.request.program import Program
+from function_script.request.program import PartTree, Program
 from function_script.texts import field_names
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import LimitError, ProgramError
@@ -38,7 +37,7 @@ class Script:
     """A script that can be called: ``wrapped`` is ``frozen`` behind the bridge, with its limits.
 
     ``sources`` are its own and its modules', by name; ``span`` is the definition of ``main``.
-    ``reach`` selects the parts of a request that it needs.
+    ``reach`` are the parts of a request that it needs; None: all.
     """
 
     frozen: starlark.FrozenModule
@@ -46,7 +45,7 @@ class Script:
     main: Source
     sources: Mapping[str, Source]
     span: Span | None
-    reach: RequestProjection
+    reach: PartTree | None
 
 
 # Memory of a frozen script, measured: 30 KB, and 90 bytes for a byte of its text.

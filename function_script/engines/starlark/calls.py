@@ -29,12 +29,7 @@ _METHODS: Final[dict[str, habits.Kind]] = {
     "list": "list",
     "tuple": "list",
     "dict": "object",
-}
-_JSON: Final = {
-    **dict.fromkeys(("dumps", "stringify", "marshal", "Marshal"), "write json.encode(value)"),
-    **dict.fromkeys(("loads", "parse", "unmarshal", "Unmarshal"), "write json.decode(text)"),
-    "dump": "write json.encode(value)",
-    "load": "write json.decode(text)",
+    "namespace": "json",
 }
 # Names of other SDKs, with those of a response.
 _RESPONSE: Final = {
@@ -140,8 +135,6 @@ def _explain_names(call: ast.Call, signature: Signature) -> Problem | None:
             "object",
         ):
             hint = f'write {to_source(call.func)}({{"{key}": {to_source(value)}}})'
-        case _:
-            pass
     return Problem(
         node, f"cannot call {signature.name}: {text}", hint or f"write {signature.usage}"
     )
@@ -210,8 +203,6 @@ def explain_attribute(node: ast.Attribute, kind: str, *, is_called: bool) -> tup
     hint = habits.find("starlark", name, _METHODS[kind]) if kind in _METHODS else None
     if hint is not None and (is_called or kind != "dict"):
         return message, hint
-    if kind == "namespace" and name in _JSON:
-        return message, _JSON[name]
     near = spelling.nearest(name, signatures.attributes().get(kind, ()))
     if near is not None and (is_called or kind != "dict"):
         return message, f'did you mean "{near}"?'

@@ -10,7 +10,7 @@ import orjson
 import starlark
 
 from function_script.engines.starlark import build, errors, interpreter, predeclared, tracing
-from function_script.engines.starlark.analysis import missing
+from function_script.engines.starlark.analysis import missing, paths
 from function_script.engines.starlark.build import Script
 from function_script.engines.starlark.errors import WRAPPER
 from function_script.request.limits import Limits
@@ -57,7 +57,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
     options = interpreter.limited_options(limits)
     script = build.script(program, limits, options)
     request = build_request(scope)
-    text = to_json(script.reach.select(request))
+    text = to_json(paths.select(request, script.reach))
     withheld: tuple[Deferred, ...] = ()
     try:
         with predeclared.SeededRun(scope):

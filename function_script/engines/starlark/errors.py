@@ -331,8 +331,6 @@ def _bad_contract(failure: Failure, main: Source) -> FatalError:
             cause = "main must be a function"
         case "arguments" | "type" | "position" | "item":
             cause = "main must take exactly one argument"
-        case _:
-            pass
     span = main_span(main)
     frame = excerpt(main, span) if span else None
     return ProgramError.of(

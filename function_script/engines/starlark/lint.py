@@ -96,9 +96,9 @@ class StarlarkLint(Lint):
 def _fields(node: ast.Dict) -> dict[str, ast.expr]:
     """Return the values of a dict by those keys that are written out."""
     return {
-        key.value: value
+        text: value
         for key, value in zip(node.keys, node.values, strict=True)
-        if isinstance(key, ast.Constant) and isinstance(key.value, str)
+        if (text := syntax.text_of(key)) is not None
     }
 
 
@@ -124,8 +124,6 @@ def _resources(node: ast.AST) -> Iterator[tuple[str, ast.Dict]]:
             args=[ast.Constant(value=str(name)), ast.Dict() as body, *_],
         ):
             yield name, body
-        case _:
-            pass
 
 
 def _composed_names(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> set[str] | None:
@@ -158,12 +156,8 @@ def _composed_names(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> set[st
 
 
 def _texts(nodes: Iterable[ast.expr | None]) -> set[str] | None:
-    texts: set[str] = set()
-    for node in nodes:
-        if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
-            return None
-        texts.add(node.value)
-    return texts
+    texts = {*map(syntax.text_of, nodes)}
+    return None if None in texts else {text for text in texts if text is not None}
 
 
 def _texts_of(field: str, program: Program) -> Iterator[Mention]:

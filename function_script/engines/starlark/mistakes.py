@@ -244,8 +244,6 @@ def _read_owner(name: str, kind: str, node: ast.AST, tree: ast.Module) -> dict[a
         case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr == name:
             # The calls inside of it have succeeded.
             owners = [value]
-        case _:
-            pass
     # Of several values with this attribute, any may be the one without it.
     if len(owners) != 1:
         return {}
@@ -432,8 +430,6 @@ def _locals(script: _Script) -> Iterator[Finding]:
                 name in constants and Bindings.of([function]).counts[name] == 1
             ):
                 yield script.at(target, message.format(name), hint.format(name))
-            case _:
-                pass
 
 
 def _is_set_around(script: _Script, name: str) -> bool:
@@ -457,8 +453,6 @@ def _calls(script: _Script) -> Iterator[Finding]:
                 ast.keyword(arg="key", value=ast.Lambda(args=ast.arguments(args=[_, _]))),
             ]:
                 yield script.say("the function gets one item, such as a pair: lambda pair: pair[1]")
-            case _:
-                pass
         signature = calls.find_predeclared(call, script.kinds)
         if script.failure is not None:
             signature = signature or _find_signature(call, script.tree)
@@ -619,8 +613,6 @@ def _subscripts(script: _Script) -> Iterator[Finding]:
             yield script.say(f'conditions are a list: get_condition({text}, "{name}")')
         case Failure(), ast.Subscript():
             yield script.say("an index is a number: list[0]")
-        case _:
-            pass
 
 
 @_explains("unpack")
@@ -661,8 +653,6 @@ def _undefined(script: _Script) -> Iterator[Finding]:
             ):
                 # The module of Crossplane's SDK for Python.
                 yield script.say('write rsp.resource("name", {...}), with `rsp = response()`')
-            case _:
-                pass
     if isinstance(script.node, ast.Name):
         place = syntax.span_of(script.node, script.source)
         line = script.source.text.split("\n")[place.line - 1]
@@ -705,8 +695,6 @@ def _no_result(script: _Script) -> Iterator[Finding]:
                     targets=[ast.Name(id=name), *_], value=ast.Call(func=ast.Name(id="response"))
                 ):
                     builder = builder or name
-                case _:
-                    pass
         else:
             # Behind a loop without a break: main neither returns a value nor fails anywhere.
             hint = f"end it with `return {builder}`" if builder else None
@@ -748,8 +736,6 @@ def _comparisons(script: _Script) -> Iterator[Finding]:
                 hint = "leave the quotes of the number out, or convert with str(...)"
             case _ if {one, two} == {"bool", "string"}:
                 hint = "write True and False without quotes"
-            case _:
-                pass
         yield script.at(right, message, hint)
 
 
@@ -784,8 +770,6 @@ def _conditions(script: _Script) -> Iterator[Finding]:
                         if isinstance(other, ast.Constant) and isinstance(other.value, str):
                             message = "this condition is always true: a text alone is true"
                             yield script.at(other, message, 'write `value in ["a", "b"]`')
-                case _:
-                    pass
 
 
 @_DOUBTS.add
@@ -834,8 +818,6 @@ def _never_read(script: _Script) -> Iterator[Finding]:
                     reads.add(name)
                 case ast.Constant(value=str(text)):
                     texts += f"{text}\n"
-                case _:
-                    pass
         names_in_braces = {match["name"] for match in _INTERPOLATION.finditer(texts)}
         for statement in ast.walk(function):
             match statement:
@@ -849,8 +831,6 @@ def _never_read(script: _Script) -> Iterator[Finding]:
                     if name in names_in_braces:
                         hint = f'a text with a value begins with f: f"{{{name}}}"'
                     yield script.at(target, f'"{name}" is set and never read', hint)
-                case _:
-                    pass
 
 
 @_DOUBTS.add
@@ -864,8 +844,6 @@ def _one_value_tuples(script: _Script) -> Iterator[Finding]:
             ) == (value.lineno, value.col_offset):
                 message = "the comma at the end makes a list of this value"
                 yield script.at(item, message, "take the comma out")
-            case _:
-                pass
 
 
 @_DOUBTS.add
@@ -936,5 +914,3 @@ def _paths(script: _Script) -> Iterator[Finding]:
                     plain = text.removeprefix("$").removeprefix("/").replace("/", ".").lstrip(".")
                     message = f"no object has this path: {name} gives its default every time"
                     yield script.at(path, message, f'write "{plain}"')
-                case _:
-                    pass

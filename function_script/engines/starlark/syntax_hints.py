@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from function_script.engines import unexpected
+from function_script.engines import habits, unexpected
 from function_script.engines.starlark.interpreter import Failure, Finding
 from function_script.engines.tables import Rules
 from function_script.engines.unexpected import CLOSING, OPENING, VALUES, Token
@@ -25,45 +25,22 @@ _TOKEN: Final = re.compile(
     re.DOTALL,
 )
 _BLOCKS: Final = frozenset({"if", "elif", "else", "for", "while", "def", "function", "func"})
-# Keywords of Python that Starlark reserves.
-_KEYWORDS: Final = {
-    "while": "there is no while: use `for _ in range(n):` with `break`",
-    **dict.fromkeys(
-        ("import", "from"),
-        'there are no imports: modules are loaded with `load("name.star", "function")`',
-    ),
-    **dict.fromkeys(
-        ("try", "except"),
-        "errors cannot be caught: test first, for example with `in` or `get(value, path)`",
-    ),
-    "raise": "stop with `fail(message)`",
-    "assert": "write `if not condition: fail(message)`",
-    "class": "there are no classes: use dicts, or `struct(a = 1)`",
-    "is": "compare with `==` and `!=`, also with None",
-    "del": "remove a key with `value.pop(key)`",
-    "global": "values made outside of functions are constants: pass and return values instead",
-    "nonlocal": "change a dict or a list of the outer function instead",
-    "with": "there are no files or other resources to close",
-    "yield": "collect the values in a list and return it",
+# Signs of other languages. A longer one comes before one that it ends with.
+_MARKS: Final = {
+    "!==": "write !=",
+    "===": "write ==",
+    "<>": "write !=",
+    "&&": "write `and`",
+    "||": "write `or`",
+    "{%": "this is a tag of templates: write `if condition:` or `for item in list:`",
+    "!": "write `not`",
+    "`": 'texts are in quotes, and values are put in with %: "a-%s" % value',
+    "$": "names have no $ in front",
+    "@": "there are no decorators",
 }
-# First words of statements of other languages.
-_STATEMENTS: Final = {
-    **dict.fromkeys(("let", "const", "var", "local", "auto"), "write `name = value`"),
-    **dict.fromkeys(("function", "func", "fn", "sub"), "write `def name(arguments):`"),
-    **dict.fromkeys(("switch", "match", "case", "select"), "use `if`, `elif` and `else`"),
-    **dict.fromkeys(("elseif", "elsif", "elsf"), "write elif"),
-    "foreach": "write `for item in list:`",
-    "unless": "write `if not condition:`",
-    "print": "write print(value)",
-    "echo": "write print(value)",
-    "throw": "stop with `fail(message)`",
-    "until": "there is no until: use `for _ in range(n):` with `break`",
-    "async": "there is no async: write `def name(arguments):`",
-    "package": "leave it out: a script is not in a package",
-    "variable": "give a value a name: `name = value`",
-    "resource": 'compose it with rsp.resource("name", {...})',
-    "output": 'write rsp.status({"field": value})',
-    "locals": "give values names: `name = value`",
+_QUESTIONS: Final = {
+    "?.": 'write get(value, "a.b"): it gives None where something on the way is missing',
+    "??": "write `a if a != None else b`",
 }
 
 
@@ -117,7 +94,7 @@ def find(failure: Failure, source: Source) -> Finding | None:
     # The place may be in a comment or in blanks, which are no tokens.
     if tokens[index].end <= offset and index + 1 < len(tokens):
         index += 1
-    site = _Site(source=source, tokens=tokens, index=index, code=failure.code)
+    site = _Site(source=source, text=source.text, tokens=tokens, index=index, code=failure.code)
     return next((hint for rule in _RULES if (hint := rule(site))), None)
 
 
@@ -136,72 +113,42 @@ def _read(text: str) -> list[Token]:
 
 
 @_RULES.add
-def _foreign_character(site: _Site) -> Finding | None:
-    line = site.source.text[site.at(0).offset :].partition("\n")[0]
-    match site.text_at(0):
-        case "?" if line.startswith("?."):
-            hint = 'write get(value, "a.b"): it gives None where something on the way is missing'
-            return site.hint(hint, site.at(0), 2)
-        case "?" if line.startswith("??"):
-            return site.hint("write `a if a != None else b`", site.at(0), 2)
-        case "?" if ":" in line:
-            return site.hint("write `a if condition else b`")
-        case "!":
-            return site.hint("write `not`")
-        case "`":
-            return site.hint('texts are in quotes, and values are put in with %: "a-%s" % value')
-        case "$":
-            return site.hint("names have no $ in front")
-        case "@":
-            return site.hint("there are no decorators")
-        case _:
-            return None
+def _marks(site: _Site) -> Finding | None:
+    if mark := site.find_mark(_MARKS):
+        return site.hint(_MARKS[mark.text], mark if len(mark.text) > 1 else None)
+    if site.text_at(0) != "?":
+        return None
+    line = site.text[site.at(0).offset :].partition("\n")[0]
+    if hint := _QUESTIONS.get(line[:2]):
+        return site.hint(hint, site.at(0), 2)
+    return site.hint("write `a if condition else b`") if ":" in line else None
 
 
 @_RULES.add
-def _template(site: _Site) -> Finding | None:
-    """Recognise tags of templates."""
-    if site.text_at(0) == "%" and site.text_at(-1) == "{" and site.is_adjacent(-1):
-        text = "this is a tag of templates: write `if condition:` or `for item in list:`"
-        return site.hint(text, site.at(-1), 2)
+def _braces(site: _Site) -> Finding | None:
+    """Recognise a value in two braces, as in templates."""
     if site.text_at(0) not in {"}", "."}:
         return None
-    for one, two in zip(site.tokens[: site.index], site.tokens[1 : site.index], strict=False):
+    for one, two in pairwise(site.tokens[: site.index]):
         if one.text == two.text == "{" and one.end == two.offset and site.bracket() == two:
             return site.hint("values stand without braces", one, 2)
     return None
 
 
 @_RULES.add
-def _doubled(site: _Site) -> Finding | None:
-    before, text = site.at(-1), site.text_at(0)
-    if not site.is_adjacent(-1):
-        return None
-    if before.text == text and text in {"&", "|"}:
-        word = "and" if text == "&" else "or"
-        return site.hint(f"write `{word}`", before, 2)
-    if before.text == "<" and text == ">":
-        return site.hint("write !=", before, 2)
-    if before.text == "=" and text == ">":
-        return _arrow(site)
-    return None
-
-
-@_RULES.add
 def _equals(site: _Site) -> Finding | None:
+    if arrow := site.find_mark(["=>"]):
+        return _arrow(site, arrow)
     if site.text_at(0) != "=" and (site.text_at(0), site.text_at(1)) != (":", "="):
         return None
-    before = site.at(-1)
     colon = 0 if site.text_at(0) == ":" else -1
     if site.text_at(colon) == ":":
         is_statement = site.bracket() is None and site.at(colon - 1) == site.first()
         text = "assign on a line of its own: `name = value`"
         text = "write `name = value`" if is_statement else text
         return site.hint(text, site.at(colon), 2) if site.is_adjacent(colon) else None
-    if before.text in {"==", "!="} and site.is_adjacent(-1):
-        return site.hint(f"write {before.text}", before, 3)
-    if site.text_at(1) == ">" and site.is_adjacent(0):
-        return _arrow(site)
+    if site.text_at(0) == "=" and site.text_at(1) == ">" and site.is_adjacent(0):
+        return _arrow(site, site.at(0)._replace(text="=>"))
     bracket = site.bracket()
     if bracket is None and site.first().kind == "name" and site.is_second_equals():
         return site.hint("write each assignment on a line of its own")
@@ -212,16 +159,15 @@ def _equals(site: _Site) -> Finding | None:
     return None
 
 
-def _arrow(site: _Site) -> Finding | None:
+def _arrow(site: _Site, token: Token) -> Finding | None:
     """Recognise ``x => y``: in a condition the operator, else a function."""
-    token = site.at(0) if site.text_at(0) == "=" else site.at(-1)
     if site.first().text in {"if", "elif", "while"}:
-        return site.hint("write >=", token, 2)
+        return site.hint("write >=", token)
     if site.bracket() is not None:
-        return site.hint("write `lambda x: value`", token, 2)
+        return site.hint("write `lambda x: value`", token)
     begin = site.tokens.index(site.first())
     if [each.text for each in site.tokens[begin + 1 : begin + 3]] == ["=", "("]:
-        return site.hint(f"write `def {site.first().text}(arguments):`", token, 2)
+        return site.hint(f"write `def {site.first().text}(arguments):`", token)
     return None
 
 
@@ -262,8 +208,8 @@ def _comment(site: _Site) -> Finding | None:
 @_RULES.add
 def _statement(site: _Site) -> Finding | None:
     first, text = site.first(), site.text_at(0)
-    if site.code == "keyword" and text in _KEYWORDS:
-        return site.hint(_KEYWORDS[text])
+    if site.code == "keyword" and (hint := habits.find("starlark", text, "keyword")):
+        return site.hint(hint)
     if site.text_at(-1) == "else" and text == "if":
         return site.hint("write elif")
     if text == "then" or (text == "{" and first.text in _BLOCKS):
@@ -271,9 +217,10 @@ def _statement(site: _Site) -> Finding | None:
     if site.text_at(-1) == "schema" and site.at(-1) == first:
         return site.hint("there are no schemas: use dicts")
     is_second = site.index > 0 and site.at(-1) == first
-    if is_second and first.text in _STATEMENTS and site.at(0).kind in VALUES:
-        return site.hint(_STATEMENTS[first.text], first)
-    line = site.source.text[first.offset : site.at(0).offset]
+    hint = habits.find("starlark", first.text, "statement")
+    if hint is not None and is_second and site.at(0).kind in VALUES:
+        return site.hint(hint, first)
+    line = site.text[first.offset : site.at(0).offset]
     if site.text_at(-1) == ":" and text == "return" and "lambda" in line:
         return site.hint("a lambda has no return: `lambda x: value`")
     return None
@@ -321,7 +268,7 @@ def _side_by_side(site: _Site) -> Finding | None:
         return site.hint(f"leave the {before.text} out: texts have no prefix {before.text}", before)
     bracket = site.bracket()
     both = before.kind == token.kind == "string"
-    is_one_line = "\n" not in site.source.text[before.end : token.offset]
+    is_one_line = "\n" not in site.text[before.end : token.offset]
     if bracket is None:
         return site.hint("join texts with `+`") if both else None
     is_entry = bracket.text == "{" and site.text_at(-2) == ":"

@@ -157,6 +157,4 @@ def _writers(tree: ast.AST) -> Iterator[tuple[_Writer, ast.expr | None, ast.expr
                 yield target, value, child
             case ast.AugAssign(target=ast.Subscript() as target):
                 yield target, None, child
-            case _:
-                pass
         yield from _writers(child)

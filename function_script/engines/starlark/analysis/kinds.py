@@ -192,8 +192,6 @@ class Kinds:
                         argument = dict(enumerate(positional)).get(index, named.get(parameter))
                         if kinds.of(argument, hops) != signatures.RESPONSE:
                             return False
-                    case _:
-                        pass
         # A use that is no call may pass the function on to callers that nobody knows.
         return 0 < calls == uses
 

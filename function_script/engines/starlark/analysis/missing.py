@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.names import Bindings
+from function_script.engines.starlark.analysis.request_reads import Lookups
 from function_script.request.objects import Path
 from function_script.request.values import Readable
 from function_script.texts import field_names, spelling
 from function_script.texts.source import Source, Span
 
 _MAX_KEYS_SHOWN = 6
-_MAX_HOPS = 20
 
 
 # The response writes it: a script that calls the builder does not.
@@ -48,21 +48,20 @@ def find_missing_key(
 
     ``expression`` is the source of the failed lookup, ``texts`` are the sources it may refer to.
     """
-    trees = [syntax.parse(text) for text in texts]
+    trees = [tree for text in texts if (tree := syntax.parse(text)) is not None]
     failed = syntax.parse(expression.strip())
     match failed:
         case ast.Module(body=[ast.Expr(value=lookup)]):
-            names = _names(tree for tree in trees if tree is not None)
-            path = _path(lookup, names, _MAX_HOPS) or ()
+            path = _lookups(trees).path(lookup) or ()
         case _:
             return None
     value: Readable = request
     for index, key in enumerate(path):
-        if not isinstance(value, Mapping):
+        if not isinstance(value, Mapping) or not isinstance(key, str):
             return None
         # A null is as good as absent: the interpreter fails at the key below it.
         if value.get(key) is None:
-            parent = ".".join(path[:index]) or "the request"
+            parent = ".".join(map(str, path[:index])) or "the request"
             return _describe(parent, key, list(value))
         value = value[key]
     return None
@@ -76,44 +75,14 @@ def _describe(parent: str, key: str, keys: list[str]) -> MissingKey:
     return MissingKey(parent, key, others, is_suggestion=False)
 
 
-def _names(trees: Iterable[ast.Module]) -> dict[str, ast.expr | None]:
-    """Return the expressions that names stand for; None is the request."""
+def _lookups(trees: Sequence[ast.Module]) -> Lookups:
+    """Return the lookups of all sources."""
     bindings = Bindings.of(trees)
     mains = bindings.functions.get("main", [])
     requests = {main.positional[0] for main in mains if main.positional}
-    names: dict[str, ast.expr | None] = {
-        name: value.expression
-        for name, value in bindings.single_values().items()
-        if not value.is_item
-    }
     # Other functions may have a parameter of that name.
-    return {**names, **dict.fromkeys(requests - bindings.values.keys())}
-
-
-def _path(
-    node: ast.expr, names: Mapping[str, ast.expr | None], hops: int
-) -> tuple[str, ...] | None:
-    below: list[str] = []
-    while True:
-        match node:
-            case (
-                ast.Subscript(value=value, slice=ast.Constant(value=str(key)))
-                | ast.Call(
-                    func=ast.Attribute(value=value, attr="get"),
-                    args=[ast.Constant(value=str(key)), *_],
-                )
-            ):
-                below.append(key)
-                node = value
-            case ast.Call(func=ast.Name(id="get_xr"), args=[ast.Name()]):
-                return ("observed", "composite", "resource", *reversed(below))
-            case ast.Name(id=name) if name in names and hops:
-                assigned = names[name]
-                if assigned is None:
-                    return tuple(reversed(below))
-                node, hops = assigned, hops - 1
-            case _:
-                return None
+    names = requests - bindings.values.keys()
+    return Lookups(names, bindings.single_values(), trusts_getters=True)
 
 
 class Entry(NamedTuple):
@@ -168,11 +137,9 @@ def _all_entries(tree: ast.Module, source: Source) -> Iterator[Entry]:
                 func=ast.Attribute(attr="resource"), args=[ast.Constant() as key, value, *_]
             ):
                 yield Entry(key, value, source)
-            case _:
-                pass
 
 
 def _entries(node: ast.Dict, source: Source) -> Iterator[Entry]:
     for key, value in zip(node.keys, node.values, strict=True):
-        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+        if key is not None and syntax.text_of(key) is not None:
             yield Entry(key, value, source)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.paths import Path
 from function_script.request.objects import ENVIRONMENT, WATCHED
 from function_script.request.program import ANY
@@ -99,8 +100,6 @@ class Bindings:
                 case ast.Call(func=ast.Name(id="load")):
                     for name, symbol in _loads(node):
                         loaded.setdefault(name, set()).add(symbol)
-                case _:
-                    pass
         return cls(
             functions=functions,
             loaded=loaded,
@@ -166,8 +165,6 @@ def _items(target: ast.expr, iterated: ast.expr) -> Iterator[tuple[str, Value]]:
             yield name, Value(expression=items, is_item=True)
         case ast.Name(id=name), _:
             yield name, Value(expression=iterated, is_item=True)
-        case _:
-            pass
 
 
 def _loads(call: ast.Call) -> list[tuple[str, str]]:
@@ -203,14 +200,9 @@ def read_field(getter: str, arguments: Sequence[ast.AST]) -> tuple[Path, str] | 
     positional = arguments[: count + 1]
     if any(isinstance(argument, (ast.Starred, ast.keyword)) for argument in positional):
         return None
-    texts = [_text(argument) for argument in positional]
+    texts = [syntax.text_of(argument) for argument in positional]
     field = texts.pop() if len(texts) > count else None
     if field is None:
         return None
     names = [ANY if text is None else text for text in texts]
     return (*path, *names, *([_OBJECT] if names else [])), field
-
-
-def _text(argument: ast.AST) -> str | None:
-    value = argument.value if isinstance(argument, ast.Constant) else None
-    return value if isinstance(value, str) else None

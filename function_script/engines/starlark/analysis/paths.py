@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from function_script.request.program import ANY, Lazy, PartTree, plain
@@ -66,30 +65,14 @@ def _entry_depth(path: Path) -> int:
     return 2 if path[:2] in _COMPOSITES else 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestProjection:
-    """The parts of a request that a script needs; ``tree`` None: all of it."""
+def project(paths: Iterable[Path], parts: Iterable[Path] = ()) -> PartTree | None:
+    """Return the tree of the values at these paths, and of the branches that lead there.
 
-    tree: PartTree | None
-
-    @classmethod
-    def of(cls, paths: Iterable[Path], parts: Iterable[Path] = ()) -> RequestProjection:
-        """Return the projection to the values at these paths, and the branches that lead there.
-
-        Of ``parts``, which are branches, a script may ask whether they exist.
-        """
-        leaves, branches = frozenset(paths), frozenset(parts)
-        entries = {path[:3] for path in leaves | branches if path[:2] in _GROUPS and path[2:]}
-        return cls(
-            tree=_tree(leaves | _of_any(leaves, entries), branches | _of_any(branches, entries), ())
-        )
-
-    def select(self, request: Mapping[str, Readable]) -> Object:
-        """Return the parts of ``request``, in dicts and lists."""
-        return _select(request, self.tree)
-
-
-EVERYTHING = RequestProjection(tree=None)
+    Of ``parts``, which are branches, a script may ask whether they exist.
+    """
+    leaves, branches = frozenset(paths), frozenset(parts)
+    entries = {path[:3] for path in leaves | branches if path[:2] in _GROUPS and path[2:]}
+    return _tree(leaves | _of_any(leaves, entries), branches | _of_any(branches, entries), ())
 
 
 def _of_any(paths: Paths, entries: Collection[Path]) -> Paths:
@@ -110,7 +93,8 @@ def _tree(leaves: Paths, parts: Paths, here: Path) -> PartTree | None:
     return {key: _tree(leaves, parts, (*here, key)) for key in sorted(below)}
 
 
-def _select(value: Mapping[str, Readable], tree: PartTree | None) -> Object:
+def select(value: Mapping[str, Readable], tree: PartTree | None) -> Object:
+    """Return the parts of a request or of a value in it, in dicts and lists; None is all of it."""
     if tree is None:
         return {key: _whole(value, key) for key in value}
     if ANY in tree:
@@ -124,8 +108,8 @@ def _selected(value: Mapping[str, Readable], key: str, tree: PartTree | None) ->
     below = value.memo[key] if isinstance(value, Lazy) else value[key]
     if isinstance(below, Lazy):
         selected = below.select(tree)
-        return _select(below, tree) if selected is None else selected
-    return _select(below, tree) if isinstance(below, dict) else plain(below)
+        return select(below, tree) if selected is None else selected
+    return select(below, tree) if isinstance(below, dict) else plain(below)
 
 
 def _whole(value: Mapping[str, Readable], key: str) -> Value:

@@ -6,20 +6,22 @@ the script needs the whole request.
 
 import ast
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from function_script.engines.starlark.analysis import names, syntax
 from function_script.engines.starlark.analysis.names import Bindings, Function
 from function_script.engines.starlark.analysis.paths import (
-    EVERYTHING,
     Path,
     Paths,
-    RequestProjection,
     is_branch,
     is_group,
+    project,
 )
 from function_script.request import objects
-from function_script.request.program import ANY
+from function_script.request.program import ANY, PartTree
 
+EVERYTHING: Final = None
+"""The tree of a whole request."""
 # An annotation of any other type may look into what it annotates.
 _SHALLOW_TYPES = frozenset({"dict", "list", "str"})
 _NOTHING: Paths = frozenset()
@@ -29,7 +31,7 @@ _SEE_NAMES = frozenset({"enumerate", "len", "list", "sorted"})
 _MAX_ROUNDS = 20
 
 
-def project_request(texts: Iterable[str]) -> RequestProjection:
+def project_request(texts: Iterable[str]) -> PartTree | None:
     """Return the parts that a script with these sources can reach; everything when in doubt."""
     trees = []
     for text in texts:
@@ -70,7 +72,7 @@ class _Analysis:
         self._function = ""
         self._changed = True
 
-    def run(self, trees: Sequence[ast.Module]) -> RequestProjection:
+    def run(self, trees: Sequence[ast.Module]) -> PartTree | None:
         """Visit the sources until a round finds nothing new."""
         try:
             for _ in range(_MAX_ROUNDS):
@@ -78,7 +80,7 @@ class _Analysis:
                 for tree in trees:
                     self._block(tree.body)
                 if not self._changed:
-                    return RequestProjection.of(self._needed, self._parts)
+                    return project(self._needed, self._parts)
         except (_UnknownError, RecursionError):
             pass
         return EVERYTHING

@@ -87,6 +87,12 @@ def changed_value(node: ast.AST) -> ast.expr | None:
             return None
 
 
+def text_of(node: ast.AST | None) -> str | None:
+    """Return the text that a node writes out; None for any other."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if isinstance(value, str) else None
+
+
 def arguments_of(call: ast.Call) -> tuple[list[ast.expr], Mapping[str, ast.expr]]:
     """Return the arguments that are written out, up to one that a list spreads."""
     spread = (at for at, each in enumerate(call.args) if isinstance(each, ast.Starred))

@@ -17,7 +17,7 @@ def _paths(*texts: str) -> set[str]:
             return [".".join(path) + "{}"]
         return [found for key, below in tree.items() for found in walk(below, (*path, key))]
 
-    return set(walk(pruning.project_request(texts).tree, ()))
+    return set(walk(pruning.project_request(texts), ()))
 
 
 CASES = {

@@ -10,7 +10,7 @@ from support.example_counts import SEARCH_FACTOR
 from support.results import whole
 
 from function_script.engines.starlark import engine as starlark
-from function_script.engines.starlark.analysis import paths, pruning
+from function_script.engines.starlark.analysis import pruning
 from function_script.request.limits import Limits
 from function_script.request.program import Lazy, Program, Scope
 from function_script.request.values import Object, Readable
@@ -190,8 +190,8 @@ def test_pruned_parts_make_no_difference(seed: int) -> None:
     for _ in range(40):
         text = scripts.script()
         found = _outcome(text)
-        pruned += pruning.project_request([text]) != paths.EVERYTHING
-        with patch.object(pruning, "project_request", lambda _: paths.EVERYTHING):
+        pruned += pruning.project_request([text]) != pruning.EVERYTHING
+        with patch.object(pruning, "project_request", lambda _: pruning.EVERYTHING):
             assert _outcome(text) == found, text
     assert pruned > 10
 
@@ -216,7 +216,7 @@ def test_pruned_object_answers_as_the_whole_one(expression: str, of: str) -> Non
         f'def main(root):\n    all = root["observed"]["resources"]\n    r = {of}["resource"]\n'
         f'    return {{"output": {{"out": {expression}}}}}\n'
     )
-    assert pruning.project_request([text]) != paths.EVERYTHING
+    assert pruning.project_request([text]) != pruning.EVERYTHING
     pruned = _outcome(text)
-    with patch.object(pruning, "project_request", lambda _: paths.EVERYTHING):
+    with patch.object(pruning, "project_request", lambda _: pruning.EVERYTHING):
         assert pruned == _outcome(text)

@@ -1,0 +1,32 @@
+"""The table of names of other languages."""
+
+from collections import Counter
+from typing import get_args
+
+from support.paths import ROOT
+
+from function_script.engines import habits
+
+ROWS = [
+    row.split("\t")
+    for row in (ROOT / "function_script" / "engines" / "habits.tsv").read_text().splitlines()[1:]
+]
+
+
+def test_rows_have_a_known_kind_and_a_hint() -> None:
+    """A row without a hint would say nothing."""
+    kinds = {kind for kind, *_ in ROWS}
+    assert kinds == {kind for part in get_args(habits.Kind) for kind in get_args(part)}
+    assert all(any(hint not in {"-", "="} for hint in row[2:]) for row in ROWS)
+
+
+def test_names_have_one_meaning_in_each_kind() -> None:
+    """So a hint for a name is certain."""
+    counts = Counter((kind, name) for kind, names, *_ in ROWS for name in names.split())
+    assert [each for each, count in counts.items() if count > 1] == []
+
+
+def test_hint_of_the_column_before_is_that_of_both_languages() -> None:
+    assert habits.find("jinja", "coalesce", "name") == "write `a or b`"
+    assert habits.find("starlark", "coalesce", "name") == "write `a or b`"
+    assert habits.find("gotemplate", "coalesce", "name") is None
