@@ -14,8 +14,9 @@ from function_script.engines.gotemplate.syntax.nodes import Site
 from function_script.request.limits import Limits
 from function_script.request.program import Program
 from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import ProgramError
-from function_script.texts.source import Source, Span, excerpt
+from function_script.texts.source import Source, Span
 
 _GO_POSITION: Final = re.compile(rf"template: {MAIN}:(?P<line>\d+)(?::(?P<column>\d+))?: ")
 _MISSING: Final[dict[str, MissingKey]] = {
@@ -81,7 +82,7 @@ def render_program(program: Program, data: Object) -> str:
         column = None if match["column"] is None else int(match["column"]) + 1
         span = Span(name=main.name, line=int(match["line"]), column=column)
         message = f"cannot render {main.name}: {failure.text[match.end() :]}"
-        raise ProgramError.of(message, span=span, excerpt=excerpt(main, span)) from failure
+        raise ProgramError(Diagnostic(message=message).at(main, span)) from failure
 
 
 def _sources(template: str, settings: programs.Settings) -> programs.Sources:
