@@ -4,6 +4,7 @@ A position in a program becomes one in the block of YAML that contains it; a pro
 the input becomes one at that field.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -92,6 +93,11 @@ def locate(problem: Diagnostic, document: Document, path: objects.Path | None = 
     """Return the problem at ``path``, by default its field, or at the nearest that exists above."""
     path = objects.read_path(problem.field) if path is None else path
     return to_span(problem, document.span(path), document)
+
+
+def locate_all(problems: Iterable[Diagnostic], document: Document) -> list[Diagnostic]:
+    """`locate` every problem at its field."""
+    return [locate(each, document) for each in problems]
 
 
 def find_outer(span: Span, step_input: StepInput) -> Span | None:

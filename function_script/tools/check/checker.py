@@ -13,7 +13,6 @@ from function_script.engines.lint import ResourceKind
 from function_script.inputs import Step
 from function_script.request.limits import Limits
 from function_script.request.values import Object
-from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import (
     author_positions,
@@ -129,7 +128,7 @@ class _Checker:
         self._project = project
         self._is_salted = is_salted
         self._run_options = run_options
-        self._xrs = XrChecker(definitions, project)
+        self._xrs = XrChecker(definitions, project, self.report)
         self._directory: Path | None = None
         self._crds: list[Object] = []
         self._catalog = Catalog()
@@ -141,19 +140,16 @@ class _Checker:
         """Check a file."""
         if file.error is not None:
             self.report.files += 1
-            self._add(rules.YAML, file.error.diagnostics)
+            self.report.add(rules.YAML, file.error.diagnostics)
             return
-        xr_count = self._xrs.count
-        for rule, problem in self._xrs.check(file.name, file.documents):
-            self._add(rule, [problem])
-        self.report.rules = self._xrs.unevaluated
+        has_xr = self._xrs.check(file.name, file.documents)
         programs = self._programs or local_pool.programs_beside(Path(file.name))
         try:
             root = None if programs is None else self._project.resolve(programs)
         except InputError as error:
-            self._add(rules.INPUT, error.diagnostics)
+            self.report.add(rules.INPUT, error.diagnostics)
             programs = root = None
-        self.report.files += self._xrs.count > xr_count or any(
+        self.report.files += has_xr or any(
             step_inputs.has_pipeline(each.value) or step_inputs.find_ours(each)
             for each in file.documents
         )
@@ -175,7 +171,7 @@ class _Checker:
                 loaded = sources.load(loading.find_crds(directory), self._project)
                 self._crds += (each.value for each in loaded)
             except FatalError as error:
-                self._add(rules.YAML, error.diagnostics)
+                self.report.add(rules.YAML, error.diagnostics)
             self._catalog = Catalog(self._crds)
 
     def _check_document(self, steps: _Steps, xrd: Object | None) -> None:
@@ -187,17 +183,17 @@ class _Checker:
         )
         first = len(report.findings)
         fields = step_inputs.find_misplaced_fields(document)
-        misplaced = _locate((each.to_diagnostic() for each in fields), document)
-        self._add(rules.INPUT, misplaced)
+        misplaced = author_positions.locate_all((each.to_diagnostic() for each in fields), document)
+        self.report.add(rules.INPUT, misplaced)
         for rule, find in _FRAME:
-            problems = _locate(find(document), document)
-            self._add(rule, (each for each in problems if each not in misplaced))
+            problems = author_positions.locate_all(find(document), document)
+            self.report.add(rule, (each for each in problems if each not in misplaced))
         self._check_steps(steps, xrd)
         self._check_builtin(steps.builtin)
         if steps.ours:
             metadata = pipelines.find_template_metadata(document)
-            self._add(rules.TEMPLATE, _locate(metadata, document))
-            self._add(rules.SCALAR, pipelines.find_plain_scalars(document, steps.ours))
+            self.report.add(rules.TEMPLATE, author_positions.locate_all(metadata, document))
+            self.report.add(rules.SCALAR, pipelines.find_plain_scalars(document, steps.ours))
         static = report.findings[first:]
         # A run would fail by the same mistake.
         if self._run_options is not None and all(each.severity != "error" for each in static):
@@ -226,7 +222,7 @@ class _Checker:
                 problems = [*rules.apply(subject)]
             for rule, problem in problems:
                 located = author_positions.map_to_source(problem, each, steps.programs)
-                self._add(rule, [located], each.step)
+                self.report.add(rule, [located], each.step)
 
     def _find_composed(self, kinds: Iterable[tuple[str, ResourceKind]]) -> dict[str, Object]:
         """Return the schemas of composed resources by their names."""
@@ -256,7 +252,7 @@ class _Checker:
                     author_positions.map_to_source(problem, each, None)
                     for problem in error.diagnostics
                 )
-                self._add(rules.INPUT, located, each.step)
+                self.report.add(rules.INPUT, located, each.step)
 
     def _run(
         self,
@@ -291,9 +287,6 @@ class _Checker:
 
         self.report.findings += filter(is_new, outcome.findings)
         self.report.unreached += filter(is_new, outcome.unreached)
-
-    def _add(self, rule: rules.Rule, problems: Iterable[Diagnostic], step: str = "") -> None:
-        self.report.findings += (Finding.of(rule, problem, step) for problem in problems)
 
 
 class _Steps:
@@ -355,10 +348,6 @@ class _Steps:
                 return None
             names |= program_names
         return frozenset(names)
-
-
-def _locate(problems: Iterable[Diagnostic], document: Document) -> list[Diagnostic]:
-    return [author_positions.locate(each, document) for each in problems]
 
 
 def _unique(findings: Iterable[Finding]) -> list[Finding]:

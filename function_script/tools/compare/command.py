@@ -249,8 +249,7 @@ class _Subject:
             return
         for each in self._plan():
             row.compared += self._attempt(each.label, partial(sides.run, each.inputs))
-        reference = manifests.object_at(self._document.value, "spec", "compositeTypeRef")
-        type_ = objects.api_version_and_kind(reference)
+        type_ = manifests.composed_type(self._document.value)
         names = {"", row.name}
         if (dump := self._options.dump) is not None:
             for xr in map(dump.__getitem__, dump.list_keys((manifests.group(type_[0]), type_[1]))):
@@ -286,7 +285,7 @@ class _Subject:
         file = _path(document)
         programs = local_pool.programs_beside(file)
         sandbox = local_pool.bind_programs(pool, programs, self._project)
-        path = loading.find_render_paths(file.parent, self._project).functions
+        path = loading.find_functions(file.parent)
         values = loading.load_values([path], self._project) if path else self._options.definitions
         index = functions.FunctionIndex(
             manifests=functions.select(values), options=self._options.rendering

@@ -46,10 +46,7 @@ class Program:
     @property
     def type(self) -> tuple[str, str] | None:
         """Return the type of XRs that a Composition is for; None for an input."""
-        if self.is_step:
-            return None
-        reference = manifests.object_at(self.value, "spec", "compositeTypeRef")
-        return objects.api_version_and_kind(reference)
+        return None if self.is_step else manifests.composed_type(self.value)
 
     @property
     def is_step(self) -> bool:

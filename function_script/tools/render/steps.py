@@ -110,8 +110,7 @@ def check_reference(composition: Object) -> None:
 
 def check_type(composition: Object, xr: Object) -> None:
     """Raise InputError unless the Composition is for XRs of this type."""
-    reference = manifests.object_at(composition, "spec", "compositeTypeRef")
-    expected_type = objects.api_version_and_kind(reference)
+    expected_type = manifests.composed_type(composition)
     actual = objects.api_version_and_kind(xr)
     if expected_type != actual:
         check_reference(composition)
