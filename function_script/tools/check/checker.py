@@ -122,13 +122,13 @@ class _Checker:
         is_salted: bool,
         run_options: runs.Options | None,
     ) -> None:
-        self.report = Report()
+        self.report = report = Report()
         self._programs = programs
         self._definitions = definitions
         self._project = project
         self._is_salted = is_salted
         self._run_options = run_options
-        self._xrs = XrChecker(definitions, project, self.report)
+        self._xrs = XrChecker(definitions=definitions, project=project, report=report)
         self._directory: Path | None = None
         self._crds: list[Object] = []
         self._catalog = Catalog()
@@ -158,8 +158,7 @@ class _Checker:
             if step_inputs.has_pipeline(document.value):
                 self._load_crds(Path(file.name).parent)
             xrd = self._definitions.find_xrd_of(document, beside)
-            steps = _Steps(document, self._stored, programs, root)
-            self._check_document(steps, xrd)
+            self._check_document(_Steps(document, self._stored, programs, root), xrd)
 
     def _load_crds(self, directory: Path) -> None:
         """Take the CRDs beside a Composition, and those of the command."""
@@ -184,16 +183,24 @@ class _Checker:
         first = len(report.findings)
         fields = step_inputs.find_misplaced_fields(document)
         misplaced = author_positions.locate_all((each.to_diagnostic() for each in fields), document)
-        self.report.add(rules.INPUT, misplaced)
+        report.add(rules.INPUT, misplaced)
         for rule, find in _FRAME:
             problems = author_positions.locate_all(find(document), document)
-            self.report.add(rule, (each for each in problems if each not in misplaced))
+            report.add(rule, (each for each in problems if each not in misplaced))
         self._check_steps(steps, xrd)
-        self._check_builtin(steps.builtin)
+        for each in steps.builtin:
+            try:
+                step_inputs.validate(each.value)
+            except InputError as error:
+                located = (
+                    author_positions.map_to_source(problem, each, None)
+                    for problem in error.diagnostics
+                )
+                report.add(rules.INPUT, located, each.step)
         if steps.ours:
             metadata = pipelines.find_template_metadata(document)
-            self.report.add(rules.TEMPLATE, author_positions.locate_all(metadata, document))
-            self.report.add(rules.SCALAR, pipelines.find_plain_scalars(document, steps.ours))
+            report.add(rules.TEMPLATE, author_positions.locate_all(metadata, document))
+            report.add(rules.SCALAR, pipelines.find_plain_scalars(document, steps.ours))
         static = report.findings[first:]
         # A run would fail by the same mistake.
         if self._run_options is not None and all(each.severity != "error" for each in static):
@@ -204,7 +211,7 @@ class _Checker:
         xr = None if xrd is None or not steps.ours else find_schema(xrd, steps.document)
         self.report.untyped += xr is None and not all(map(step_inputs.is_of_operation, steps.ours))
         names = steps.find_composed_names()
-        resources = self._find_composed(steps.find_composed_kinds())
+        resources = self._find_composed(steps)
         for each, step in steps.parsed:
             if isinstance(step, InputError):
                 problems = [(rules.INPUT, problem) for problem in step.diagnostics]
@@ -224,11 +231,12 @@ class _Checker:
                 located = author_positions.map_to_source(problem, each, steps.programs)
                 self.report.add(rule, [located], each.step)
 
-    def _find_composed(self, kinds: Iterable[tuple[str, ResourceKind]]) -> dict[str, Object]:
-        """Return the schemas of composed resources by their names."""
+    def _find_composed(self, steps: _Steps) -> dict[str, Object]:
+        """Return the schemas of composed resources by their names, as far as programs show them."""
         by_name: dict[str, set[ResourceKind]] = {}
-        for name, kind in kinds:
-            by_name.setdefault(name, set()).add(kind)
+        for step in steps.valid:
+            for name, kind in step.language.lint.find_composed_kinds(step.program):
+                by_name.setdefault(name, set()).add(kind)
         schemas = {}
         for name, (kind, *others) in by_name.items():
             # A name with two kinds has no certain schema.
@@ -241,18 +249,6 @@ class _Checker:
             elif self._crds:
                 self.report.kinds.add(kind)
         return schemas
-
-    def _check_builtin(self, builtin: Iterable[step_inputs.StepInput]) -> None:
-        """Compare the inputs of built-in functions with their schemas."""
-        for each in builtin:
-            try:
-                step_inputs.validate(each.value)
-            except InputError as error:
-                located = (
-                    author_positions.map_to_source(problem, each, None)
-                    for problem in error.diagnostics
-                )
-                self.report.add(rules.INPUT, located, each.step)
 
     def _run(
         self,
@@ -316,15 +312,7 @@ class _Steps:
                 self.parsed.append((each, step))
             except InputError as error:
                 self.parsed.append((each, error))
-        self._valid = [step for _, step in self.parsed if not isinstance(step, InputError)]
-
-    def find_composed_kinds(self) -> list[tuple[str, ResourceKind]]:
-        """Return names and kinds of resources that programs show."""
-        return [
-            pair
-            for step in self._valid
-            for pair in step.language.lint.find_composed_kinds(step.program)
-        ]
+        self.valid = [step for _, step in self.parsed if not isinstance(step, InputError)]
 
     def find_composed_names(self) -> frozenset[str] | None:
         """Return the names of all resources that the pipeline composes.
@@ -333,8 +321,8 @@ class _Steps:
         """
         if (
             manifests.text_at(self.document.value, "kind") != "Composition"
-            or not self._valid
-            or len(self._valid) < len(self.parsed)
+            or not self.valid
+            or len(self.valid) < len(self.parsed)
         ):
             return None
         for _, step in step_inputs.find_steps(self.document):
@@ -342,7 +330,7 @@ class _Steps:
             if not is_ours and not manifests.text_at(step, "functionRef", "name").endswith(_IDLE):
                 return None
         names: set[str] = set()
-        for each in self._valid:
+        for each in self.valid:
             program_names = each.language.lint.find_composed_names(each.program)
             if program_names is None or not each.program.main.text:
                 return None

@@ -6,7 +6,7 @@ XRDs define the XR, neither is taken. XRs are those in a file, and xr.yaml besid
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -138,14 +138,17 @@ def find_schema(xrd: Object, composition: Document) -> Object | None:
     return {**schema, "properties": {**fields}}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class XrChecker:
-    """Validates every XR once into a report, however many Compositions are beside it."""
+    """Validates every XR once into a report, however many Compositions are beside it.
 
-    def __init__(self, definitions: Definitions, project: Project, report: Report) -> None:
-        self._definitions = definitions
-        self._project = project
-        self._report = report
-        self._files: set[Path] = set()
+    ``files`` were checked.
+    """
+
+    definitions: Definitions
+    project: Project
+    report: Report
+    files: set[Path] = field(default_factory=set)
 
     def check(self, name: str, documents: Sequence[Document]) -> bool:
         """Check the XRs in the file ``name``, and in the XR's file beside it.
@@ -158,17 +161,17 @@ class XrChecker:
         for other in beside:
             if other.is_file() and self._is_new(other):
                 try:
-                    loaded = sources.read(sources.load_file(other, self._project))
+                    loaded = sources.read(sources.load_file(other, self.project))
                 except FatalError as error:
-                    self._report.add(rules.YAML, error.diagnostics)
+                    self.report.add(rules.YAML, error.diagnostics)
                 else:
                     has_xr |= self._check_documents(other, loaded)
         return has_xr
 
     def _is_new(self, path: Path) -> bool:
         """Report whether a file was not checked before."""
-        is_new = path.resolve() not in self._files
-        self._files.add(path.resolve())
+        is_new = path.resolve() not in self.files
+        self.files.add(path.resolve())
         return is_new
 
     def _check_documents(self, path: Path, documents: Sequence[Document]) -> bool:
@@ -183,18 +186,18 @@ class XrChecker:
             # To find an XRD reads files, which a Composition need not wait for.
             if not is_xr and path.name not in _XR_FILES:
                 continue
-            xrd = self._definitions.find_xrd(document, type_, definitions)
+            xrd = self.definitions.find_xrd(document, type_, definitions)
             if xrd is None and path.name in _XR_FILES:
                 misshapen = manifests.find_misshapen(document.value)
-                self._report.add(rules.XR, author_positions.locate_all(misshapen, document))
+                self.report.add(rules.XR, author_positions.locate_all(misshapen, document))
             elif xrd is not None and is_xr:
                 has_xr = True
                 verdict = xr_validation.validate(document.value, xrd)
-                self._report.rules += verdict.notes
+                self.report.rules += verdict.notes
                 errors = author_positions.locate_all(verdict.errors, document)
-                self._report.add(rules.XR, errors)
+                self.report.add(rules.XR, errors)
                 warnings = author_positions.locate_all(verdict.warnings, document)
-                self._report.add(rules.XR_FIELD, warnings)
+                self.report.add(rules.XR_FIELD, warnings)
         return has_xr
 
 
