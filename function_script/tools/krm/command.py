@@ -29,7 +29,7 @@ from function_script.tools.render import (
 )
 from function_script.tools.render.compose import RenderResult, list_notable
 from function_script.tools.render.pipeline import PipelineError
-from function_script.tools.render.positions import Origin, composition_input_path
+from function_script.tools.render.positions import Origin
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.requirements import PipelineInputs
 from function_script.tools.render.xr import XrError
@@ -150,7 +150,7 @@ class _Run:
         return Origin(
             document=function.document,
             programs=self._options.programs,
-            find_input=lambda step: function.own_path(composition_input_path(step)),
+            is_input=function.is_step,
         )
 
     def _inputs(self, composite: Composite, composition: Object) -> RenderInputs:
@@ -204,7 +204,7 @@ class _Run:
     def _of_step(self, problem: Diagnostic, step: steps.Step) -> Result:
         """Return the result of a problem in a step's program or input."""
         function, origin = self._function, self._origin()
-        path = function.own_path(composition_input_path(step))
+        path = function.own_path(step.input_path)
         span, value = problem.span, step.input or {}
         inner = None if span is None else author_positions.find_text(span, value)
         inner = inner or objects.read_path(problem.field)[1:]

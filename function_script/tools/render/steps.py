@@ -42,6 +42,11 @@ class Step:
     schemas: Mapping[str, wire.Selector]
     revision: str = ""
 
+    @property
+    def input_path(self) -> objects.Path:
+        """The path of the input in the Composition or Operation."""
+        return ("spec", "pipeline", self.index, "input")
+
 
 def parse(composition: Object, *, is_lenient: bool = False) -> list[Step]:
     """Parse the steps of a Composition. Raises InputError with every problem.
