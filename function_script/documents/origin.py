@@ -15,7 +15,7 @@ from function_script.documents.errors import (
 from function_script.documents.rendered_lines import Rendering
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import DocumentError, FatalError, LimitError
-from function_script.texts.source import Piece, Source, Span, excerpt
+from function_script.texts.source import Piece, Source, Span
 
 _MAX_NOTE_COLUMNS = 160
 
@@ -75,8 +75,7 @@ class TextOrigin:
         span = self.span(line, error.column + 1)
         if self.source is not None:
             message = f"cannot read {what}: {error.message}"
-            frame = None if span is None else excerpt(self.source, span)
-            diagnostic = Diagnostic(message=message, span=span, excerpt=frame, hint=error.hint)
+            diagnostic = Diagnostic(message=message, hint=error.hint).at(self.source, span)
             return _fatal_error(error, diagnostic)
         where = f"line {line}" if self.locate is None else f"line {line} of the rendered text"
         message = f"cannot read {what}, {where}: {error.message}"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.source import Source, Span, excerpt
+from function_script.texts.source import Source, Span
 
 
 class ForeignSyntax(NamedTuple):
@@ -86,8 +86,7 @@ def find(source: Source, text: str, syntax: Iterable[ForeignSyntax]) -> Iterator
                     rest.remove(each)
                 column, width = match.start("mark") + 1, len(match["mark"])
                 span = Span(name=source.name, line=number, column=column, width=width)
-                frame = excerpt(source, span)
-                yield Diagnostic(message=each.message, span=span, excerpt=frame, hint=each.hint)
+                yield Diagnostic(message=each.message, hint=each.hint).at(source, span)
 
 
 def _is_block(end: str, match: re.Match[str], lines: Sequence[str]) -> bool:

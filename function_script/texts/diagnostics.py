@@ -4,10 +4,10 @@ import json
 import re
 import unicodedata
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, Self, TypeAlias
 
 from function_script.request.values import Object, Value
-from function_script.texts.source import Excerpt, Span
+from function_script.texts.source import Excerpt, Source, Span, excerpt
 
 # The forms of `--diagnostics`.
 Form: TypeAlias = Literal["text", "line", "json"]
@@ -69,6 +69,14 @@ class Diagnostic:
     field: str = ""
     kind: Kind = "mistake"
     code: Code | None = None
+
+    def at(self, source: Source | None, span: Span | None) -> Self:
+        """Return the problem at a span, with the lines around it; None: a source that is not here.
+
+        Without a span it has no position.
+        """
+        around = None if source is None or span is None else excerpt(source, span)
+        return replace(self, span=span, excerpt=around)
 
 
 def cut(text: str, max_bytes: int = MAX_LINE_BYTES) -> str:

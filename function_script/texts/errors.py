@@ -13,7 +13,7 @@ from typing import Literal, Self, TypeAlias
 
 from function_script.texts import diagnostics
 from function_script.texts.diagnostics import Diagnostic, Note
-from function_script.texts.source import Excerpt, Span
+from function_script.texts.source import Span
 
 LimitName: TypeAlias = Literal[
     "time", "memory", "documents", "depth", "nodes", "steps", "source", "output"
@@ -54,16 +54,13 @@ class FatalError(Exception):
         message: str,
         *,
         span: Span | None = None,
-        excerpt: Excerpt | None = None,
         hint: str | None = None,
         notes: tuple[str | Note, ...] = (),
         field: str = "",
         limit: LimitName | None = None,
     ) -> Self:
         """Return an error with a single diagnostic."""
-        problem = Diagnostic(
-            message=message, span=span, excerpt=excerpt, hint=hint, notes=notes, field=field
-        )
+        problem = Diagnostic(message=message, span=span, hint=hint, notes=notes, field=field)
         return cls(problem, limit=limit)
 
     def with_diagnostics(self, *problems: Diagnostic) -> Self:

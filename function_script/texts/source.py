@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Source:
     """A text with its name for the author.
 
-    ``name`` is the input's field path (``script``, ``modules["lib.star"]``) or a file's path
+    ``name`` is the input's field path (``script``, ``modules[lib.star]``) or a file's path
     below its directory (``main.star``); positions are reported as ``name:line:column``.
     """
 

@@ -4,7 +4,7 @@ A position in a program becomes one in the block of YAML that contains it; a pro
 the input becomes one at that field.
 """
 
-import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -15,14 +15,11 @@ from function_script.engines.registry import LANGUAGES
 from function_script.request import objects
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic, Note
-from function_script.texts.source import Span, excerpt
+from function_script.texts.source import Span
 from function_script.tools import manifests
 from function_script.tools.step_inputs import StepInput
 
-_TEXT_FIELDS: Final = sorted({language.text_field for language in LANGUAGES.values()})
-_NAMED_TEXT: Final = re.compile(
-    rf'(?P<field>modules|{"|".join(_TEXT_FIELDS)})\["?(?P<name>[^"\]]+)"?\]'
-)
+_TEXT_FIELDS: Final = {"modules", *(language.text_field for language in LANGUAGES.values())}
 
 
 def map_to_source(problem: Diagnostic, step_input: StepInput, programs: Path | None) -> Diagnostic:
@@ -36,21 +33,28 @@ def map_to_source(problem: Diagnostic, step_input: StepInput, programs: Path | N
         # Without a field's path, the problem is the whole step's.
         at = (*step_input.path, *field[1:]) if field else step_input.path[:-1]
         return to_span(problem, step_input.document.span(at), step_input.document)
-    holder = _holder(span, step_input)
-    path = _embedded(span, holder)
-    if path is None:
+    block = _find_block(span, step_input)
+    if block is None:
         # The excerpt of a program in a file is there already.
         return replace(problem, span=_in_file(span, step_input, programs))
+    document, path = block
     outer = find_outer(span, step_input)
     if outer is None:
         # The text is quoted or folded: its lines are not lines of the file.
         noted = replace(problem, notes=(Note("at", span), *problem.notes))
-        if documents.is_folded(holder.document.text, path):
+        if documents.is_folded(document.text, path):
             hint = f"> makes one line of several: write `{span.name}: |`, which keeps them"
             # A problem's own hint says more of it.
             noted = replace(noted, hint=problem.hint or hint)
-        return to_span(noted, holder.document.span(path), holder.document)
-    return to_span(_with_notes(problem, step_input), outer, holder.document)
+        return to_span(noted, document.span(path), document)
+    # The other positions of the problem are the author's file's, too.
+    notes = tuple(
+        note
+        if isinstance(note, str)
+        else note._replace(span=find_outer(note.span, step_input) or note.span)
+        for note in problem.notes
+    )
+    return to_span(replace(problem, notes=notes), outer, document)
 
 
 def to_author(span: Span, step_input: StepInput, programs: Path | None) -> Span | None:
@@ -59,11 +63,11 @@ def to_author(span: Span, step_input: StepInput, programs: Path | None) -> Span 
     It is that of the whole text where its lines are not lines of the file. A program that is
     neither in the input nor in a file below ``programs`` has its own positions.
     """
-    holder = _holder(span, step_input)
-    path = _embedded(span, holder)
-    if path is None:
+    block = _find_block(span, step_input)
+    if block is None:
         return _in_file(span, step_input, programs)
-    return find_outer(span, step_input) or holder.document.span(path)
+    document, path = block
+    return find_outer(span, step_input) or document.span(path)
 
 
 def _in_file(span: Span, step_input: StepInput, programs: Path | None) -> Span:
@@ -73,24 +77,16 @@ def _in_file(span: Span, step_input: StepInput, programs: Path | None) -> Span:
     return replace(span, name=str(file)) if directory and file and file.is_file() else span
 
 
-def _holder(span: Span, step_input: StepInput) -> StepInput:
-    """Return the input that has the text of a span: the step's, or the object's that it names."""
+def _find_block(span: Span, step_input: StepInput) -> tuple[Document, objects.Path] | None:
+    """Return the document and the path in it of the text that contains a span; None for a file's.
+
+    The document is the step's, or that of the object which the step's input refers to.
+    """
+    if path := find_text(span, step_input.value):
+        return step_input.document, (*step_input.path, *path)
     stored = step_input.stored
-    is_own = stored is None or find_text(span, step_input.value) is not None
-    if stored is None or is_own or find_text(span, stored.value) is None:
-        return step_input
-    return StepInput(step=step_input.step, value=stored.value, document=stored)
-
-
-def _with_notes(problem: Diagnostic, step_input: StepInput) -> Diagnostic:
-    """Move the other positions of a problem to its author's file, too."""
-    notes = tuple(
-        note
-        if isinstance(note, str)
-        else note._replace(span=find_outer(note.span, step_input) or note.span)
-        for note in problem.notes
-    )
-    return replace(problem, notes=notes)
+    path = None if stored is None else find_text(span, stored.value)
+    return None if stored is None or path is None else (stored, path)
 
 
 def locate(problem: Diagnostic, document: Document, path: objects.Path | None = None) -> Diagnostic:
@@ -99,51 +95,40 @@ def locate(problem: Diagnostic, document: Document, path: objects.Path | None = 
     return to_span(problem, document.span(path), document)
 
 
+def locate_all(problems: Iterable[Diagnostic], document: Document) -> list[Diagnostic]:
+    """`locate` every problem at its field."""
+    return [locate(each, document) for each in problems]
+
+
 def find_outer(span: Span, step_input: StepInput) -> Span | None:
     """Return the position in the author's file of a position in a program, or None.
 
     None for a program that is not in the input, or whose lines are not in the file as they are.
     """
-    step_input = _holder(span, step_input)
-    path = _embedded(span, step_input)
-    if path is None:
+    block = _find_block(span, step_input)
+    if block is None:
         return None
-    embedding = documents.find_embedded_text(step_input.document.text, path)
+    document, path = block
+    embedding = documents.find_embedded_text(document.text, path)
     if embedding is None:
         return None
     line, column = embedding.outer(span.line, span.column)
-    line += step_input.document.first_line - 1
-    source = step_input.document.origin.source
+    source = document.origin.source
     name = "composition" if source is None else source.name
-    return replace(span, name=name, line=line, column=column)
-
-
-def _embedded(span: Span, step_input: StepInput) -> objects.Path | None:
-    """Return the path in the document of the text that contains a span; None for a file's."""
-    path = find_text(span, step_input.value)
-    return None if path is None else (*step_input.path, *path)
+    return replace(span, name=name, line=line + document.first_line - 1, column=column)
 
 
 def find_text(span: Span, value: Object) -> objects.Path | None:
-    """Return the path in the input ``value`` of the text that contains a span; None for a file."""
-    path = _path(span.name)
-    return path if path is not None and isinstance(objects.find_path(value, path), str) else None
+    """Return the path in the input ``value`` of the text that contains a span; None for a file.
+
+    Engines call a text by its field: ``script``, ``inline.templates[0]``, ``modules[lib.star]``.
+    """
+    field, _, rest = span.name.partition("[")
+    path = (field, rest[:-1]) if rest and field in _TEXT_FIELDS else objects.read_path(span.name)
+    is_text = path[:1] and path[0] in _TEXT_FIELDS
+    return path if is_text and isinstance(objects.find_path(value, path), str) else None
 
 
 def to_span(problem: Diagnostic, span: Span | None, document: Document) -> Diagnostic:
     """Return the problem at a position in ``document``; unchanged without one."""
-    source = document.origin.source
-    if span is None:
-        return problem
-    return replace(problem, span=span, excerpt=None if source is None else excerpt(source, span))
-
-
-def _path(name: str) -> objects.Path | None:
-    """Return the path below the input of the text that engines call ``name``; None for a file."""
-    if text := _NAMED_TEXT.fullmatch(name):
-        return (text["field"], text["name"])
-    try:
-        path = objects.parse_path(name)
-    except ValueError:
-        return None
-    return path if path and path[0] in _TEXT_FIELDS else None
+    return problem if span is None else problem.at(document.origin.source, span)

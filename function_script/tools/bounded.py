@@ -11,7 +11,7 @@ from function_script import documents
 from function_script.request.limits import Limits
 from function_script.request.values import Object, Value, is_encodable
 from function_script.texts.errors import FatalError, InputError
-from function_script.texts.source import Source, Span, excerpt
+from function_script.texts.source import Source, Span
 
 # A provider's schemas have many megabytes, in thousands of documents.
 _LIMITS: Final = Limits(documents=1_000_000, depth=200)
@@ -57,12 +57,7 @@ def read_each(source: Source) -> list[documents.Document | FatalError]:
             )
         else:
             # With the source's own lines around its positions.
-            problems = (
-                problem
-                if problem.span is None
-                else replace(problem, excerpt=excerpt(source, problem.span))
-                for problem in outcome.diagnostics
-            )
+            problems = (problem.at(source, problem.span) for problem in outcome.diagnostics)
             errors[first] = outcome.with_diagnostics(*problems)
         outcome = _try_reading(replace(source, text="\n".join(lines)))
     # An error stands for the empty object in its place.

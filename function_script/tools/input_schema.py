@@ -7,25 +7,24 @@ problem only where the two differ. Rules in CEL are not evaluated: the parsers e
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from function_script.request import objects
+from function_script.request.reader import format_path
 from function_script.request.values import Object, Value
 from function_script.texts import spelling
 from function_script.texts.problems import Problem
-from function_script.texts.source import Source
-from function_script.tools import manifests, sources, structural_schema
+from function_script.tools import manifests, structural_schema
+from function_script.tools.validate import catalog
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
 
 
-# A path: importlib.resources takes 10 ms to import.
-_PACKAGE: Final = Path(__file__).parents[1]
+_OTHERS: Final = Path(__file__).parent / "render" / "builtin" / "inputs"
 # Fields that a later version than the released one has.
 _UNRELEASED: Final = "x-unreleased"
 _DESCRIPTIONS: Final = {
@@ -44,30 +43,6 @@ _DESCRIPTIONS: Final = {
     "maxProperties": "must have at most {} fields",
     "required": "is required",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
-    """One keyword of a schema that a value violates.
-
-    ``path`` leads to the value, ``expected`` is the keyword's own value.
-    """
-
-    path: str
-    keyword: str
-    value: Value
-    expected: Value
-
-    @property
-    def text(self) -> str:
-        """The problem in words, without the path."""
-        if self.keyword.startswith("min") and self.keyword != "minimum" and self.expected == 1:
-            return "must not be empty"
-        if self.keyword == "type" and type(self.value) is int and self.expected == "integer":
-            return "must be an integer of at most 53 bits"
-        expected = self.expected
-        listed = ", ".join(map(str, expected)) if isinstance(expected, list) else expected
-        return _DESCRIPTIONS[self.keyword].format(listed)
 
 
 def find_schema(value: Object) -> Object | None:
@@ -123,14 +98,26 @@ def find_metadata_problems(value: Object) -> list[Problem]:
 
 
 def _check_against(value: Object, schema: Object) -> list[Problem]:
-    copy: Object = {key: objects.deep_copy(part) for key, part in value.items()}
-    structural_schema.add_defaults(copy, schema)
-    structural_schema.drop_nulls(copy, schema)
+    copy = structural_schema.complete(value, schema)
+    violations = (
+        Problem(path, _describe(keyword, part, expected))
+        for path, keyword, part, expected in find_violations(copy, schema)
+    )
     unknown = sorted(structural_schema.unknown_fields(copy, schema))
     return [
-        *(Problem(violation.path, violation.text) for violation in find_violations(copy, schema)),
+        *dict.fromkeys(violations),
         *(Problem(path, "unknown field", _explain(path, name, schema)) for path, name in unknown),
     ]
+
+
+def _describe(keyword: str, value: Value, expected: Value) -> str:
+    """Return what a value must be by a keyword of its schema."""
+    if keyword.startswith("min") and keyword != "minimum" and expected == 1:
+        return "must not be empty"
+    if keyword == "type" and type(value) is int and expected == "integer":
+        return "must be an integer of at most 53 bits"
+    listed = ", ".join(map(str, expected)) if isinstance(expected, list) else expected
+    return _DESCRIPTIONS[keyword].format(listed)
 
 
 def _explain(path: str, name: str, schema: Object) -> str | None:
@@ -143,53 +130,28 @@ def _explain(path: str, name: str, schema: Object) -> str | None:
     return f'did you mean "{near}"?' if near else None
 
 
-def find_violations(value: Object, schema: Object) -> list[Violation]:
-    """Return what violates ``schema``, an object's fields in their order, without duplicates.
+def find_violations(value: Object, schema: Object) -> Iterator[tuple[str, str, Value, Value]]:
+    """Yield path, keyword, value and expectation of what violates ``schema``; some may be equal.
 
-    Defaults are filled in and nulls dropped before, as the API server does it. Fields that the
-    schema does not define are not reported.
+    An object's fields are in their order. The expectation is the keyword's own value. Defaults are
+    filled in and nulls dropped before, as the API server does it. Fields that the schema does not
+    define are not reported.
     """
     from function_script.tools.crd_validator import CrdValidator  # noqa: PLC0415 - slow
 
-    errors: Iterable[ValidationError] = CrdValidator(schema).iter_errors(value)
-    violations: list[Violation] = []
+    errors: Iterator[ValidationError] = CrdValidator(schema).iter_errors(value)
     for error in errors:
-        violation = _to_violation(error)
-        if violation not in violations:
-            violations.append(violation)
-    return violations
+        part, expected = cast("Value", error.instance), cast("Value", error.validator_value)
+        yield format_path(error.absolute_path), str(error.validator), part, expected
 
 
 @cache
 def schemas() -> dict[tuple[str, str], Object]:
     """Read the schemas of our CRDs, by apiVersion and kind."""
-    return _read(_PACKAGE / "input_crds")
+    return catalog.read_schemas(catalog.INPUTS)
 
 
 @cache
 def other_schemas() -> dict[tuple[str, str], Object]:
     """Read the schemas of other functions' inputs, by apiVersion and kind."""
-    return _read(_PACKAGE / "tools" / "render" / "builtin" / "inputs")
-
-
-def _read(folder: Path) -> dict[tuple[str, str], Object]:
-    by_kind: dict[tuple[str, str], Object] = {}
-    for file in folder.iterdir():
-        source = Source(name=file.name, text=file.read_text("utf-8"))
-        for document in sources.read(source):
-            # Another function has the spec of its CRD alone.
-            spec = manifests.object_at(document.value, "spec") or document.value
-            kind = manifests.text_at(spec, "names", "kind")
-            for version in manifests.objects_at(spec, "versions"):
-                api_version = f"{spec.get('group')}/{version.get('name')}"
-                schema = manifests.object_at(version, "schema", "openAPIV3Schema")
-                by_kind[api_version, kind] = schema
-    return by_kind
-
-
-def _to_violation(error: ValidationError) -> Violation:
-    path = ""
-    for key in error.absolute_path:
-        path = structural_schema.at(path, key)
-    value, expected = cast("Value", error.instance), cast("Value", error.validator_value)
-    return Violation(path=path, keyword=str(error.validator), value=value, expected=expected)
+    return catalog.read_schemas(_OTHERS)

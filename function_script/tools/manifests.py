@@ -80,6 +80,11 @@ def defined_type(definition: Object) -> tuple[str, str]:
     return text_at(definition, "spec", "group"), text_at(definition, "spec", "names", "kind")
 
 
+def composed_type(composition: Object) -> tuple[str, str]:
+    """Return the apiVersion and kind of a Composition's XRs."""
+    return objects.api_version_and_kind(object_at(composition, "spec", "compositeTypeRef"))
+
+
 def group(api_version: str) -> str:
     """Return the group of an apiVersion: "apps" of ``apps/v1``; the core group is ""."""
     return api_version.rpartition("/")[0]

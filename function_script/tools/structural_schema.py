@@ -69,6 +69,15 @@ def below(value: Value, schema: Object) -> Iterator[tuple[str | int, Value, Obje
             yield index, item, part_schema
 
 
+def complete(value: Object, schema: Object, *, drops_nulls: bool = True) -> Object:
+    """Return a copy with the schema's defaults; it ``drops_nulls`` that the schema refuses."""
+    copy: Object = {key: objects.deep_copy(part) for key, part in value.items()}
+    add_defaults(copy, schema)
+    if drops_nulls:
+        drop_nulls(copy, schema)
+    return copy
+
+
 def add_defaults(value: Value, schema: Object) -> None:
     """Fill in the defaults of absent fields, in place.
 

@@ -161,10 +161,8 @@ class _Maker:
 
     def _value(self, schema: Object, examples: Sequence[Value], path: Path) -> Value:
         """Return a value with all optional fields; None where none can be made."""
-        fields, additional = (
-            structural_schema.properties(schema),
-            structural_schema.additional(schema),
-        )
+        fields = structural_schema.properties(schema)
+        additional = structural_schema.additional(schema)
         if schema.get("type") == "object" and (fields or additional) and len(path) < _MAX_DEPTH:
             bodies = [each for each in examples if isinstance(each, dict)]
             keys = [*fields, *(key for body in bodies[:1] for key in body if key not in fields)]
@@ -173,12 +171,8 @@ class _Maker:
             whole: Object = {}
             for key in keys:
                 parts = [body[key] for body in bodies if key in body]
-                part = fields.get(key, additional)
-                value = (
-                    next(iter(parts), None)
-                    if part is None
-                    else self._value(part, parts, (*path, key))
-                )
+                # A field without a schema has the value of an example.
+                value = self._value(fields.get(key, additional or {}), parts, (*path, key))
                 if value is not None:
                     whole[key] = value
             return whole

@@ -6,9 +6,7 @@ functions write it.
 
 import atexit
 import json
-import threading
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
@@ -22,8 +20,6 @@ from function_script.tools.validate.catalog import Catalog, suggest_field
 from function_script.tools.validate.evaluator import Evaluator
 
 _TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
-# Cases are validated in threads, and the evaluator takes one rule at a time.
-_evaluation: Final = threading.Lock()
 # In the words of the API server.
 _NAME_RULE: Final = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
@@ -55,8 +51,7 @@ def validate(xr: Object, xrd: Object) -> Verdict:
         return Verdict()
     value, schema, problems, patterns = comparison
     unknown = [problem for problem in problems if problem.type == "unknownField"]
-    with _evaluation:
-        violations, skipped = rules.check(value, schema, _evaluator())
+    violations, skipped = rules.check(value, schema, _evaluator())
     name = manifests.name(xr)
     # A name that Kubernetes refuses; its length is the schema's business.
     refusals = [*(problem for problem in problems if problem not in unknown), *violations]
@@ -89,8 +84,7 @@ def find_refusals(value: Object, old: Object, schema: Object) -> tuple[list[str]
 
     The second list has the reasons for which rules could not be evaluated.
     """
-    with _evaluation:
-        problems, skipped = rules.check_change(value, old, schema, _evaluator())
+    problems, skipped = rules.check_change(value, old, schema, _evaluator())
     return [each.message for each in problems], [f"{each.rule} ({each.reason})" for each in skipped]
 
 
@@ -103,9 +97,9 @@ def _load_catalog(xrd: str) -> Catalog:
 @cache
 def _evaluator() -> Evaluator:
     """Return the evaluator that all validations share: it takes half a second to start."""
-    stack = ExitStack()
-    atexit.register(stack.close)
-    return stack.enter_context(Evaluator())
+    evaluator = Evaluator()
+    atexit.register(evaluator.stop)
+    return evaluator
 
 
 def _blame_schema(path: str, xr: Object, schema: Object) -> str | None:

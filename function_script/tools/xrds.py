@@ -6,6 +6,7 @@ version of Crossplane may run a program, so these are the fields of all versions
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -30,35 +31,8 @@ _MAX_NAME: Final = 63
 # The keywords of an author's spec and status that Crossplane keeps, besides their fields.
 _KEYWORDS: Final = ("description", "oneOf", "x-kubernetes-validations")
 
-# Fields of spec in an XR of Crossplane v1, and of spec.crossplane in v2.
-_MOVED: Final = (
-    "compositionRef",
-    "compositionRevisionRef",
-    "compositionRevisionSelector",
-    "compositionSelector",
-    "compositionUpdatePolicy",
-    "resourceRefs",
-)
-_REMOVED: Final = (
-    "claimRef",
-    "environmentConfigRefs",
-    "publishConnectionDetailsTo",
-    "writeConnectionSecretToRef",
-)
-_LEGACY_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "spec": (*_MOVED, *_REMOVED),
-    "status": ("claimConditionTypes", "conditions", "connectionDetails"),
-}
-_MODERN_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "spec": ("crossplane",),
-    "status": ("conditions", "crossplane"),
-}
-_CROSSPLANE_FIELDS: Final = frozenset(
-    (part, name)
-    for fields in (_LEGACY_FIELDS, _MODERN_FIELDS)
-    for part, names in fields.items()
-    for name in names
-)
+# Fields of spec that only some older versions of Crossplane have.
+_FORMER: Final = ("environmentConfigRefs", "publishConnectionDetailsTo")
 _TEXT: Final[Object] = {"type": "string"}
 _TIME: Final[Object] = {"type": "string", "format": "date-time"}
 
@@ -176,14 +150,20 @@ def _selection() -> Object:
     }
 
 
-def _status(scope: str) -> Object:
+def conditioned_status() -> Object:
+    """Return the schema of the part of a status that every resource may have."""
     condition: Object = {
         **dict.fromkeys(("type", "status", "reason", "message"), _TEXT),
         "lastTransitionTime": _TIME,
         "observedGeneration": {"type": "integer", "format": "int64"},
     }
     required = ("lastTransitionTime", "reason", "status", "type")
-    fields: Object = {"conditions": _list(_object(condition, *required))}
+    return _object({"conditions": _list(_object(condition, *required))})
+
+
+def _status(scope: str) -> Object:
+    """Return the fields of the status of XRs, or of claims, which are those of LegacyCluster."""
+    fields = manifests.object_at(conditioned_status(), "properties")
     if scope == LEGACY:
         fields["connectionDetails"] = _object({"lastPublishedTime": _TIME})
         fields["claimConditionTypes"] = _list(_TEXT)
@@ -216,19 +196,23 @@ def is_xrd(manifest: Object) -> bool:
     return kind == "CompositeResourceDefinition" and api_version in _DEFAULT_SCOPE
 
 
+@cache
 def crossplane_fields(scope: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the names of Crossplane's own fields of ``spec`` and ``status``."""
-    return _LEGACY_FIELDS if scope == LEGACY else _MODERN_FIELDS
+    """Return the names of Crossplane's own fields of ``spec`` and ``status``, of all versions."""
+    spec, status = _xr_spec(scope, ""), _status(scope)
+    if scope == LEGACY:
+        return {"spec": (*spec, *_FORMER), "status": (*status,)}
+    return {"spec": (*spec,), "status": (*status, "crossplane")}
 
 
 def is_crossplane_field(part: str, name: str) -> bool:
     """Report whether a field of ``spec`` or ``status`` is Crossplane's, in any scope."""
-    return (part, name) in _CROSSPLANE_FIELDS
+    return any(name in crossplane_fields(each).get(part, ()) for each in (LEGACY, NAMESPACED))
 
 
 def advise_field(part: str, name: str) -> str | None:
     """Return a hint for a field of Crossplane that an XR does not have; None for other fields."""
-    if part == "spec" and name in _MOVED:
+    if part == "spec" and name in {*_selection(), "resourceRefs"}:
         return f"Crossplane v2 has it below spec.crossplane: spec.crossplane.{name}"
     if (part, name) == ("spec", "crossplane"):
         return "XRs of scope LegacyCluster have its fields directly below spec"

@@ -60,9 +60,7 @@ def schema_problems(value: Object) -> list[str]:
     schema = CATALOG.find(*objects.api_version_and_kind(value))
     if schema is None:
         return ["no schema"]
-    copy: Object = {key: objects.deep_copy(part) for key, part in value.items()}
-    structural_schema.add_defaults(copy, schema)
-    structural_schema.drop_nulls(copy, schema)
+    copy = structural_schema.complete(value, schema)
     broken, unevaluated = rules.check(copy, schema, EVALUATOR)
     assert unevaluated == []
     problems = [problem.message for problem in (*openapi.check(copy, schema)[0], *broken)]

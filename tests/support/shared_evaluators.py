@@ -44,7 +44,7 @@ class Evaluators:
                 if process is not None and error[0] is None and len(self._idle) < _MAX_IDLE:
                     self._idle.append((process, evaluator._replies))
                     evaluator._process = None
-            end(evaluator, *error)  # type: ignore[arg-type] # as it was called
+            end(evaluator, *error)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Evaluator, "_start", begin)
@@ -56,5 +56,5 @@ class Evaluators:
         for process, replies in self._idle:
             evaluator = Evaluator()
             evaluator._process, evaluator._replies = process, replies
-            evaluator._stop()
+            evaluator.stop()
         self._idle.clear()

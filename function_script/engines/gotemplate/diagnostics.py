@@ -209,12 +209,12 @@ def run_problem(
     ]
     problem = Diagnostic(
         message=_message(error, site, location),
-        span=location.span if location is not None else None,
-        excerpt=location.excerpt if location is not None else None,
         hint=_hint_of_caller(error, sites) or _hint(error, site, loaded),
         notes=tuple(reversed(notes)),
         kind="refusal" if site is not None and _is_refusal(error, site) else "mistake",
     )
+    if location is not None:
+        problem = problem.at(location.source, location.span)
     if isinstance(error, errors.GoError):
         return ProgramError(problem)
     return LimitError(

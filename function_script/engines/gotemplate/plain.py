@@ -13,8 +13,9 @@ from function_script.engines.gotemplate.syntax.nodes import Site
 from function_script.request.limits import Limits
 from function_script.request.program import Program
 from function_script.request.values import Object
+from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import ProgramError
-from function_script.texts.source import Source, Span, excerpt
+from function_script.texts.source import Source, Span
 
 
 class Place(NamedTuple):
@@ -92,7 +93,7 @@ def render_program(program: Program, data: Object) -> str:
             raise ProgramError.of(message) from failure
         line, column = failure.place
         span = Span(name=main.name, line=line, column=None if column is None else column + 1)
-        raise ProgramError.of(message, span=span, excerpt=excerpt(main, span)) from failure
+        raise ProgramError(Diagnostic(message=message).at(main, span)) from failure
 
 
 def _describe(

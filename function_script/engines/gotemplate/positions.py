@@ -14,7 +14,7 @@ from function_script.engines.gotemplate.programs import JoinedSource, LoadedProg
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.syntax.nodes import Text
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.source import Excerpt, Piece, Source, Span, excerpt, span_at
+from function_script.texts.source import Piece, Source, Span, span_at
 
 
 class Finding(NamedTuple):
@@ -37,14 +37,9 @@ class SourceSpan(NamedTuple):
     span: Span
     source: Source
 
-    @property
-    def excerpt(self) -> Excerpt | None:
-        """The lines around it."""
-        return excerpt(self.source, self.span)
-
     def to_diagnostic(self, message: str, hint: str | None) -> Diagnostic:
         """Return a problem with this place."""
-        return Diagnostic(message=message, span=self.span, excerpt=self.excerpt, hint=hint)
+        return Diagnostic(message=message, hint=hint).at(self.source, self.span)
 
 
 def find_span(source: Source, position: int, width: int) -> SourceSpan:

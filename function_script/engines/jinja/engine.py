@@ -19,7 +19,7 @@ from function_script.request.limits import Limits
 from function_script.request.program import MissingValue, Program, Scope, TemplateResult
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, LimitError, ProgramError
-from function_script.texts.source import Span, excerpt
+from function_script.texts.source import Span
 
 # Describing a missing value means searching the data for it, so only the first are described.
 _MAX_DESCRIBED = 50
@@ -99,15 +99,14 @@ def to_error(error: Exception, run: Run, last: positions.Position | None) -> Fat
     stack = positions.find_positions(error.__traceback__) or ([last] if last else [])
     position = stack[-1] if stack else None
     message, hint, name = _explain(error, run, position)
-    span = position.span(name) if position else None
     problem = Diagnostic(
         message=message,
-        span=span,
-        excerpt=excerpt(position.source, span) if position and span else None,
         hint=hint,
         notes=positions.caller_notes(stack),
         kind="refusal" if isinstance(error, exceptions.AuthorError) else "mistake",
     )
+    if position is not None:
+        problem = problem.at(position.source, position.span(name))
     if isinstance(error, exceptions.BudgetError):
         return LimitError(problem, limit=error.limit)
     return LimitError(problem) if isinstance(error, RecursionError) else ProgramError(problem)

@@ -17,7 +17,7 @@ from function_script.engines.jinja import policy, tokens
 from function_script.engines.jinja.compiler import CALL, Operation
 from function_script.engines.jinja.environment import Environment
 from function_script.texts.diagnostics import Diagnostic, Note
-from function_script.texts.source import Source, Span, excerpt, span_at
+from function_script.texts.source import Source, Span, span_at
 
 # The most lines that a statement is followed over.
 _MAX_LINES = 20
@@ -138,11 +138,9 @@ def to_diagnostic(
         notes = (Note(f'"{tag}" begins at', Span(name=source.name, line=line)),)
     return Diagnostic(
         message=f"{prefix}{violation.message}",
-        span=span,
-        excerpt=excerpt(source, span),
         hint=violation.hint,
         notes=notes,
-    )
+    ).at(source, span)
 
 
 def find_positions(traceback: TracebackType | None) -> list[Position]:

@@ -22,7 +22,7 @@ from function_script.texts.errors import (
     LimitName,
     ProgramError,
 )
-from function_script.texts.source import Source, Span, excerpt, span_at
+from function_script.texts.source import Source, Span, span_at
 
 # Names of our own sources. A program's source has the name of a field or a path.
 BRIDGE = "<bridge>"
@@ -114,9 +114,7 @@ def unparsable(text: str, source: Source) -> ProgramError:
     failure = interpreter.correct_syntax_position(interpreter.read(text), text, source)
     problem = _diagnostic(f"cannot parse {source.name}", failure, {source.name: source})
     if finding := syntax_hints.find(failure, source):
-        span = finding.span or problem.span
-        frame = excerpt(source, span) if span is not None else None
-        problem = replace(problem, hint=finding.hint, span=span, excerpt=frame)
+        problem = replace(problem, hint=finding.hint).at(source, finding.span or problem.span)
     return ProgramError(problem)
 
 
@@ -141,7 +139,7 @@ def no_main(text: str, main: Source) -> ProgramError:
     hint = 'begin with `def main(req):` and return a dict such as {"desired": {"resources": {}}}'
     span = Span(name=main.name, line=1, column=1)
     message = f"{_RUN}: {interpreter.read(text).message}"
-    return ProgramError.of(message, span=span, excerpt=excerpt(main, span), hint=hint)
+    return ProgramError(Diagnostic(message=message, hint=hint).at(main, span))
 
 
 def undefined_name(text: str) -> str | None:
@@ -234,11 +232,9 @@ def _diagnostic(
     return Diagnostic(
         message=f"{verb}: {message}" if verb and not is_whole else message,
         kind="refusal" if failure.code == "fail" else "mistake",
-        span=span,
-        excerpt=excerpt(source, span) if source and span else None,
         hint=hint,
         notes=_notes(calls),
-    )
+    ).at(source, span)
 
 
 def _position(failure: Failure, sources: Sources) -> tuple[Span | None, Sequence[Frame]]:
@@ -312,14 +308,13 @@ def _bad_result(refusal: RefusalError, main: Source, sources: Sources) -> FatalE
         else None
     )
     span = span or main_span(main)
-    frame = excerpt(sources[span.name], span) if span else None
-    text = f"cannot read the result of main: {refusal}"
+    problem = Diagnostic(message=f"cannot read the result of main: {refusal}")
+    problem = problem.at(sources[span.name] if span else None, span)
     if refusal.code in {"depth", "nodes"}:
         limit: LimitName = "depth" if refusal.code == "depth" else "nodes"
-        return LimitError.of(text, span=span, excerpt=frame, limit=limit)
+        return LimitError(problem, limit=limit)
     finding = mistakes.explain_result(main) if refusal.code == "main" else None
-    hint = (finding and finding.hint) or refusal.hint
-    return DocumentError.of(text, span=span, excerpt=frame, hint=hint)
+    return DocumentError(replace(problem, hint=(finding and finding.hint) or refusal.hint))
 
 
 def _bad_contract(failure: Failure, main: Source) -> FatalError:
@@ -331,8 +326,5 @@ def _bad_contract(failure: Failure, main: Source) -> FatalError:
             cause = "main must be a function"
         case "arguments" | "type" | "position" | "item":
             cause = "main must take exactly one argument"
-    span = main_span(main)
-    frame = excerpt(main, span) if span else None
-    return ProgramError.of(
-        f"{_RUN}: {cause}", span=span, excerpt=frame, hint="write `def main(req):`"
-    )
+    problem = Diagnostic(message=f"{_RUN}: {cause}", hint="write `def main(req):`")
+    return ProgramError(problem.at(main, main_span(main)))

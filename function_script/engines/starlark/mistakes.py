@@ -24,7 +24,7 @@ from function_script.request.values import with_article
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import suggest
-from function_script.texts.source import Source, Span, excerpt
+from function_script.texts.source import Source, Span
 
 # Methods that lists alone have, and that give None.
 _LIST_CHANGES: Final = frozenset({"append", "extend", "insert"})
@@ -139,8 +139,7 @@ def _find(rules: list[_Rule], program: Program) -> Iterator[Diagnostic]:
         places: dict[tuple[int, int, str], Diagnostic] = {}
         for span, message, hint, _ in (finding for rule in rules for finding in rule(script)):
             if span is not None and message is not None:
-                frame = excerpt(source, span)
-                problem = Diagnostic(message=message, span=span, excerpt=frame, hint=hint)
+                problem = Diagnostic(message=message, hint=hint).at(source, span)
                 # A function inside of another one is walked with both.
                 places.setdefault((span.line, span.column or 0, message), problem)
         yield from (places[place] for place in sorted(places, key=lambda each: each[:2]))

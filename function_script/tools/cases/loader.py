@@ -6,7 +6,7 @@ All problems are collected; what cannot be read counts as absent.
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -20,10 +20,9 @@ from function_script.texts.problems import ProblemList
 from function_script.tools import author_positions, local_pool
 from function_script.tools.cases.model import Located, Program, is_case_input
 from function_script.tools.project import Project
-from function_script.tools.render import loading, positions
+from function_script.tools.render import loading
 from function_script.tools.render.positions import Origin
 from function_script.tools.render.runtimes.local import compose_input
-from function_script.tools.render.steps import Step
 
 _T = TypeVar("_T")
 
@@ -198,17 +197,17 @@ class ObjectLoader:
                 fields.problems.add("composition", text)
             return None
 
-        def find_input(step: Step) -> objects.Path:
-            return (*item.at, *positions.composition_input_path(step))
-
-        return self._program(item.value, item.document, find_input)
+        origin = Origin(document=item.document, programs=None, at=item.at)
+        return self._program(item.value, origin)
 
     def read_request_program(self, fields: ObjectReader, step_input: Value) -> Program | None:
         """Build a Composition around the input of a request, or around ``input`` instead."""
         if fields.value.get("input") is not None:
             return self._read_input(fields, {})
         composition = compose_input(step_input if isinstance(step_input, dict) else {}, {})
-        return self._program(composition, self.document, lambda _: ("request", "input"))
+        place = ("request", "input")
+        origin = Origin(document=self.document, programs=None, at=place, is_input=True)
+        return self._program(composition, origin)
 
     def has_problems(self) -> bool:
         """Report whether there is a problem so far."""
@@ -244,13 +243,12 @@ class ObjectLoader:
         item = self.one(fields, "input")
         if item is None:
             return None
-        return self._program(compose_input(item.value, xr), item.document, lambda _: item.at)
+        origin = Origin(document=item.document, programs=None, at=item.at, is_input=True)
+        return self._program(compose_input(item.value, xr), origin)
 
-    def _program(
-        self, composition: Object, document: Document, find_input: Callable[[Step], objects.Path]
-    ) -> Program:
+    def _program(self, composition: Object, origin: Origin) -> Program:
         """Return a Composition with the programs in files, beside the file that names them."""
-        source = document.origin.source
+        source = origin.document.origin.source
         path = None if source is None else local_pool.programs_beside(Path(source.name))
         root = None
         try:
@@ -260,7 +258,7 @@ class ObjectLoader:
         if root is not None and path is not None:
             self.files.add_input(path)
         programs = None if root is None else path
-        origin = Origin(document=document, programs=programs, find_input=find_input)
+        origin = replace(origin, programs=programs)
         return Program(composition=composition, origin=origin, root=root)
 
     def attempt(self, at: str, load: Callable[[], list[_T]]) -> list[_T]:

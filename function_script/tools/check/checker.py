@@ -13,7 +13,6 @@ from function_script.engines.lint import ResourceKind
 from function_script.inputs import Step
 from function_script.request.limits import Limits
 from function_script.request.values import Object
-from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import (
     author_positions,
@@ -123,13 +122,13 @@ class _Checker:
         is_salted: bool,
         run_options: runs.Options | None,
     ) -> None:
-        self.report = Report()
+        self.report = report = Report()
         self._programs = programs
         self._definitions = definitions
         self._project = project
         self._is_salted = is_salted
         self._run_options = run_options
-        self._xrs = XrChecker(definitions, project)
+        self._xrs = XrChecker(definitions=definitions, project=project, report=report)
         self._directory: Path | None = None
         self._crds: list[Object] = []
         self._catalog = Catalog()
@@ -141,19 +140,16 @@ class _Checker:
         """Check a file."""
         if file.error is not None:
             self.report.files += 1
-            self._add(rules.YAML, file.error.diagnostics)
+            self.report.add(rules.YAML, file.error.diagnostics)
             return
-        xr_count = self._xrs.count
-        for rule, problem in self._xrs.check(file.name, file.documents):
-            self._add(rule, [problem])
-        self.report.rules = self._xrs.unevaluated
+        has_xr = self._xrs.check(file.name, file.documents)
         programs = self._programs or local_pool.programs_beside(Path(file.name))
         try:
             root = None if programs is None else self._project.resolve(programs)
         except InputError as error:
-            self._add(rules.INPUT, error.diagnostics)
+            self.report.add(rules.INPUT, error.diagnostics)
             programs = root = None
-        self.report.files += self._xrs.count > xr_count or any(
+        self.report.files += has_xr or any(
             step_inputs.has_pipeline(each.value) or step_inputs.find_ours(each)
             for each in file.documents
         )
@@ -162,8 +158,7 @@ class _Checker:
             if step_inputs.has_pipeline(document.value):
                 self._load_crds(Path(file.name).parent)
             xrd = self._definitions.find_xrd_of(document, beside)
-            steps = _Steps(document, self._stored, programs, root)
-            self._check_document(steps, xrd)
+            self._check_document(_Steps(document, self._stored, programs, root), xrd)
 
     def _load_crds(self, directory: Path) -> None:
         """Take the CRDs beside a Composition, and those of the command."""
@@ -175,7 +170,7 @@ class _Checker:
                 loaded = sources.load(loading.find_crds(directory), self._project)
                 self._crds += (each.value for each in loaded)
             except FatalError as error:
-                self._add(rules.YAML, error.diagnostics)
+                self.report.add(rules.YAML, error.diagnostics)
             self._catalog = Catalog(self._crds)
 
     def _check_document(self, steps: _Steps, xrd: Object | None) -> None:
@@ -187,17 +182,25 @@ class _Checker:
         )
         first = len(report.findings)
         fields = step_inputs.find_misplaced_fields(document)
-        misplaced = _locate((each.to_diagnostic() for each in fields), document)
-        self._add(rules.INPUT, misplaced)
+        misplaced = author_positions.locate_all((each.to_diagnostic() for each in fields), document)
+        report.add(rules.INPUT, misplaced)
         for rule, find in _FRAME:
-            problems = _locate(find(document), document)
-            self._add(rule, (each for each in problems if each not in misplaced))
+            problems = author_positions.locate_all(find(document), document)
+            report.add(rule, (each for each in problems if each not in misplaced))
         self._check_steps(steps, xrd)
-        self._check_builtin(steps.builtin)
+        for each in steps.builtin:
+            try:
+                step_inputs.validate(each.value)
+            except InputError as error:
+                located = (
+                    author_positions.map_to_source(problem, each, None)
+                    for problem in error.diagnostics
+                )
+                report.add(rules.INPUT, located, each.step)
         if steps.ours:
             metadata = pipelines.find_template_metadata(document)
-            self._add(rules.TEMPLATE, _locate(metadata, document))
-            self._add(rules.SCALAR, pipelines.find_plain_scalars(document, steps.ours))
+            report.add(rules.TEMPLATE, author_positions.locate_all(metadata, document))
+            report.add(rules.SCALAR, pipelines.find_plain_scalars(document, steps.ours))
         static = report.findings[first:]
         # A run would fail by the same mistake.
         if self._run_options is not None and all(each.severity != "error" for each in static):
@@ -208,7 +211,7 @@ class _Checker:
         xr = None if xrd is None or not steps.ours else find_schema(xrd, steps.document)
         self.report.untyped += xr is None and not all(map(step_inputs.is_of_operation, steps.ours))
         names = steps.find_composed_names()
-        resources = self._find_composed(steps.find_composed_kinds())
+        resources = self._find_composed(steps)
         for each, step in steps.parsed:
             if isinstance(step, InputError):
                 problems = [(rules.INPUT, problem) for problem in step.diagnostics]
@@ -226,13 +229,14 @@ class _Checker:
                 problems = [*rules.apply(subject)]
             for rule, problem in problems:
                 located = author_positions.map_to_source(problem, each, steps.programs)
-                self._add(rule, [located], each.step)
+                self.report.add(rule, [located], each.step)
 
-    def _find_composed(self, kinds: Iterable[tuple[str, ResourceKind]]) -> dict[str, Object]:
-        """Return the schemas of composed resources by their names."""
+    def _find_composed(self, steps: _Steps) -> dict[str, Object]:
+        """Return the schemas of composed resources by their names, as far as programs show them."""
         by_name: dict[str, set[ResourceKind]] = {}
-        for name, kind in kinds:
-            by_name.setdefault(name, set()).add(kind)
+        for step in steps.valid:
+            for name, kind in step.language.lint.find_composed_kinds(step.program):
+                by_name.setdefault(name, set()).add(kind)
         schemas = {}
         for name, (kind, *others) in by_name.items():
             # A name with two kinds has no certain schema.
@@ -245,18 +249,6 @@ class _Checker:
             elif self._crds:
                 self.report.kinds.add(kind)
         return schemas
-
-    def _check_builtin(self, builtin: Iterable[step_inputs.StepInput]) -> None:
-        """Compare the inputs of built-in functions with their schemas."""
-        for each in builtin:
-            try:
-                step_inputs.validate(each.value)
-            except InputError as error:
-                located = (
-                    author_positions.map_to_source(problem, each, None)
-                    for problem in error.diagnostics
-                )
-                self._add(rules.INPUT, located, each.step)
 
     def _run(
         self,
@@ -292,9 +284,6 @@ class _Checker:
         self.report.findings += filter(is_new, outcome.findings)
         self.report.unreached += filter(is_new, outcome.unreached)
 
-    def _add(self, rule: rules.Rule, problems: Iterable[Diagnostic], step: str = "") -> None:
-        self.report.findings += (Finding.of(rule, problem, step) for problem in problems)
-
 
 class _Steps:
     """The steps of ours in a document: ``parsed`` has each with what it parses to, or its errors.
@@ -323,15 +312,7 @@ class _Steps:
                 self.parsed.append((each, step))
             except InputError as error:
                 self.parsed.append((each, error))
-        self._valid = [step for _, step in self.parsed if not isinstance(step, InputError)]
-
-    def find_composed_kinds(self) -> list[tuple[str, ResourceKind]]:
-        """Return names and kinds of resources that programs show."""
-        return [
-            pair
-            for step in self._valid
-            for pair in step.language.lint.find_composed_kinds(step.program)
-        ]
+        self.valid = [step for _, step in self.parsed if not isinstance(step, InputError)]
 
     def find_composed_names(self) -> frozenset[str] | None:
         """Return the names of all resources that the pipeline composes.
@@ -340,8 +321,8 @@ class _Steps:
         """
         if (
             manifests.text_at(self.document.value, "kind") != "Composition"
-            or not self._valid
-            or len(self._valid) < len(self.parsed)
+            or not self.valid
+            or len(self.valid) < len(self.parsed)
         ):
             return None
         for _, step in step_inputs.find_steps(self.document):
@@ -349,16 +330,12 @@ class _Steps:
             if not is_ours and not manifests.text_at(step, "functionRef", "name").endswith(_IDLE):
                 return None
         names: set[str] = set()
-        for each in self._valid:
+        for each in self.valid:
             program_names = each.language.lint.find_composed_names(each.program)
             if program_names is None or not each.program.main.text:
                 return None
             names |= program_names
         return frozenset(names)
-
-
-def _locate(problems: Iterable[Diagnostic], document: Document) -> list[Diagnostic]:
-    return [author_positions.locate(each, document) for each in problems]
 
 
 def _unique(findings: Iterable[Finding]) -> list[Finding]:

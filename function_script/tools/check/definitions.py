@@ -6,14 +6,13 @@ XRDs define the XR, neither is taken. XRs are those in a file, and xr.yaml besid
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from function_script.documents import Document
 from function_script.request import objects
 from function_script.request.values import Object
-from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.tools import (
     author_positions,
@@ -24,6 +23,7 @@ from function_script.tools import (
     xrds,
 )
 from function_script.tools.check import rules
+from function_script.tools.check.report import Report
 from function_script.tools.project import Project
 from function_script.tools.validate.packages import PackageSchemas
 
@@ -45,8 +45,7 @@ class Definitions:
 
     def find_xrd_of(self, composition: Document, others: Iterable[Document] = ()) -> Object | None:
         """Return the XRD of a Composition's XRs, as `find_xrd`."""
-        reference = manifests.object_at(composition.value, "spec", "compositeTypeRef")
-        return self.find_xrd(composition, objects.api_version_and_kind(reference), others)
+        return self.find_xrd(composition, manifests.composed_type(composition.value), others)
 
     def find_xrd(
         self, document: Document, type_: tuple[str, str], others: Iterable[Document]
@@ -125,8 +124,7 @@ def find_schema(xrd: Object, composition: Document) -> Object | None:
 
     None for an XRD that has no fields yet.
     """
-    reference = manifests.object_at(composition.value, "spec", "compositeTypeRef")
-    schema = xrds.find_schema(xrd, *objects.api_version_and_kind(reference)) or {}
+    schema = xrds.find_schema(xrd, *manifests.composed_type(composition.value)) or {}
     fields = dict(structural_schema.properties(schema))
     own = xrds.crossplane_fields(xrds.scope_of(xrd))
     # An XRD may be unfinished: without fields of spec, any field of spec would be unknown.
@@ -140,65 +138,67 @@ def find_schema(xrd: Object, composition: Document) -> Object | None:
     return {**schema, "properties": {**fields}}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class XrChecker:
-    """Validates every XR once, however many Compositions are beside it; counts them.
+    """Validates every XR once into a report, however many Compositions are beside it.
 
-    ``unevaluated`` are the rules of their XRDs that could not be evaluated.
+    ``files`` were checked.
     """
 
-    def __init__(self, definitions: Definitions, project: Project) -> None:
-        self._definitions = definitions
-        self._project = project
-        self._files: set[Path] = set()
-        self.count = 0
-        self.unevaluated: list[Diagnostic] = []
+    definitions: Definitions
+    project: Project
+    report: Report
+    files: set[Path] = field(default_factory=set)
 
-    def check(
-        self, name: str, documents: Sequence[Document]
-    ) -> Iterator[tuple[rules.Rule, Diagnostic]]:
-        """Yield the problems of the XRs in the file ``name``, and in the XR's file beside it."""
+    def check(self, name: str, documents: Sequence[Document]) -> bool:
+        """Check the XRs in the file ``name``, and in the XR's file beside it.
+
+        Report whether there was one with its XRD.
+        """
         path = Path(name)
-        if path.resolve() not in self._files:
-            self._files.add(path.resolve())
-            yield from self._check_documents(path, documents)
-        if not any(map(_is_of_api, documents)):
-            return
-        for other in (path.with_name(file) for file in _XR_FILES):
-            if other.is_file() and other.resolve() not in self._files:
-                self._files.add(other.resolve())
+        has_xr = self._is_new(path) and self._check_documents(path, documents)
+        beside = map(path.with_name, _XR_FILES) if any(map(_is_of_api, documents)) else ()
+        for other in beside:
+            if other.is_file() and self._is_new(other):
                 try:
-                    beside = sources.read(sources.load_file(other, self._project))
+                    loaded = sources.read(sources.load_file(other, self.project))
                 except FatalError as error:
-                    yield from ((rules.YAML, problem) for problem in error.diagnostics)
+                    self.report.add(rules.YAML, error.diagnostics)
                 else:
-                    yield from self._check_documents(other, beside)
+                    has_xr |= self._check_documents(other, loaded)
+        return has_xr
 
-    def _check_documents(
-        self, path: Path, documents: Sequence[Document]
-    ) -> Iterator[tuple[rules.Rule, Diagnostic]]:
-        """Yield the problems of XRs; without their XRD, those of a file of XRs that any refuses."""
+    def _is_new(self, path: Path) -> bool:
+        """Report whether a file was not checked before."""
+        is_new = path.resolve() not in self.files
+        self.files.add(path.resolve())
+        return is_new
+
+    def _check_documents(self, path: Path, documents: Sequence[Document]) -> bool:
+        """Check XRs; without their XRD, those of a file of XRs for what any XRD refuses."""
         from function_script.tools import xr_validation  # noqa: PLC0415 - slow to import
 
         definitions = [each for each in documents if xrds.is_xrd(each.value)]
+        has_xr = False
         for document in documents:
             type_ = objects.api_version_and_kind(document.value)
             is_xr = all(type_) and not _is_of_api(document)
             # To find an XRD reads files, which a Composition need not wait for.
             if not is_xr and path.name not in _XR_FILES:
                 continue
-            xrd = self._definitions.find_xrd(document, type_, definitions)
-            problems: list[tuple[rules.Rule, Diagnostic]] = []
+            xrd = self.definitions.find_xrd(document, type_, definitions)
             if xrd is None and path.name in _XR_FILES:
                 misshapen = manifests.find_misshapen(document.value)
-                problems = [(rules.XR, problem) for problem in misshapen]
+                self.report.add(rules.XR, author_positions.locate_all(misshapen, document))
             elif xrd is not None and is_xr:
-                self.count += 1
+                has_xr = True
                 verdict = xr_validation.validate(document.value, xrd)
-                self.unevaluated += verdict.notes
-                problems = [(rules.XR, problem) for problem in verdict.errors]
-                problems += [(rules.XR_FIELD, problem) for problem in verdict.warnings]
-            for rule, problem in problems:
-                yield rule, author_positions.locate(problem, document)
+                self.report.rules += verdict.notes
+                errors = author_positions.locate_all(verdict.errors, document)
+                self.report.add(rules.XR, errors)
+                warnings = author_positions.locate_all(verdict.warnings, document)
+                self.report.add(rules.XR_FIELD, warnings)
+        return has_xr
 
 
 def _is_of_api(document: Document) -> bool:

@@ -73,6 +73,10 @@ class Report:
         self.rules: list[diagnostics.Diagnostic] = []
         self.packages: Sequence[str] = ()
 
+    def add(self, rule: Rule, problems: Iterable[diagnostics.Diagnostic], step: str = "") -> None:
+        """Add what a rule found."""
+        self.findings += (Finding.of(rule, problem, step) for problem in problems)
+
     def count(self, severity: Severity) -> int:
         """Return the number of findings of this severity."""
         return sum(finding.severity == severity for finding in self.findings)

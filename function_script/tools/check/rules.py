@@ -18,7 +18,7 @@ from function_script.request import objects
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.texts.problems import Problem, suggest
-from function_script.texts.source import Source, Span, excerpt, span_at
+from function_script.texts.source import Source, Span, span_at
 from function_script.tools import author_positions, manifests, step_inputs
 from function_script.tools.check.paths import Request
 
@@ -66,8 +66,7 @@ def _point_at(
     hint: str | None = None,
 ) -> Diagnostic:
     """Return a problem at a place of a program's source."""
-    frame = excerpt(place.source, place.span)
-    return Diagnostic(message=message, span=place.span, excerpt=frame, hint=hint)
+    return Diagnostic(message=message, hint=hint).at(place.source, place.span)
 
 
 def _other_input(subject: CheckedStep) -> Iterator[Diagnostic]:

@@ -108,7 +108,6 @@ class Run:
 
 def make_variants(subject: Subject, count: int) -> list[variants.Variant]:
     """Return the variants of a Composition's XR; none without an XRD that has its type."""
-    reference = manifests.object_at(subject.document.value, "spec", "compositeTypeRef")
     if subject.xrd is None or not count:
         return []
     reads: Counter[objects.Path] = Counter(
@@ -118,7 +117,7 @@ def make_variants(subject: Subject, count: int) -> list[variants.Variant]:
         if read.path[: len(_XR)] == _XR
     )
     examples = [document.value for document in _find_xrs(subject)]
-    type_ = objects.api_version_and_kind(reference)
+    type_ = manifests.composed_type(subject.document.value)
     return variants.make(subject.xrd, type_, examples, reads, count)
 
 
@@ -132,8 +131,8 @@ def find(subject: Subject, options: Options) -> Report:
         choices = make_variants(subject, options.variants)
         outcome.variants.extend(each.xr for each in choices)
         first_runs = [*plan(subject, choices)]
-        functions = loading.find_render_paths(_directory(subject), subject.project).functions
-        values = loading.load_values([functions] if functions else [], subject.project)
+        file = loading.find_functions(_directory(subject))
+        values = loading.load_values([file] if file else [], subject.project)
     except FatalError as error:
         outcome.unreached += (
             replace(Finding.of(rules.RUN, each), severity="info") for each in error.diagnostics
@@ -279,8 +278,7 @@ def _is_rendered(xr: Object) -> bool:
 
 def _kinds(subject: Subject) -> set[tuple[str, str]]:
     """Return the types of the Composition's XR and of its claim."""
-    reference = manifests.object_at(subject.document.value, "spec", "compositeTypeRef")
-    api_version, kind = objects.api_version_and_kind(reference)
+    api_version, kind = manifests.composed_type(subject.document.value)
     claim = manifests.text_at(subject.xrd or {}, "spec", "claimNames", "kind")
     return {(api_version, each) for each in (kind, claim) if each}
 

@@ -263,7 +263,7 @@ class _Subject:
         options, file = self._options, _path(document)
         programs = local_pool.programs_beside(file)
         sandbox = local_pool.bind_programs(options.pool, programs, options.project)
-        path = loading.find_render_paths(file.parent, options.project).functions
+        path = loading.find_functions(file.parent)
         values = loading.load_values([path], options.project) if path else options.definitions
         packages = functions.select(values)
         index = functions.FunctionIndex(manifests=packages, options=options.rendering)

@@ -182,7 +182,7 @@ class _Run:
     def _of_step(self, problem: Diagnostic, step: steps.Step) -> Result:
         """Return the result of a problem in a step's program or input."""
         function, origin = self.function, self.function.origin
-        path = function.find_input(step)
+        path = function.own_path(step.input_path)
         span, value = problem.span, step.input or {}
         inner = None if span is None else author_positions.find_text(span, value)
         inner = inner or objects.read_path(problem.field)[1:]

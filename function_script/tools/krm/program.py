@@ -15,9 +15,8 @@ from function_script.texts.source import Source
 from function_script.tools import bounded, manifests
 from function_script.tools.krm import resource_list
 from function_script.tools.project import SUFFIXES, Project
-from function_script.tools.render.positions import Origin, composition_input_path
+from function_script.tools.render.positions import Origin
 from function_script.tools.render.runtimes.local import compose_input
-from function_script.tools.render.steps import Step
 
 _HINT: Final = (
     "give a Composition, an input such as a JinjaTemplate, or a ConfigMap with the YAML of one of "
@@ -50,19 +49,12 @@ class Program:
         """Return the author's file, for the positions of values."""
         if self.document is None:
             return None
-        return Origin(document=self.document, programs=self.programs, find_input=self.find_input)
-
-    def find_input(self, step: Step) -> objects.Path:
-        """Return the path in ``value`` of the input of a step."""
-        return self.own_path(composition_input_path(step))
+        return Origin(document=self.document, programs=self.programs, is_input=self.is_step)
 
     @property
     def type(self) -> tuple[str, str] | None:
         """Return the type of XRs that a Composition is for; None for an input."""
-        if self.is_step:
-            return None
-        reference = manifests.object_at(self.value, "spec", "compositeTypeRef")
-        return objects.api_version_and_kind(reference)
+        return None if self.is_step else manifests.composed_type(self.value)
 
     @property
     def is_step(self) -> bool:

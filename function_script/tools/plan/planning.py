@@ -228,7 +228,7 @@ class Planner:
         observed = self._dump.find_observed(xr)
         old_inputs = self._find_inputs(xr, old)
         new_inputs = replace(old_inputs, xr=new_xr, composition=new.value)
-        api_version = manifests.text_at(new.value, "spec", "compositeTypeRef", "apiVersion")
+        api_version, _ = manifests.composed_type(new.value)
         if api_version != xr["apiVersion"]:
             raise UnknownError(
                 f"the dump has it as {xr['apiVersion']}, and its Composition is for {api_version}"

@@ -1,6 +1,6 @@
 """The Compositions of one side of a plan, and their renderings for the XRs of a dump."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -33,8 +33,7 @@ class Source:
     @property
     def type(self) -> tuple[str, str]:
         """The group and kind of its XRs."""
-        reference = manifests.object_at(self.value, "spec", "compositeTypeRef")
-        api_version, kind = objects.api_version_and_kind(reference)
+        api_version, kind = manifests.composed_type(self.value)
         return manifests.group(api_version), kind
 
 
@@ -143,10 +142,8 @@ class Renderings:
         file = None if source.origin is None else source.origin.document.origin.source
         directory = None if file is None else Path(file.name).parent
         if directory not in self._indexes:
-            values: Sequence[Object] | None = None
-            if directory is not None:
-                paths = loading.find_render_paths(directory, self._project)
-                values = functions.load(paths.functions, self._project)
+            path = None if directory is None else loading.find_functions(directory)
+            values = functions.load(path, self._project)
             values = self._packages if values is None else values
             self._indexes[directory] = FunctionIndex(manifests=values, options=self._options)
         return self._indexes[directory]

@@ -20,7 +20,6 @@ from function_script.tools.render import (
     loading,
     operation,
     output,
-    positions,
     renderer,
     steps,
 )
@@ -113,12 +112,7 @@ def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool
         operation.require(manifest, watched)
         inputs = replace(inputs, required=[*inputs.required, watched])
     template = manifests.object_at(document.value, "spec", _TEMPLATE)
-    prefix = ("spec", _TEMPLATE) if template else ()
-
-    def find_input(step: steps.Step) -> objects.Path:
-        return (*prefix, *positions.composition_input_path(step))
-
-    origin = replace(origin, find_input=find_input)
+    origin = replace(origin, at=("spec", _TEMPLATE) if template else ())
     with origin.map_errors():
         if template:
             # Problems are at the fields of the template, so it is parsed first.

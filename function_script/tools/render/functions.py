@@ -236,7 +236,7 @@ def _select_by_annotation(function: FunctionReference) -> Choice | None:
 
 
 def _select_by_itself(
-    function: FunctionReference, kinds: Iterable[RuntimeKind] = RUNTIMES
+    function: FunctionReference, kinds: Iterable[type[Runtime]] = RUNTIMES
 ) -> Choice | None:
     """Return the first way that suits. Later ones are not judged, which may take time."""
     for kind in kinds:

@@ -110,7 +110,7 @@ def _with_files(paths: _Paths, directory: Path) -> _Paths:
     files = paths.project.find_files(context) if context.is_dir() else []
     return replace(
         paths,
-        functions=_existing(directory / "functions.yaml"),
+        functions=find_functions(directory),
         required=() if required is None else (required,),
         schemas=_existing(directory / "schemas"),
         credentials=_existing(directory / "credentials.yaml"),
@@ -131,6 +131,11 @@ def find_xrd(composition: Path, xr: Path, project: Project) -> Path | None:
     with suppress(FatalError):
         documents = sources.load([str(xr)], project)
     return xrds.find_file(composition.parent, documents[0].value, project) if documents else None
+
+
+def find_functions(directory: Path) -> Path | None:
+    """Return the file with the Functions beside a pipeline, if there is one."""
+    return _existing(directory / "functions.yaml")
 
 
 def find_crds(directory: Path) -> list[str]:

@@ -49,22 +49,18 @@ class Call(NamedTuple):
     ask: Callable[[bytes], bytes | None]
 
 
-def composition_input_path(step: Step) -> Path:
-    """Return the path of a step's input in its Composition."""
-    return ("spec", "pipeline", step.index, "input")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
     """The author's files: the document of the pipeline, and the directory of programs in files.
 
-    ``find_input`` returns the path of a step's input in the document. ``locate_xr`` gives a problem
-    with a field of the XR its position.
+    ``at`` is the path in the document of the Composition or Operation, or of the only step's input,
+    if it ``is_input``. ``locate_xr`` gives a problem with a field of the XR its position.
     """
 
     document: Document
     programs: File | None
-    find_input: Callable[[Step], Path] = composition_input_path
+    at: Path = ()
+    is_input: bool = False
     locate_xr: Callable[[Diagnostic], Diagnostic] | None = None
 
     @contextmanager
@@ -95,6 +91,10 @@ class Origin:
         return tuple(
             author_positions.map_to_source(each, step_input, self.programs) for each in problems
         )
+
+    def find_input(self, step: Step) -> Path:
+        """Return the path of a step's input in the document."""
+        return self.at if self.is_input else (*self.at, *step.input_path)
 
     def input_of(self, step: Step) -> StepInput:
         """Return the input of a step with its place in the document."""

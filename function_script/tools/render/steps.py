@@ -42,6 +42,11 @@ class Step:
     schemas: Mapping[str, wire.Selector]
     revision: str = ""
 
+    @property
+    def input_path(self) -> objects.Path:
+        """The path of the input in the Composition or Operation."""
+        return ("spec", "pipeline", self.index, "input")
+
 
 def parse(composition: Object, *, is_lenient: bool = False) -> list[Step]:
     """Parse the steps of a Composition. Raises InputError with every problem.
@@ -110,8 +115,7 @@ def check_reference(composition: Object) -> None:
 
 def check_type(composition: Object, xr: Object) -> None:
     """Raise InputError unless the Composition is for XRs of this type."""
-    reference = manifests.object_at(composition, "spec", "compositeTypeRef")
-    expected_type = objects.api_version_and_kind(reference)
+    expected_type = manifests.composed_type(composition)
     actual = objects.api_version_and_kind(xr)
     if expected_type != actual:
         check_reference(composition)

@@ -5,7 +5,7 @@ An input of ours is validated against its CRD with jsonschema, then parsed as wh
 program is compiled: this finds mistakes that a schema cannot express.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -170,10 +170,8 @@ def _check_input(
         schema = own
     if schema is None or not (is_ours or schema == own):
         return _check_resource(step.value, catalog, evaluator, name)
-    value: Object = {key: objects.deep_copy(part) for key, part in step.value.items()}
-    structural_schema.add_defaults(value, schema)
     # The API server does not validate inputs, and to the function a null field is absent.
-    structural_schema.drop_nulls(value, schema)
+    value = structural_schema.complete(step.value, schema)
     if schema == own:
         problems = find_schema_problems(value, schema)
         unevaluated: list[report.SkippedRule] = []
@@ -183,7 +181,12 @@ def _check_input(
     problems += map(wording.to_official, find_unknown(value, schema))
     fields = {problem.field for problem in problems}
     # The parser enforces the schema's rules too, so they need no evaluation.
-    others = _find_parser_problems(step, stored.find) if is_ours else _find_metadata_problems(value)
+    others: Iterable[report.Problem] = (
+        report.Problem(type="schema", field=each.path, message=str(each), path=each.path)
+        for each in input_schema.find_metadata_problems(value)
+    )
+    if is_ours:
+        others = _find_parser_problems(step, stored.find)
     problems += [each for each in others if each.field not in fields]
     return _result(step.value, name, problems, unevaluated)
 
@@ -240,15 +243,14 @@ def _name(manifest: Object) -> str:
 def find_schema_problems(value: Object, schema: Object) -> list[report.Problem]:
     """Return what the CRD of our own does not allow, in the API server's words."""
     problems: list[report.Problem] = []
-    for violation in input_schema.find_violations(value, schema):
-        path, keyword, expected = violation.path, violation.keyword, violation.expected
+    for path, keyword, part, expected in input_schema.find_violations(value, schema):
         if keyword == "required":
             worded = [wording.missing(path)]
         elif keyword == "type" and isinstance(expected, list):
             types = ",".join(map(str, expected))
-            worded = [wording.wrong_type(path, types, wording.type_of(violation.value))]
+            worded = [wording.wrong_type(path, types, wording.type_of(part))]
         else:
-            worded = openapi.check(violation.value, {keyword: expected}, path)[0]
+            worded = openapi.check(part, {keyword: expected}, path)[0]
         # The parts of allOf and anyOf are violations of their own.
         problems += [each for each in worded if each not in problems]
     return problems
@@ -257,12 +259,6 @@ def find_schema_problems(value: Object, schema: Object) -> list[report.Problem]:
 def _to_problem(field: str, text: str, hint: str | None) -> report.Problem:
     line = diagnostics.to_line((diagnostics.Diagnostic(message=text, hint=hint),))
     return report.Problem(type="schema", field=field, message=f"{field}: {line}")
-
-
-def _find_metadata_problems(value: Object) -> Iterator[report.Problem]:
-    """Yield the problems of the metadata of another function's input."""
-    for field, text, *_ in input_schema.find_metadata_problems(value):
-        yield report.Problem(type="schema", field=field, message=f"{field}: {text}", path=field)
 
 
 def _find_parser_problems(

@@ -8,7 +8,6 @@ import queue
 import subprocess
 import threading
 from contextlib import suppress
-from types import TracebackType
 from typing import IO, Final, Self, cast
 
 from function_script.request.values import Object, Value
@@ -40,17 +39,13 @@ class Evaluator:
         self._schemas: dict[int, Object] = {}
         self._slow_expressions: set[str] = set()
         self._timeouts = 0
+        self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._stop()
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
     def evaluate(
         self, expression: str, value: Value, schema: Object, old: Value = None
@@ -60,11 +55,13 @@ class Evaluator:
         ``old`` is the value before a change; None: an expression that names it fails.
         An expression that exceeded the time limit once is not evaluated again.
         """
-        if expression in self._slow_expressions:
-            raise UnsupportedError(self._timeout_text())
-        if self._timeouts >= _MAX_TIMEOUTS:
-            raise UnsupportedError("the rules before it took too long")
-        reply = self._send(expression, value, schema, old)
+        # Cases are validated in threads, and the process takes one rule at a time.
+        with self._lock:
+            if expression in self._slow_expressions:
+                raise UnsupportedError(self._timeout_text())
+            if self._timeouts >= _MAX_TIMEOUTS:
+                raise UnsupportedError("the rules before it took too long")
+            reply = self._send(expression, value, schema, old)
         if "fault" in reply:
             raise RuleError(reply["fault"])
         if "unsupported" in reply:
@@ -102,7 +99,7 @@ class Evaluator:
     def _stop_for(self, expression: str) -> None:
         self._slow_expressions.add(expression)
         self._timeouts += 1
-        self._stop()
+        self.stop()
 
     def _start(self) -> subprocess.Popen[str]:
         self._process = process = subprocess.Popen(  # noqa: S603 - our own program
@@ -119,7 +116,8 @@ class Evaluator:
         replies.get(timeout=_START_SECONDS)
         return process
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
+        """End the process; the next rule starts another one."""
         process, self._process = self._process, None
         # The next process knows none of them.
         self._schemas.clear()

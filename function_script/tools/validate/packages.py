@@ -4,7 +4,6 @@ They are in the cache of the official command, as IMAGE@VERSION/package.yaml. Wi
 nothing is downloaded.
 """
 
-import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -15,9 +14,8 @@ from typing import Final
 from function_script.documents import Document
 from function_script.request import objects
 from function_script.request.values import Object
-from function_script.texts.errors import InputError, cause_of
 from function_script.tools import manifests, sources
-from function_script.tools.project import Project
+from function_script.tools.project import Project, create
 
 NAME: Final = "function-script"
 CACHE: Final = Path("~/.crossplane/cache")
@@ -34,11 +32,6 @@ _META_GROUP: Final = "meta.pkg.crossplane.io"
 _KINDS: Final = ("Provider", "Function", "Configuration")
 _DEPENDENCIES: Final = ("package", "provider", "function", "configuration")
 _FILE: Final = "package.yaml"
-
-
-def is_package(manifest: Object) -> bool:
-    """Report whether an object refers to a package, which may contain schemas."""
-    return any(find_references(manifest))
 
 
 def find_references(manifest: Object) -> Iterator[str]:
@@ -119,7 +112,12 @@ class PackageSchemas:
         if path.is_file() or is_optional or is_own:
             return path if path.is_file() else None
         if self.fetches:
-            return _fetch(reference, path)
+            from function_script.tools.xpkg import inspector  # noqa: PLC0415 - slow to import
+
+            data = inspector.fetch_package(reference).encode()
+            # In place of one that another command has fetched meanwhile.
+            create(path.parent).write(path, data)
+            return path
         self.notes.append(
             f'the schemas of package "{reference}" are not in {self._place()}{self._hint()}'
         )
@@ -171,21 +169,3 @@ def _is_in_range(tag: str, constraint: str) -> bool:
         return semver.check_version(constraint, tag)
     except CallError:
         return False
-
-
-def _fetch(reference: str, path: Path) -> Path:
-    """Fetch the objects of a package into a file of the cache. Raises InputError."""
-    from function_script.tools.xpkg import inspector  # noqa: PLC0415 - slow to import
-
-    text = inspector.fetch_package(reference)
-    # Several commands may fetch one package at the same time.
-    partial = path.with_suffix(f".{os.getpid()}.partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise InputError.of(
-            f'cannot write into the cache "{path.parent}": {cause_of(error)}'
-        ) from error
-    return path

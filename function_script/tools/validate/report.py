@@ -191,16 +191,13 @@ def _resource(result: Result) -> Object:
 
 
 def _error(problem: Problem) -> Object:
-    fields: dict[str, Value] = {"type": problem.type}
-    if problem.field:
-        fields["field"] = problem.field
-    fields["message"] = problem.message
-    if problem.value is not None:
-        fields["value"] = problem.value
-    if problem.hint:
-        fields["hint"] = problem.hint
-    if problem.severity == "warning":
-        fields["severity"] = problem.severity
-    if problem.writer:
-        fields["writer"] = problem.writer
-    return fields
+    fields: Object = {
+        "type": problem.type,
+        "field": problem.field or None,
+        "message": problem.message,
+        "value": problem.value,
+        "hint": problem.hint or None,
+        "severity": "warning" if problem.severity == "warning" else None,
+        "writer": problem.writer or None,
+    }
+    return {key: value for key, value in fields.items() if value is not None}

@@ -10,7 +10,7 @@ from function_script.request.objects import find_path
 from function_script.request.program import TemplateResult, plain
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import ProgramError
-from function_script.texts.source import excerpt, span_at
+from function_script.texts.source import span_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,13 +61,8 @@ def check(program: Program, _limits: Limits) -> None:
             key, _, value = pair[0].partition("=")
             if not key or not value:
                 span = span_at(source, pair.start(), len(pair[0]))
-                problems.append(
-                    Diagnostic(
-                        message=f"cannot read {pair[0]}: it is no KEY=VALUE",
-                        span=span,
-                        excerpt=excerpt(source, span),
-                    )
-                )
+                problem = Diagnostic(message=f"cannot read {pair[0]}: it is no KEY=VALUE")
+                problems.append(problem.at(source, span))
     if problems:
         raise ProgramError(*problems)
 

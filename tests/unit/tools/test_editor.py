@@ -92,9 +92,7 @@ def test_editor_schema_refuses_inputs_that_the_crds_refuse(value: Object) -> Non
     """And nothing else: rules in CEL are for `validate`."""
     result = CATALOG.find(*objects.api_version_and_kind(value))
     assert result is not None
-    copy: Object = {key: objects.deep_copy(part) for key, part in value.items()}
-    structural_schema.add_defaults(copy, result)
-    structural_schema.drop_nulls(copy, result)
+    copy = structural_schema.complete(value, result)
     refused = [*openapi.check(copy, result)[0], *structural_schema.unknown_fields(copy, result)]
     assert bool(problems(composition({"input": value}))) == bool(refused)
 

@@ -15,7 +15,6 @@ from support.notes import without_note
 from support.paths import ROOT
 
 from function_script import documents, inputs
-from function_script.request import objects
 from function_script.request.values import Object, Value
 from function_script.texts.errors import InputError
 from function_script.texts.source import Source
@@ -112,9 +111,7 @@ def test_jsonschema_the_walk_and_the_parser_agree(path: Path) -> None:
     for case in corpus()[path]:
         schema = input_schema.find_schema(case)
         assert schema is not None
-        value: Object = {key: objects.deep_copy(part) for key, part in case.items()}
-        structural_schema.add_defaults(value, schema)
-        structural_schema.drop_nulls(value, schema)
+        value = structural_schema.complete(case, schema)
         assert command.find_schema_problems(value, schema) == openapi.check(value, schema)[0]
         if parser_accepts(case):
             problems = [str(problem) for problem in input_schema.check(case)]

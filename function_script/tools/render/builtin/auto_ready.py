@@ -9,10 +9,12 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
 from function_script.request.values import Object, Readable
 from function_script.texts.errors import InputError
+from function_script.tools import xrds
 from function_script.tools.render import messages
 from function_script.tools.render.builtin import decoding
 from function_script.tools.validate import builtin as kubernetes
 
+_STATUS: Final = xrds.conditioned_status()
 _HPA_FAILURES: Final = (
     "FailedGetScale",
     "FailedUpdateScale",
@@ -54,7 +56,7 @@ def _is_healthy(observed: Object) -> bool:
 def _has_ready_condition(observed: Object) -> bool:
     """Report whether the first condition of type Ready is True."""
     ready = objects.find_condition(observed, "Ready")
-    is_readable = decoding.can_decode(observed.get("status"), decoding.CONDITIONED_STATUS)
+    is_readable = decoding.can_decode(observed.get("status"), _STATUS)
     return is_readable and ready is not None and ready.get("status") == "True"
 
 

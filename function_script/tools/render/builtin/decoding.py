@@ -15,21 +15,6 @@ from function_script.tools import structural_schema
 _RFC3339: Final = "2006-01-02T15:04:05Z07:00"
 _INT32: Final = 1 << 31
 _INT64: Final = 1 << 63
-_CONDITION: Final[Object] = {
-    **{name: {"type": "string"} for name in ("type", "status", "reason", "message")},
-    "lastTransitionTime": {"type": "string", "format": "date-time"},
-    "observedGeneration": {"type": "integer", "format": "int64"},
-}
-# The part of a status that every resource may have.
-CONDITIONED_STATUS: Final[Object] = {
-    "type": "object",
-    "properties": {
-        "conditions": {
-            "type": "array",
-            "items": {"type": "object", "properties": _CONDITION},
-        }
-    },
-}
 
 
 def api_version_and_kind(value: Object) -> tuple[str, str]:
