@@ -37,7 +37,7 @@ class Note(NamedTuple):
         return f"{self.text} {self.span}"
 
 
-CodeName: TypeAlias = Literal["duplicate-key", "duplicate-name", "limit", "nameless"]
+CodeName: TypeAlias = Literal["duplicate-key", "duplicate-name", "limit", "nameless", "no-runtime"]
 
 
 class Code(NamedTuple):

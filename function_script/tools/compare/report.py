@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from function_script.texts import diagnostics
+from function_script.texts.diagnostics import Diagnostic
 from function_script.tools import console
 from function_script.tools.compare.command import Row
 from function_script.tools.compare.differences import Named
@@ -25,9 +26,13 @@ def to_text(rows: Sequence[Row], *, shows_all: bool, columns: int | None = None)
         for (problem, _), *others in row.changes.values():
             frame = diagnostics.to_frame(problem, "difference", columns)
             parts.append(frame + (f"\n  = and for {len(others)} more" if others else ""))
-        for problem, count in row.uncompared.items():
-            frame = diagnostics.to_frame(problem, f"not compared: {_title(row)}", columns)
-            parts.append(frame + (f"\n  = for {count} of its requests" if count > 1 else ""))
+    for reason, numbers in _group_reasons(rows):
+        (first, number), *rest = numbers.items()
+        notes = [f"for {number} of its requests"] if number > 1 else []
+        if rest:
+            notes.append(f"for the same reason: {', '.join(title for title, _ in rest)}")
+        frame = diagnostics.to_frame(reason, f"not compared: {first}", columns)
+        parts.append("\n".join([frame, *(f"  = {note}" for note in notes)]))
     if shows_all:
         lines = [f"{_title(row)}: {_list_named(row.named)}" for row in rows if row.named]
         lines += [
@@ -94,12 +99,24 @@ def to_markdown(rows: Sequence[Row]) -> str:
         for (problem, _), *_ in row.changes.values()
     ]
     items += [
-        f"- not compared, {_code(_title(row))}: {_code(problem.message)}"
-        for row in rows
-        for problem in row.uncompared
+        f"- not compared, {', '.join(map(_code, numbers))}: {_code(reason.message)}"
+        for reason, numbers in _group_reasons(rows)
     ]
     parts = ["\n".join(lines), *(["\n".join(items)] if items else []), "\n".join(_totals(rows))]
     return "\n\n".join(parts)
+
+
+def _group_reasons(rows: Sequence[Row]) -> list[tuple[Diagnostic, dict[str, int]]]:
+    """Return the reasons for which requests were not compared, with their numbers by Composition.
+
+    A problem is that of the first Composition with the reason.
+    """
+    groups: dict[object, tuple[Diagnostic, dict[str, int]]] = {}
+    for row in rows:
+        for problem, number in row.uncompared.items():
+            _, numbers = groups.setdefault(problem.code or problem.message, (problem, {}))
+            numbers[_title(row)] = numbers.get(_title(row), 0) + number
+    return [*groups.values()]
 
 
 def _code(text: str) -> str:

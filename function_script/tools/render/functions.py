@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from function_script.request import objects
 from function_script.request.values import Object
 from function_script.texts import spelling
-from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.diagnostics import Code, Diagnostic
 from function_script.texts.errors import InputError
 from function_script.texts.problems import suggest
 from function_script.tools import manifests
@@ -134,12 +134,14 @@ def _choose_elsewhere(step: Step, index: FunctionIndex) -> Choice:
         reasons = [f"{choice.runtime.describe()}: {choice.reason}"]
     else:
         return choice
-    raise InputError.of(
-        f'cannot compare step "{step.name}": nothing says how function "{function.name}" runs '
-        "beside this one",
+    problem = Diagnostic(
+        message=f'cannot compare step "{step.name}": nothing says how function "{function.name}" '
+        "runs beside this one",
         notes=tuple(reasons),
         hint=f"name its package in functions.yaml, or use --function {function.name}=HOST:PORT",
+        code=Code("no-runtime", function.name),
     )
+    raise InputError(problem)
 
 
 def _confine(function: FunctionReference) -> Runtime:
@@ -299,6 +301,7 @@ def _no_choice(function: FunctionReference, index: FunctionIndex) -> Diagnostic:
         field=_name_field(function.step),
         notes=tuple(notes),
         hint="; ".join(hints),
+        code=Code("no-runtime", name),
     )
 
 

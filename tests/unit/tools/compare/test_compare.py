@@ -421,6 +421,24 @@ def test_step_that_cannot_run_on_both_sides_is_never_equal(
     assert reason in printed
 
 
+def test_function_that_nothing_runs_is_reported_once(project: Path, run: Run) -> None:
+    (project / "functions.yaml").unlink()
+    for name, step in (("a", "render"), ("b", "paint")):
+        (project / name).mkdir()
+        _write(
+            project,
+            f"{name}/composition.yaml",
+            COMPOSITION.replace("step: render", f"step: {step}"),
+        )
+        _write(project, f"{name}/xr.yaml", XR)
+    (project / "composition.yaml").unlink()
+    printed = run("compare").out
+    assert printed.count("nothing says how function") == 1
+    assert "  = for the same reason: b/composition.yaml buckets" in printed
+    item = "- not compared, `a/composition.yaml buckets`, `b/composition.yaml buckets`: "
+    assert item in run("compare", "-o", "markdown").out
+
+
 def test_errors_on_both_sides_are_neither_equal_nor_different(project: Path, run: Run) -> None:
     """They are counted apart from the XRs that both sides answer, and have their message."""
     template = '{{ if lt (int $xr.spec.count) 2 }}{{ fail "too few" }}{{ end }}'
