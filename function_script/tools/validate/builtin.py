@@ -6,7 +6,6 @@ required. Values of a field, such as the names of policies, are not in them.
 
 import json
 import lzma
-import threading
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -43,11 +42,11 @@ class _Type(TypedDict):
 
 
 class _Release(NamedTuple):
-    """The kinds of a release by apiVersion, each with the number of its type."""
+    """The kinds of a release by apiVersion, each with the number of its schema."""
 
     version: str
     kinds: dict[str, dict[str, str]]
-    types: list[_Type]
+    schemas: list[Object]
 
 
 def version() -> str:
@@ -55,20 +54,21 @@ def version() -> str:
     return _load().version
 
 
-@cache
 def find_schema(api_version: str, kind: str) -> Object | None:
     """Return the schema of a kind of Kubernetes, or None. It may contain itself."""
-    name = _load().kinds.get(api_version, {}).get(kind)
-    return None if name is None else _find(name)
+    release = _load()
+    number = release.kinds.get(api_version, {}).get(kind)
+    return None if number is None else release.schemas[int(number)]
 
 
 def find_other_version(api_version: str, kind: str, path: Sequence[str | int]) -> str | None:
     """Return another apiVersion of the same group whose kind has the field at ``path``, or None."""
     group = api_version.rpartition("/")[0]
-    for other, kinds in _load().kinds.items():
-        is_version = other != api_version and other.rpartition("/")[0] == group and kind in kinds
-        if is_version and structural_schema.find(_find(kinds[kind]), path) is not None:
-            return other
+    for other in _load().kinds:
+        if other != api_version and other.rpartition("/")[0] == group:
+            schema = find_schema(other, kind)
+            if schema is not None and structural_schema.find(schema, path) is not None:
+                return other
     return None
 
 
@@ -90,42 +90,26 @@ def find_text_problems(value: Object) -> Iterator[Problem]:
 
 @cache
 def _load() -> _Release:
-    data = Path(__file__).with_name(_FILE).read_bytes()
-    return _Release(**json.loads(lzma.decompress(data)))
+    data = json.loads(lzma.decompress(Path(__file__).with_name(_FILE).read_bytes()))
+    types: list[_Type] = data["types"]
+    # Types are recursive: the schemas are there before their fields.
+    schemas: list[Object] = [{} for _ in types]
+    for schema, type_ in zip(schemas, types, strict=True):
+        fields: Object = {name: _schema(below, schemas) for name, below in type_["fields"].items()}
+        schema |= {"type": "object", "required": [*type_["required"]], "properties": fields}
+    return _Release(data["version"], data["kinds"], schemas)
 
 
-# Cases are validated in threads, and a type that is begun has no fields yet.
-_building: Final = threading.Lock()
-
-
-def _find(name: str) -> Object:
-    with _building:
-        return _schema(name)
-
-
-@cache
-def _schema(name: str) -> Object:
+def _schema(name: str, schemas: Sequence[Object]) -> Object:
     """Return the schema with a name: a number, a scalar's, or ``[]`` or ``{}`` before another."""
     if name.startswith("[]"):
-        return {"type": "array", "items": _element(name[2:])}
+        return {"type": "array", "items": _element(name[2:], schemas)}
     if name.startswith("{}"):
-        return {"type": "object", "additionalProperties": _element(name[2:])}
-    return _SCALARS.get(name) or _complete(name)
+        return {"type": "object", "additionalProperties": _element(name[2:], schemas)}
+    return _SCALARS.get(name) or schemas[int(name)]
 
 
-def _element(name: str) -> Object:
+def _element(name: str, schemas: Sequence[Object]) -> Object:
     """Return the schema of an item or a value of a map: decoding makes "" or 0 of a null."""
     scalar = _SCALARS.get(name)
-    return _schema(name) if scalar is None else scalar | {"nullable": True}
-
-
-_types: Final[dict[str, Object]] = {}
-
-
-def _complete(number: str) -> Object:
-    """Return the schema of a type, which is registered before its fields: types are recursive."""
-    if number not in _types:
-        entry = _load().types[int(number)]
-        schema = _types[number] = {"type": "object", "required": [*entry["required"]]}
-        schema["properties"] = {name: _schema(below) for name, below in entry["fields"].items()}
-    return _types[number]
+    return _schema(name, schemas) if scalar is None else scalar | {"nullable": True}
