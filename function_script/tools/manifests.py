@@ -4,7 +4,7 @@ A part that is missing or of another type reads as empty, as in Crossplane.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 from function_script.request import objects
 from function_script.request.values import Object, Readable, Value, type_phrase
@@ -16,6 +16,9 @@ RESOURCE_NAME: Final = "crossplane.io/composition-resource-name"
 COMPOSITE: Final = "crossplane.io/composite"
 CLAIM_NAME: Final = "crossplane.io/claim-name"
 CLAIM_NAMESPACE: Final = "crossplane.io/claim-namespace"
+
+# The group and kind, the namespace and the name.
+Key: TypeAlias = tuple[str, str, str, str]
 
 
 def text_at(manifest: Object, *path: str) -> str:
@@ -88,6 +91,12 @@ def composed_type(composition: Object) -> tuple[str, str]:
 def group(api_version: str) -> str:
     """Return the group of an apiVersion: "apps" of ``apps/v1``; the core group is ""."""
     return api_version.rpartition("/")[0]
+
+
+def key_of(manifest: Object) -> Key:
+    """Return the key of an object. Of a resource with several versions there is one object."""
+    api_version, kind = objects.api_version_and_kind(manifest)
+    return group(api_version), kind, namespace(manifest), name(manifest)
 
 
 def controller(manifest: Object) -> Object | None:

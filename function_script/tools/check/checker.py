@@ -155,13 +155,14 @@ class _Checker:
         )
         beside = [each for each in file.documents if xrds.is_xrd(each.value)]
         for document in file.documents:
-            if step_inputs.has_pipeline(document.value):
+            steps = _Steps(document, self._stored, programs, root)
+            # Files of other kinds may be large in number, and need no CRDs.
+            if steps.ours or step_inputs.has_pipeline(document.value):
                 self._load_crds(Path(file.name).parent)
-            xrd = self._definitions.find_xrd_of(document, beside)
-            self._check_document(_Steps(document, self._stored, programs, root), xrd)
+            self._check_document(steps, self._definitions.find_xrd_of(document, beside))
 
     def _load_crds(self, directory: Path) -> None:
-        """Take the CRDs beside a Composition, and those of the command."""
+        """Take the CRDs beside a Composition or an input, and those of the command."""
         # Files come in the order of their paths, so that those of a directory follow one another.
         if self._directory != directory:
             self._directory = directory

@@ -144,8 +144,7 @@ class Versions:
     @property
     def type(self) -> tuple[str, str]:
         """The apiVersion and kind of the XRs."""
-        reference = manifests.object_at(self._ours.composition, "spec", "compositeTypeRef")
-        return objects.api_version_and_kind(reference)
+        return manifests.composed_type(self._ours.composition)
 
     def find_step(self, request: fnv1.RunFunctionRequest) -> Step | None:
         """Return the step that has the input of a request on one side, and is on both."""

@@ -142,7 +142,7 @@ class _Run:
             manifest
             for manifest in others
             if manifest.get("kind") == "CompositeResourceDefinition"
-            and manifests.defined_type(manifest) == _key(xr)[:2]
+            and manifests.defined_type(manifest) == manifests.key_of(xr)[:2]
         )
         return replace(
             shared,
@@ -223,7 +223,7 @@ def _update(composite: Composite, result: RenderResult, after: dict[int, Value])
     current = manifests.object_at(xr.value, "status")
     if not desired.items() <= current.items():
         after[xr.index] = {**xr.value, "status": {**current, **desired}}
-    other_keys = {_key(item.manifest) for item in composite.others}
+    other_keys = {manifests.key_of(item.manifest) for item in composite.others}
     # The alpha design marks the XR, too.
     is_alpha, has_owner = (
         bool(manifests.annotation(xr.value, resource_list.TYPE)),
@@ -232,7 +232,7 @@ def _update(composite: Composite, result: RenderResult, after: dict[int, Value])
     added: list[Value] = []
     resources = result.resources
     for name, manifest in resources.items():
-        if _key(manifest) in other_keys:
+        if manifests.key_of(manifest) in other_keys:
             raise InputError.of(
                 f'cannot add resource "{name}": the list already has '
                 f"{manifests.describe(manifest)}, which it is not",
@@ -250,12 +250,6 @@ def _update(composite: Composite, result: RenderResult, after: dict[int, Value])
         else:
             after[before.index] = value
     return added
-
-
-def _key(manifest: Object) -> tuple[str, str, str, str]:
-    api_version, kind = objects.api_version_and_kind(manifest)
-    group = manifests.group(api_version)
-    return group, kind, manifests.namespace(manifest), manifests.name(manifest)
 
 
 def _has_uid(xr: Object) -> bool:

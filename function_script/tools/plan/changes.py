@@ -11,7 +11,7 @@ from function_script.request.values import Object, Readable
 from function_script.texts.source import Excerpt, Span
 from function_script.tools import manifests
 from function_script.tools.plan import effects
-from function_script.tools.plan.dump import UnknownError, key_of
+from function_script.tools.plan.dump import UnknownError
 from function_script.tools.plan.effects import FieldChange
 from function_script.tools.render.positions import Positions
 from function_script.tools.render.renderer import Rendering
@@ -81,7 +81,7 @@ def find(
         # What neither of both desires goes without this change.
         if name in old and name not in new:
             changes.append(_place(before.positions, of_object("destroy", name, live)))
-        elif name in old and key_of(live) != key_of(new[name]):
+        elif name in old and manifests.key_of(live) != manifests.key_of(new[name]):
             added[name] = new[name]
     refusals: list[str] = []
     for name, manifest in added.items():

@@ -5,18 +5,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias, cast
+from typing import Final, NamedTuple, cast
 
 from function_script.request import objects
 from function_script.request.values import Object, Value
 from function_script.texts.errors import InputError, cause_of
 from function_script.texts.source import Source
 from function_script.tools import bounded, manifests
+from function_script.tools.manifests import Key
 from function_script.tools.render import RenderInputs
 from function_script.tools.render.requirements import RequirementSource
-
-# The group and kind, the namespace and the name.
-Key: TypeAlias = tuple[str, str, str, str]
 
 MACHINERY: Final = (("spec", "crossplane"), ("spec",))
 """The places of Crossplane's fields in an XR; the second is that of legacy XRs."""
@@ -68,7 +66,7 @@ class Dump:
         # Secrets and definitions are not many.
         self._unpacked: dict[Key, Object] = {}
         for manifest in manifests_:
-            key = key_of(manifest)
+            key = manifests.key_of(manifest)
             packed = _Packed(
                 api_version=manifests.text_at(manifest, "apiVersion"),
                 uid=manifests.text_at(manifest, "metadata", "uid"),
@@ -181,7 +179,7 @@ class Dump:
             return
         keys = {*_credentials_keys(inputs.composition)}
         for each in (inputs.xr, *inputs.observed):
-            keys.update((key_of(each), *_details_keys(each)))
+            keys.update((manifests.key_of(each), *_details_keys(each)))
         if names:
             keys.update(key for key in secrets if key[-1] in names)
         yield from (self._unpacked[key] for key in keys.intersection(secrets))
@@ -222,13 +220,6 @@ def _details_keys(manifest: Object) -> Iterator[Key]:
     place = manifests.namespace(manifest) or manifests.text_at(reference, "namespace")
     if name := manifests.text_at(reference, "name"):
         yield ("", "Secret", place, name)
-
-
-def key_of(manifest: Object) -> Key:
-    """Return the key of an object. Of a resource with several versions there is one object."""
-    api_version, kind = objects.api_version_and_kind(manifest)
-    name = (manifests.namespace(manifest), manifests.name(manifest))
-    return (manifests.group(api_version), kind, *name)
 
 
 def references_of(xr: Object) -> Iterator[Object]:

@@ -14,15 +14,14 @@ from function_script.request.values import Object
 from function_script.sandbox import capacity
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import manifests, xr_validation, xrds
+from function_script.tools.manifests import Key
 from function_script.tools.plan import changes, sides
 from function_script.tools.plan.changes import Change, Outcome
 from function_script.tools.plan.dump import (
     MACHINERY,
     Dump,
-    Key,
     UnknownError,
     is_masked,
-    key_of,
     text_at_machinery,
 )
 from function_script.tools.plan.sides import Renderings, Source
@@ -211,7 +210,7 @@ class Planner:
 
     def _destroy(self, plan: XrPlan, observed: Mapping[str, Object]) -> XrPlan:
         """Plan an XR that the XR above it destroys: so is all that it composes."""
-        for key in map(key_of, observed.values()):
+        for key in map(manifests.key_of, observed.values()):
             if key in self._owners:
                 self._rewrites[key] = None
         return replace(
@@ -302,7 +301,9 @@ class Planner:
         """
         requirements = None
         # The XR above may have written them into this one.
-        if rendering is not None and self._public.issuperset(self._owners[key_of(inputs.xr)][:1]):
+        if rendering is not None and self._public.issuperset(
+            self._owners[manifests.key_of(inputs.xr)][:1]
+        ):
             requirements = rendering.result.requirements
         return not all(map(is_masked, self._dump.find_secrets(inputs, requirements)))
 
@@ -311,13 +312,17 @@ class Planner:
         for change in outcome.changes:
             name = change.resource or ""
             # One of another kind under its resource name leaves it as it is.
-            key = key_of(observed[name]) if name in observed and change.verb != "add" else None
+            key = (
+                manifests.key_of(observed[name])
+                if name in observed and change.verb != "add"
+                else None
+            )
             if key is not None and key in self._owners:
                 self._rewrites[key] = outcome.manifests.get(name)
 
     def _hand_up(self, xr: Object, status: Object) -> None:
         """Note that the XR above reads the status of an XR, which the change makes another one."""
-        owners = self._owners[key_of(xr)]
+        owners = self._owners[manifests.key_of(xr)]
         above = self._rewrites.get(owners[0], self._dump[owners[0]]) if owners else None
         if above is None:
             return
@@ -330,7 +335,7 @@ class Planner:
             inputs = self._find_inputs(above, source)
             observed = [
                 {**each, **manifests.copy({"status": current}, status)}
-                if key_of(each) == key_of(xr)
+                if manifests.key_of(each) == manifests.key_of(xr)
                 else each
                 for each in inputs.observed
             ]
@@ -344,7 +349,7 @@ class Planner:
 
     def _find_inputs(self, xr: Object, source: Source) -> RenderInputs:
         """Return an XR and what the dump has for it. Raises UnknownError."""
-        xrd = self._xrds.get(key_of(xr)[:2])
+        xrd = self._xrds.get(manifests.key_of(xr)[:2])
         if xrd is None:
             raise UnknownError("the dump lacks its XRD")
         return RenderInputs(

@@ -17,7 +17,7 @@ from function_script.request.capture.masking import SecretMasker
 from function_script.request.values import Object, Value
 from function_script.texts.errors import InputError, cause_of
 from function_script.tools import bounded, manifests
-from function_script.tools.plan.dump import MASKED, key_of, references_of
+from function_script.tools.plan.dump import MASKED, references_of
 
 _CROSSPLANE: Final = (
     "compositeresourcedefinitions.apiextensions.crossplane.io",
@@ -99,7 +99,7 @@ def take(options: Options, report: Callable[[str], None]) -> Snapshot:
     kinds = {_kind(reference) for xr in xrs for reference in references_of(xr)}
     for name in sorted(kinds - {""}):
         get(name)
-    types = {key_of(each)[:2] for each in snapshot.objects}
+    types = {manifests.key_of(each)[:2] for each in snapshot.objects}
     # Those of all providers have many megabytes.
     get(_CRDS, lambda crd: manifests.defined_type(crd) in types)
     secrets: list[Object] = []

@@ -194,6 +194,28 @@ def test_kinds_without_a_crd_are_counted_if_crds_are_given(tmp_path: Path) -> No
     )
 
 
+def test_input_alone_is_compared_with_the_crds_beside_it(tmp_path: Path) -> None:
+    """A Composition in another directory has CRDs of its own."""
+    script = ours(
+        "StarlarkScript",
+        "script: |",
+        "  def main(req):",
+        "      rsp = response()",
+        '      rsp.resource("queue", {"apiVersion": "example.org/v1", "kind": "Queue"})',
+        '      rsp.set_status("a", get_observed(req, "queue", "status.url"))',
+        "      return rsp",
+    )
+    (tmp_path / "a" / "crds").mkdir(parents=True)
+    crd = one_step.crd("status: {type: object, properties: {a: {type: string}}}", "Queue")
+    (tmp_path / "a" / "crds" / "queue.yaml").write_text(crd)
+    (tmp_path / "a" / "composition.yaml").write_text(composition(script))
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "input.yaml").write_text(script)
+    (finding,) = check.check([str(tmp_path)]).findings
+    assert finding.diagnostic.span is not None
+    assert finding.diagnostic.span.name == str(tmp_path / "a" / "composition.yaml")
+
+
 def test_composition_without_steps_of_ours_is_no_mistake(tmp_path: Path) -> None:
     """Of repositories most Compositions may be other functions' alone."""
     (tmp_path / "a.yaml").write_text(composition().replace(PIPELINE, "  mode: Resources\n"))
