@@ -17,8 +17,7 @@ In the zygote and the workers: ``zygote``, ``worker``, ``rlimits``, ``seccomp``.
 In both: ``ipc``, ``shared_memory``, ``report``, ``confinement``, ``zygote_config``,
 ``spawn_errors``. ``spawn`` starts interpreters, also that of the ``fetcher`` of remote programs.
 
-``plain``, ``plain_worker`` and ``stream`` replace the zygote on other systems than Linux;
-``system`` chooses.
+``plain`` and ``plain_worker`` replace the zygote on other systems than Linux; ``system`` chooses.
 """
 
 import importlib

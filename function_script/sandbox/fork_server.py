@@ -1,7 +1,4 @@
-"""The pool's side of the zygote: spawn it, have it fork workers, replace it.
-
-``ForkServer`` keeps a registry of the living workers and their confinement, for probes.
-"""
+"""The pool's side of the zygote: spawn it, have it fork workers, replace it."""
 
 from __future__ import annotations
 
@@ -11,11 +8,11 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 
 from function_script.sandbox import confinement, ipc, spawn_errors
-from function_script.sandbox.confinement import UNKNOWN, Confinement, Measure
+from function_script.sandbox.confinement import Confinement, Measure
 from function_script.sandbox.outcome import ExitStatus
 from function_script.sandbox.shared_memory import open_link
 from function_script.sandbox.spawn import end, spawn
@@ -33,8 +30,6 @@ _BOOT_SECONDS = 180.0
 ANSWER_SECONDS = 15.0
 # From the fork of a worker to its first frame.
 _READY_SECONDS = 15.0
-# A requested worker that is not ready after this time is late.
-_LATE_SECONDS = 5.0
 # A worker or a zygote that exits meanwhile was most likely killed from outside.
 _MAX_ATTEMPTS = 4
 _SHORTAGE_HINT = "is the node or the pod short of CPU or memory?"
@@ -51,42 +46,16 @@ class ForkServer:
         self._config = config
         self._is_strict = is_strict
         self._lock = threading.Lock()
-        self._registry = _Registry()
         self._is_closed = False
         self._zygote = self._spawn_zygote()
 
     def spawn_worker(self) -> WorkerProcess:
         """Return a new worker; raise SandboxError when none can be spawned."""
-        with self._registry.tracking_spawn():
-            for _ in range(_MAX_ATTEMPTS):
-                worker = self._try_spawn()
-                if worker is not None:
-                    return worker
-            raise spawn_errors.cannot_start(
-                "the new process ended before it was ready", _SHORTAGE_HINT
-            )
-
-    def reap(self, pid: int) -> ExitStatus:
-        """Return the exit status of a worker that has exited."""
-        # Before the order: reaped, the process id may be that of the next worker.
-        self._registry.remove(pid)
-        with self._lock:
-            try:
-                answer, _ = self._order(pid)
-            except (OSError, EOFError):
-                answer = []
-        if not answer:
-            return ExitStatus(status=None)
-        status, peak_bytes = answer
-        return ExitStatus(status=status, peak_bytes=peak_bytes)
-
-    def confinement(self) -> Confinement:
-        """Return the confinement that all workers have."""
-        return self._registry.confinement()
-
-    def is_available(self) -> bool:
-        """Report whether a worker lives, or the last requested one was spawned in time."""
-        return self._registry.is_available()
+        for _ in range(_MAX_ATTEMPTS):
+            worker = self._try_spawn()
+            if worker is not None:
+                return worker
+        raise spawn_errors.cannot_start("the new process ended before it was ready", _SHORTAGE_HINT)
 
     def close(self) -> None:
         """End the zygote, and its workers with it."""
@@ -114,33 +83,26 @@ class ForkServer:
         Raise SandboxError when it cannot be forked or must not be used.
         """
         try:
-            worker = self._fork_worker()
+            with open_link(socket.SOCK_SEQPACKET, self._config.capacity_bytes) as (link, files):
+                pid, pidfd = self._fork(files)
         except spawn_errors.CallRefusedError as refusal:
             raise spawn_errors.explain(refusal) from refusal
         except _ZygoteLostError:
             # It may have forked a worker that still sends on its connection before it dies: the
             # next attempt needs descriptors of its own.
             return None
+        worker = ForkedWorker(link, pid, pidfd, self._read_status)
         try:
             measures = self._read_confinement(worker)
         except SandboxError:
-            self._discard(worker)
+            worker.discard()
             raise
         if measures is None:
             # It was killed, perhaps together with its zygote.
-            self._discard(worker)
+            worker.discard()
             return None
-        self._registry.add(worker, measures)
+        worker.confinement = measures
         return worker
-
-    def _fork_worker(self) -> ForkedWorker:
-        """Fork a process that becomes a worker.
-
-        Raise CallRefusedError, _ZygoteLostError or SandboxError.
-        """
-        with open_link(socket.SOCK_SEQPACKET, self._config.capacity_bytes) as (link, descriptors):
-            pid, pidfd = self._fork(descriptors)
-        return ForkedWorker(link, pid, pidfd)
 
     def _read_confinement(self, worker: WorkerProcess) -> Confinement | None:
         """Return the report of a new worker, or None when it has exited.
@@ -169,12 +131,17 @@ class ForkServer:
             )
         return measures
 
-    def _discard(self, worker: WorkerProcess) -> None:
-        """Kill and reap a worker that was never used."""
-        worker.kill()
-        worker.wait_for_exit()
-        self.reap(worker.pid)
-        worker.close()
+    def _read_status(self, pid: int) -> ExitStatus:
+        """Return the exit status of a worker that has exited."""
+        with self._lock:
+            try:
+                answer, _ = self._order(pid)
+            except (OSError, EOFError):
+                answer = []
+        if not answer:
+            return ExitStatus(status=None)
+        status, peak_bytes = answer
+        return ExitStatus(status=status, peak_bytes=peak_bytes)
 
     def _fork(self, descriptors: list[int]) -> tuple[int, int]:
         """Order a fork; return the process id and the pidfd of the child."""
@@ -273,58 +240,3 @@ class _ZygoteClient:
         # One that is not ready would first import everything, and has no workers to end.
         seconds = _CLOSE_SECONDS if self._is_ready and not hangs else 0.0
         end(self._process, self._control, seconds)
-
-
-class _Registry:
-    """The living workers by process id, with their confinement. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._workers: dict[int, tuple[WorkerProcess, Confinement]] = {}
-        # The start times of workers that are being spawned.
-        self._spawning: list[float] = []
-        # Until the first worker is ready.
-        self._has_failed = True
-        self._last = UNKNOWN
-
-    @contextmanager
-    def tracking_spawn(self) -> Iterator[None]:
-        """Record how long spawning a worker takes, and whether it fails."""
-        started = time.monotonic()
-        with self._lock:
-            self._spawning.append(started)
-        has_failed = False
-        try:
-            yield
-        except SandboxError:
-            has_failed = True
-            raise
-        finally:
-            with self._lock:
-                self._spawning.remove(started)
-                self._has_failed = has_failed
-
-    def add(self, worker: WorkerProcess, measures: Confinement) -> None:
-        """Add a new worker."""
-        with self._lock:
-            self._workers[worker.pid] = worker, measures
-            self._last = measures
-
-    def remove(self, pid: int) -> None:
-        """Remove a worker that has exited."""
-        with self._lock:
-            self._workers.pop(pid, None)
-
-    def confinement(self) -> Confinement:
-        """Return the confinement that all living workers and the newest one have."""
-        with self._lock:
-            living = [measures for _, measures in self._workers.values()]
-            return confinement.combine([self._last, *living])
-
-    def is_available(self) -> bool:
-        """Report whether a worker lives, or the last requested one was spawned in time."""
-        oldest = time.monotonic() - _LATE_SECONDS
-        with self._lock:
-            if any(worker.is_alive() for worker, _ in self._workers.values()):
-                return True
-            return not self._has_failed and all(started > oldest for started in self._spawning)

@@ -1,37 +1,32 @@
-"""The worker processes of a pool: keeps idle ones, forks on demand, reaps killed ones.
+"""The worker processes of a pool: keeps idle ones, spawns on demand, reaps killed ones.
 
 Threads of the pool share it. It knows nothing about requests.
 """
 
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
-from function_script.sandbox.confinement import Confinement
+from function_script.sandbox.confinement import UNKNOWN, Confinement, combine
 from function_script.sandbox.outcome import ExitStatus
 from function_script.sandbox.threads import Reaper, start_threads
 from function_script.sandbox.worker_process import WorkerProcess
 from function_script.texts.errors import SandboxError
 
+# A requested worker that is not ready after this time is late.
+_LATE_SECONDS = 5.0
+
 
 class WorkerFactory(Protocol):
-    """Spawns workers, and knows their confinement and their exit statuses."""
+    """Spawns workers."""
 
     def spawn_worker(self) -> WorkerProcess:
         """Return a new worker; raise SandboxError when none can be spawned."""
 
-    def reap(self, pid: int) -> ExitStatus:
-        """Return the exit status of a worker that has exited."""
-
-    def confinement(self) -> Confinement:
-        """Return the confinement that all workers have."""
-
-    def is_available(self) -> bool:
-        """Report whether a worker lives, or the last requested one was spawned in time."""
-
     def close(self) -> None:
-        """Kill all workers that are left."""
+        """Spawn no more workers."""
 
 
 class IdleWorkers:
@@ -44,6 +39,13 @@ class IdleWorkers:
         self._lock = threading.Lock()
         # The worker that was busy last is at the end.
         self._idle: list[WorkerProcess] = []
+        # Those that are not reaped, busy ones included.
+        self._living: set[WorkerProcess] = set()
+        # The start times of workers that are being spawned.
+        self._spawning: list[float] = []
+        # Until the first worker is ready.
+        self._has_failed = True
+        self._newest = UNKNOWN
         self._is_closed = False
         self._has_reaper = True
         self._restocking = start_threads(1, "restock")
@@ -59,11 +61,11 @@ class IdleWorkers:
     def prefork(self, count: int) -> None:
         """Spawn ``count`` idle workers; raise SandboxError when one does not start."""
         for _ in range(count):
-            self._add(self._factory.spawn_worker(), is_warm=False)
+            self._add(self._spawn(), is_warm=False)
 
     def acquire(self, *, coldest: bool = False) -> WorkerProcess:
         """Return an idle worker or a new one; raise SandboxError when it does not start."""
-        return self.acquire_nowait(coldest=coldest) or self._factory.spawn_worker()
+        return self.acquire_nowait(coldest=coldest) or self._spawn()
 
     def acquire_nowait(self, *, coldest: bool = False) -> WorkerProcess | None:
         """Return the idle worker that was busy last and has the warmest caches, or None.
@@ -121,8 +123,21 @@ class IdleWorkers:
         self._reap_in_background(worker)
         return ExitStatus(status=None)
 
+    def confinement(self) -> Confinement:
+        """Return the confinement that all living workers and the newest one have."""
+        with self._lock:
+            return combine([self._newest, *(worker.confinement for worker in self._living)])
+
+    def is_available(self) -> bool:
+        """Report whether a worker lives, or the last requested one was spawned in time."""
+        oldest = time.monotonic() - _LATE_SECONDS
+        with self._lock:
+            if any(worker.is_alive() for worker in self._living):
+                return True
+            return not self._has_failed and all(started > oldest for started in self._spawning)
+
     def close(self) -> None:
-        """Kill the idle workers, and with the factory all others."""
+        """Kill the idle workers, and then all others."""
         with self._lock:
             self._is_closed = True
             idle, self._idle = self._idle, []
@@ -133,7 +148,30 @@ class IdleWorkers:
         with self._lock:
             self._has_reaper = False
         self._reaper.close()
+        with self._lock:
+            for worker in self._living:
+                worker.kill()
         self._factory.close()
+
+    def _spawn(self) -> WorkerProcess:
+        """Return a new worker; raise SandboxError when it does not start."""
+        started = time.monotonic()
+        with self._lock:
+            self._spawning.append(started)
+        worker: WorkerProcess | None = None
+        try:
+            worker = self._factory.spawn_worker()
+            return worker
+        finally:
+            with self._lock:
+                self._spawning.remove(started)
+                self._has_failed = worker is None
+                if worker is not None:
+                    self._living.add(worker)
+                    self._newest = worker.confinement
+                    # Otherwise it would outlive those that `close` has killed.
+                    if self._is_closed:
+                        worker.kill()
 
     def _reap_in_background(
         self, worker: WorkerProcess, on_exit: Callable[[], object] | None = None
@@ -152,9 +190,10 @@ class IdleWorkers:
                 on_exit()
 
     def _reap(self, worker: WorkerProcess) -> ExitStatus:
-        exit_status = self._factory.reap(worker.pid)
-        worker.close()
-        return exit_status
+        # Before that: `close` must not kill by a descriptor that is closed.
+        with self._lock:
+            self._living.discard(worker)
+        return worker.reap()
 
     def _add(self, worker: WorkerProcess, *, is_warm: bool) -> None:
         with self._lock:

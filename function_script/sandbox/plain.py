@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from function_script.sandbox import spawn_errors
-from function_script.sandbox.confinement import UNKNOWN, Confinement
 from function_script.sandbox.ipc import READY
 from function_script.sandbox.outcome import Cause, ExitStatus
 from function_script.sandbox.shared_memory import open_link
@@ -139,7 +138,6 @@ class PlainFactory:
         self._config = config
         self._lock = threading.Lock()
         self._is_closed = False
-        self._workers: dict[int, PlainWorker] = {}
         # It imports its modules while the caller prepares the first request.
         self._first: PlainWorker | None = self._start()
 
@@ -155,50 +153,23 @@ class PlainFactory:
         try:
             worker.wait_until_ready()
         except BaseException:
-            self._discard(worker)
+            worker.discard()
             raise
         return worker
 
-    def reap(self, pid: int) -> ExitStatus:
-        """Return the exit status of a worker that has exited."""
-        with self._lock:
-            worker = self._workers.pop(pid)
-        return worker.exit_status()
-
-    def confinement(self) -> Confinement:
-        """Return that no measure is known to be in force; only a server reads it."""
-        return UNKNOWN
-
-    def is_available(self) -> bool:
-        """Report whether workers can be spawned."""
-        return not self._is_closed
-
     def close(self) -> None:
-        """Kill all workers that are left; their runs fail."""
+        """Spawn no more workers."""
         with self._lock:
             self._is_closed = True
             first, self._first = self._first, None
-            workers = list(self._workers.values())
-        for worker in workers:
-            worker.kill()
-            worker.wait_for_exit()
         if first is not None:
-            self._discard(first)
+            first.discard()
 
     def _start(self) -> PlainWorker:
         try:
-            worker = PlainWorker(self._config)
+            return PlainWorker(self._config)
         except spawn_errors.CallRefusedError as refusal:
             raise spawn_errors.explain(refusal) from refusal
-        self._workers[worker.pid] = worker
-        return worker
-
-    def _discard(self, worker: PlainWorker) -> None:
-        """Kill and reap a worker that was never used."""
-        worker.kill()
-        worker.wait_for_exit()
-        self.reap(worker.pid)
-        worker.close()
 
 
 def resident_bytes(pid: int) -> int:

@@ -102,7 +102,6 @@ class Pool:
             max_runs=options.max_runs,
             capacity_bytes=options.max_request_bytes + _OUTPUT_BYTES,
         )
-        self._factory = system.build_factory(config, is_strict=options.requires_confinement)
         history = History(capacity.usual_share(heavy))
         self._penalties = history.penalties
         self.scheduler = Scheduler(
@@ -114,7 +113,7 @@ class Pool:
             batch_delay=history.runtimes.batch_delay if options.batches else float,
         )
         self.workers = IdleWorkers(
-            self._factory,
+            system.build_factory(config, is_strict=options.requires_confinement),
             # As many as run at the same time, so that none is killed for having ended, and the
             # spare ones.
             max_idle=options.workers + min(heavy, slow) + options.min_idle,
@@ -198,11 +197,11 @@ class Pool:
 
     def confinement(self) -> Confinement:
         """Return the confinement that all workers have, as they reported it themselves."""
-        return self._factory.confinement()
+        return self.workers.confinement()
 
     def is_available(self) -> bool:
         """Report whether a worker lives, or the last requested one was spawned in time."""
-        return self._factory.is_available()
+        return self.workers.is_available()
 
     def close(self) -> None:
         """End all processes."""

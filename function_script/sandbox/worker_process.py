@@ -7,11 +7,13 @@ import select
 import signal
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from function_script.sandbox.confinement import UNKNOWN
 from function_script.sandbox.ipc import MAX_BATCH, Begun, ReplyHeader, RequestHeader, receive
-from function_script.sandbox.outcome import MAX_LOG_BYTES
+from function_script.sandbox.outcome import MAX_LOG_BYTES, ExitStatus
 
 if TYPE_CHECKING:
     from function_script.sandbox.shared_memory import Link
@@ -25,7 +27,7 @@ _NICENESS = 10
 
 
 class WorkerProcess(ABC):
-    """A worker process with its link to the pool, until ``close``.
+    """A worker process with its link to the pool, until ``reap``.
 
     ``counts_cpu``: ``used_seconds`` returns CPU time, and a limit of time is one of CPU time.
     A batch of requests has ``max_batch`` at most.
@@ -37,6 +39,8 @@ class WorkerProcess(ABC):
     def __init__(self, link: Link, pid: int) -> None:
         self.pid = pid
         self.is_reusable = True
+        self.confinement = UNKNOWN
+        """The confinement that it has reported."""
         self._link = link
         self._connection, self._memory = link.connection, link.memory
 
@@ -135,19 +139,40 @@ class WorkerProcess(ABC):
         """Return the beginning of what the worker has printed during the last request."""
         return os.pread(self._link.log, MAX_LOG_BYTES, 0)
 
-    def close(self) -> None:
-        """Release all resources of a process that has exited."""
+    @abstractmethod
+    def exit_status(self) -> ExitStatus:
+        """Return the status of a process that has exited."""
+
+    def reap(self) -> ExitStatus:
+        """Release all resources of a process that has exited, and return its status."""
+        exit_status = self.exit_status()
+        self._close()
+        return exit_status
+
+    def discard(self) -> None:
+        """Kill and reap a worker that was never used."""
+        self.kill()
+        self.wait_for_exit()
+        self.reap()
+
+    def _close(self) -> None:
         self._link.close()
 
 
 class ForkedWorker(WorkerProcess):
-    """A worker that a zygote has forked. It owns its pidfd, too."""
+    """A worker that a zygote has forked. It owns its pidfd, too.
+
+    ``read_status`` returns the exit status of a process by its id.
+    """
 
     max_batch = MAX_BATCH
 
-    def __init__(self, link: Link, pid: int, pidfd: int) -> None:
+    def __init__(
+        self, link: Link, pid: int, pidfd: int, read_status: Callable[[int], ExitStatus]
+    ) -> None:
         super().__init__(link, pid)
         self._pidfd = pidfd
+        self._read_status = read_status
         self._cpu_seconds_before = 0.0
 
     def is_alive(self) -> bool:
@@ -194,12 +219,15 @@ class ForkedWorker(WorkerProcess):
         """Wait for a killed process; return False when it has not exited after a long while."""
         return self._exits_within(EXIT_SECONDS)
 
-    def close(self) -> None:
-        """Release all resources of a process that has exited."""
+    def exit_status(self) -> ExitStatus:
+        """Return the status of a process that has exited, which its zygote has."""
+        return self._read_status(self.pid)
+
+    def _close(self) -> None:
         with suppress(ChildProcessError):
             # Process 1 of a container inherits the workers of a killed zygote.
             os.waitid(os.P_PIDFD, self._pidfd, os.WEXITED | os.WNOHANG)
-        super().close()
+        super()._close()
         os.close(self._pidfd)
 
     def _send_signal(self, number: signal.Signals) -> None:

@@ -7,16 +7,14 @@ configuration. A pool's own state is new in each test, and its workers end with 
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
 
 from function_script.engines.registry import ENGINE_MODULES
 from function_script.sandbox import system
-from function_script.sandbox.confinement import Confinement
 from function_script.sandbox.idle_workers import WorkerFactory
-from function_script.sandbox.outcome import ExitStatus
 from function_script.sandbox.worker_process import WorkerProcess
 from function_script.sandbox.zygote_config import ZygoteConfig
 from function_script.texts.errors import SandboxError
@@ -75,44 +73,25 @@ class Zygotes:
 
 
 class _Lease:
-    """The factory of one pool: the workers that it has spawned end with it, and the zygote not."""
+    """The factory of one pool, which kills its workers; the zygote does not end with it."""
 
     def __init__(self, factory: WorkerFactory, give_back: Callable[[], None]) -> None:
         self._factory = factory
         self._give_back = give_back
-        self._workers: dict[int, WorkerProcess] = {}
         self._lock = threading.Lock()
         self._is_closed = False
 
     def spawn_worker(self) -> WorkerProcess:
         worker = self._factory.spawn_worker()
         with self._lock:
-            self._workers[worker.pid] = worker
-            if self._is_closed:
-                worker.kill()
-                worker.close()
-                raise SandboxError.of("the pool of this test is shutting down")
-        return worker
-
-    def reap(self, pid: int) -> ExitStatus:
-        with self._lock:
-            self._workers.pop(pid, None)
-        return self._factory.reap(pid)
-
-    def confinement(self) -> Confinement:
-        return self._factory.confinement()
-
-    def is_available(self) -> bool:
-        return self._factory.is_available()
+            if not self._is_closed:
+                return worker
+        worker.discard()
+        raise SandboxError.of("the pool of this test is shutting down")
 
     def close(self) -> None:
         with self._lock:
             if self._is_closed:
                 return
             self._is_closed = True
-            left = [*self._workers.values()]
-        for worker in left:
-            # Its run, which waits for it, closes and reaps it.
-            with suppress(OSError):
-                worker.kill()
         self._give_back()
