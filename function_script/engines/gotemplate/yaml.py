@@ -57,23 +57,14 @@ def resolve(text: str) -> object:
 
 def _number(text: str, *, dotted: bool) -> object | None:
     if dotted:
-        # Python also reads blanks behind a number, and digits of other scripts.
-        return _real(text) if text.isascii() and text == text.rstrip() else None
+        return values.read_float(text)
     plain = text.replace("_", "")
     number = values.read_integer(plain)
     if number is not None and values.MIN_INT64 <= number <= values.MAX_INT64:
         return values.Int(number)
     if number is not None and plain[0] != "+" and 0 < number <= values.MAX_UINT64:
         return values.Uint64(number)
-    return _real(plain) if _FLOAT.fullmatch(plain) else None
-
-
-def _real(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if abs(number) != float("inf") else None
+    return values.read_float(plain) if _FLOAT.fullmatch(plain) else None
 
 
 def _time(text: str) -> Time | None:
