@@ -39,7 +39,7 @@ _LITERALS: Final = {"dict": "object", "list": "list", "tuple": "list"}
 
 
 def find_wrong_calls(
-    roots: Sequence[nodes.SyntaxNode], source: str, grammar: parser.Grammar
+    roots: Sequence[nodes.SyntaxNode], grammar: parser.Grammar
 ) -> Iterator[Finding]:
     """Yield the wrong calls below some nodes, one problem each."""
     for pipe in nodes.walk_nodes(roots):
@@ -48,7 +48,7 @@ def find_wrong_calls(
             first, *words = command.words
             name = first.name if isinstance(first, nodes.Identifier) else ""
             if function := grammar.functions.get(name):
-                wrong = _find_problem(command, function, [*words, *piped], source, grammar)
+                wrong = _find_problem(command, function, [*words, *piped], grammar)
                 if wrong is not None:
                     yield wrong
             piped = [nodes.Pipe(command.position, (), assigns=False, commands=(command,))]
@@ -58,7 +58,6 @@ def _find_problem(
     command: nodes.Command,
     function: Function,
     arguments: Sequence[nodes.Operand],
-    source: str,
     grammar: parser.Grammar,
 ) -> Finding | None:
     signature = _signature(function, len(arguments))
@@ -66,7 +65,7 @@ def _find_problem(
     for wrong in find_wrong_types(signature, types, {}):
         argument = arguments[int(wrong.at)]
         text = nodes.to_source(argument)
-        reordered = reorder(source, command.position, grammar)
+        reordered = _reorder_call(function.name, command.words[1:], grammar)
         hint = f"write {reordered}" if reordered is not None else f"write {signature.usage}"
         if wrong.type == "string" and wrong.parameter.name == "request":
             hint = f"write {function.name} {text}"

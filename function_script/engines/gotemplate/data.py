@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard
 
-from function_script.engines.gotemplate.values import Missing, TypedMap
+from function_script.engines.gotemplate.values import Missing, NilMap, TypedMap
 from function_script.request.program import Lazy, Scope
 
 if TYPE_CHECKING:
@@ -170,11 +170,12 @@ def find_at(value: object, *path: str) -> object:
 
 
 def copy_tree(value: object) -> object:
-    """Return a copy that shares no map and no list with ``value``."""
+    """Return a copy that shares no map and no list with ``value``; typed ones keep their type."""
     if isinstance(value, list):
-        return [copy_tree(item) for item in value]
-    if isinstance(value, Mapping) and not isinstance(value, TypedMap):
-        return {key: copy_tree(item) for key, item in value.items()}
+        return type(value)(map(copy_tree, value))
+    if isinstance(value, Mapping):
+        copied = {key: copy_tree(item) for key, item in value.items()}
+        return type(value)(copied) if isinstance(value, (TypedMap, NilMap)) else copied
     return value
 
 

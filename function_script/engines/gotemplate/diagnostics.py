@@ -30,7 +30,6 @@ from function_script.texts import field_names
 from function_script.texts.diagnostics import Diagnostic, Note
 from function_script.texts.errors import FatalError, LimitError, ProgramError
 from function_script.texts.problems import suggest
-from function_script.texts.source import Source
 
 _MAX_ERRORS: Final = 20
 # Characters that may be parsed again to find the next mistakes: some tens of milliseconds.
@@ -178,21 +177,12 @@ def parse_problems(failure: ProgramFailure, settings: Settings) -> tuple[Diagnos
             if is_unknown and registry.unavailable_reason(function):
                 cause = f'function "{function}" is not available'
             message = f"cannot parse {location.span.name}: {cause}"
-            problems.append(location.to_diagnostic(message, _parse_hint(mistake, source)))
+            if mistake.correction is None:
+                hint = hints.syntax_hint(mistake.error, source.text, mistake.position)
+            else:
+                hint = mistake.correction.hint
+            problems.append(location.to_diagnostic(message, hint))
     return tuple(problems)
-
-
-def _parse_hint(mistake: Mistake, source: Source) -> str | None:
-    error = mistake.error
-    if mistake.correction is not None:
-        return mistake.correction.hint
-    if error.code is Code.FUNCTION_UNKNOWN:
-        return (
-            registry.unavailable_reason(error.subject)
-            or hints.function_hint(error.subject, registry.FUNCTIONS)
-            or hints.value_hint(error.subject, source.text, mistake.position)
-        )
-    return hints.syntax_hint(error, source.text, mistake.position)
 
 
 def run_problem(
@@ -244,7 +234,7 @@ def site_problem(
     """Return a failure that is certain once its place is reached, and its correction as a hint."""
     location = _locate(site, loaded, error)
     message = f"cannot evaluate {_undefined_variable(error) or _expression(site)}: {error}"
-    correction = _correction(error, site, loaded) or _order_hint(site, loaded)
+    correction = _correction(error, site, loaded)
     hint = correction or _hint(error, None, loaded)
     return location.to_diagnostic(message, hint), correction
 
@@ -254,13 +244,6 @@ def _undefined_variable(error: Exception | None) -> str:
     if isinstance(error, errors.GoError) and error.code is Code.VARIABLE_UNDEFINED:
         return error.subject
     return ""
-
-
-def _order_hint(site: Site, loaded: LoadedProgram) -> str | None:
-    """Return the hint for a call whose arguments are in the order of another language."""
-    source = loaded.origins[site.template].text
-    text = arguments.reorder(source, site.node.position, loaded.settings.grammar())
-    return None if text is None else f"write {text}"
 
 
 def _locate(site: Site, loaded: LoadedProgram, error: Exception | None = None) -> SourceSpan:
@@ -365,23 +348,26 @@ def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | N
         return _field_hint(error, site)
     if isinstance(error, errors.NoValueError):
         return _missing_hint(error, site)
-    # A whole action as it must be written says more than the sentence about the error's code.
-    correction = None
-    if site is not None:
-        correction = _correction(error, site, loaded) or _order_hint(site, loaded)
+    # What must be written says more than the sentence about the error's code.
+    correction = _correction(error, site, loaded) if site is not None else None
     return correction or hints.run_hint(error, loaded.program.templates)
 
 
 def _correction(error: Exception, site: Site, loaded: LoadedProgram) -> str | None:
-    """Return the hint for an action that the parser takes for another one than its author."""
-    source = loaded.origins[site.template].text
+    """Return the hint for an action that the parser takes for another one than its author.
+
+    It may also be a call whose arguments are in the order of another language.
+    """
+    source, grammar = loaded.origins[site.template].text, loaded.settings.grammar()
     position = site.node.position
-    is_piped = _PIPED_TEMPLATE.match(source, source.rfind(loaded.settings.delims[0], 0, position))
+    is_piped = _PIPED_TEMPLATE.match(source, source.rfind(grammar.delims[0], 0, position))
     is_misread = isinstance(error, errors.GoError) and error.code in _MISREAD
-    if not is_piped and not is_misread:
-        return None
-    correction = corrections.correct(source, position, loaded.settings.grammar())
-    return correction.hint if correction is not None else None
+    if is_piped or is_misread:
+        correction = corrections.correct(source, position, grammar)
+        if correction is not None:
+            return correction.hint
+    text = arguments.reorder(source, position, grammar)
+    return None if text is None else f"write {text}"
 
 
 def _missing_hint(error: errors.NoValueError, site: Site | None) -> str:

@@ -248,11 +248,9 @@ def find_failures(program: Program) -> Iterator[Diagnostic]:
     return _report(program, _find_failing)
 
 
-def _find_failing(
-    trees: parser.Trees, source: Source, grammar: parser.Grammar
-) -> Iterator[Finding]:
+def _find_failing(trees: parser.Trees, _: Source, grammar: parser.Grammar) -> Iterator[Finding]:
     roots = [*chain.from_iterable(trees.values())]
-    yield from find_wrong_calls(roots, source.text, grammar)
+    yield from find_wrong_calls(roots, grammar)
     yield from _find_comparisons(roots, grammar)
 
 

@@ -90,7 +90,6 @@ class LoadedProgram(NamedTuple):
 class BadSource(NamedTuple):
     """A source that does not parse, and its errors."""
 
-    name: str
     source: Source
     errors: list[ParseError]
 
@@ -249,7 +248,7 @@ def compile_program(
         try:
             parsed = parser.parse(name, source.text, grammar)
         except parser.ParseFailure as failure:
-            bad.append(BadSource(name, source, failure.errors))
+            bad.append(BadSource(source, failure.errors))
             continue
         for template, root in parsed.trees.items():
             # The main text comes first, so its templates win over those of modules.

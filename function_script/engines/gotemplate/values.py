@@ -28,6 +28,7 @@ or the request.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from typing import ClassVar, Final, NoReturn
@@ -103,14 +104,18 @@ class Uint64(Sized):
 
 
 class NamedNumber(Sized):
-    """A number of a named type, which prints as a text; ``kind`` is Go's kind of the type."""
+    """A number of a named type, which prints as a text; ``kind`` is Go's kind of the type.
+
+    ``names`` are the texts of its numbers.
+    """
 
     __slots__ = ()
-    kind: ClassVar[str]
+    kind: ClassVar[str] = "int"
+    names: ClassVar[tuple[str, ...]] = ()
 
     def text(self) -> str:
         """Return the text of Go's String method."""
-        raise NotImplementedError
+        return self.names[self]
 
 
 class TypedList(list[object]):
@@ -381,3 +386,28 @@ def read_integer(text: str) -> int | None:
 
 
 _OLD_OCTAL: Final = re.compile(r"([+-]?)0([0-9_]+)")
+
+
+def read_float(text: str) -> float | None:
+    """Return strconv.ParseFloat; None if it fails, also for a number that is too large."""
+    if _FLOAT.fullmatch(text) is not None:
+        number = float(text)
+        return None if math.isinf(number) and "n" not in text.lower() else number
+    if _HEX_FLOAT.fullmatch(text) is None:
+        return None
+    try:
+        return float.fromhex(text.replace("_", ""))
+    except OverflowError:
+        return None
+
+
+_DIGITS: Final = "[0-9](?:_?[0-9])*+"
+_FLOAT: Final = re.compile(
+    rf"[+-]?(?:(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:e[+-]?{_DIGITS})?|inf(?:inity)?)|nan",
+    re.IGNORECASE,
+)
+_HEX_DIGITS: Final = "[0-9a-f](?:_?[0-9a-f])*+"
+_HEX_FLOAT: Final = re.compile(
+    rf"[+-]?0x(?:_?{_HEX_DIGITS}\.?(?:{_HEX_DIGITS})?|\.{_HEX_DIGITS})p[+-]?{_DIGITS}",
+    re.IGNORECASE,
+)

@@ -5,7 +5,6 @@ plain, quoted, or as a block of lines.
 """
 
 import base64
-import binascii
 import re
 from collections.abc import Iterable, Iterator
 from functools import cmp_to_key
@@ -58,23 +57,14 @@ def resolve(text: str) -> object:
 
 def _number(text: str, *, dotted: bool) -> object | None:
     if dotted:
-        # Python also reads blanks behind a number, and digits of other scripts.
-        return _real(text) if text.isascii() and text == text.rstrip() else None
+        return values.read_float(text)
     plain = text.replace("_", "")
     number = values.read_integer(plain)
     if number is not None and values.MIN_INT64 <= number <= values.MAX_INT64:
         return values.Int(number)
     if number is not None and plain[0] != "+" and 0 < number <= values.MAX_UINT64:
         return values.Uint64(number)
-    return _real(plain) if _FLOAT.fullmatch(plain) else None
-
-
-def _real(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if abs(number) != float("inf") else None
+    return values.read_float(plain) if _FLOAT.fullmatch(plain) else None
 
 
 def _time(text: str) -> Time | None:
@@ -319,37 +309,15 @@ class _Decoder:
 
 
 def scalar(event: Event) -> object:
-    """Return the value of a scalar, by its tag if it has one."""
+    """Return the value of a scalar; raises CallError for a tag that would convert it."""
     tag = event.tag.removeprefix(_TAG)
-    if tag == "binary":
-        return _read_binary(event.text)
-    if tag in {"", "int", "float", "bool", "null", "timestamp"}:
-        value = resolve(event.text) if tag or event.plain else event.text
-        return _check_tag(value, tag, event.text) if tag else value
-    return event.text
+    if tag in _CONVERSIONS:
+        raise CallError(f"yaml: line {event.line}: fromYaml knows no tag !!{tag}: leave it out")
+    # With any other tag it is a text.
+    return resolve(event.text) if event.plain and not tag else event.text
 
 
-_TYPES: Final[dict[str, tuple[type, ...]]] = {
-    "int": (values.Int,),
-    "float": (float,),
-    "bool": (bool,),
-    "null": (type(None),),
-}
-
-
-def _check_tag(value: object, tag: str, text: str) -> object:
-    if tag == "float" and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if tag in _TYPES and not isinstance(value, _TYPES[tag]):
-        raise CallError(f"yaml: cannot decode !!str `{text}` as a !!{tag}")
-    return value
-
-
-def _read_binary(text: str) -> str:
-    try:
-        return values.to_string(base64.b64decode("".join(text.split()), validate=True))
-    except (binascii.Error, ValueError) as error:
-        raise CallError("yaml: !!binary value contains invalid base64 data") from error
+_CONVERSIONS: Final = frozenset({"binary", "bool", "float", "int", "null", "timestamp"})
 
 
 # toYaml

@@ -52,16 +52,6 @@ def equal_in_depth(allocator: Allocator, left: object, right: object) -> bool:
 _DECIMAL: Final = re.compile(r"[+-]?[0-9]+")
 _OCTAL: Final = re.compile(r"[+-]?[0-7]+")
 _ZERO_DECIMALS: Final = re.compile(r"\.0+\.*\Z")
-_DIGITS: Final = "[0-9](?:_?[0-9])*+"
-_FLOAT: Final = re.compile(
-    rf"[+-]?(?:(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:e[+-]?{_DIGITS})?|inf(?:inity)?)|nan",
-    re.IGNORECASE,
-)
-_HEX_DIGITS: Final = "[0-9a-f](?:_?[0-9a-f])*+"
-_HEX_FLOAT: Final = re.compile(
-    rf"[+-]?0x(?:_?{_HEX_DIGITS}\.?(?:{_HEX_DIGITS})?|\.{_HEX_DIGITS})p[+-]?{_DIGITS}",
-    re.IGNORECASE,
-)
 # A number of 64 bits has fewer digits, leading zeros aside.
 _MAX_DIGITS: Final = 100
 
@@ -119,18 +109,8 @@ def to_float64(value: object) -> float:
     """Return a float64 of any value."""
     if isinstance(value, (int, float)) and not isinstance(value, Duration):
         return float(value)
-    if not isinstance(value, str):
-        return 0.0
-    # strconv.ParseFloat: 0 if it fails, also for a number that is too large.
-    if _FLOAT.fullmatch(value) is not None:
-        number = float(value)
-        return 0.0 if math.isinf(number) and "n" not in value.lower() else number
-    if _HEX_FLOAT.fullmatch(value) is None:
-        return 0.0
-    try:
-        return float.fromhex(value.replace("_", ""))
-    except OverflowError:
-        return 0.0
+    number = values.read_float(value) if isinstance(value, str) else None
+    return 0.0 if number is None else number
 
 
 def parse_literal(text: str) -> int | None:

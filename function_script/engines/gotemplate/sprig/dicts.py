@@ -3,6 +3,7 @@
 from typing import Final
 
 from function_script.engines.gotemplate import values
+from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable
 from function_script.engines.gotemplate.sprig.conversions import to_text
@@ -195,16 +196,4 @@ def deep_copy(allocator: Allocator, value: object) -> object:
     if value is None:
         raise CallError("reflect: call of reflect.Value.Type on zero Value")
     allocator.check_tree(value)
-    return _copy(value)
-
-
-def _copy(value: object) -> object:
-    """Return a copy that shares no map and no list; typed ones keep their type."""
-    if values.is_nil(value):
-        return value
-    if isinstance(value, list):
-        return type(value)(map(_copy, value))
-    if isinstance(value, dict):
-        make = type(value) if isinstance(value, values.TypedMap) else dict
-        return make((key, _copy(item)) for key, item in value.items())
-    return value
+    return copy_tree(value)

@@ -344,26 +344,13 @@ def read_number(text: str) -> Constant:
         # Go takes it for an unsigned integer.
         if text[0] != "+":
             return None, float(whole)
-    real = _read_real(text)
+    real = values.read_float(text)
     if real is None:
         raise ParseError(f"illegal number syntax: {quote(text)}")
     if not set(text) & set(".eEpP"):
         raise ParseError(f"integer overflow: {quote(text)}")
     is_int64 = real.is_integer() and values.MIN_INT64 <= int(real) <= values.MAX_INT64
     return int(real) if is_int64 else None, real
-
-
-def _read_real(text: str) -> float | None:
-    try:
-        if "x" not in text.lower():
-            real = float(text)
-        elif "p" in text.lower():
-            real = float.fromhex(text.replace("_", ""))
-        else:
-            return None
-    except (ValueError, OverflowError):
-        return None
-    return real if abs(real) != float("inf") else None
 
 
 def read_character(text: str) -> int:
