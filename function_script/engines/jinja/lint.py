@@ -1,7 +1,7 @@
 """The analyses that `check` makes of Jinja templates."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from jinja2 import nodes
@@ -26,10 +26,13 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import suggest
 from function_script.texts.source import Source
 
-# The names that Jinja sets for the body of one kind of tag: elsewhere they have no value.
-_IN_LOOP: Final = frozenset({"loop"})
-_IN_MACRO: Final = frozenset({"caller", "kwargs", "varargs"})
-_OF_BODIES: Final = _IN_LOOP | _IN_MACRO | {"super"}
+# The names that Jinja sets for the bodies of some tags: elsewhere they have no value. A block is
+# written at the places of all templates that extend this one.
+_BODIES: Final[Mapping[str, tuple[type[nodes.Node], ...]]] = {
+    "loop": (nodes.Block, nodes.For),
+    **dict.fromkeys(("caller", "kwargs", "varargs"), (nodes.Block, nodes.Macro, nodes.CallBlock)),
+    "super": (nodes.Block,),
+}
 _REFERENCES: Final = (nodes.Include, nodes.Extends, nodes.Import, nodes.FromImport)
 # A name that is used with one of these may be missing.
 _GUARDS: Final = ("default", "d", "defined", "undefined")
@@ -86,7 +89,7 @@ class JinjaLint(TemplateLint):
         for module, source, tree in templates:
             text = source.text
             for variable in _names_in(tree) if module in used else ():
-                if variable.name in {*values, *_OF_BODIES}:
+                if variable.name in {*values, *_BODIES}:
                     continue
                 begin = text.rfind("\n", 0, variable.lineno) + 1
                 line = text[begin:].partition("\n")[0]
@@ -157,28 +160,17 @@ def _find_misplaced(templates: Iterable[Template]) -> Iterator[tuple[Source, nod
 
 
 def _find_misplaced_in(tree: nodes.Template) -> Iterator[nodes.Name]:
-    """Yield the misplaced uses in one template, with the names of each body passed down."""
-    pending: list[tuple[nodes.Node, frozenset[str]]] = [(tree, frozenset())]
-    while pending:
-        node, names = pending.pop()
-        match node:
-            case nodes.Block():
-                # A block is written at the places of all templates that extend this one.
-                continue
-            case nodes.Name(name=name, ctx="load"):
-                if name in _OF_BODIES - names:
-                    yield node
-                continue
-            case nodes.For():
-                own = names | _IN_LOOP
-            case nodes.Macro() | nodes.CallBlock():
-                own = names | _IN_MACRO
-            case _:
-                own = names
-        body = {id(child) for child in getattr(node, "body", ())} if own != names else set()
-        pending.extend(
-            (child, own if id(child) in body else names) for child in node.iter_child_nodes()
-        )
+    """Yield the misplaced uses in one template, the last one first."""
+    inside = {
+        (word, id(node))
+        for word, kinds in _BODIES.items()
+        for tag in tree.find_all(kinds)
+        for part in tag.body  # type: ignore[attr-defined] # all have it
+        for node in (part, *part.find_all(nodes.Name))
+    }
+    for name in reversed([*tree.find_all(nodes.Name)]):
+        if name.ctx == "load" and name.name in _BODIES and (name.name, id(name)) not in inside:
+            yield name
 
 
 LINT: Final = JinjaLint()

@@ -41,7 +41,7 @@ _MAX_PROBLEMS = 10
 MAX_NODES = 3 * policy.MAX_NODES
 # The main template among the modules: no module has this name.
 _MAIN = ""
-# Generated code gives the variables of a template this prefix.
+# An offset of a template, and the line of its code.
 _DEBUG_LINE = re.compile(r"(\d+)=(\d+)")
 
 

@@ -114,13 +114,19 @@ CASES = (
     ("resource.update(req, {})", 'rsp.resource("name", {...})'),
     ("return child_name('a')", "write child_name(parent, name, max_length=63)"),
     ("return regex_match('a', '(')", "close it with )"),
+    # A lookup of the request, by any getter.
+    ("return req['observed']['composit']", 'observed has no "composit", did you mean "composite"?'),
+    ("return get_xr(req, 'spec')['conut']", 'resource.spec has no "conut", did you mean "count"?'),
+    ("return get(req, 'observed.composite')['resourc']", 'did you mean "resource"?'),
+    ("return (get_xr(req, 'spec') or {})['conut']", 'did you mean "count"?'),
 )
 
 
 def _hint(line: str) -> str:
     script = f"def main(req):\n    {line}\n"
     program = Program(main=Source(name="script", text=script))
-    scope = Scope(request=Lazy({"observed": dict}))
+    observed = {"composite": {"resource": {"spec": {"count": 1}}}, "resources": {}}
+    scope = Scope(request=Lazy({"observed": lambda: observed}))
     with pytest.raises(FatalError) as caught:
         starlark.evaluate(program, scope, Limits())
     return caught.value.diagnostics[0].hint or ""
