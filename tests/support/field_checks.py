@@ -8,36 +8,27 @@ from support.check_helpers import PIPELINE, composition, ours, pointed_at
 from function_script.request.values import Object
 from function_script.tools import check
 
-XRD = """\
-apiVersion: apiextensions.crossplane.io/v2
-kind: CompositeResourceDefinition
-metadata: {name: things.example.org}
+XRD = one_step.xrd(
+    """\
 spec:
-  scope: Namespaced
-  group: example.org
-  names: {kind: Thing, plural: things}
-  versions:
-  - name: v1
-    schema:
-      openAPIV3Schema:
-        properties:
-          spec:
-            type: object
-            properties:
-              size: {type: integer}
-              disks:
-                type: array
-                items: {type: object, properties: {name: {type: string}}}
-              labels: {type: object, additionalProperties: {type: string}}
-              owners:
-                additionalProperties: {type: object, properties: {team: {type: string}}}
-              free: {type: object, x-kubernetes-preserve-unknown-fields: true}
-              port: {x-kubernetes-int-or-string: true}
-              owner: {type: object, properties: {team: {type: string}, shown: {type: boolean}}}
-          status:
-            type: object
-            properties: {address: {type: string}}
-"""
+  type: object
+  properties:
+    size: {type: integer}
+    disks:
+      type: array
+      items: {type: object, properties: {name: {type: string}}}
+    labels: {type: object, additionalProperties: {type: string}}
+    owners:
+      additionalProperties: {type: object, properties: {team: {type: string}}}
+    free: {type: object, x-kubernetes-preserve-unknown-fields: true}
+    port: {x-kubernetes-int-or-string: true}
+    owner: {type: object, properties: {team: {type: string}, shown: {type: boolean}}}
+status:
+  type: object
+  properties:
+    address: {type: string}""",
+    "Thing",
+)
 CRD = one_step.crd(
     "status: {type: object, properties: {networkId: {type: string}}}", "Network", "net.example.org"
 )

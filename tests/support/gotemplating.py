@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import cast
 
@@ -50,8 +51,12 @@ class Case:
 
 def load(head: Object = HEADS["its own"]) -> list[Case]:
     """Load all cases of the table, in its order, with ``head`` in their inputs."""
-    rows = yaml.safe_load(TABLE.read_text())["cases"]
-    return [to_case(row, {**head, "source": "Inline", **_template(row)}) for row in rows]
+    return [to_case(row, {**head, "source": "Inline", **_template(row)}) for row in _rows()]
+
+
+@cache
+def _rows() -> list[Object]:
+    return cast("list[Object]", yaml.safe_load(TABLE.read_text())["cases"])
 
 
 def to_case(row: Object, step_input: Object) -> Case:

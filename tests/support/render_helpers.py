@@ -19,6 +19,13 @@ XR: Object = {
     "spec": {"region": "here"},
 }
 CLUSTER_XR: Object = {**XR, "metadata": {"name": "demo"}}
+RESPONSIVE: Object = {
+    "type": "Responsive",
+    "status": "True",
+    "reason": "WatchCircuitClosed",
+    "lastTransitionTime": "2024-01-01T00:00:00Z",
+}
+"""The condition that Crossplane sets first."""
 BUCKET: Object = {"apiVersion": "s3.example.org/v1", "kind": "Bucket", "spec": {"size": 1}}
 
 

@@ -185,6 +185,11 @@ def test_long_values_are_cut(tmp_path: Path) -> None:
 
 PLACES = {
     "partial": ("expect:\n  resources:\n    database:\n      kind: Base", 4, 7),
+    "item": (
+        "expect:\n  resources:\n    database: {spec: {ports: {contains: [{port: 80}, {port: 9}]}}}",
+        3,
+        54,
+    ),
     "absent": ("expect:\n  absent:\n  - user\n  - database", 4, 5),
     "event": ("expect:\n  events:\n  - message: is huge", 3, 5),
     "check": ("expect:\n  checks:\n  - path: status.runs\n    equals: 2", 4, 5),

@@ -1,6 +1,5 @@
 """`check`: which files and steps are looked at, and how the report is told."""
 
-import io
 import json
 from pathlib import Path
 
@@ -327,10 +326,8 @@ def test_colours_of_severities(tmp_path: Path) -> None:
     assert "\x1b[1;33mwarning:\x1b[0m" in coloured
 
 
-def test_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO(BROKEN))
-    (finding,) = check.check(["-"]).findings
-    assert str(finding.diagnostic.span) == "stdin:3:13"
+def test_stdin(run: Run) -> None:
+    assert "--> stdin:3:13\n" in run("check", "-", stdin=BROKEN, code=1).out
 
 
 def test_examples_have_no_findings() -> None:

@@ -54,9 +54,7 @@ def test_fields_of_crossplane_go_by_the_scope(tmp_path: Path) -> None:
     text = jinja("{{ spec.claimRef.name }}{{ spec.resourceRefs }}{{ spec.crossplane }}")
     file = tmp_path / "a.yaml"
     file.write_text(composition(text).replace(PIPELINE, REFERENCE))
-    (tmp_path / "xrd.yaml").write_text(
-        XRD.replace("crossplane.io/v2", "crossplane.io/v1").replace("  scope: Namespaced\n", "")
-    )
+    (tmp_path / "xrd.yaml").write_text(XRD.replace("crossplane.io/v2", "crossplane.io/v1"))
     (finding,) = check.check([str(file)]).findings
     assert finding.diagnostic.message.startswith(f"{XR}.spec.crossplane does not exist")
 

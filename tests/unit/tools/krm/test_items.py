@@ -97,16 +97,6 @@ def test_xr_of_another_composition_is_left_alone(place: str) -> None:
     assert resource_list.find_composites(resource_list.read_items([xr]), composition, TYPE) == []
 
 
-@pytest.mark.parametrize("has_owner", [True, False])
-def test_owner_that_no_cluster_has_is_not_written(has_owner: bool) -> None:
-    """A cluster deletes an object whose owner it does not know."""
-    rendered = {**host(ownerReferences=[{**OWNER, "uid": UID}])}
-
-    item = resource_list.to_item(rendered, None, "", has_owner=has_owner)
-
-    assert ("ownerReferences" in item["metadata"]) is has_owner  # type: ignore[operator] # an object
-
-
 def test_item_keeps_what_the_server_and_the_orchestrator_have_set() -> None:
     transport = {"internal.config.kubernetes.io/path": "a.yaml", "config.k8s.io/id": "3"}
     before: Object = {

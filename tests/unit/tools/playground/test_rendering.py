@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from support import one_step
+from support.commands import Run
 from support.paths import ROOT
 
-from function_script.cli import execute
 from function_script.request.limits import Limits
 from function_script.texts.errors import InputError
 from function_script.tools import local_pool
@@ -39,12 +39,10 @@ def render(playground: Playground, folder: str, files: dict[str, str] | None = N
 @pytest.mark.parametrize(
     "name", ["program-in-context", "required-resources", "credentials", "filesystem-source"]
 )
-def test_folder_renders_as_the_command_does(
-    playground: Playground, name: str, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert execute(["render", str(EXAMPLES / name), "-x"]) == 0
+def test_folder_renders_as_the_command_does(playground: Playground, name: str, run: Run) -> None:
     result = render(playground, name)
-    assert "".join(f"---\n{item['yaml']}" for item in result["documents"]) == capfd.readouterr().out
+    rendered = run("render", EXAMPLES / name, "-x").out
+    assert "".join(f"---\n{item['yaml']}" for item in result["documents"]) == rendered
     assert result["problems"] == []
 
 
@@ -59,14 +57,11 @@ spec:
 )
 
 
-def test_xrd_beside_the_composition_is_that_of_the_command(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_xrd_beside_the_composition_is_that_of_the_command(tmp_path: Path, run: Run) -> None:
     folder = tmp_path / "app"
     shutil.copytree(EXAMPLES / "starlark-status", folder)
     (folder / "definition.yaml").write_text(XRD)
-    assert execute(["render", str(folder), "-x"]) == 0
-    rendered = capfd.readouterr().out
+    rendered = run("render", folder, "-x").out
     assert "region: from-the-xrd" in rendered
     with Playground(folder, 0) as playground:
         result = render(playground, folder.name)

@@ -1,13 +1,14 @@
 """`render` from files to text: the real sandbox, positions in the author's files."""
 
+import re
 import sys
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 
 import grpc
 import pytest
 from support.case_projects import COMPOSITION, XR
+from support.commands import Run
 from support.docker_command import DockerCommand
 from support.function_servers import serving
 
@@ -15,14 +16,7 @@ from function_script import documents
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.objects import find_path
 from function_script.request.values import Object
-from function_script.texts import diagnostics
-from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.errors import FatalError, InputError, ProgramError
 from function_script.texts.source import Source
-from function_script.tools import local_pool
-from function_script.tools.render import command, loading, renderer
-from function_script.tools.render.output import OutputOptions
-from function_script.tools.render.runtimes.servers import Servers
 
 HEAD = f"# A comment, so that lines differ.\n---\n{COMPOSITION}"
 
@@ -47,30 +41,15 @@ SCRIPT = """\
 """
 
 
-def example(path: Path, step: str = STEP + SCRIPT, **files: str) -> loading.RenderPaths:
+# With all extras.
+RENDER = ("render", "--include-full-xr", "--include-function-results", "--include-context")
+
+
+def example(path: Path, step: str = STEP + SCRIPT, **files: str) -> Path:
     """An example's directory with these files beside XR and Composition."""
-    texts = {"xr.yaml": XR, "composition.yaml": HEAD + step}
-    texts |= {f"{name}.yaml": text for name, text in files.items()}
-    for name, text in texts.items():
-        (path / name).write_text(text)
-    return loading.find_render_paths(path)
-
-
-def render(paths: loading.RenderPaths, **options: object) -> str:
-    """The text that `render` prints, with all extras."""
-    sections = OutputOptions(full_xr=True, results=True, context=True)
-    own = {field.name for field in fields(command.Options)}
-    parts = {"output": sections, **{key: each for key, each in options.items() if key in own}}
-    rendering = renderer.Options(**{key: options[key] for key in options.keys() - own})
-
-    def report(problem: Diagnostic, severity: str) -> None:
-        rendering.print(f"{diagnostics.to_frame(problem, severity)}\n")
-
-    programs = paths.programs or local_pool.programs_beside(paths.composition)
-    with local_pool.open_pool(programs) as pool:
-        run_options = command.Options(report=report, rendering=rendering, **parts)
-        blame = command.render_composition(paths, run_options, pool)
-        return documents.to_yaml_stream(blame.documents)
+    for name, text in {"xr": XR, "composition": HEAD + step, **files}.items():
+        (path / f"{name}.yaml").write_text(text)
+    return path
 
 
 def objects_in(text: str) -> list[Object]:
@@ -78,9 +57,8 @@ def objects_in(text: str) -> list[Object]:
     return [document.value for document in documents.read_source(Source(name="", text=text))]
 
 
-def test_directory_is_rendered(tmp_path: Path) -> None:
-    printed: list[str] = []
-    text = render(example(tmp_path), print=printed.append)
+def test_directory_is_rendered(tmp_path: Path, run: Run) -> None:
+    text, printed = run(*RENDER, example(tmp_path))
     assert [document["kind"] for document in objects_in(text)] == [
         "XThing",
         "Thing",
@@ -90,40 +68,30 @@ def test_directory_is_rendered(tmp_path: Path) -> None:
     ]
     assert text.startswith("---\napiVersion: example.org/v1\nkind: XThing\nmetadata:\n")
     assert "text: |\n  a\n  b\n" in text
-    assert "".join(printed).strip() == "made by hand"
+    assert "made by hand\n" in printed
 
 
-def test_our_own_output_may_be_fed_again(tmp_path: Path) -> None:
+def test_our_own_output_may_be_fed_again(tmp_path: Path, run: Run) -> None:
     """What was rendered stands for what exists: the XR, results and context are left out."""
-    text = render(example(tmp_path))
-    again = render(example(tmp_path, observed=text))
+    text = run(*RENDER, example(tmp_path)).out
+    again = run(*RENDER, example(tmp_path, observed=text)).out
     assert find_path(objects_in(again)[1], "metadata.name") == find_path(
         objects_in(text)[1], "metadata.name"
     )
     assert "generateName: demo-" in again
 
 
-def test_context_is_given_by_files_and_values(tmp_path: Path) -> None:
+def test_context_is_given_by_files_and_values(tmp_path: Path, run: Run) -> None:
     """A directory's files are named by their keys, whose parts may be directories."""
-    paths = example(tmp_path)
     for key, text in (("plain", "[1, two]"), ("example.org/zone", "a: b")):
         path = tmp_path / "context" / f"{key}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    paths = loading.find_render_paths(tmp_path)
-    context = objects_in(render(paths))[-1]
+    context = objects_in(run(*RENDER, example(tmp_path)).out)[-1]
     assert find_path(context, "fields.seen") == {
         "plain": [1, "two"],
         "example.org/zone": {"a": "b"},
     }
-
-
-def problems(paths: loading.RenderPaths) -> list[str]:
-    """Where the problems are, relative to the example's directory."""
-    with pytest.raises(FatalError) as caught:
-        render(paths)
-    base = f"{paths.composition.parent}/"
-    return [str(problem.span).removeprefix(base) for problem in caught.value.diagnostics]
 
 
 # A script's text in the Composition, and where its mistake is there; others are in the catalogue.
@@ -147,15 +115,11 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("script", "place"), MISTAKES)
-def test_positions_are_in_the_composition(tmp_path: Path, script: str, place: str) -> None:
-    assert problems(example(tmp_path, STEP + script)) == [place]
-
-
-def only_problem(paths: loading.RenderPaths) -> Diagnostic:
-    with pytest.raises(FatalError) as caught:
-        render(paths)
-    (problem,) = caught.value.diagnostics
-    return problem
+def test_positions_are_in_the_composition(
+    tmp_path: Path, script: str, place: str, run: Run
+) -> None:
+    err = run(*RENDER, example(tmp_path, STEP + script), code=1).err
+    assert re.findall(r"--> (.*)", err) == [f"{tmp_path}/{place}"]
 
 
 DOCUMENT = """\
@@ -180,26 +144,28 @@ OTHER_PLACES = [
 
 @pytest.mark.parametrize(("kind", "program", "note"), OTHER_PLACES)
 def test_other_places_that_a_problem_mentions_are_in_the_composition_too(
-    tmp_path: Path, kind: str, program: str, note: str
+    tmp_path: Path, kind: str, program: str, note: str, run: Run
 ) -> None:
     step = STEP.replace("StarlarkScript", kind) + program
-    notes = only_problem(example(tmp_path, step)).notes
-    assert [str(each) for each in notes] == [note.format(tmp_path / "composition.yaml")]
+    err = run(*RENDER, example(tmp_path, step), code=1).err
+    assert f"= {note.format(tmp_path / 'composition.yaml')}\n" in err
 
 
-def test_positions_in_an_author_s_own_text_stay_as_they_are(tmp_path: Path) -> None:
+def test_positions_in_an_author_s_own_text_stay_as_they_are(tmp_path: Path, run: Run) -> None:
     """A script's message is its author's, also where it looks like one of our positions."""
     text = "read the runbook at script:2 and inline:1"
     script = f"      script: |\n        def main(req):\n          fail('{text}')\n"
-    assert only_problem(example(tmp_path, STEP + script)).message == text
+    err = run(*RENDER, example(tmp_path, STEP + script), code=1).err
+    assert f"error: {text}\n" in err
 
 
-def test_positions_in_program_files(tmp_path: Path) -> None:
+def test_positions_in_program_files(tmp_path: Path, run: Run) -> None:
     programs = tmp_path / "programs" / "thing"
     programs.mkdir(parents=True)
     (programs / "main.star").write_text("def main(req):\n    return req[1]\n")
     step = f"{STEP}      source: FileSystem\n      fileSystem: {{dirPath: thing}}\n"
-    assert problems(example(tmp_path, step)) == ["programs/thing/main.star:2:12"]
+    err = run(*RENDER, example(tmp_path, step), code=1).err
+    assert f"--> {programs}/main.star:2:12\n" in err
 
 
 UNREADABLE = [
@@ -211,10 +177,9 @@ UNREADABLE = [
 
 
 @pytest.mark.parametrize(("name", "text", "message"), UNREADABLE)
-def test_wrong_files_are_told(tmp_path: Path, name: str, text: str, message: str) -> None:
-    paths = example(tmp_path, **{name: text})
-    with pytest.raises(InputError, match=message):
-        render(paths)
+def test_wrong_files_are_told(tmp_path: Path, name: str, text: str, message: str, run: Run) -> None:
+    folder = example(tmp_path, **{name: text})
+    assert re.search(message, run(*RENDER, folder, code=1).err)
 
 
 REMOTE = """\
@@ -237,9 +202,11 @@ def address() -> Iterator[str]:
         yield served_at
 
 
-def test_other_functions_are_called_at_their_address(tmp_path: Path, address: str) -> None:
-    paths = example(tmp_path, STEP + SCRIPT + REMOTE)
-    text = render(paths, runtimes={"function-other": address})
+def test_other_functions_are_called_at_their_address(
+    tmp_path: Path, address: str, run: Run
+) -> None:
+    folder = example(tmp_path, STEP + SCRIPT + REMOTE)
+    text = run(*RENDER, folder, f"--function=function-other={address}").out
     kinds = [document["kind"] for document in objects_in(text)]
     assert kinds[1:3] == ["Other", "Thing"]
 
@@ -250,59 +217,52 @@ kind: Function
 metadata: {name: function-other}
 spec: {package: "registry.example.org/team/function-other:v1.0.0"}
 """
-DOCKER = {"function-other": "docker"}
+DOCKER = "--function=function-other=docker"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for docker is a script")
 def test_container_is_called_and_removed(
-    tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
-    (folder := tmp_path / "bin").mkdir()
-    docker = DockerCommand.install(folder, monkeypatch)
+    (commands := tmp_path / "bin").mkdir()
+    docker = DockerCommand.install(commands, monkeypatch)
     docker.set_answers((["port"], 0, address, ""))
-    paths = example(tmp_path, STEP + SCRIPT + REMOTE, functions=FUNCTION)
-    with Servers() as servers:
-        for _ in range(2):
-            text = render(paths, runtimes=DOCKER, servers=servers)
-            assert [document["kind"] for document in objects_in(text)][1:3] == ["Other", "Thing"]
+    folder = example(tmp_path, STEP + SCRIPT + REMOTE, functions=FUNCTION)
+    text = run(*RENDER, folder, DOCKER).out
+    assert [document["kind"] for document in objects_in(text)][1:3] == ["Other", "Thing"]
     words = [line.split()[0] for line in docker.read_calls()]
     assert words == ["image", "run", "port", "rm"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for docker is a script")
 def test_container_that_does_not_answer_shows_its_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
-    (folder := tmp_path / "bin").mkdir()
-    docker = DockerCommand.install(folder, monkeypatch)
+    (commands := tmp_path / "bin").mkdir()
+    docker = DockerCommand.install(commands, monkeypatch)
     docker.set_answers((["port"], 0, "127.0.0.1:1", ""), (["logs"], 0, "panic: no\n", ""))
-    paths = example(tmp_path, REMOTE, functions=FUNCTION)
-    with Servers() as servers, pytest.raises(ProgramError) as caught:
-        render(paths, runtimes=DOCKER, servers=servers, timeout_seconds=0.3)
-    assert "panic: no" in caught.value.diagnostics[0].notes
+    folder = example(tmp_path, REMOTE, functions=FUNCTION)
+    assert "= panic: no\n" in run(*RENDER, folder, DOCKER, "--timeout=300ms", code=1).err
     assert docker.read_calls()[-1] == "rm --force NAME"
 
 
-def test_function_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_function_that_is_not_there_is_told(tmp_path: Path, run: Run) -> None:
     """It is waited for, and after a second of silence that is said: it may be starting."""
-    notes: list[str] = []
-    nobody = {"function-other": "127.0.0.1:1"}
-    with pytest.raises(ProgramError, match="no function answers at"):
-        render(example(tmp_path, REMOTE), runtimes=nobody, timeout_seconds=1.2, print=notes.append)
-    assert notes == ["waiting for function-other at 127.0.0.1:1"]
+    flags = ("--function=function-other=127.0.0.1:1", "--timeout=1200ms")
+    err = run(*RENDER, example(tmp_path, REMOTE), *flags, code=1).err
+    assert "waiting for function-other at 127.0.0.1:1\n" in err
+    assert "no function answers at" in err
 
 
-def test_place_for_a_function_that_no_step_calls_is_noted(tmp_path: Path) -> None:
+SKIP = "--function=function-other=skip"
+
+
+def test_place_for_a_function_that_no_step_calls_is_noted(tmp_path: Path, run: Run) -> None:
     """One list of flags may serve many Compositions, but a misspelt name is told."""
-    notes: list[str] = []
-    paths = example(tmp_path, STEP + SCRIPT + REMOTE)
-    skip = "skip"
-    places = {"function-other": skip, "function-othr": skip}
-    render(paths, runtimes=places, print=notes.append)
-    (note,) = [note for note in notes if note.startswith("note:")]
-    assert note == (
-        'note: no step calls function "function-othr" of --function: did you mean "function-other"?'
-    )
+    folder = example(tmp_path, STEP + SCRIPT + REMOTE)
+    err = run(*RENDER, folder, SKIP, "--function=function-othr=skip").err
+    note = 'no step calls function "function-othr" of --function: did you mean "function-other"?'
+    assert err.count(f"note: {note}\n") == 1
 
 
 CLOCK = """\
@@ -321,20 +281,15 @@ CLOCK = """\
 
 
 @pytest.mark.parametrize("created", [False, True])
-def test_clock_that_stands_still_is_noted(created: bool, tmp_path: Path) -> None:
+def test_clock_that_stands_still_is_noted(created: bool, tmp_path: Path, run: Run) -> None:
     """In a cluster the XR always has a creation time."""
-    notes: list[str] = []
-    paths = example(tmp_path, CLOCK)
-    if created:
-        time = "creationTimestamp: 2026-01-02T03:04:05Z"
-        paths.xr.write_text(XR.replace("metadata:\n", f"metadata:\n  {time}\n"))
-    render(paths, print=notes.append)
-    clock = [note for note in notes if "1970" in note]
-    assert len(clock) == (0 if created else 1)
-    assert created or f"now is 1970-01-01T00:00:00Z at {paths.composition}:" in clock[0]
+    time = "creationTimestamp: 2026-01-02T03:04:05Z"
+    xr = XR.replace("metadata:\n", f"metadata:\n  {time}\n") if created else XR
+    err = run(*RENDER, example(tmp_path, CLOCK, xr=xr)).err
+    note = f"now is 1970-01-01T00:00:00Z at {tmp_path / 'composition.yaml'}:"
+    assert err.count(note) == (0 if created else 1)
 
 
-def test_step_may_be_skipped(tmp_path: Path) -> None:
-    skip = {"function-other": "skip"}
-    text = render(example(tmp_path, STEP + SCRIPT + REMOTE), runtimes=skip)
-    assert text == render(example(tmp_path, STEP + SCRIPT))
+def test_step_may_be_skipped(tmp_path: Path, run: Run) -> None:
+    text = run(*RENDER, example(tmp_path, STEP + SCRIPT + REMOTE), SKIP).out
+    assert text == run(*RENDER, example(tmp_path)).out

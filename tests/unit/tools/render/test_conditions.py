@@ -1,18 +1,19 @@
 """Conditions: which there are, their order, and what becomes of those an XR has already."""
 
 import pytest
-from support.render_helpers import CLUSTER_XR, composition, reconcile, render_once, script
+from support.render_helpers import (
+    CLUSTER_XR,
+    RESPONSIVE,
+    composition,
+    reconcile,
+    render_once,
+    script,
+)
 
 from function_script.request.values import Object
 from function_script.tools import render
 from function_script.tools.render import conditions
 
-RESPONSIVE: Object = {
-    "type": "Responsive",
-    "status": "True",
-    "reason": "WatchCircuitClosed",
-    "lastTransitionTime": "2024-01-01T00:00:00Z",
-}
 SYNCED: Object = {**RESPONSIVE, "type": "Synced", "reason": "ReconcileSuccess"}
 READY: Object = {**RESPONSIVE, "type": "Ready", "reason": "Available"}
 

@@ -4,6 +4,7 @@ import pytest
 from support.render_helpers import (
     BUCKET,
     CLUSTER_XR,
+    RESPONSIVE,
     XR,
     composition,
     observed,
@@ -33,12 +34,6 @@ def observed_xr(**inputs: object) -> Object:
 
 
 def test_functions_see_the_xr_with_its_identity() -> None:
-    condition: Object = {
-        "type": "Responsive",
-        "status": "True",
-        "reason": "WatchCircuitClosed",
-        "lastTransitionTime": "2024-01-01T00:00:00Z",
-    }
     assert observed_xr() == {
         "apiVersion": "example.org/v1",
         "kind": "XBucket",
@@ -50,7 +45,7 @@ def test_functions_see_the_xr_with_its_identity() -> None:
             "labels": {"crossplane.io/composite": "demo"},
         },
         "spec": {"region": "here", "crossplane": {"compositionRef": {"name": "buckets"}}},
-        "status": {"conditions": [condition]},
+        "status": {"conditions": [RESPONSIVE]},
     }
 
 
