@@ -1,6 +1,5 @@
 """A headless Chromium, told what to do over a pipe: the DevTools protocol without a library."""
 
-import base64
 import json
 import os
 import shutil
@@ -152,10 +151,6 @@ class Browser:
         """Grant permissions for which a user would be asked."""
         self._ask("Browser.grantPermissions", permissions=[*permissions])
         self._ask("Page.bringToFront")
-
-    def screenshot(self, path: Path) -> None:
-        """The window as PNG."""
-        path.write_bytes(base64.b64decode(self._ask("Page.captureScreenshot")["data"]))
 
     def _ask(self, method: str, **params: object) -> dict:
         self._number += 1

@@ -1,8 +1,6 @@
 """The playground's page in a browser, as its author uses it."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from browser.browser import Browser
 
@@ -118,21 +116,3 @@ def reload(browser: Browser) -> None:
     browser.evaluate('document.body.dataset.old = "old"')
     browser.reload()
     browser.wait_for(f"!document.body?.dataset.old && {DONE}")
-
-
-def add_file(browser: Browser, name: str) -> None:
-    """Add a file, and have the editor on it."""
-    browser.evaluate(
-        f"""(() => {{ const add = document.querySelector("#add");
-        add.value = {json.dumps(name)}; add.dispatchEvent(new Event("change")); }})()"""
-    )
-
-
-@contextmanager
-def resized(browser: Browser, width: int, height: int) -> Iterator[None]:
-    """Have a window of another size within the block: a small one is a phone's."""
-    browser.resize(width, height, is_phone=width < 800)
-    try:
-        yield
-    finally:
-        browser.resize(*browser.size)

@@ -12,7 +12,6 @@ from browser.conftest import at_each_size
 from browser.pages import (
     BAD,
     GOOD,
-    add_file,
     answer,
     changed_lines,
     choose,
@@ -179,7 +178,10 @@ def test_saving_keeps_the_line_ends_of_the_file(own_page: Browser, composition: 
 
 
 def test_new_file_is_saved(own_page: Browser, composition: Path) -> None:
-    add_file(own_page, "required.yaml")
+    own_page.evaluate(
+        """(() => { const add = document.querySelector("#add");
+        add.value = "required.yaml"; add.dispatchEvent(new Event("change")); })()"""
+    )
     assert own_page.evaluate("document.activeElement.ariaLabel") == "Text of required.yaml"
     own_page.type("# nothing yet\n")
     own_page.press("s", "Control")
@@ -274,7 +276,10 @@ def test_reverting_goes_back_to_the_disk(own_page: Browser, composition: Path) -
 
 
 def test_reverting_takes_a_new_file_away(own_page: Browser) -> None:
-    add_file(own_page, "required.yaml")
+    own_page.evaluate(
+        """(() => { const add = document.querySelector("#add");
+        add.value = "required.yaml"; add.dispatchEvent(new Event("change")); })()"""
+    )
     own_page.type("# nothing yet")
     own_page.evaluate('document.querySelector("#revert").click()')
     assert "required.yaml" not in file_names(own_page)

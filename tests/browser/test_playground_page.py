@@ -6,17 +6,7 @@ from pathlib import Path
 import pytest
 from browser.browser import Browser
 from browser.conftest import at_each_size
-from browser.pages import (
-    BAD,
-    GOOD,
-    changed_lines,
-    choose,
-    file_names,
-    open_file,
-    pane,
-    replace,
-    resized,
-)
+from browser.pages import BAD, GOOD, changed_lines, choose, file_names, open_file, pane, replace
 
 from function_script.cli import execute
 
@@ -100,16 +90,20 @@ def test_programs_in_files(browser: Browser) -> None:
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (320, 568), (1366, 768), (1920, 1080)])
 def test_content_stays_within_the_edge(page: Browser, width: int, height: int) -> None:
     """On a phone, a laptop and a large screen, the page is as wide as the window, in both views."""
-    with resized(page, width, height):
+    page.resize(width, height, is_phone=width < 800)
+    try:
         for view in ("edit", "result"):
             page.evaluate(f"document.body.dataset.view = {json.dumps(view)}")
             assert page.evaluate("document.documentElement.scrollWidth") == width
             assert page.evaluate("document.documentElement.scrollHeight") == height
+    finally:
+        page.resize(*page.size)
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (1366, 768), (1920, 1080)])
 def test_graph_is_seen_at_a_glance(page: Browser, width: int, height: int) -> None:
-    with resized(page, width, height):
+    page.resize(width, height, is_phone=width < 800)
+    try:
         page.evaluate('document.body.dataset.view = "result"')
         page.evaluate("document.querySelector('[data-pane=graph]').click()")
         assert page.wait_for('document.querySelectorAll("#pane rect").length > 1')
@@ -118,12 +112,17 @@ def test_graph_is_seen_at_a_glance(page: Browser, width: int, height: int) -> No
         assert isinstance(edges, list)
         assert max(edges) < width
         assert page.evaluate('document.querySelectorAll("#pane .legend span").length') == 2
+    finally:
+        page.resize(*page.size)
         page.evaluate("document.querySelector('[data-pane=documents]').click()")
 
 
 def test_head_has_two_rows_on_a_phone(page: Browser) -> None:
-    with resized(page, 390, 844):
+    page.resize(390, 844, is_phone=True)
+    try:
         assert page.evaluate('document.querySelector("header").offsetHeight < 90')
+    finally:
+        page.resize(*page.size)
 
 
 def test_page_loads_nothing_from_elsewhere(page: Browser) -> None:

@@ -16,7 +16,6 @@ import urllib.request
 from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, Self
 
 import grpc
@@ -84,12 +83,7 @@ class Server:
             raise AssertionError("the server did not start:\n" + "".join(self.text))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     @property

@@ -65,11 +65,6 @@ STARTS = [
         id="no pidfd_open",
     ),
     pytest.param(
-        *("memfd_create=EPERM", []),
-        *("the system refused memfd_create (Operation not permitted)", "must allow memfd_create"),
-        id="no memfd_create",
-    ),
-    pytest.param(
         *("setpgid=EPERM", []),
         *("the system refused setpgid (Operation not permitted)", "must allow setpgid"),
         id="no setpgid, in the worker",

@@ -25,6 +25,7 @@ from e2e.remote_sources import (
 from e2e.scripted_registry import BASIC, ELSEWHERE, Registry, require, serving, status
 from e2e.serving import Server, call, method
 from support import builders
+from support.builders import fatal
 from support.core_model import Core
 from support.timing import PATIENCE_SECONDS, wait_until
 
@@ -153,14 +154,6 @@ def oci(ref: str, **fields: object) -> Object:
     return step({"oci": {"ref": ref}, **fields})
 
 
-def message(response: pb.RunFunctionResponse) -> str:
-    """The one FATAL result; it must keep what is there."""
-    (result,) = response.results
-    assert result.severity == pb.SEVERITY_FATAL
-    assert response.meta.ttl.ToTimedelta().total_seconds() == 0
-    return result.message
-
-
 def settle(channel: grpc.Channel, step_input: Object, **parts: object) -> pb.RunFunctionResponse:
     """Call until the program runs."""
     responses: list[pb.RunFunctionResponse] = []
@@ -178,7 +171,7 @@ def failure(channel: grpc.Channel, step_input: Object, **parts: object) -> str:
     messages: list[str] = []
 
     def has_failed() -> bool:
-        messages.append(message(call(channel, builders.request(step_input, **parts))))
+        messages.append(fatal(call(channel, builders.request(step_input, **parts))))
         return "waiting for" not in messages[-1]
 
     wait_until(has_failed, pause_seconds=_PAUSE_SECONDS)
@@ -202,7 +195,7 @@ def test_artifact_runs_after_it_was_fetched_and_until_then_nothing_is_deleted(
     desired = {"resources": {"earlier": {"resource": builders.composed("earlier")}}}
     first = call(channel, builders.request(oci(ref), desired=desired))
     location, _, digest = ref.partition("@")
-    assert message(first) == (
+    assert fatal(first) == (
         f"input.remote: waiting for oci {location}@{digest}, which is being fetched"
     )
     assert set(first.desired.resources) == {"earlier"}
@@ -222,7 +215,7 @@ def test_prefix_that_is_not_allowed_names_the_flag(
     hosts: Hosts, server: Server, plain_server: Server, allowed: str, expected: str
 ) -> None:
     with (server if allowed == "others" else plain_server).channel() as channel:
-        text = message(call(channel, builders.request(oci(put_new(hosts.narrow)))))
+        text = fatal(call(channel, builders.request(oci(put_new(hosts.narrow)))))
     assert expected in text
     assert "--remote-allow" in text
     assert not hosts.narrow.seen
@@ -244,7 +237,7 @@ def test_two_hundred_requests_at_once_are_one_fetch(remote: Served) -> None:
     request = builders.request(program)
     first = call(channel, request)
     started = [method(channel).future(request) for _ in range(200)]
-    texts = {message(future.result()) for future in started} | {message(first)}
+    texts = {fatal(future.result()) for future in started} | {fatal(first)}
     # A step without a remote program is answered meanwhile.
     plain = "def main(req):\n    return {}\n"
     assert not call(channel, builders.request(builders.starlark(plain))).results
@@ -267,14 +260,6 @@ def test_content_of_another_digest_is_refused(remote: Served) -> None:
     assert "instead of" in failure(channel, oci(other))
 
 
-def test_moved_tag_changes_nothing(remote: Served) -> None:
-    registry, _, channel = remote
-    ref = put_new(registry)
-    put_new(registry, {"main.star": "def main(req):\n    fail()\n"}, tag="v1")
-    name, _, digest = ref.partition("@")
-    assert set(settle(channel, oci(f"{name}:v1@{digest}")).desired.resources) == NAMES
-
-
 def test_failed_fetch_is_explained_and_tried_again_after_a_pause(remote: Served) -> None:
     registry, _, channel = remote
     ref = put_new(registry)
@@ -283,7 +268,7 @@ def test_failed_fetch_is_explained_and_tried_again_after_a_pause(remote: Served)
     text = failure(channel, oci(ref))
     assert "HTTP 404" in text
     for _ in range(20):
-        assert message(call(channel, builders.request(oci(ref)))) == text
+        assert fatal(call(channel, builders.request(oci(ref)))) == text
     assert gets(registry, "/manifests/") == 1
     registry.manifests[digest] = manifest
     assert set(settle(channel, oci(ref)).desired.resources) == NAMES
@@ -322,7 +307,7 @@ def test_team_with_many_references_to_a_slow_repository_delays_no_other(remote: 
             step({"oci": {"ref": slow, "path": f"{number}.star"}}),
             observed=builders.observed(f"xr-{number}"),
         )
-        assert "waiting for" in message(call(channel, request))
+        assert "waiting for" in fatal(call(channel, request))
     began = time.monotonic()
     settle(channel, oci(put_new(registry, repository="other/quick")))
     assert time.monotonic() - began < PATIENCE_SECONDS / 2
@@ -369,7 +354,7 @@ def test_content_of_credentials_is_not_for_a_step_without_them(
     assert "HTTP 401" in failure(channel, oci(ref))
     wrong = credentials(username="me", password="guess")  # noqa: S106 - a test's
     assert "HTTP 401" in failure(channel, oci(ref, credentials="pull"), **wrong)
-    absent = message(call(channel, builders.request(oci(ref, credentials="pull"))))
+    absent = fatal(call(channel, builders.request(oci(ref, credentials="pull"))))
     assert 'the step has no credentials "pull"' in absent
 
 
@@ -386,14 +371,16 @@ def test_server_that_restarts_offline_has_its_cache_on_disk(tmp_path: Path) -> N
     with serving() as registry:
         flags = ("--insecure", "--remote-allow", registry.name, "--remote-cache", str(cache))
         ref = put_module(registry)
+        cut = put_new(registry, tag="v2")
         with Server(*flags) as server, server.channel() as channel:
             settle(channel, oci(ref))
-    with Server(*flags) as server, server.channel() as channel:
-        assert set(settle(channel, oci(ref)).desired.resources) == NAMES
-    (entry,) = cache.iterdir()
+            before = set(cache.iterdir())
+            settle(channel, oci(cut))
+    (entry,) = set(cache.iterdir()) - before
     entry.write_bytes(entry.read_bytes()[:-1])
     with Server(*flags) as server, server.channel() as channel:
-        assert "connection refused" in failure(channel, oci(ref))
+        assert set(settle(channel, oci(ref)).desired.resources) == NAMES
+        assert "connection refused" in failure(channel, oci(cut))
 
 
 def is_refused(core: Core) -> bool:
@@ -433,7 +420,7 @@ def test_fetcher_that_dies_is_replaced(remote: Served) -> None:
     release = threading.Event()
     registry.hook("GET", "/manifests/", lambda _: not release.wait(PATIENCE_SECONDS))
     ref = put_new(registry)
-    assert "waiting for" in message(call(channel, builders.request(oci(ref))))
+    assert "waiting for" in fatal(call(channel, builders.request(oci(ref))))
     wait_until(lambda: gets(registry, "/manifests/"))
     (fetcher,) = [pid for pid in server.family() if is_fetcher(pid)]
     os.kill(fetcher, 9)

@@ -2,7 +2,8 @@
 
 import datetime as dt
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import grpc
@@ -55,44 +56,43 @@ def answers(channel: grpc.Channel) -> bool:
 def test_crossplane_is_served(server: Server, authority: Authority) -> None:
     """A client of the same authority reaches the server by `<function>.<namespace>`."""
     assert answers(server.channel(authority.client()))
-
-
-def test_client_without_certificate_is_rejected(server: Server, authority: Authority) -> None:
-    """Trusting the server is not enough."""
-    trusted = authority.client().authority
-    options = [("grpc.ssl_target_name_override", SERVER_NAME)]
-    credentials = grpc.ssl_channel_credentials(trusted)
-    assert not answers(grpc.secure_channel(server.address, credentials, options=options))
-
-
-def test_client_of_another_authority_is_rejected(server: Server, authority: Authority) -> None:
-    """Its certificate has the same names."""
-    stranger = Authority().client()
-    forged = Identity(
-        certificate=stranger.certificate,
-        key=stranger.key,
-        authority=authority.client().authority,
-    )
-    assert not answers(server.channel(forged))
-
-
-def test_expired_client_is_rejected(server: Server, authority: Authority) -> None:
     assert answers(server.channel(authority.client(age=dt.timedelta(hours=1))))
-    assert not answers(server.channel(authority.client(age=dt.timedelta(days=3))))
-    assert not answers(server.channel(authority.client(age=dt.timedelta(days=-3))))
 
 
-def test_servers_certificate_is_not_a_clients(server: Server, authority: Authority) -> None:
-    """Another function of the same authority has such a certificate."""
-    assert not answers(server.channel(authority.server("function-other.default")))
+def with_certificate(server: Server, authority: Authority, identity: Identity) -> grpc.Channel:
+    """Connect with the certificate of an identity, and trust the server."""
+    trusted = authority.client().authority
+    return server.channel(replace(identity, authority=trusted))
 
 
-def test_plain_text_is_rejected(server: Server) -> None:
-    assert not answers(server.channel())
+def without_certificate(server: Server, authority: Authority) -> grpc.Channel:
+    """Trust the server, which is not enough."""
+    options = [("grpc.ssl_target_name_override", SERVER_NAME)]
+    credentials = grpc.ssl_channel_credentials(authority.client().authority)
+    return grpc.secure_channel(server.address, credentials, options=options)
 
 
-def test_certificate_of_another_server_is_refused(server: Server, authority: Authority) -> None:
-    assert not answers(server.channel(authority.client(), name="function-other.default"))
+DAYS = dt.timedelta(days=3)
+REJECTED: dict[str, Callable[[Server, Authority], grpc.Channel]] = {
+    "no certificate": without_certificate,
+    # Its certificate has the same names.
+    "another authority": lambda server, ours: with_certificate(server, ours, Authority().client()),
+    "expired": lambda server, ours: server.channel(ours.client(age=DAYS)),
+    "not valid yet": lambda server, ours: server.channel(ours.client(age=-DAYS)),
+    # Another function of the same authority has such a certificate.
+    "a server's": lambda server, ours: server.channel(ours.server("function-other.default")),
+    "plain text": lambda server, _: server.channel(),
+    "for another server": lambda server, ours: server.channel(
+        ours.client(), name="function-other.default"
+    ),
+}
+
+
+@pytest.mark.parametrize("connect", REJECTED.values(), ids=REJECTED)
+def test_other_connections_are_rejected(
+    server: Server, authority: Authority, connect: Callable[[Server, Authority], grpc.Channel]
+) -> None:
+    assert not answers(connect(server, authority))
 
 
 def test_certificates_end_is_a_metric(server: Server) -> None:

@@ -1,7 +1,4 @@
-"""Scripts that mean harm or went wrong, and what has to become of them: the whole table.
-
-test_starlark_hostile.py runs those that the engine ends itself, test_pool_programs.py the others.
-"""
+"""Scripts that mean harm or went wrong, and what has to become of them: the whole table."""
 
 from hostile.cases import DOCUMENT, KILLED, LIMIT, OK, PROGRAM, TIME, Hostile
 from hostile.cases import main_of as _main

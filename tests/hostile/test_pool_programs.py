@@ -1,5 +1,6 @@
-"""Hostile scripts in real workers, one after another."""
+"""Hostile scripts: the engine ends some, and of the others the worker alone."""
 
+import json
 import time
 from collections.abc import Iterator
 
@@ -7,16 +8,22 @@ import pytest
 from hostile.cases import Hostile
 from hostile.starlark_programs import PROGRAMS
 from support import builders
-from support.timing import SLACK_SECONDS
+from support.timing import PATIENCE_SECONDS, SLACK_SECONDS
 
 from function_script.engines.registry import ENGINE_MODULES
+from function_script.engines.starlark import engine as starlark
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import MIB, Limits
+from function_script.request.program import Lazy, Program, Scope
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
 from function_script.step import function
+from function_script.texts.errors import DocumentError, FatalError, LimitError, ProgramError
+from function_script.texts.source import Source
 
 LIMITS = Limits(timeout_seconds=0.2, memory_bytes=128 * MIB)
 OPTIONS = PoolOptions(limits=LIMITS, preload=ENGINE_MODULES)
+KINDS = {ProgramError: "program", DocumentError: "document", LimitError: "limit"}
+SAFE = [case for case in PROGRAMS if "killed" not in case.must]
 BOMBS = [case for case in PROGRAMS if "killed" in case.must]
 DESIRED = {"resources": {"earlier": {"resource": {"kind": "A", "spec": {"n": 1.5}}}}}
 GOOD = "def main(req):\n    return {'context': {'answer': req['context']['question']}}\n"
@@ -41,6 +48,37 @@ def respond(request: pb.RunFunctionRequest, reply: Reply) -> pb.RunFunctionRespo
 def good(question: str) -> pb.RunFunctionRequest:
     """Return a request that is answered with its question."""
     return builders.request(builders.starlark(GOOD), context={"question": question})
+
+
+def _evaluate(case: Hostile) -> None:
+    program = Program(main=Source(name="script", text=case.script))
+    parts = json.loads(case.request)
+    request = Lazy({key: lambda part=part: part for key, part in parts.items()})
+    # What is to end otherwise than by its time must not, on the slowest machine.
+    limits = LIMITS if "limit" in case.must else Limits(timeout_seconds=PATIENCE_SECONDS)
+    starlark.evaluate(program, Scope(request=request), limits)
+
+
+def _outcome(case: Hostile) -> tuple[str, FatalError | None]:
+    try:
+        _evaluate(case)
+    except FatalError as error:
+        return KINDS[type(error)], error
+    return "ok", None
+
+
+@pytest.mark.parametrize("case", SAFE, ids=lambda case: case.id)
+def test_engine_ends_the_script_itself(case: Hostile) -> None:
+    """The error is short, and has the reason and the position."""
+    outcome, error = _outcome(case)
+    assert outcome in case.must
+    if error is not None:
+        assert case.says in str(error)
+        assert len(error.diagnostics[0].message) <= 8 * 1024
+        span = error.diagnostics[0].span
+        if case.at is not None:
+            assert span is not None
+            assert (span.name, span.line, span.column) == ("script", *case.at)
 
 
 @pytest.mark.parametrize("case", BOMBS, ids=lambda case: case.id)

@@ -2,7 +2,6 @@
 
 import http.client
 import socket
-import ssl
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -171,20 +170,3 @@ def test_bad_handshakes_beside_a_reader_that_stalls_stop_no_answer(tmp_path: Pat
             # A connection may be refused while the last bad ones are still shaking hands.
             response = method(channel)(GOOD, timeout=20.0, wait_for_ready=True)
             assert is_answered(response)
-
-
-def test_tls_without_a_certificate_or_with_another_protocol_gets_nowhere(tmp_path: Path) -> None:
-    """The server serves the next client."""
-    authority = Authority()
-    directory = authority.server(SERVER_NAME).write(tmp_path)
-    with Server("--tls-certs-dir", str(directory)) as server:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        for protocols in (["foo"], ["h2"], []):
-            if protocols:
-                context.set_alpn_protocols(protocols)
-            with suppress(OSError), context.wrap_socket(connect(server.address)) as connection:
-                connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
-                assert connection.recv(100) == b""
-        with server.channel(authority.client()) as channel:
-            assert is_answered(call(channel, GOOD))

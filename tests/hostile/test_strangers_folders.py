@@ -7,13 +7,12 @@ place is a text, as a path. The command refuses it and names the path, the targe
 import os
 import threading
 import time
-from concurrent import futures
 from pathlib import Path
 from typing import NamedTuple
 
 import grpc
 import pytest
-from support import one_step
+from support import function_servers, one_step
 from support.commands import Run
 
 from function_script import cli
@@ -357,20 +356,15 @@ spec: {{package: example.org/function-else:v1}}
 def test_address_in_a_file_is_called_on_this_machine_alone(stranger: Stranger, run: Run) -> None:
     calls: list[int] = []
 
-    def answer(request: fnv1.RunFunctionRequest, _: grpc.ServicerContext) -> bytes:
+    def answer(
+        request: fnv1.RunFunctionRequest, _: grpc.ServicerContext
+    ) -> fnv1.RunFunctionResponse:
         calls.append(1)
-        return fnv1.RunFunctionResponse(desired=request.desired).SerializeToString()
+        return fnv1.RunFunctionResponse(desired=request.desired)
 
-    method = grpc.unary_unary_rpc_method_handler(answer, fnv1.RunFunctionRequest.FromString)
-    service = "apiextensions.fn.proto.v1.FunctionRunnerService"
-    server = grpc.server(futures.ThreadPoolExecutor(1))
-    server.add_generic_rpc_handlers(
-        (grpc.method_handlers_generic_handler(service, {"RunFunction": method}),)
-    )
-    port = server.add_insecure_port("0.0.0.0:0")
-    server.start()
     stranger.write("composition.yaml", COMPOSITION.replace("function-script}", "function-else}"))
-    try:
+    with function_servers.serving(answer) as own:
+        port = own.rpartition(":")[2]
         # All reach this machine, and only some say so for certain.
         addresses = [f"0.0.0.0:{port}", f"dns:///localhost:{port}", f"ipv4:127.0.0.1:{port}"]
         # The first one is a name, which a resolver is asked for.
@@ -394,8 +388,6 @@ def test_address_in_a_file_is_called_on_this_machine_alone(stranger: Stranger, r
             stranger.write("functions.yaml", FUNCTION.format(f"{host}:{port}"))
             run("render", "stranger")
         assert len(calls) == 6
-    finally:
-        server.stop(None)
 
 
 def test_link_that_is_swapped_in_meanwhile_is_not_followed(tmp_path: Path) -> None:

@@ -58,7 +58,6 @@ class Core:
     limits: Limits = field(default_factory=Limits)
     is_realtime: bool = True
     has_cache: bool = False
-    watches_required: bool = True
     seed: bytes = b""
     seeds_requirements: bool = False
     function: Callable[[pb.RunFunctionRequest], pb.RunFunctionResponse] | None = None

@@ -1,6 +1,7 @@
 """Build, run and judge steps in the apiVersion of function-go-templating."""
 
 from google.protobuf import json_format
+from support.builders import fatal
 from support.gotemplating import API_VERSION, META, XR
 
 from function_script.proto.v1 import run_function_pb2 as pb
@@ -40,12 +41,9 @@ def run(*templates: str, **parts: object) -> pb.RunFunctionResponse:
 def refusal(*templates: str, **parts: object) -> str:
     """Return the message of the only result, which is FATAL; nothing else is in the response."""
     response = respond(request(*templates, **parts))
-    (result,) = response.results
-    assert result.severity == pb.SEVERITY_FATAL
-    assert response.meta.ttl.ToSeconds() == 0
     assert not response.HasField("requirements")
     assert not response.conditions
-    return result.message
+    return fatal(response)
 
 
 def warnings(*templates: str, **parts: object) -> list[str]:

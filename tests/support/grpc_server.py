@@ -3,7 +3,6 @@
 import asyncio
 import threading
 from collections.abc import Callable
-from types import TracebackType
 from typing import Self, TypeVar
 
 import grpc
@@ -72,12 +71,7 @@ class Served:
         assert self._has_begun.wait(PATIENCE_SECONDS)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
         self._thread.join()
         self._server.close()

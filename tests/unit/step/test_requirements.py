@@ -277,20 +277,6 @@ def test_name_of_two_requirements_is_an_error() -> None:
     )
 
 
-def test_requirements_settle_as_crossplane_calls() -> None:
-    """At most two answers differ: the loop of six calls ends with the second or third."""
-    message = builders.request(step(), meta={"capabilities": ALL})
-    seen = []
-    for _ in range(3):
-        response = builders.call(message)
-        seen.append(response.requirements)
-        message.required_resources["settings"].items.add().resource.update(FETCHED)
-        del message.required_resources["settings"].items[1:]
-        message.context.CopyFrom(response.context)
-    assert seen[0] == seen[1] == seen[2]
-    assert list(response.context["seen"]) == ["7"]
-
-
 def test_empty_requirements_are_no_message() -> None:
     """A message that is there and empty would look like a change, and cost a call."""
     response = call({**builders.starlark("def main(req):\n    return {}\n"), "requirements": {}})

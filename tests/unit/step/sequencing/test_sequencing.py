@@ -239,15 +239,6 @@ def test_condition_has_the_type_that_was_asked_for(language: str) -> None:
     )
 
 
-def test_same_request_gives_the_same_response(language: str) -> None:
-    """The order of observed resources does not count."""
-    ordered_step = step(
-        language, {"c": {"depends_on": ["a", "b"]}, "a": {}, "b": {"depends_on": ["a"]}}, usages={}
-    )
-    exists = {name: observed(status=READY) for name in "abc"}
-    assert run(ordered_step, exists) == run(ordered_step, dict(reversed(exists.items())))
-
-
 def test_program_that_stops_is_not_told_of_its_order(language: str) -> None:
     """Its own message is what counts."""
     ordered_step = step(language, {"a": {"depends_on": ["gone"]}}, autoReady={})
