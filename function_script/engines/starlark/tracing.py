@@ -24,7 +24,7 @@ from function_script.texts.errors import FatalError
 from function_script.texts.source import Source, Span
 
 _MARK: Final = "\0"
-# Any two names that no script has.
+# Any three names that no script has.
 _HELPERS: Final = """\
 def __mark_all(value, number):
     for key in list(value.keys()):
@@ -32,12 +32,15 @@ def __mark_all(value, number):
     return value
 def __mark(value, key, number):
     if type(value) == "dict" and type(key) == "string": value["\\0" + key] = number
+def __mark_path(path):
+    parts = path.split(".") if type(path) == "string" else list(path)
+    return parts[:-1] + ["\\0" + parts[-1]]
 """
 # With these, an entry without a mark may be from anywhere.
 _UNMARKED_WRITES: Final = ("setdefault", "update")
 _MAX_NODES_FACTOR: Final = 3
-# A dict that is written out, or the target of an assignment.
-_Writer: TypeAlias = ast.Dict | ast.DictComp | ast.Subscript
+# A dict that is written out, the target of an assignment, or a call of `set_status`.
+_Writer: TypeAlias = ast.Dict | ast.DictComp | ast.Subscript | ast.Call
 
 
 def _span_of(place: Entry) -> Span:
@@ -83,10 +86,12 @@ class _Tracer:
             self._writers.append((node, value, marked.source))
             begin, end = marked.range_of(whole)
             if isinstance(node, ast.Subscript):
-                holder, key = (
-                    marked.data[slice(*marked.range_of(each))] for each in (node.value, node.slice)
-                )
+                holder, key = map(marked.written_out, (node.value, node.slice))
                 insertions.append((end, 1, b"; __mark(%s, %s, %d)" % (holder, key, number)))
+            elif isinstance(node, ast.Call):
+                function, status_path = map(marked.written_out, (node.func, node.args[0]))
+                second = b"; %s(__mark_path(%s), %d)" % (function, status_path, number)
+                insertions.append((end, 1, second))
             else:
                 # What is inside comes after the opening, and before the closing.
                 insertions += [(begin, 0, b"__mark_all("), (end, 0, b", %d)" % number)]
@@ -126,6 +131,8 @@ class _Tracer:
         place: ast.expr = node
         if isinstance(node, ast.DictComp):
             place, value = node.key, node.value
+        elif isinstance(node, ast.Call):
+            place = node.args[0]
         elif isinstance(node, ast.Dict):
             entries = [
                 (each, item)
@@ -155,6 +162,10 @@ def _writers(tree: ast.AST) -> Iterator[tuple[_Writer, ast.expr | None, ast.expr
                 yield child, None, child
             case ast.Assign(targets=[ast.Subscript() as target], value=value):
                 yield target, value, child
+            case ast.Expr(
+                value=ast.Call(func=ast.Attribute(attr="set_status"), args=[_, value]) as call
+            ):
+                yield call, value, child
             case ast.AugAssign(target=ast.Subscript() as target):
                 yield target, None, child
         yield from _writers(child)

@@ -61,6 +61,10 @@ class Marked:
         end = self._starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
         return self._starts[node.lineno - 1] + node.col_offset, end
 
+    def written_out(self, node: ast.expr) -> bytes:
+        """Return the text of an expression."""
+        return self.data[slice(*self.range_of(node))]
+
     def insert(self, insertions: Iterable[tuple[int, int, bytes]], header: str = "") -> Source:
         """Return the source behind a header, with these texts at offsets, there by a number."""
         data = self.data

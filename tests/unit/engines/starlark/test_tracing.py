@@ -8,17 +8,20 @@ from function_script.request.limits import Limits
 from function_script.request.program import Lazy, Program, Scope
 from function_script.texts.source import Source
 
-BODY = "desired.resources.a.resource"
+SPEC = "desired.resources.a.resource.spec"
+STATUS = "desired.composite.resource.status"
 
 
-def places(text: str, modules: dict[str, str] | None = None) -> dict[str, str | None]:
-    """The lines of what is in the resource's spec, by path; None where nothing is known."""
+def places(
+    text: str, modules: dict[str, str] | None = None, root: str = SPEC
+) -> dict[str, str | None]:
+    """The lines of what is below ``root``, by path; None where nothing is known."""
     sources = {name: Source(name=name, text=each) for name, each in (modules or {}).items()}
     program = Program(main=Source(name="script", text=text), modules=sources)
     parts = {"observed": {"composite": {"resource": {"spec": {"size": 3, "zone": "b"}}}}}
     scope = Scope(request=Lazy.of(parts, lambda name: parts[name]))
     trace = engine.evaluate(program, scope, Limits()).trace()
-    prefix = objects.parse_path(f"{BODY}.spec")
+    prefix = objects.parse_path(root)
     return {
         ".".join(map(str, path[len(prefix) :])): span and f"{span.name}:{span.line}"
         for path, span in trace.items()
@@ -67,6 +70,28 @@ def test_place_of_each_value(text: str, expected: str) -> None:
     (_, *below) = places(HEAD + text + TAIL).items()
     lines = " ".join(f"{path}:{(place or '?').removeprefix('script:')}" for path, place in below)
     assert lines == expected
+
+
+def test_place_of_a_status_field_is_the_path_that_sets_it() -> None:
+    text = """\
+    size = get_xr(req, "spec.size")
+    rsp = response()
+    rsp.set_status("a.b", size)
+    rsp.set_status(["c"], {
+        "d": size})
+    if size: rsp.set_status(
+        "a.e", 1)
+    rsp.status({"f": 1})
+    rsp.set_status("f", 2)
+    return rsp
+"""
+    assert places(HEAD + text, root=STATUS) == {
+        "a.b": "script:4",
+        "a.e": "script:8",
+        "c": "script:5",
+        "c.d": "script:6",
+        "f": "script:10",
+    }
 
 
 def test_place_in_a_module() -> None:
