@@ -74,8 +74,6 @@ class ForkServer:
             call = spawn_errors.Call.SETPGID if is_of_group else spawn_errors.Call.EXECVE
             refusal = spawn_errors.CallRefusedError(call, error.errno or 0)
             raise spawn_errors.explain(refusal) from error
-        except spawn_errors.CallRefusedError as refusal:
-            raise spawn_errors.explain(refusal) from refusal
 
     def _try_spawn(self) -> WorkerProcess | None:
         """Fork a worker and check its confinement; return None when it, or its zygote, exits.

@@ -25,7 +25,7 @@ SEED_BYTES = 32
 # A batch of more saves little: two of its eight context switches.
 MAX_BATCH = 4
 _REQUEST = struct.Struct(f"<Q{SEED_BYTES}s")
-_REPLY = struct.Struct("<??QQQ")
+_REPLY = struct.Struct("<?QQQ")
 _NO_SEED = bytes(SEED_BYTES)
 REQUEST_BYTES = _REQUEST.size
 REPLY_BYTES = _REPLY.size
@@ -73,12 +73,10 @@ class RequestHeader(NamedTuple):
 class ReplyHeader(NamedTuple):
     """Announces ``payload_length`` bytes of response, then ``report_length`` of report.
 
-    ``is_answer`` is False when the program ended the evaluation: there is only a report.
     ``is_last``: the worker is about to exit and must not get another request. The reply of a batch
     has the CPU time of its evaluation. It has no report if it was too large for a batch.
     """
 
-    is_answer: bool
     is_last: bool
     payload_length: int
     report_length: int

@@ -111,11 +111,11 @@ class Scheduler:
 
     def submit(self, run: Run) -> None:
         """Begin a run, queue it, or refuse it."""
-        self._estimate(run)
+        is_heavy = self._estimate(run)
         lane = self._fast
         if run.is_penalized and self._penalty.slots:
             lane = self._penalty
-        elif run.expected_seconds and self._heavy.slots:
+        elif is_heavy and self._heavy.slots:
             lane = self._heavy
         with self._lock:
             event: Batch | Failed | None = self._refuse_late(run, run.requested_at)
@@ -163,7 +163,7 @@ class Scheduler:
 
             def may_join(run: Run) -> bool:
                 is_free = run.may_share and not self._is_over_share(run.identity.owner)
-                return is_free and not (self._heavy.slots and self._is_heavy_now(run))
+                return is_free and not (self._heavy.slots and self._estimate(run))
 
             for _ in range(max_count):
                 run = self._fast.queue.next(may_join)
@@ -292,13 +292,10 @@ class Scheduler:
             return False
         return self._begun_by_owner[owner] >= self._max_begun_per_owner
 
-    def _is_heavy_now(self, run: Run) -> bool:
-        """Estimate the cost again, and report whether the run is known to be heavy."""
-        self._estimate(run)
-        return run.expected_seconds > 0.0
-
-    def _estimate(self, run: Run) -> None:
+    def _estimate(self, run: Run) -> bool:
+        """Estimate the cost of a run, and report whether it is known to be heavy."""
         run.expected_seconds = self._costs.estimate(run.identity) if self._costs else 0.0
+        return run.expected_seconds > 0.0
 
     def _begin(self, run: Run, lane: Lane) -> Batch:
         batch = Batch(run, lane)
@@ -347,7 +344,7 @@ class Scheduler:
         run = lane.queue.next(lambda run: self._may_start(run, lane))
         if run is None:
             return False
-        if lane is self._fast and self._heavy.slots and self._is_heavy_now(run):
+        if lane is self._fast and self._heavy.slots and self._estimate(run):
             # Learned while it was queued; the heavy lane is the next one that is looked at.
             self._heavy.queue.add(run.identity.owner, run)
             return True

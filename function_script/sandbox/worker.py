@@ -102,19 +102,14 @@ class Worker:
         if len(response) + len(text) > capacity_bytes:
             if capacity_bytes < self._channel.capacity_bytes:
                 # It has room alone.
-                return ReplyHeader(
-                    is_answer=False, is_last=False, payload_length=0, report_length=0
-                )
+                return ReplyHeader(is_last=False, payload_length=0, report_length=0)
             worker_report = WorkerReport(cause=Cause.OUTPUT)
             response, text = b"", report.to_json(worker_report)
         # What a failed run leaves behind is unknown, so this process does not get another request.
         has_failed = worker_report.cause is not None
         self._channel.write(response, text, index=index)
         return ReplyHeader(
-            is_answer=not has_failed,
-            is_last=has_failed,
-            payload_length=len(response),
-            report_length=len(text),
+            is_last=has_failed, payload_length=len(response), report_length=len(text)
         )
 
     def _evaluate(

@@ -28,9 +28,7 @@ _MARGIN_SHARE = 0.2
 class Status(IntEnum):
     """The status codes of gRPC that this server sends."""
 
-    OK = 0
     INVALID_ARGUMENT = 3
-    DEADLINE_EXCEEDED = 4
     RESOURCE_EXHAUSTED = 8
     INTERNAL = 13
     UNAVAILABLE = 14

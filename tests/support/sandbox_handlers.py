@@ -187,14 +187,14 @@ def _connection() -> int:
 
 def _forge(argument: bytes) -> bytes:
     """Announce more bytes than a pool accepts."""
-    header = b"\1\0" + struct.pack("<QQQ", int(argument), int(argument), 0)
+    header = b"\0" + struct.pack("<QQQ", int(argument), int(argument), 0)
     os.write(_connection(), header)
     return b"real"
 
 
 def _forge_report(argument: bytes) -> bytes:
     """Announce a report of so many bytes."""
-    os.write(_connection(), b"\1\0" + struct.pack("<QQQ", 0, int(argument), 0))
+    os.write(_connection(), b"\0" + struct.pack("<QQQ", 0, int(argument), 0))
     return b"real"
 
 
@@ -224,7 +224,7 @@ def _forge_replies(argument: bytes) -> bytes:
     text, report = b"forged", to_json(WorkerReport())
     for index in range(4):
         memory.write(text, report, index=index)
-    header = b"\1\0" + struct.pack("<QQQ", len(text), len(report), 0)
+    header = b"\0" + struct.pack("<QQQ", len(text), len(report), 0)
     os.write(_connection(), header * int(argument))
     _spin(b"")
 
@@ -235,7 +235,7 @@ def _repeat(argument: bytes) -> bytes:
     def reply_again() -> None:
         report = to_json(WorkerReport())
         _shared_memory().write(argument, report)
-        os.write(_connection(), b"\1\0" + struct.pack("<QQQ", len(argument), len(report), 0))
+        os.write(_connection(), b"\0" + struct.pack("<QQQ", len(argument), len(report), 0))
 
     # One as large as this thread's would be growth for which the worker is replaced.
     threading.stack_size(MIB)

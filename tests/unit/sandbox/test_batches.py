@@ -251,7 +251,7 @@ def test_heavy_request_does_not_hold_the_others(position: int) -> None:
         assert not heavy.done()
         assert text(await heavy) == b"worked"
         # It was not begun a second time.
-        assert 0.8 <= heavy.result().cpu_seconds < 0.9
+        assert 0.79 < heavy.result().cpu_seconds < 0.9
         assert time.monotonic() - start < PATIENCE_SECONDS
 
     run(test, replace(OPTIONS, workers=2))

@@ -215,7 +215,7 @@ def test_printed_text_is_not_parsed_as_a_frame(pool: Pool, command: bytes) -> No
     """A program cannot forge frames by printing them."""
     report = to_json(WorkerReport())
     lengths = (4).to_bytes(8, "little") + len(report).to_bytes(8, "little")
-    frame = b"\1\0" + lengths + b"evil" + report
+    frame = b"\0" + lengths + b"evil" + report
     for _ in range(3):
         assert answer(pool.run(command + frame)) in {"said", "printed"}
     assert answer(pool.run(b"echo x")) == "x"
