@@ -465,8 +465,8 @@ class _Expression:
             elif token.text == "(":
                 # The function that is like the method of Python or JavaScript.
                 arguments = self._arguments()
-                function = _METHODS.get((name, len(arguments)))
-                if holder is None or function is None:
+                function = _METHOD_NAMES.get(name) or ALIASES.get(name, name)
+                if holder is None or _METHODS.get(function) != len(arguments):
                     raise _UnreadableError
                 if function == "join" and holder.is_literal:
                     arguments, holder = [holder], arguments[0]
@@ -643,18 +643,13 @@ ALIASES: Final[Mapping[str, str]] = {
     "sha256": "sha256sum",
 }
 """Functions of other languages that have another name here, and the same order of arguments."""
-# Methods, by how many arguments they take, and the function that takes those and then the value.
-_METHODS: Final[Mapping[tuple[str, int], str]] = {
-    **dict.fromkeys((("startswith", 1), ("startsWith", 1)), "hasPrefix"),
-    **dict.fromkeys((("endswith", 1), ("endsWith", 1)), "hasSuffix"),
-    **dict.fromkeys((("upper", 0), ("toUpperCase", 0)), "upper"),
-    **dict.fromkeys((("lower", 0), ("toLowerCase", 0)), "lower"),
-    **dict.fromkeys((("strip", 0), ("trim", 0)), "trim"),
-    ("get", 2): "dig",
-    ("join", 1): "join",
-    ("replace", 2): "replace",
-    ("split", 1): "splitList",
+# Methods by Go's names, and how many arguments the function takes before the value.
+_METHODS: Final[Mapping[str, int]] = {
+    **dict.fromkeys(("lower", "trim", "upper"), 0),
+    **dict.fromkeys(("hasPrefix", "hasSuffix", "join", "splitList"), 1),
+    **dict.fromkeys(("dig", "replace"), 2),
 }
+_METHOD_NAMES: Final = {"get": "dig", "split": "splitList"}
 # Functions that take the text they work on last, where other languages have it first.
 _SUBJECT_LAST: Final = frozenset(
     {

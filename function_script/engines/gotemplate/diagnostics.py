@@ -30,7 +30,6 @@ from function_script.texts import field_names
 from function_script.texts.diagnostics import Diagnostic, Note
 from function_script.texts.errors import FatalError, LimitError, ProgramError
 from function_script.texts.problems import suggest
-from function_script.texts.source import Source
 
 _MAX_ERRORS: Final = 20
 # Characters that may be parsed again to find the next mistakes: some tens of milliseconds.
@@ -178,21 +177,12 @@ def parse_problems(failure: ProgramFailure, settings: Settings) -> tuple[Diagnos
             if is_unknown and registry.unavailable_reason(function):
                 cause = f'function "{function}" is not available'
             message = f"cannot parse {location.span.name}: {cause}"
-            problems.append(location.to_diagnostic(message, _parse_hint(mistake, source)))
+            if mistake.correction is None:
+                hint = hints.syntax_hint(mistake.error, source.text, mistake.position)
+            else:
+                hint = mistake.correction.hint
+            problems.append(location.to_diagnostic(message, hint))
     return tuple(problems)
-
-
-def _parse_hint(mistake: Mistake, source: Source) -> str | None:
-    error = mistake.error
-    if mistake.correction is not None:
-        return mistake.correction.hint
-    if error.code is Code.FUNCTION_UNKNOWN:
-        return (
-            registry.unavailable_reason(error.subject)
-            or hints.function_hint(error.subject, registry.FUNCTIONS)
-            or hints.value_hint(error.subject, source.text, mistake.position)
-        )
-    return hints.syntax_hint(error, source.text, mistake.position)
 
 
 def run_problem(

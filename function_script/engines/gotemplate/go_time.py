@@ -79,11 +79,7 @@ class Month(NamedNumber):
 
     __slots__ = ()
     go_type = "time.Month"
-    kind = "int"
-
-    def text(self) -> str:
-        """Return the name."""
-        return _MONTHS[self - 1]
+    names = ("", *_MONTHS)
 
 
 class Weekday(NamedNumber):
@@ -91,11 +87,7 @@ class Weekday(NamedNumber):
 
     __slots__ = ()
     go_type = "time.Weekday"
-    kind = "int"
-
-    def text(self) -> str:
-        """Return the name."""
-        return DAYS[self]
+    names = DAYS
 
 
 class Location(NamedTuple):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from itertools import chain
 from typing import Final
 
 from function_script.engines import habits
@@ -12,12 +13,15 @@ from function_script.engines.gotemplate.syntax.lexer import KEYWORDS
 from function_script.texts.problems import suggest
 
 _ARITY: Final = "a piped value is the last argument; parentheses keep arguments together"
-_DASH: Final = 'a name has letters, digits and _: write index MAP "NAME" for others'
+_CHARACTERS: Final = {
+    "-": 'a name has letters, digits and _: write index MAP "NAME" for others',
+    "?": "a field that may be missing: test it with if or with, or use dig",
+}
 _DASH_IN_VARIABLE: Final = "the name of a variable has letters, digits and _ only"
 _MAX_KEYWORD: Final = 5
 _NO_VALUES: Final = frozenset({"exit", "pass", "return", "yield"})
 _BRACE: Final = "a value in an action has no braces of its own"
-# An unexpected token and, where it matters, what the parser was reading.
+# An unexpected token, or any, and what the parser was reading, where it matters.
 _UNEXPECTED: Final = {
     ("range", ""): "range is a block: set the variable inside of it with =",
     # Behind an else of another block: Go's parser goes on as if text followed.
@@ -29,6 +33,7 @@ _UNEXPECTED: Final = {
     ("{", "range"): _BRACE,
     ("/", "command"): "a comment is {{/* TEXT */}}",
     ("}", "operand"): "an action ends with two braces: }}",
+    ("", "else"): "another condition is written as else if",
 }
 _OUTSIDE_RANGE: Final = {
     "break": "only a range can be left: take it out",
@@ -41,23 +46,23 @@ def syntax_hint(error: ParseError, source: str, position: int) -> str | None:
     name = error.subject
     # The cases that need the text around; all others are a sentence for each code.
     match error.code:
-        case Code.BAD_CHARACTER if name == "-":
-            is_variable = re.search(r"\$\w*$", source[:position]) is not None
-            return _DASH_IN_VARIABLE if is_variable else _DASH
-        case Code.BAD_CHARACTER if name == "?":
-            return "a field that may be missing: test it with if or with, or use dig"
-        case Code.TOKEN_UNEXPECTED if error.context == "else":
-            return "another condition is written as else if"
+        case Code.FUNCTION_UNKNOWN:
+            return _function_hint(name, source, position)
+        case Code.BAD_CHARACTER if name == "-" and re.search(r"\$\w*$", source[:position]):
+            return _DASH_IN_VARIABLE
+        case Code.BAD_CHARACTER:
+            return _CHARACTERS.get(name)
         case Code.TOKEN_UNEXPECTED if name == "%" and source.endswith("{{", 0, position):
             return "an action begins with {{ alone: write {{ if … }}, {{ range … }} and {{ end }}"
         case Code.TOKEN_UNEXPECTED:
-            return _UNEXPECTED.get((name, error.context)) or _UNEXPECTED.get((name, ""))
+            keys = ((name, error.context), ("", error.context), (name, ""))
+            return next(filter(None, map(_UNEXPECTED.get, keys)), None)
         case Code.BLOCK_UNCLOSED:
             return f"this {name} has no end"
         case Code.OUTSIDE_RANGE:
             return _OUTSIDE_RANGE[name]
         case Code.VARIABLE_UNDEFINED:
-            declared = {each for pair in DECLARED.findall(source) for each in pair if each}
+            declared = {*chain.from_iterable(DECLARED.findall(source))} - {""}
             if name in declared:
                 return "its block has ended: declare it before the block, and set it inside with ="
             return suggest(name, tuple(declared), f"declare it first: {{{{ {name} := ... }}}}")
@@ -73,14 +78,16 @@ def is_foreign(error: ParseError) -> bool:
     )
 
 
-def function_hint(name: str, functions: Iterable[str]) -> str | None:
+def _function_hint(name: str, source: str, position: int) -> str | None:
     """Return the hint for an unknown function; it may be a misspelt keyword such as ``end``."""
-    habit = habits.find("gotemplate", name, "name", "function")
-    return habit or suggest(name, (*functions, *sorted(KEYWORDS)))
-
-
-def value_hint(name: str, source: str, position: int) -> str | None:
-    """Return the hint for a name that stands alone in an action, or has fields."""
+    hint = (
+        registry.unavailable_reason(name)
+        or habits.find("gotemplate", name, "name", "function")
+        or suggest(name, (*registry.FUNCTIONS, *sorted(KEYWORDS)))
+    )
+    if hint is not None:
+        return hint
+    # A name that stands alone in an action, or has fields.
     before, after = source[:position], source[position + len(name) :]
     # A short name may be a keyword that is misspelt.
     is_alone = (

@@ -104,14 +104,18 @@ class Uint64(Sized):
 
 
 class NamedNumber(Sized):
-    """A number of a named type, which prints as a text; ``kind`` is Go's kind of the type."""
+    """A number of a named type, which prints as a text; ``kind`` is Go's kind of the type.
+
+    ``names`` are the texts of its numbers.
+    """
 
     __slots__ = ()
-    kind: ClassVar[str]
+    kind: ClassVar[str] = "int"
+    names: ClassVar[tuple[str, ...]] = ()
 
     def text(self) -> str:
         """Return the text of Go's String method."""
-        raise NotImplementedError
+        return self.names[self]
 
 
 class TypedList(list[object]):

@@ -186,14 +186,10 @@ def _differs(version: Version, constraint: _Constraint) -> bool:
 
 
 def _is_greater(version: Version, constraint: _Constraint) -> bool:
-    major, minor, _ = version.numbers
-    if constraint.parts in _WHOLE or major != constraint.version.numbers[0]:
+    count = constraint.parts
+    if count in _WHOLE:
         return version.compare(constraint.version) > 0
-    return constraint.parts > 1 and minor > constraint.version.numbers[1]
-
-
-def _is_at_least(version: Version, constraint: _Constraint) -> bool:
-    return version.compare(constraint.version) >= 0
+    return version.numbers[:count] > constraint.version.numbers[:count]
 
 
 def _is_at_most(version: Version, constraint: _Constraint) -> bool:
@@ -239,7 +235,7 @@ _CHECKS: Final[Mapping[str, Callable[[Version, _Constraint], bool]]] = {
     "!=": _differs,
     ">": _is_greater,
     "<": lambda version, constraint: version.compare(constraint.version) < 0,
-    **dict.fromkeys((">=", "=>"), _is_at_least),
+    **dict.fromkeys((">=", "=>"), lambda version, limit: version.compare(limit.version) >= 0),
     **dict.fromkeys(("<=", "=<"), _is_at_most),
     **dict.fromkeys(("~", "~>"), _is_near),
     "^": _is_compatible,
