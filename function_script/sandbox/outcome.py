@@ -186,6 +186,8 @@ def explain(cause: Cause, limits: AppliedLimits, detail: str = "") -> FatalError
     text, hint = _SANDBOX_TEXTS.get(cause, _SANDBOX_TEXTS[Cause.BUG])
     if detail:
         text = f"{text}: {cut(detail, _MAX_DETAIL_BYTES)}"
+        # Of a crash it is the cause, and nobody has to guess.
+        hint = None if cause is Cause.CRASH else hint
     return SandboxError.of(f"cannot run the program: {text}", hint=hint)
 
 

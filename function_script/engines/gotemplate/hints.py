@@ -21,7 +21,7 @@ _DASH_IN_VARIABLE: Final = "the name of a variable has letters, digits and _ onl
 _MAX_KEYWORD: Final = 5
 _NO_VALUES: Final = frozenset({"exit", "pass", "return", "yield"})
 _BRACE: Final = "a value in an action has no braces of its own"
-# An unexpected token and, where it matters, what the parser was reading.
+# An unexpected token, or any, and what the parser was reading, where it matters.
 _UNEXPECTED: Final = {
     ("range", ""): "range is a block: set the variable inside of it with =",
     # Behind an else of another block: Go's parser goes on as if text followed.
@@ -33,6 +33,7 @@ _UNEXPECTED: Final = {
     ("{", "range"): _BRACE,
     ("/", "command"): "a comment is {{/* TEXT */}}",
     ("}", "operand"): "an action ends with two braces: }}",
+    ("", "else"): "another condition is written as else if",
 }
 _OUTSIDE_RANGE: Final = {
     "break": "only a range can be left: take it out",
@@ -51,12 +52,11 @@ def syntax_hint(error: ParseError, source: str, position: int) -> str | None:
             return _DASH_IN_VARIABLE
         case Code.BAD_CHARACTER:
             return _CHARACTERS.get(name)
-        case Code.TOKEN_UNEXPECTED if error.context == "else":
-            return "another condition is written as else if"
         case Code.TOKEN_UNEXPECTED if name == "%" and source.endswith("{{", 0, position):
             return "an action begins with {{ alone: write {{ if … }}, {{ range … }} and {{ end }}"
         case Code.TOKEN_UNEXPECTED:
-            return _UNEXPECTED.get((name, error.context)) or _UNEXPECTED.get((name, ""))
+            keys = ((name, error.context), ("", error.context), (name, ""))
+            return next(filter(None, map(_UNEXPECTED.get, keys)), None)
         case Code.BLOCK_UNCLOSED:
             return f"this {name} has no end"
         case Code.OUTSIDE_RANGE:
