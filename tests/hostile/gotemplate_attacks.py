@@ -50,25 +50,20 @@ ATTACKS = _numbered(
     [
         # Python's own names: fields like any other, which text has not.
         (FIELD, '{{ $s := "" }}{{ $s.__class__ }}'),
-        (FIELD, '{{ $s := "" }}{{ $s.__class__.__mro__ }}'),
         (UNKNOWN, '{{ attr "" "__class__" }}'),
-        (UNKNOWN, '{{ attr "{0.__class__.__mro__}" "format" }}'),
         ("{0.__class__}%!(EXTRA string=)", '{{ printf "{0.__class__}" "" }}', True),
         ("{a.__class__}%!(EXTRA int=1)", '{{ printf "{a.__class__}" 1 }}', True),
         ("wrong number of args", "{{ $f := printf }}{{ range list 1 }}{{ $f . }}{{ end }}"),
         ("can't give argument to non-function", '{{ $f := "{0}" }}{{ $f "" }}'),
         (FIELD, '{{ range list "" }}{{ .__class__ }}{{ end }}'),
         ("can't handle", '{{ pluck "__class__" "" }}'),
-        (FIELD, '{{ $s := "" }}{{ sortAlpha (list $s.__class__.__name__) }}'),
         ("can't evaluate field", "{{ print.__globals__ }}"),
         ("<no value>", "{{ (dict).__init__.__globals__ }}", True),
         ("<no value>", "{{ ._TemplateReference__context }}", True),
         ("map[]", "{{ .params }}", True),
         ("wrong number of args", "{{ printf.__code__ }}"),
         ("wrong number of args", "{{ index }}{{ print len }}"),
-        (UNKNOWN, "{{ pprint .params }} {{ debug . }}"),
         ("can't evaluate field", '{{ define "m" }}{{ end }}{{ (include "m" .)._func }}'),
-        (FIELD, "{{ range $i, $e := list 1 }}{{ $i.__class__ }}{{ end }}"),
         (
             "<no value>",
             '{{ define "m" }}{{ .caller.__class__ }}{{ end }}{{ template "m" . }}',
@@ -94,18 +89,13 @@ ATTACKS = _numbered(
         ("Decimal", "{{ $n := 9.0 }}{{ range 60 }}{{ $n = mulf $n $n }}{{ end }}{{ $n }}"),
         # Size.
         (STRING, '{{ repeat 10000000000 "x" }}'),
-        (STRING, '{{ repeat 500000000 "x" | len }}'),
-        (LIST, "{{ until 1000000000 | len }}"),
         (STRING, _DOUBLED % ('"aaaaaaaa"', "print $x $x")),
         (LIST, _DOUBLED % ("list 0", "concat $x $x")),
-        (WIDTH, '{{ printf "%1000000s" "a" }}'),
         (WIDTH, '{{ $n := 1000000 }}{{ printf (print "%" $n "s") "abc" }}'),
         (WIDTH, '{{ printf "%-1000000s" "abc" }}'),
         (STRING, '{{ replace "\\t" (repeat 1000000 " ") "\\t\\t" }}'),
         (WIDTH, '{{ printf "%01000000d" 1 }}'),
         ("draws", "{{ randBytes 900000000 | len }}"),
-        (WIDTH, '{{ printf "%1000000d" 1 }}'),
-        (WIDTH, '{{ printf (printf "%%%dd" 1000000) 1 }}'),
         (WIDTH, '{{ printf "%1000000v" "a" }}'),
         (STRING, '{{ repeat 100000 "x" | replace "x" (repeat 100000 "y") }}'),
         (STRING, '{{ until 99999 | join (repeat 100000 "y") }}'),
@@ -115,7 +105,6 @@ ATTACKS = _numbered(
         ("at most 22 digits", "{{ round 1.5 100000000 }}"),
         ("illegal number syntax", "{{ 1e5000 }}"),
         (WIDTH, "{{ nindent 500000000 (toPrettyJson (list (list 1))) }}"),
-        (UNKNOWN, "{{ lipsum 100000 | len }}"),
         (LIST, "{{ until 100001 }}"),
         # Steps, output and depth.
         ("steps", f"{_LOOP}{_ENDS}"),
@@ -129,26 +118,11 @@ ATTACKS = _numbered(
         # Monstrous syntax.
         ("nested", "{{ " + _nested("(", ")", 200, "1") + " }}"),
         ("tokens", "{{ " + _nested("(", ")", 100_000, "1") + " }}"),
-        ("nested", "{{ " + _nested("(list ", ")", 5_000) + " }}"),
         ("abc", "{{ `abc`" + " | print" * 199 + " }}", True),
-        ("a source of", "{{ `abc`" + " | print" * 100_000 + " }}"),
-        ("a source of", "{{ print" + " `s`" * 100_000 + " }}"),
-        ("ABC", "{{ `abc`" + " | upper" * 199 + " }}", True),
-        ("a source of", "{{ .s" + ".aa" * 100_000 + " }}"),
-        ("tokens", "{{ " + _nested("not (", ")", 30_000, "1") + " }}"),
-        ("nested", _nested("{{ if . }}", "{{ end }}", 99)),
         ("nested", _nested("{{ if . }}", "{{ end }}", 200)),
         ("nested", _nested("{{ range 1 }}", "{{ end }}", 21)),
-        ("nested", _nested("{{ range 1 }}", "{{ end }}", 50)),
         ("", "{{ if .x }}" + "{{ else if .x }}x" * 3_000 + "{{ end }}", True),
         ("a source of", "x" * 2_000_000),
-        ("a source of", "{{ .s }}" * 100_000),
-        ("a source of", "{{ " + '"a" ' * 200_000),
-        ("a source of", "{" * 2_000_000),
-        ("a source of", '{{ define "x" }}' * 20_000),
-        ("a source of", "{{/*" * 200_000),
-        ("a source of", " " * 2_000_000 + "{{ . }}"),
-        ("a source of", "\n" * 2_000_000 + "{{- if . }}{{ end }}"),
         # Work that grows faster than what is worked on.
         ("200000", '{{ regexReplaceAll "<[^>]*>" (repeat 200000 "<") "" | len }}', True),
         ("", '{{ (urlParse (print "http://a.b/" (repeat 50000 "."))).fragment }}', True),
@@ -173,7 +147,10 @@ ATTACKS = _numbered(
         ),
         ("nodes", f"{_SHARED}{{{{ $y := $x }}}}{_SHARED}{{{{ deepEqual $x $y }}}}"),
         ("nodes", f"{{{{ fromYaml `{_ALIASES}` | len }}}}"),
-        *(("deep", f"{_ENDLESS}{{{{ {call} }}}}") for call in ("$x", "toYaml $x", "deepCopy $x")),
+        *(
+            ("deep", f"{_ENDLESS}{{{{ {call} }}}}")
+            for call in ("$x", "toJson $x", "toYaml $x", "deepCopy $x")
+        ),
         # Much at once, or again and again.
         ("steps", "{{ range 1000000000 }}{{ end }}"),
         ("steps", f"{_BIG}{{{{ range 100000 }}}}{{{{ $y := upper $x }}}}{{{{ end }}}}"),
@@ -197,11 +174,5 @@ ATTACKS = _numbered(
         ("<no value>", "{{ .a" + ".a" * 9_000 + " }}", True),
         ("1", " " * 200_000 + "{{- 1 }}", True),
         ("x" * 250_000, "x" * 250_000, True),
-        # What is left.
-        ("1", "{{ randInt 1 2 }}", True),
-        (UNKNOWN, '{{ xmlattr (dict "a b" 1) }}'),
-        ("deep", '{{ $d := dict }}{{ $_ := set $d "a" $d }}{{ toJson $d }}'),
-        (UNKNOWN, "{{ nope }}"),
-        (WIDTH, '{{ range list 1 2 }}{{ printf "%100000d" . | len }}{{ end }}'),
     ]
 )

@@ -22,7 +22,6 @@ ATTACKS = [
         # Reaching for Python's objects
         ("class-of-a-string", UNAVAILABLE, '{{ "".__class__ }}'),
         ("class-by-item", UNAVAILABLE, '{{ ""["__class__"] }}'),
-        ("class-of-a-list", UNAVAILABLE, "{{ [].__class__ }}"),
         ("mro-by-attribute-filter", UNAVAILABLE, '{{ [""] | map(attribute="__class__") }}'),
         ("sort-by-class", UNAVAILABLE, '{{ ["", 1] | sort(attribute="__class__") }}'),
         ("format", UNAVAILABLE, '{{ "{0.__class__}".format("") }}'),
@@ -30,7 +29,6 @@ ATTACKS = [
         ("format-by-map", "no filter", '{{ [""] | map("format") }}'),
         ("percent", UNAVAILABLE, '{{ "%s" % [1] }}'),
         ("macro-internals", UNAVAILABLE, "{% macro m() %}{% endmacro %}{{ m._func }}"),
-        ("macro-name", UNAVAILABLE, "{% macro m() %}{% endmacro %}{{ m.name }}"),
         ("loop-internals", UNAVAILABLE, "{% for i in l %}{{ loop._iterator }}{% endfor %}"),
         ("method-internals", UNAVAILABLE, "{{ s.upper.owner }}"),
         ("function-internals", UNAVAILABLE, "{{ dict.call }}"),
@@ -40,8 +38,6 @@ ATTACKS = [
         ("namespace-class-by-argument", "begin with _", '{{ namespace(**{"__class__": 1}) }}'),
         ("self", UNAVAILABLE, "{{ self._TemplateReference__context }}"),
         ("printed-function", "cannot be written", "{{ range }}"),
-        ("printed-method", "cannot be written", "{{ s.upper }}"),
-        ("printed-in-a-list", "cannot be written", "{{ [range] }}"),
         ("printed-by-join", "cannot be written", "{{ [s.upper] | join }}"),
         ("call-a-number", "cannot be called", "{{ (1)() }}"),
         ("namespace-of-a-number", "not a list", "{{ namespace(1) }}"),
@@ -210,7 +206,6 @@ ATTACKS = [
         ("regex-product", "characters", '{{ ("x" * 100000) | regex_replace("x", "y" * 1000) }}'),
         # The compiler
         ("parentheses", "nested too deeply", "{{ " + "(" * 5000 + ")" * 5000 + " }}"),
-        ("lists", "nested too deeply", "{{ " + "[" * 5000 + "]" * 5000 + " }}"),
         ("sum-chain", "levels deep", "{{ " + "s+" * 5000 + "s }}"),
         ("filter-chain", "levels deep", "{{ s" + "|upper" * 3000 + " }}"),
         ("attribute-chain", "words", "{{ s" + ".a" * 100000 + " }}"),

@@ -19,76 +19,22 @@ RESULT_ROWS = (
     ),
     Hostile("tuple-as-key", _main('return {(1, 2): "a"}'), DOCUMENT, "the key (1, 2)"),
     Hostile(
-        "range-in-the-result",
-        _main('return {"a": {"b": [1, range(3)]}}'),
-        DOCUMENT,
-        "a.b[1] has type range",
-    ),
-    Hostile("function-in-the-result", _main('return {"f": len}'), DOCUMENT, "f has type function"),
-    Hostile(
-        "integer-of-71-bits",
-        _main('return {"n": 1 << 70}'),
-        DOCUMENT,
-        "n is an integer beyond 2**53",
-    ),
-    Hostile(
         "integer-of-400-digits", _main('return {"n": int("9" * 400)}'), DOCUMENT, "beyond 2**53"
     ),
-    Hostile("no-return", _main('req["x"] = 1'), DOCUMENT, "main must return a dict, not NoneType"),
-    Hostile("list-returned", _main("return [1, 2]"), DOCUMENT, "a dict, not list"),
     Hostile("number-beyond-doubles", _main('return json.decode("1e400")'), PROGRAM | KILLED),
     Hostile("struct-returned", _main("return struct(a = (1, 2), b = struct(c = 1.5))"), OK),
 )
 
 CONTRACT_ROWS = (
-    Hostile("no-main", "x = 1\n", PROGRAM, "must define main(req)"),
     Hostile("empty", "", PROGRAM, "must define main(req)"),
     Hostile("main-is-a-number", "main = 5\n", PROGRAM, "must be a function"),
-    Hostile(
-        "main-without-parameter", "def main():\n    return {}\n", PROGRAM, "exactly one argument"
-    ),
-    Hostile(
-        "state-between-runs",
-        "seen = {}\n" + _main('seen["x"] = True', "return {}"),
-        PROGRAM,
-        "change a copy",
-        at=(3, 5),
-    ),
     Hostile(
         "our-names-taken",
         "json = None\nrun = 1\nto_json = 1\ndef get(p):\n    return 1\n" + _main("return {}"),
         OK,
     ),
-    Hostile(
-        "load-of-nothing", 'load("other.star", "x")\n' + _main("return {}"), PROGRAM, at=(1, 1)
-    ),
-    Hostile(
-        "equals-in-a-dict",
-        _main("return {desired=req}"),
-        PROGRAM,
-        "texts followed by a colon",
-        at=(2, 20),
-    ),
-    Hostile("tab", "def main(req):\n\treturn {}\n", PROGRAM, "spaces", at=(2, 1)),
     Hostile("byte-order-mark", "\ufeff" + _main("return {}"), OK),
-    Hostile("while", _main("while True:", "    pass"), PROGRAM, "for _", at=(2, 5)),
-    Hostile("set", _main("return set([1])"), PROGRAM, "a dict", at=(2, 12)),
-    Hostile("undefined", _main("return nmae"), PROGRAM, at=(2, 12)),
-    Hostile("open", _main('return open("x")'), PROGRAM, at=(2, 12)),
     Hostile("no-python-attributes", _main('return {"c": getattr(req, "__class__", "none")}'), OK),
-    Hostile(
-        "change-while-looping",
-        _main("for k in req:", '    req[k + "x"] = 1', "return req"),
-        PROGRAM,
-        at=(3, 9),
-        request='{"a": 1}',
-    ),
-    Hostile(
-        "whole-number-from-the-request",
-        _main('return {"xs": [0] * req["n"]}'),
-        OK,
-        request='{"n": 3}',
-    ),
 )
 
 OUTPUT_ROWS = (
@@ -111,14 +57,6 @@ SIZE_ROWS = (
         "".join(f"x{i} = {i}\n" for i in range(500000)),
         LIMIT,
         "bytes of source",
-    ),
-    Hostile("a-long-literal", "x = '" + "a" * 1000000 + "'\n", LIMIT, "bytes of source"),
-    Hostile(
-        "request-nested-too-deeply",
-        _main("return req"),
-        LIMIT,
-        "nested too deeply",
-        request='{"a": ' + "[" * 200 + "]" * 200 + "}",
     ),
     Hostile(
         "number-marker-of-the-json-parser",
