@@ -183,6 +183,7 @@ def explain(cause: Cause, limits: AppliedLimits, detail: str = "") -> FatalError
         )
     if cause is Cause.OUTPUT:
         return _limit(f"it printed more than {_size(MAX_LOG_BYTES)}", "print less")
+    hint: str | None
     text, hint = _SANDBOX_TEXTS.get(cause, _SANDBOX_TEXTS[Cause.BUG])
     if detail:
         text = f"{text}: {cut(detail, _MAX_DETAIL_BYTES)}"

@@ -1,6 +1,6 @@
 """Faults seeded in programs of three languages: `render` finds each, at the very line.
 
-`check` finds them in its runs: tests/unit/tools/check/test_runs.py.
+`check` finds each without an XR, by a variant of the XRD.
 """
 
 import json
@@ -21,7 +21,8 @@ from function_script.request.values import Object, Scalar
 from function_script.sandbox import Pool
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Source
-from function_script.tools import local_pool, structural_schema
+from function_script.tools import check, local_pool, structural_schema
+from function_script.tools.check import runs
 from function_script.tools.render import validation
 from function_script.tools.render.renderer import Rendering
 from function_script.tools.validate import builtin
@@ -80,6 +81,13 @@ def find_places(rendering: Rendering, source: Source) -> dict[tuple[int, str], s
     return faults
 
 
+def change(source: Source, fault: tuple[int, str], text: str) -> str:
+    """The text of a Composition with a fault of `find_places`, of which ``text`` is the line."""
+    line, kind = fault
+    lines = source.text.split("\n")
+    return "\n".join([*lines[: line - 1], *([text] if kind != "missing" else []), *lines[line:]])
+
+
 def measure(folder: Path, pool: Pool, every: int) -> Counter[str]:
     """Seed faults in a folder's Composition; count them, and those that are not found."""
     render, inputs, origin = mutation.load(folder, pool, is_quiet=True)
@@ -87,11 +95,9 @@ def measure(folder: Path, pool: Pool, every: int) -> Counter[str]:
     assert rendering.result.failure is None
     source = origin.document.origin.source
     assert source is not None
-    lines = source.text.split("\n")
     result: Counter[str] = Counter()
     for (line, kind), text in [*find_places(rendering, source).items()][::every]:
-        added = [text] if kind != "missing" else []
-        changed = "\n".join([*lines[: line - 1], *added, *lines[line:]])
+        changed = change(source, (line, kind), text)
         try:
             (document,) = documents.read_source(Source(name=source.name, text=changed))
             other = render.reconcile(
@@ -134,6 +140,32 @@ def write(folder: Path, kind: str, manifest: Object) -> Path:
     folder.joinpath("composition.yaml").write_text(text)
     folder.joinpath("xr.yaml").write_text(one_step.XR)
     return folder
+
+
+def test_seeded_faults_are_found_by_check_without_an_xr(tmp_path: Path) -> None:
+    manifests = [each["manifest"] for each in yaml.safe_load_all(MANIFESTS.read_text())][::EVERY]
+    missed = []
+    count = 0
+    with local_pool.open_pool(None) as pool:
+        for number, manifest in enumerate(manifests):
+            for kind in ("StarlarkScript", "JinjaTemplate", "GoTemplate"):
+                folder = write(tmp_path / f"{number}-{kind}", kind, manifest)
+                render, inputs, origin = mutation.load(folder, pool, is_quiet=True)
+                source = origin.document.origin.source
+                assert source is not None
+                places = find_places(render.reconcile(inputs, origin), source)
+                (folder / "xr.yaml").unlink()
+                (folder / "xrd.yaml").write_text(one_step.xrd("spec: {type: object}"))
+                file = folder / "composition.yaml"
+                for fault, text in [*places.items()][:: EVERY * 2]:
+                    file.write_text(change(source, fault, text))
+                    options = runs.Options(pool=pool, variants=8)
+                    findings = check.check([str(file)], run_options=options).findings
+                    count += 1
+                    if not any(finding.severity == "error" for finding in findings):
+                        missed.append((kind, fault))
+    assert count > 5
+    assert missed == []
 
 
 def test_seeded_faults_are_found_at_their_lines(tmp_path: Path) -> None:
