@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import platform
+import signal
 import subprocess
 import tempfile
 import threading
@@ -111,6 +112,11 @@ class Container:
     def is_running(self) -> bool:
         """Tell whether it runs."""
         return self._process.poll() is None
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send its first process a signal."""
+        result = self._control("kill", self._name, number.name.removeprefix("SIG"))
+        assert result.returncode == 0, result.stderr
 
     def wait(self) -> int:
         """Wait for its end and return its exit code."""

@@ -2,10 +2,12 @@
 
 import fcntl
 import shutil
+import signal
 import socket
 import struct
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -19,13 +21,15 @@ from image.container import MIB, Container, Mount, Settings, read_state
 from image.stages import read_image
 from support import builders
 from support.paths import ROOT
-from support.timing import PATIENCE_SECONDS, wait_until
+from support.timing import PATIENCE_SECONDS, cpu_seconds, wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
 
 IMAGE = read_image()
 USER = "12345:12345"
 TENTH = 0.1
+# Kubernetes ends what has not ended by itself for so long.
+GRACE_SECONDS = 30
 BOMB = """
 def main(req):
     lists = []
@@ -144,6 +148,47 @@ def test_memory_bomb_ends_its_worker_and_no_other(
         assert served.count(channel) == "3"
         assert served.is_ready()
         assert container.pid == front
+
+
+def test_container_stops_in_time_in_the_midst_of_work(
+    certificates: Path, authority: Authority, tmp_path: Path
+) -> None:
+    """A call that runs is answered, and the exit code is 0."""
+    request = builders.request(builders.starlark(ENDLESS, limits={"timeout": "1s"}))
+    with (
+        served.serving(IMAGE, tmp_path, served.configure(certificates)) as container,
+        served.connect(authority.client()) as channel,
+    ):
+        calls = [method(channel).future(request) for _ in range(2)]
+        wait_until(lambda: max(map(cpu_seconds, container.processes()[1:])) > 0.5)
+        began = time.monotonic()
+        container.signal(signal.SIGTERM)
+        assert container.wait() == 0
+        assert time.monotonic() - began < GRACE_SECONDS
+        assert container.lines("stopped")
+        for one in calls:
+            (fatal,) = one.result(PATIENCE_SECONDS).results
+            assert "more CPU time than" in fatal.message
+
+
+def test_signal_is_heeded_long_before_it_serves(certificates: Path, tmp_path: Path) -> None:
+    """The first process of a container ignores what it has no handler for, so that comes first."""
+    with Container(IMAGE, tmp_path, served.configure(certificates, cpus=TENTH)) as container:
+        wait_until(lambda: container.pid and has_handler(container.pid, signal.SIGTERM))
+        assert not served.is_ready()
+        container.signal(signal.SIGTERM)
+        assert container.wait() == 0
+        assert not container.lines("serving")
+
+
+def has_handler(pid: int, number: signal.Signals) -> bool:
+    """Tell whether the server's process has a handler for a signal.
+
+    Before it is Python, it is the runtime's, which has handlers of its own.
+    """
+    if not Path(f"/proc/{pid}/exe").readlink().name.startswith("python"):
+        return False
+    return bool(int(read_state(pid)["SigCgt"], 16) >> (number - 1) & 1)
 
 
 @pytest.fixture
