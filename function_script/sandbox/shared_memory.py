@@ -9,7 +9,6 @@ import mmap
 import os
 import socket
 import struct
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Final, NamedTuple
@@ -189,5 +188,7 @@ def _create_file(name: str) -> int:
     """Return the descriptor of an empty file without a place in a directory."""
     if _HAS_MEMFD:
         return os.memfd_create(f"function-script-{name}", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    import tempfile  # noqa: PLC0415 - slow to import, and not needed on Linux
+
     with tempfile.TemporaryFile() as file:
         return os.dup(file.fileno())

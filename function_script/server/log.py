@@ -148,7 +148,8 @@ def _search_printed(text: str, identity: Mapping[str, str], request: bytes) -> N
 
 
 def _write_printed(text: str, identity: Mapping[str, str]) -> None:
-    _LOG.debug("the program printed", extra=fields(**identity, printed=text + "\n"))
+    values = {**identity, **fields(printed=text + "\n")["fields"]}
+    _LOG.debug("the program printed", extra={"fields": values})
 
 
 class BatchingHandler(logging.Handler):
