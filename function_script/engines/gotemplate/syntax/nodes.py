@@ -17,10 +17,6 @@ class SyntaxNode:
     def __init__(self, position: int) -> None:
         self.position = position
 
-    def children(self) -> Sequence[SyntaxNode]:
-        """Return the nodes right below, in the order of the text."""
-        return ()
-
 
 class Identifier(SyntaxNode):
     """A function's name."""
@@ -68,10 +64,6 @@ class Chain(SyntaxNode):
         self.start = start
         self.names = names
 
-    def children(self) -> Sequence[SyntaxNode]:
-        """Return the operand whose fields are read."""
-        return (self.start,)
-
 
 class Bool(SyntaxNode):
     """``true`` or ``false``."""
@@ -107,10 +99,6 @@ class Command(SyntaxNode):
         self.position = position
         self.words = words
 
-    def children(self) -> Sequence[SyntaxNode]:
-        """Return the operand and its arguments."""
-        return self.words
-
     @property
     def function(self) -> str:
         """The function that it calls, or ""."""
@@ -133,10 +121,6 @@ class Pipe(SyntaxNode):
         self.assigns = assigns
         self.commands = commands
 
-    def children(self) -> Sequence[SyntaxNode]:
-        """Return the variables and the stages."""
-        return (*self.declared, *self.commands)
-
 
 Operand: TypeAlias = (
     Identifier | Variable | Dot | Nil | Field | Chain | Bool | Number | String | Pipe
@@ -158,10 +142,6 @@ class Action(SyntaxNode):
         self.position = position
         self.pipe = pipe
 
-    def children(self) -> Sequence[SyntaxNode]:
-        """Return the pipeline."""
-        return (self.pipe,)
-
 
 class Branch(SyntaxNode):
     """A block with a pipeline; ``otherwise`` is None without an else."""
@@ -173,10 +153,6 @@ class Branch(SyntaxNode):
         self.pipe = pipe
         self.body = body
         self.otherwise = otherwise
-
-    def children(self) -> Sequence[SyntaxNode]:
-        """Return the pipeline and the nodes of both bodies."""
-        return (self.pipe, *self.body, *(self.otherwise or ()))
 
     def else_branch(self) -> If | With | Range | None:
         """Return the branch that is the whole else, as in ``{{ else if }}``.
@@ -218,13 +194,24 @@ class Template(SyntaxNode):
         self.name = name
         self.pipe = pipe
 
-    def children(self) -> Sequence[SyntaxNode]:
-        """Return the pipeline, if there is one."""
-        return () if self.pipe is None else (self.pipe,)
-
 
 Node: TypeAlias = Text | Action | If | With | Range | Break | Continue | Template
 Placed: TypeAlias = Operand | Command | Node
+
+
+def _children(node: SyntaxNode) -> Sequence[SyntaxNode]:
+    """Return the nodes right below a node, in the order of the text."""
+    if isinstance(node, Command):
+        return node.words
+    if isinstance(node, Pipe):
+        return (*node.declared, *node.commands)
+    if isinstance(node, Branch):
+        return (node.pipe, *node.body, *(node.otherwise or ()))
+    if isinstance(node, Chain):
+        return (node.start,)
+    if isinstance(node, (Action, Template)):
+        return () if node.pipe is None else (node.pipe,)
+    return ()
 
 
 def walk_nodes(roots: Sequence[SyntaxNode]) -> Iterator[SyntaxNode]:
@@ -234,7 +221,7 @@ def walk_nodes(roots: Sequence[SyntaxNode]) -> Iterator[SyntaxNode]:
     while pending:
         node = pending.pop()
         yield node
-        children = node.children()
+        children = _children(node)
         if children:
             pending.extend(reversed(children))
 
