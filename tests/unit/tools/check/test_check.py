@@ -215,6 +215,12 @@ def test_input_alone_is_compared_with_the_crds_beside_it(tmp_path: Path) -> None
     assert finding.diagnostic.span.name == str(tmp_path / "a" / "composition.yaml")
 
 
+def test_default_of_nothing_is_no_mistake(tmp_path: Path) -> None:
+    """As in sprig, it returns what comes through the pipe."""
+    text = "inline: '{{ .observed.composite.resource.spec.a | default }}'"
+    assert found(tmp_path, ours("GoTemplate", text)).findings == []
+
+
 def test_composition_without_steps_of_ours_is_no_mistake(tmp_path: Path) -> None:
     """Of repositories most Compositions may be other functions' alone."""
     (tmp_path / "a.yaml").write_text(composition().replace(PIPELINE, "  mode: Resources\n"))
