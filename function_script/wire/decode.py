@@ -82,9 +82,9 @@ def decode_field(payload: bytes, key: str) -> Value:
     return None if part is None else decode_part(part)
 
 
-def index_struct(payload: bytes, *, sort_keys: bool = False) -> dict[str, Part]:
+def index_struct(payload: bytes) -> dict[str, Part]:
     """Return the Value of each top-level key, for `decode_part`. Raises WireError."""
-    return index_object(Part(payload, 0, len(payload)), sort_keys=sort_keys)
+    return _entries(Part(payload, 0, len(payload)))
 
 
 def index_object(struct: Part, *, sort_keys: bool = False) -> dict[str, Part]:
