@@ -66,7 +66,7 @@ class _ComposedDocument:
 # The prefix of annotations, the XR's type, and the text: for another XR, its document is a mistake.
 _Key: TypeAlias = tuple[str, tuple[str, str], str]
 _cache: Final[ByteLruCache[_Key, _ComposedDocument | model.Contribution]] = ByteLruCache(
-    _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
+    _CACHE_BYTES, is_of_requests=True
 )
 
 

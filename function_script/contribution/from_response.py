@@ -53,9 +53,7 @@ class _ComposedText:
         self.leftovers: Final = leftovers
 
 
-_cache: Final[ByteLruCache[str, _ComposedText]] = ByteLruCache(
-    _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
-)
+_cache: Final[ByteLruCache[str, _ComposedText]] = ByteLruCache(_CACHE_BYTES, is_of_requests=True)
 _ENTRY_FIELDS: Final = (
     "resource",
     "ready",

@@ -47,9 +47,7 @@ EMPTY = ExternalState(context=lambda _: None, required=lambda *_: None, remote=l
 _CACHE_BYTES = 4 << 20
 _SIZE_FACTOR = 2
 _STEP_BYTES = 2_000
-_cache: ByteLruCache[bytes, tuple[Limits, Step]] = ByteLruCache(
-    _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
-)
+_cache: ByteLruCache[bytes, tuple[Limits, Step]] = ByteLruCache(_CACHE_BYTES, is_of_requests=True)
 
 
 def parse(value: Object, ceilings: Limits, external: ExternalState = EMPTY) -> Step:
