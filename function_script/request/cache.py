@@ -63,9 +63,9 @@ class IdentityCache(Generic[T, V]):
 class ByteLruCache(Generic[K, V]):
     """The most recently used values that fit into ``max_bytes``.
 
-    ``is_of_requests``: of values that requests bring. Lookups count in `CacheStats`, and an entry is
-    stored when it is put the second time: a value that comes only once, such as a document with a
-    timestamp, then costs neither room nor time to evict.
+    ``is_of_requests``: of values that requests bring. Lookups count in `CacheStats`, and an entry
+    is stored when it is put the second time: a value that comes only once, such as a document with
+    a timestamp, then costs neither room nor time to evict.
 
     Values are shared between requests and must not be changed. Sizes are the caller's estimates.
     """
@@ -128,8 +128,3 @@ class ByteLruCache(Generic[K, V]):
         entry = self._entries.pop(key, None)
         if entry is not None:
             self._bytes -= entry[1]
-
-    def clear(self) -> None:
-        """Remove all entries; their keys stay admitted."""
-        self._entries.clear()
-        self._bytes = 0

@@ -110,11 +110,3 @@ def test_identity_cache_without_room_forgets_all_others() -> None:
     for number, owner in enumerate(owners):
         cache.put(owner, number)
     assert [cache.get(owner) for owner in owners] == [None, None, 2]
-
-
-def test_cache_after_clear_has_all_its_room(cache: ByteLruCache[str, int]) -> None:
-    """Entries of the whole size fit again."""
-    cache.clear()
-    assert (cache.get("a"), len(cache)) == (None, 0)
-    cache.put("a", 1, 10)
-    assert cache.get("a") == 1
