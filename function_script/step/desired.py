@@ -5,15 +5,14 @@ stay byte for byte, with fields of a newer Crossplane.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Final, cast
+from typing import cast
 
 from function_script import wire
 from function_script.contribution import Composite, Contribution, DesiredResource
 from function_script.request import objects
+from function_script.request.request import NO_RESOURCE
 from function_script.request.values import Object
 from function_script.texts.errors import DocumentError
-
-_NOTHING: Final = wire.index_resource(b"")
 
 
 def merge(
@@ -96,7 +95,7 @@ def _encode_entry(
 def _encode_composite(request: wire.Request, composite: Composite) -> bytes | None:
     """Encode an earlier step's composite with the status merged; None if it is unchanged."""
     earlier = request.desired.composite if request.desired is not None else None
-    earlier = earlier or _NOTHING
+    earlier = earlier or NO_RESOURCE
     is_empty = (
         composite.status is None and composite.ready is None and not composite.connection_details
     )
