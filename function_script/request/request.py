@@ -39,6 +39,7 @@ _OBJECT: Final = "resource"
 _DETAILS: Final = "connection_details"
 _READY: Final = "ready"
 _ONLY_OBJECT: Final = (_OBJECT,)
+_UID: Final[PartTree] = {"metadata": {"uid": None}}
 
 
 def scope(  # noqa: PLR0913 # the facts of a scope
@@ -61,7 +62,7 @@ def scope(  # noqa: PLR0913 # the facts of a scope
     """
     visible_credentials = _select_credentials(request, credentials, to_diagnostic)
     decoding = _Decoding(keep_managed_fields=keep_managed_fields, sort_keys=sort_keys)
-    uid = _uid(request)
+    uid = _uid(request, decoding)
     return Scope(
         request=Lazy(
             {
@@ -210,12 +211,12 @@ def _meta(request: wire.Request) -> Object:
     return {"tag": request.tag, "capabilities": names}
 
 
-def _uid(request: wire.Request) -> str:
-    if request.observed is None or request.observed.composite is None:
+def _uid(request: wire.Request, decoding: _Decoding) -> str:
+    composite = request.observed.composite if request.observed is not None else None
+    if composite is None or composite.struct_part is None:
         return ""
-    struct = request.observed.composite.struct
-    # Every request comes here, so no more than the metadata is decoded.
-    metadata = None if struct is None else wire.decode_field(struct, "metadata")
+    # Every request comes here, so nothing else is decoded: managedFields are most of an XR's bytes.
+    metadata = decoding.open_object(composite.struct_part).select(_UID).get("metadata")
     uid = metadata.get("uid") if isinstance(metadata, dict) else None
     return uid if isinstance(uid, str) else ""
 
