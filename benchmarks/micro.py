@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import time
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,12 +66,11 @@ def stages(language: str, workload: Workload) -> dict[str, float]:
     scope = function.scope_of(index, step)
     part = contribution.read(result, scope, LIMITS)
     state = desired.merge(index, part)
-    drop = partial(wire.decode_struct, drop_managed_fields=True)
     return {
         "index": best(lambda: wire.index_request(data)),
         "input": best(lambda: inputs.parse_cached(index.input or b"", LIMITS, outside)),
         "scope": best(lambda: function.scope_of(index, step).xr),
-        "decode all": best(lambda: [drop(struct) for struct in structs]),
+        "decode all": best(lambda: [wire.decode_struct(struct) for struct in structs]),
         "evaluate": best(
             lambda: engine.evaluate(step.program, function.scope_of(index, step), LIMITS)
         ),

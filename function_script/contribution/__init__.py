@@ -63,9 +63,7 @@ class _Key(NamedTuple):
 # Most of a contribution is shared with the cache of documents: see `documents.stream` for sizes.
 _CACHE_BYTES: Final = 8 << 20
 _BYTES_PER_CHARACTER: Final = 12
-_cache: ByteLruCache[_Key, Contribution] = ByteLruCache(
-    _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
-)
+_cache: ByteLruCache[_Key, Contribution] = ByteLruCache(_CACHE_BYTES, is_of_requests=True)
 
 
 def read(

@@ -6,11 +6,11 @@ from an entry of a script's response.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from function_script.request.objects import MOVED_TO, parse_path
+from function_script.request.objects import MOVED_TO, merge, parse_path
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object
 from function_script.step.readiness import Rule, parse_rule
@@ -217,9 +217,9 @@ class DesiredResource:
     ``resource`` None: the step removes it. It may be shared between requests, so it must not be
     changed. Its null fields are dropped, or sent with ``keeps_nulls``. ``ready`` None: the step
     does not set it. ``replace``: it replaces an earlier step's entry and is not merged into it.
-    ``policy`` None: the step sets neither dependencies nor rules of readiness. ``key`` identifies
-    everything that the entry was read from, for caches of what is derived from it; None: not
-    cacheable.
+    ``policy`` None: the step sets neither dependencies nor rules of readiness. ``text`` is the
+    document that the entry was read from, if it was one. ``payload`` is its encoding, once it was
+    encoded as a resource that no earlier step has: it is kept as long as the entry is.
     """
 
     def __init__(  # noqa: PLR0913 # the fields of an entry
@@ -230,31 +230,55 @@ class DesiredResource:
         replace: bool = True,
         policy: ResourcePolicy | None = None,
         keeps_nulls: bool = False,
-        key: Hashable = None,
+        text: str = "",
     ) -> None:
         self.resource: Final = resource
         self.ready: Final = ready
         self.replace: Final = replace
         self.policy: Final = policy
         self.keeps_nulls: Final = keeps_nulls
-        self.key: Final = key
+        self.text: Final = text
+        self.payload: bytes | None = None
+        # By what they differ in. They are shared between requests, as the entry is.
+        self._copies: dict[int | str, DesiredResource] | None = None
 
     def __eq__(self, other: object) -> bool:
-        """Compare all fields but ``key``: the same entry may have been read from other texts."""
+        """Compare what is desired: the same entry may have been read from other texts."""
         return isinstance(other, DesiredResource) and self._fields() == other._fields()
 
     __hash__ = None  # type: ignore[assignment] # it holds dicts
 
     def with_ready(self, ready: int) -> DesiredResource:
-        """Return a copy with this readiness."""
-        return DesiredResource(
-            resource=self.resource,
+        """Return a copy with this readiness: the same one each time, with its encoding."""
+        copy = None if self._copies is None else self._copies.get(ready)
+        return copy or self._copy(ready, self.resource, ready)
+
+    def with_name(self, name: str) -> DesiredResource:
+        """Return a copy whose annotation remembers its name: the same one each time."""
+        # Only its readiness is stated, and the object keeps the annotation that it has.
+        if not self.resource:
+            return self
+        copy = None if self._copies is None else self._copies.get(name)
+        if copy is not None:
+            return copy
+        resource: Object = {}
+        merge(resource, self.resource)
+        merge(resource, {"metadata": {"annotations": {MOVED_TO: name}}})
+        return self._copy(name, resource, self.ready)
+
+    def _copy(self, key: int | str, resource: Object | None, ready: int | None) -> DesiredResource:
+        copy = DesiredResource(
+            resource=resource,
             ready=ready,
             replace=self.replace,
             policy=self.policy,
             keeps_nulls=self.keeps_nulls,
-            key=None if self.key is None else (self.key, ready),
+            text=self.text,
         )
+        if self._copies is None:
+            self._copies = {}
+        self._copies[key] = copy
+        return copy
 
     def _fields(self) -> tuple[object, ...]:
         return (self.resource, self.ready, self.replace, self.policy, self.keeps_nulls)

@@ -5,7 +5,7 @@ type, and its status is taken), or a meta document, which has fields of a script
 """
 
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final, TypeAlias, cast
@@ -66,7 +66,7 @@ class _ComposedDocument:
 # The prefix of annotations, the XR's type, and the text: for another XR, its document is a mistake.
 _Key: TypeAlias = tuple[str, tuple[str, str], str]
 _cache: Final[ByteLruCache[_Key, _ComposedDocument | model.Contribution]] = ByteLruCache(
-    _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
+    _CACHE_BYTES, is_of_requests=True
 )
 
 
@@ -197,7 +197,7 @@ def _read(
     if api_version == dialect.meta_api_version:
         return _read_meta(reader, kind, dialect)
     if dialect.annotations.name in annotations:
-        composed = _read_composed(reader, annotations, dialect, key)
+        composed = _read_composed(reader, annotations, dialect, document.text)
         if not problems:
             _cache.put(key, composed, len(document.text) * _BYTES_PER_CHARACTER)
         return composed
@@ -244,7 +244,7 @@ def _reject_nameless(
 
 
 def _read_composed(
-    document: ObjectReader, annotations: dict[str, str], dialect: Dialect, key: Hashable
+    document: ObjectReader, annotations: dict[str, str], dialect: Dialect, text: str
 ) -> _ComposedDocument:
     keys = dialect.annotations
     name = annotations[keys.name]
@@ -267,7 +267,7 @@ def _read_composed(
         ready=reader.choice(keys.ready, READY, exact=dialect.is_lenient),
         replace=bool(replaces),
         policy=policy,
-        key=key,
+        text=text,
     )
     return _ComposedDocument(name, entry, lint.name_warnings(name, advice) if advice else ())
 

@@ -53,9 +53,7 @@ class _ComposedText:
         self.leftovers: Final = leftovers
 
 
-_cache: Final[ByteLruCache[str, _ComposedText]] = ByteLruCache(
-    _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
-)
+_cache: Final[ByteLruCache[str, _ComposedText]] = ByteLruCache(_CACHE_BYTES, is_of_requests=True)
 _ENTRY_FIELDS: Final = (
     "resource",
     "ready",
@@ -125,8 +123,7 @@ def _read_composed(
         part = _cache.get(text)
         if part is None:
             member = ObjectReader(orjson.loads(f"{{{text}}}"), resources.path, ProblemList())
-            entries = _entries(member, key=text)
-            part = _ComposedText(entries, lint.find_leftovers(text, member.value))
+            part = _ComposedText(_entries(member), lint.find_leftovers(text, member.value))
             if member.problems:
                 resources.problems.extend(member.problems)
             else:
@@ -137,19 +134,17 @@ def _read_composed(
     return composed
 
 
-def _entries(resources: ObjectReader, key: str | None = None) -> dict[str, DesiredResource]:
+def _entries(resources: ObjectReader) -> dict[str, DesiredResource]:
     composed = {}
     for name in resources.value:
         if not name:
             resources.problems.add(resources.path, "a resource name must not be empty")
         entry = resources.object(name)
-        composed[name] = (
-            DesiredResource(resource=None) if entry is None else _entry(entry, name, key)
-        )
+        composed[name] = DesiredResource(resource=None) if entry is None else _entry(entry, name)
     return composed
 
 
-def _entry(entry: ObjectReader, name: str, key: str | None) -> DesiredResource:
+def _entry(entry: ObjectReader, name: str) -> DesiredResource:
     is_bare = "kind" in entry.value and "resource" not in entry.value
     hint = 'wrap the object: {"resource": {...}}' if is_bare else None
     # Connection details are in an observed entry that is returned; Crossplane ignores them.
@@ -160,9 +155,8 @@ def _entry(entry: ObjectReader, name: str, key: str | None) -> DesiredResource:
         body.text("apiVersion", required=True)
         body.text("kind", required=True)
     resource = {} if body is None else without_server_fields(body)
-    return DesiredResource(
-        resource=resource, ready=ready, key=key, policy=desired_resource.from_entry(entry, name)
-    )
+    policy = desired_resource.from_entry(entry, name)
+    return DesiredResource(resource=resource, ready=ready, policy=policy)
 
 
 def _composite(desired: ObjectReader) -> model.Composite:

@@ -104,11 +104,9 @@ def _missing_value(
 def _find_resource(text: str, offset: int, composed: Mapping[str, DesiredResource]) -> str | None:
     """Return the composed resource that was read from the document around an offset."""
     for name, entry in composed.items():
-        # The key of a template's resource ends with the text of its document.
-        if isinstance(entry.key, tuple) and isinstance(document := entry.key[-1], str):
-            begin = text.find(document)
-            if 0 <= begin <= offset < begin + len(document):
-                return name
+        begin = text.find(entry.text)
+        if 0 <= begin <= offset < begin + len(entry.text):
+            return name
     return None
 
 

@@ -14,8 +14,8 @@ json_objects              a stream that begins with     JSON, as Kubernetes' dec
                           ``{``, while it is JSON       and limits as in kubernetes_yaml
 positions                 the same texts again, after   keys as in kubernetes_yaml, no values: only
                           errors and in the tools       the position of a field is needed
-engines.gotemplate.yaml,  ``fromYaml`` of Go templates  go-yaml v3: function-go-templating has it.
-from events                                             ``on`` is a string, a date is a time
+engines.gotemplate.yaml   ``fromYaml`` of Go templates  go-yaml v3: function-go-templating has it.
+                                                        ``on`` is a string, a date is a time
 ========================  ============================  =========================================
 
 Property tests compare fast_path and json_objects with kubernetes_yaml.

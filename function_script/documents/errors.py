@@ -108,11 +108,11 @@ def find_early_end(lines: list[str], number: int) -> YamlError | None:
     This is certain if the text goes on behind the line, or if the line is one of a template as the
     text is. ``number`` is the line at which the parser gives up.
     """
-    header = next((each for each in range(number, -1, -1) if _BLOCK.match(lines[each])), None)
-    if header is None:
+    matches = ((each, _BLOCK.match(lines[each])) for each in range(number, -1, -1))
+    header, match = next((pair for pair in matches if pair[1] is not None), (0, None))
+    if match is None:
         return None
-    match = _BLOCK.match(lines[header])
-    name = "" if match is None else match["key"].strip("\"'")
+    name = match["key"].strip("\"'")
     following = [each for each in range(header + 1, len(lines)) if lines[each].strip()]
     if not following:
         return None

@@ -7,7 +7,7 @@ bounded, so that neither nesting nor aliases make a huge value of a small text.
 import math
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import NamedTuple, cast
 
@@ -94,9 +94,14 @@ def parse(
         raise errors.explain_parser_error(error, text) from error
 
 
-def event_source(text: str) -> Callable[[], Event]:
-    """Return a function that returns the next parser event of the text at each call."""
-    return cast("Callable[[], Event]", errors.Parser(text).get_event)
+def read_events(text: str) -> Iterator[Event]:
+    """Yield the parser's events of a text. Raises YamlError where it is not YAML."""
+    try:
+        next_event = errors.Parser(text).get_event
+        while (event := next_event()) is not None:
+            yield event
+    except errors.PARSER_ERRORS as error:
+        raise errors.explain_parser_error(error, text) from error
 
 
 class _Incomplete:
@@ -112,7 +117,7 @@ class _DocumentParser:
     def __init__(
         self, text: str, nodes: int, depth: int, warnings: list[errors.YamlError] | None = None
     ) -> None:
-        self._next = event_source(text)
+        self._next = cast("Callable[[], Event]", errors.Parser(text).get_event)
         self._warnings = warnings
         self._anchors: dict[str, Value | _Incomplete] = {}
         self._nodes = self._nodes_left = nodes

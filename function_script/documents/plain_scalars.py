@@ -5,14 +5,15 @@ Numbers of base 60, such as `12:30`, are texts there and numbers to other reader
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-import yaml
 from yaml import events
 
+from function_script.documents import positions
 from function_script.documents.errors import YamlError
-from function_script.documents.kubernetes_yaml import WORDS, event_source, start_of
+from function_script.documents.kubernetes_yaml import WORDS, start_of
+from function_script.request.objects import Path
 
 # Everybody reads these as booleans.
 _EVIDENT: Final = frozenset({"true", "false"})
@@ -36,70 +37,46 @@ class PlainScalar(NamedTuple):
 
 
 def find(text: str) -> list[PlainScalar]:
-    """Find the scalars in the documents of a text; nothing in a text that is not YAML."""
+    """Find the scalars in the first document of a text; nothing in a text that is not YAML."""
     try:
-        return list(_Walk(text).scalars())
-    except (yaml.YAMLError, YamlError, UnicodeEncodeError):
+        fields = list(positions.walk(text))
+    except YamlError:
         return []
-
-
-class _Walk:
-    def __init__(self, text: str) -> None:
-        self._next: Callable[[], events.Event | None] = event_source(text)
-
-    def scalars(self) -> Iterator[PlainScalar]:
-        while (event := self._next()) is not None:
-            yield from self._value(event, is_text=False)
-
-    def _value(self, event: events.Event, *, is_text: bool) -> Iterator[PlainScalar]:
-        if isinstance(event, events.ScalarEvent):
-            yield from _judge(event, is_key=False, is_text=is_text)
-        elif isinstance(event, events.MappingStartEvent):
-            yield from self._map(is_text=is_text)
-        elif isinstance(event, events.SequenceStartEvent):
-            yield from self._list()
-
-    def _map(self, *, is_text: bool) -> Iterator[PlainScalar]:
-        keys: list[str] = []
-        while (key := self._next()) is not None and not isinstance(key, events.MappingEndEvent):
-            name = ""
-            if isinstance(key, events.ScalarEvent):
-                name = key.value
-                yield from _judge(key, is_key=True, is_text=True)
-            else:
-                yield from self._value(key, is_text=False)
-            value = self._next()
-            if value is None:
-                return
-            is_map = isinstance(value, events.MappingStartEvent)
+    # Beside a text, the others of a list are meant as texts.
+    with_texts = {path[:-1] for path, field in fields if _is_text_item(path, field.value)}
+    scalars: list[PlainScalar] = []
+    keys: dict[Path, list[str | int]] = {}
+    for path, field in fields:
+        *above, name = path or ("",)
+        before = keys.setdefault(tuple(above), [])
+        if isinstance(name, int):
+            is_certain = tuple(above) in with_texts
+        else:
             # A variable of a container: {name: DEBUG, value: no}.
-            is_variable = name == "value" and keys == ["name"]
-            is_below = is_map and name in _TEXT_MAPS
-            yield from self._value(
-                value, is_text=is_below or (not is_map and (is_text or is_variable))
-            )
-            keys.append(name)
-
-    def _list(self) -> Iterator[PlainScalar]:
-        items: list[PlainScalar] = []
-        has_text = False
-        while (item := self._next()) is not None and not isinstance(item, events.SequenceEndEvent):
-            if isinstance(item, events.ScalarEvent):
-                scalars = list(_judge(item, is_key=False, is_text=False))
-                is_word = item.value not in WORDS and not item.value[:1].isdigit()
-                has_text = has_text or (is_word and not scalars)
-                items += scalars
-            else:
-                yield from self._value(item, is_text=False)
-        for scalar in items:
-            # Beside a text, the others of a list are meant as texts.
-            yield scalar._replace(is_certain=has_text)
+            is_variable = name == "value" and before == ["name"]
+            is_certain = is_variable or (bool(above) and above[-1] in _TEXT_MAPS)
+        before.append(name)
+        scalars += _judge(field.key, is_key=True, is_certain=True)
+        scalars += _judge(field.value, is_key=False, is_certain=is_certain)
+    return scalars
 
 
-def _judge(event: events.ScalarEvent, *, is_key: bool, is_text: bool) -> Iterator[PlainScalar]:
-    text = event.value
-    if not event.implicit[0]:
+def _is_text_item(path: Path, value: events.Event) -> bool:
+    """Report whether a value is an item of a list, and a word that is read as what it seems."""
+    return (
+        bool(path)
+        and isinstance(path[-1], int)
+        and isinstance(value, events.ScalarEvent)
+        and value.value not in WORDS
+        and not value.value[:1].isdigit()
+        and not [*_judge(value, is_key=False, is_certain=False)]
+    )
+
+
+def _judge(event: events.Event | None, *, is_key: bool, is_certain: bool) -> Iterator[PlainScalar]:
+    if not isinstance(event, events.ScalarEvent) or not event.implicit[0]:
         return
+    text = event.value
     message = ""
     hint = f'write "{text}" for the text'
     word = WORDS.get(text)
@@ -115,4 +92,4 @@ def _judge(event: events.ScalarEvent, *, is_key: bool, is_text: bool) -> Iterato
         message = f"{text} is text here, and a number of base 60 to other readers of YAML 1.1"
     if message:
         line, column = start_of(event)
-        yield PlainScalar(text, line, column, message, hint, is_key or is_text)
+        yield PlainScalar(text, line, column, message, hint, is_certain)

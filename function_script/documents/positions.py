@@ -4,16 +4,15 @@ The text is parsed again, for errors and for the tools only, so that the first p
 record positions.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-import yaml
 from yaml import events
 
 from function_script.documents.errors import YamlError
-from function_script.documents.kubernetes_yaml import event_source, key_text, start_of
+from function_script.documents.kubernetes_yaml import key_text, read_events, start_of
 from function_script.request.objects import Path
 
 # The texts whose place is remembered: the tools ask for many positions in one program.
@@ -22,15 +21,16 @@ _MAX_TEXTS: Final = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """The begin of a field: its key in a map, else its value; 0-based, with the value's event.
+    """The begin of a field: its key in a map, else its value; 0-based, with the events of both.
 
     ``is_exact`` is false when the field does not exist: the position is its nearest ancestor's.
     """
 
     line: int
     column: int
+    key: events.Event | None
     value: events.Event
-    is_exact: bool
+    is_exact: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ def find_position(text: str, path: Path) -> Position | None:
     """Find the field at ``path`` or its nearest ancestor; return None for text that is not YAML."""
     depth, nearest = -1, None
     try:
-        for each, position in _list_positions(event_source(text)):
+        for each, position in walk(text):
             if nearest is not None and each[:depth] != path[:depth]:
                 # All that is below the nearest ancestor has been read: the rest may be no YAML.
                 break
@@ -63,7 +63,7 @@ def find_position(text: str, path: Path) -> Position | None:
                 depth, nearest = depth + 1, position
             if depth == len(path):
                 return nearest
-    except (yaml.YAMLError, YamlError, UnicodeEncodeError):
+    except YamlError:
         return None
     return None if nearest is None else replace(nearest, is_exact=False)
 
@@ -74,25 +74,27 @@ def list_positions(text: str) -> dict[Path, Position]:
     A field below an alias or a merged map is not listed: the nearest field above it is.
     """
     try:
-        return dict(_list_positions(event_source(text)))
-    except (yaml.YAMLError, YamlError, UnicodeEncodeError):
+        return dict(walk(text))
+    except YamlError:
         return {}
 
 
-def _list_positions(read: Callable[[], events.Event]) -> Iterator[tuple[Path, Position]]:
-    read()
-    if not isinstance(read(), yaml.DocumentStartEvent):
+def walk(text: str) -> Iterator[tuple[Path, Position]]:
+    """Yield the fields of the first document in their order. Raises YamlError."""
+    stream = read_events(text)
+    next(stream)
+    if not isinstance(next(stream), events.DocumentStartEvent):
         return
-    value = read()
+    key, value = None, next(stream)
     # Of each open map or list: its path, and the number of its entries so far; None for a map.
     above: list[tuple[Path, int | None]] = []
     path: Path = ()
     line, column = start_of(value)
     while True:
-        yield path, Position(line=line, column=column, value=value, is_exact=True)
+        yield path, Position(line=line, column=column, key=key, value=value)
         if isinstance(value, events.CollectionStartEvent):
             above.append((path, 0 if isinstance(value, events.SequenceStartEvent) else None))
-        while above and isinstance(value := read(), events.CollectionEndEvent):
+        while above and isinstance(value := next(stream), events.CollectionEndEvent):
             above.pop()
         if not above:
             return
@@ -100,10 +102,11 @@ def _list_positions(read: Callable[[], events.Event]) -> Iterator[tuple[Path, Po
         line, column = start_of(value)
         if index is None:
             # The key that an alias stands for is not followed: no field has this name.
-            key = key_text(value) if isinstance(value, events.ScalarEvent) else "\0"
-            value = read()
-            path = (*parent, key)
+            name = key_text(value) if isinstance(value, events.ScalarEvent) else "\0"
+            key, value = value, next(stream)
+            path = (*parent, name)
         else:
+            key = None
             above[-1] = (parent, index + 1)
             path = (*parent, index)
 

@@ -9,14 +9,13 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import accumulate, chain, islice
 from typing import Final, NamedTuple
 
-import yaml
-from yaml import events
-
 from function_script.documents.errors import YamlError
-from function_script.documents.kubernetes_yaml import event_source, parse, start_of
+from function_script.documents.kubernetes_yaml import parse, start_of
+from function_script.documents.positions import walk
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Piece, Span
 
@@ -332,14 +331,10 @@ def _is_collection(lines: Sequence[str]) -> bool:
 def _find_entries(text: str) -> set[tuple[int, int]]:
     """Return the lines and columns, 0-based, where keys and items of maps and lists begin."""
     entries: set[tuple[int, int]] = set()
-    try:
-        next_event = event_source(text)
-        while (event := next_event()) is not None:
-            if isinstance(event, events.NodeEvent):
-                line, column = start_of(event)
+    with suppress(YamlError):
+        for _, field in walk(text):
+            for line, column in ((field.line, field.column), start_of(field.value)):
                 entries |= {(line, column), (line, column - 2)}
-    except (yaml.YAMLError, UnicodeEncodeError):
-        return set()
     return entries
 
 

@@ -32,9 +32,7 @@ _SEPARATOR_REST: Final = re.compile(r"\s*(?:#.*)?\Z", re.DOTALL)
 # Parsed documents by their text. A value takes about ten times the memory of its text.
 _CACHE_BYTES = 16 << 20
 _BYTES_PER_CHARACTER: Final = 12
-_cache: Final[ByteLruCache[str, ParsedDocument]] = ByteLruCache(
-    _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
-)
+_cache: Final[ByteLruCache[str, ParsedDocument]] = ByteLruCache(_CACHE_BYTES, is_of_requests=True)
 
 
 class Document:

@@ -47,9 +47,7 @@ EMPTY = ExternalState(context=lambda _: None, required=lambda *_: None, remote=l
 _CACHE_BYTES = 4 << 20
 _SIZE_FACTOR = 2
 _STEP_BYTES = 2_000
-_cache: ByteLruCache[bytes, tuple[Limits, Step]] = ByteLruCache(
-    _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
-)
+_cache: ByteLruCache[bytes, tuple[Limits, Step]] = ByteLruCache(_CACHE_BYTES, is_of_requests=True)
 
 
 def parse(value: Object, ceilings: Limits, external: ExternalState = EMPTY) -> Step:
@@ -182,8 +180,7 @@ def _parse(value: Object, ceilings: Limits, sources: ProgramSources) -> Step:
             return _parse_referenced(kind, reference, ceilings, sources)
         step = None if problems else _parse_kind(kind, fields, ceilings, sources)
         if step is not None and not problems:
-            missing = tuple(sources.missing)
-            return replace(step, reads_files=_reads_files(value), missing=missing)
+            return step
     raise InputError(*(problem.to_diagnostic() for problem in problems))
 
 
@@ -191,8 +188,11 @@ def _parse_kind(
     kind: Kind, fields: ObjectReader, ceilings: Limits, sources: ProgramSources
 ) -> Step:
     if kind == PEERS:
-        return gotemplating.parse_go_template(fields, ceilings, sources)
-    return kinds.parse(LANGUAGES[kind], fields, ceilings, sources)
+        step = gotemplating.parse_go_template(fields, ceilings, sources)
+    else:
+        step = kinds.parse(LANGUAGES[kind], fields, ceilings, sources)
+    missing = tuple(sources.missing)
+    return replace(step, reads_files=_reads_files(fields.value), missing=missing)
 
 
 def _parse_referenced(
@@ -224,13 +224,8 @@ def _parse_referenced(
     if diagnostics:
         raise InputError(*diagnostics)
     programs = {**step.requirements.programs, input_objects.REQUIREMENT: reference.selector}
-    step = replace(
-        step,
-        requirements=replace(step.requirements, programs=programs),
-        reads_files=_reads_files(value),
-        reference=reference,
-        missing=tuple(sources.missing),
-    )
+    requirements = replace(step.requirements, programs=programs)
+    step = replace(step, requirements=requirements, reference=reference)
     if items is None:
         return replace(step, program=NO_PROGRAM)
     if external is None:

@@ -21,19 +21,14 @@ _SELECTING = ("matchName", "matchLabels", "namespace")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Required:
-    """One required resource. A ``…_path`` is that of a text in the XR to use as the value.
+    """One required resource: its selector, without the values that are texts in the XR.
 
-    ``is_optional``: it is not required while the XR lacks one of these texts.
+    ``paths`` has the path in the XR of each of these, by its field: ``("matchLabels", "app")``.
+    ``is_optional``: it is not required while the XR lacks one of them.
     """
 
-    api_version: str
-    kind: str
-    match_name: str | None = None
-    match_labels: Mapping[str, str] | None = None
-    namespace: str | None = None
-    name_path: str | None = None
-    label_paths: Mapping[str, str] | None = None
-    namespace_path: str | None = None
+    selector: wire.Selector
+    paths: Mapping[tuple[str, ...], str] = field(default_factory=dict)
     is_optional: bool = False
 
 
@@ -113,24 +108,23 @@ def _required(item: ObjectReader) -> Required:
         match_labels = holder.value.get("matchLabels")
         if isinstance(match_labels, dict) and len(match_labels) > _MAX_LABELS:
             item.problems.add(holder.at("matchLabels"), f"must be at most {_MAX_LABELS}")
-    labels = paths.object("matchLabels")
+    texts = [
+        item.text(key, required=key in {"apiVersion", "kind"} or item.value.get(key) is not None)
+        for key in ("apiVersion", "kind", "matchName", "namespace")
+    ]
+    labels = item.texts("matchLabels")
+    of_xr: dict[tuple[str, ...], str | None] = {
+        (key,): field_path(paths, key) for key in ("matchName", "namespace")
+    }
+    label_paths = paths.object("matchLabels")
+    if label_paths is not None:
+        labels = labels or {}
+        of_xr |= {("matchLabels", key): field_path(label_paths, key) for key in label_paths.value}
     return Required(
-        api_version=item.text("apiVersion", required=True) or "",
-        kind=item.text("kind", required=True) or "",
-        match_name=_text(item, "matchName"),
-        match_labels=item.texts("matchLabels"),
-        namespace=_text(item, "namespace"),
-        name_path=field_path(paths, "matchName"),
-        label_paths=None
-        if labels is None
-        else {key: path for key in labels.value if (path := field_path(labels, key)) is not None},
-        namespace_path=field_path(paths, "namespace"),
+        selector=wire.Selector(texts[0] or "", texts[1] or "", texts[2], labels, texts[3]),
+        paths={keys: path for keys, path in of_xr.items() if path is not None},
         is_optional=bool(item.flag("optional")),
     )
-
-
-def _text(item: ObjectReader, key: str) -> str | None:
-    return item.text(key, required=item.value.get(key) is not None)
 
 
 def _check_selection(item: ObjectReader, paths: ObjectReader) -> None:

@@ -18,7 +18,7 @@ _SLOTS: Final = 8192
 
 
 class CacheStats:
-    """The lookups and hits of all counted caches of this process since `reset_stats`."""
+    """The lookups and hits of all caches of requests in this process since `reset_stats`."""
 
     def __init__(self) -> None:
         self.lookups: int = 0
@@ -63,9 +63,9 @@ class IdentityCache(Generic[T, V]):
 class ByteLruCache(Generic[K, V]):
     """The most recently used values that fit into ``max_bytes``.
 
-    ``admit_on_second_miss``: an entry is stored when it is put the second time. A value that comes
-    only once, such as a document with a timestamp, then costs neither room nor time to evict.
-    ``is_counted``: lookups count in `CacheStats`.
+    ``is_of_requests``: of values that requests bring. Lookups count in `CacheStats`, and an entry
+    is stored when it is put the second time: a value that comes only once, such as a document with
+    a timestamp, then costs neither room nor time to evict.
 
     Values are shared between requests and must not be changed. Sizes are the caller's estimates.
     """
@@ -75,19 +75,17 @@ class ByteLruCache(Generic[K, V]):
         max_bytes: int,
         *,
         max_entries: int = sys.maxsize,
-        admit_on_second_miss: bool = False,
-        is_counted: bool = False,
+        is_of_requests: bool = False,
     ) -> None:
         self._max_bytes = max_bytes
         self._max_entries = max_entries
-        self._is_counted = is_counted
         self._bytes = 0
         # In the order of use. A plain dict would not do: the more entries were deleted from its
         # front, the longer it takes to find the first one.
         self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
         # The hashes of missed keys, each in its only slot: a table of fixed size.
         self._missed: array[int] | None = None
-        if admit_on_second_miss:
+        if is_of_requests:
             self._missed = array("q", bytes(8 * _SLOTS))
 
     def __len__(self) -> int:
@@ -96,7 +94,7 @@ class ByteLruCache(Generic[K, V]):
     def get(self, key: K) -> V | None:
         """Return the value for the key, which becomes the most recently used, or None."""
         entry = self._entries.get(key)
-        if self._is_counted:
+        if self._missed is not None:
             _stats.lookups += 1
             if entry is not None:
                 _stats.hits += 1
@@ -130,8 +128,3 @@ class ByteLruCache(Generic[K, V]):
         entry = self._entries.pop(key, None)
         if entry is not None:
             self._bytes -= entry[1]
-
-    def clear(self) -> None:
-        """Remove all entries; their keys stay admitted."""
-        self._entries.clear()
-        self._bytes = 0

@@ -3,6 +3,8 @@
 A part of a resource is decoded when a program first reads it. Bytes are text if they are UTF-8.
 """
 
+from __future__ import annotations
+
 import base64
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
@@ -37,6 +39,7 @@ _OBJECT: Final = "resource"
 _DETAILS: Final = "connection_details"
 _READY: Final = "ready"
 _ONLY_OBJECT: Final = (_OBJECT,)
+_UID: Final[PartTree] = {"metadata": {"uid": None}}
 
 
 def scope(  # noqa: PLR0913 # the facts of a scope
@@ -59,7 +62,7 @@ def scope(  # noqa: PLR0913 # the facts of a scope
     """
     visible_credentials = _select_credentials(request, credentials, to_diagnostic)
     decoding = _Decoding(keep_managed_fields=keep_managed_fields, sort_keys=sort_keys)
-    uid = _uid(request)
+    uid = _uid(request, decoding)
     return Scope(
         request=Lazy(
             {
@@ -92,7 +95,6 @@ class _Decoding:
     """
 
     def __init__(self, *, keep_managed_fields: bool, sort_keys: bool) -> None:
-        self.keep_managed_fields: Final = keep_managed_fields
         self.sort_keys: Final = sort_keys
         self.unread: Final = "" if keep_managed_fields else "managedFields"
 
@@ -100,16 +102,9 @@ class _Decoding:
         """Decode an object; a missing one is empty."""
         return _struct(payload, sort_keys=self.sort_keys)
 
-    def composite(self, struct: bytes) -> Object:
-        """Decode the XR."""
-        return wire.decode_struct(
-            struct, drop_managed_fields=not self.keep_managed_fields, sort_keys=self.sort_keys
-        )
-
-    def parts(self, struct: bytes) -> Lazy:
-        """Return the view of a resource's object."""
-        whole = wire.Part(struct, 0, len(struct))
-        return _Encoded(whole, 1, unread=self.unread, sort_keys=self.sort_keys).lazy()
+    def open_object(self, struct: wire.Part) -> _Encoded:
+        """Return the object of a resource, to be decoded by its parts."""
+        return _Encoded(struct, 1, unread=self.unread, sort_keys=self.sort_keys)
 
 
 def knows_old_field_only(request: wire.Request) -> bool:
@@ -130,14 +125,14 @@ def needs_probe(request: wire.Request) -> bool:
     return not request.required_resources or PROBE in request.extra_resources
 
 
-def view_object(struct: bytes | None) -> Mapping[str, Readable]:
+def view_object(struct: wire.Part | None) -> Mapping[str, Readable]:
     """Return an encoded object whose parts are decoded when they are read; a missing one is empty.
 
     Nothing is left out of it, and its keys keep their order.
     """
-    return (
-        {} if struct is None else _Decoding(keep_managed_fields=True, sort_keys=False).parts(struct)
-    )
+    if struct is None:
+        return {}
+    return _Decoding(keep_managed_fields=True, sort_keys=False).open_object(struct).lazy()
 
 
 def _sent(request: wire.Request) -> frozenset[str]:
@@ -216,12 +211,12 @@ def _meta(request: wire.Request) -> Object:
     return {"tag": request.tag, "capabilities": names}
 
 
-def _uid(request: wire.Request) -> str:
-    if request.observed is None or request.observed.composite is None:
+def _uid(request: wire.Request, decoding: _Decoding) -> str:
+    composite = request.observed.composite if request.observed is not None else None
+    if composite is None or composite.struct_part is None:
         return ""
-    struct = request.observed.composite.struct
-    # Every request comes here, so no more than the metadata is decoded.
-    metadata = None if struct is None else wire.decode_field(struct, "metadata")
+    # Every request comes here, so nothing else is decoded: managedFields are most of an XR's bytes.
+    metadata = decoding.open_object(composite.struct_part).select(_UID).get("metadata")
     uid = metadata.get("uid") if isinstance(metadata, dict) else None
     return uid if isinstance(uid, str) else ""
 
@@ -312,13 +307,11 @@ class _ResourceParts:
         """Decode the parts of a tree, or all."""
         names = self._names()
         struct = self._indexed.struct_part
-        decoding = self._decoding
         selected: Object = {}
         for key in names if tree is None else tree:
             below = None if tree is None else tree[key]
             if key == _OBJECT and struct is not None and below is not None:
-                encoded = _Encoded(struct, 1, unread=decoding.unread, sort_keys=decoding.sort_keys)
-                selected[key] = encoded.select(below)
+                selected[key] = self._decoding.open_object(struct).select(below)
             elif key in names:
                 selected[key] = plain(self.build(key))
         return selected
@@ -339,11 +332,11 @@ class _ResourceParts:
         """Build a part; raise KeyError for one that the resource does not have."""
         indexed = self._indexed
         if name == _OBJECT:
-            struct = indexed.struct
+            struct = indexed.struct_part
             if struct is None:
                 return {}
-            decoding = self._decoding
-            return decoding.composite(struct) if self._is_composite else decoding.parts(struct)
+            encoded = self._decoding.open_object(struct)
+            return encoded.whole() if self._is_composite else encoded.lazy()
         if name == _DETAILS and indexed.connection_details:
             return to_texts(indexed.connection_details)
         if name == _READY and indexed.ready in READY:
@@ -369,6 +362,10 @@ class _Encoded:
     def lazy(self) -> Lazy:
         """Return the view for a program."""
         return Lazy.of(self, self.read, self.decode, self.select)
+
+    def whole(self) -> Object:
+        """Decode all keys."""
+        return {key: self._decode(part, key) for key, part in self.parts().items()}
 
     def read(self, key: str) -> Readable:
         """Return the value of a key; objects down to _LEVELS are lazy."""

@@ -4,24 +4,15 @@ The result is the request's own bytes with the changed entries spliced in, so al
 stay byte for byte, with fields of a newer Crossplane.
 """
 
-from collections.abc import Callable, Hashable, Mapping
-from typing import Final, cast
+from collections.abc import Callable, Mapping
+from typing import cast
 
 from function_script import wire
 from function_script.contribution import Composite, Contribution, DesiredResource
 from function_script.request import objects
-from function_script.request.cache import ByteLruCache
+from function_script.request.request import NO_RESOURCE
 from function_script.request.values import Object
 from function_script.texts.errors import DocumentError
-
-_NOTHING: Final = wire.index_resource(b"")
-
-# Encoded resources by the key of the document they were read from.
-_CACHE_BYTES = 4 << 20
-_ENTRY_BYTES: Final = 300
-_cache: Final[ByteLruCache[Hashable, bytes]] = ByteLruCache(
-    _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
-)
 
 
 def merge(
@@ -80,13 +71,12 @@ def _encode_composed(
 
 
 def _encode_new(name: str, entry: DesiredResource, resource: Object) -> bytes:
-    """Encode a resource that no earlier step has, once for each document."""
-    payload = _cache.get(entry.key) if entry.key is not None else None
+    """Encode a resource that no earlier step has, once for all requests that share the entry."""
+    payload = entry.payload
     if payload is None:
         drop_nulls = not entry.keeps_nulls
         payload = _encode_entry(name, resource, entry.ready or 0, {}, drop_nulls=drop_nulls)
-        if entry.key is not None:
-            _cache.put(entry.key, payload, len(payload) + _ENTRY_BYTES)
+        entry.payload = payload
     return payload
 
 
@@ -105,7 +95,7 @@ def _encode_entry(
 def _encode_composite(request: wire.Request, composite: Composite) -> bytes | None:
     """Encode an earlier step's composite with the status merged; None if it is unchanged."""
     earlier = request.desired.composite if request.desired is not None else None
-    earlier = earlier or _NOTHING
+    earlier = earlier or NO_RESOURCE
     is_empty = (
         composite.status is None and composite.ready is None and not composite.connection_details
     )

@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 from function_script import wire
 from function_script.contribution import Contribution, DesiredResource
 from function_script.request import objects
-from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import DocumentError
 from function_script.texts.source import Span
@@ -134,7 +133,7 @@ def to_old_names(view: View, contribution: Contribution) -> Contribution:
         if old == name and name in new_names and entry.resource is not None:
             text = f'it has the name of the object that "{new_names[name]}" was moved from'
             raise _problem(name, text, contribution, "give it another name")
-        composed[old] = entry if old == name else _remembering(entry, name)
+        composed[old] = entry if old == name else entry.with_name(name)
     return replace(contribution, composed=composed)
 
 
@@ -267,21 +266,3 @@ def _problem(name: str, text: str, contribution: Contribution, hint: str) -> Doc
     span: Span | None = None if locate is None else locate()
     message = f'cannot move resource "{name}": {text}'
     return DocumentError(Diagnostic(message=message, span=span, hint=hint))
-
-
-def _remembering(entry: DesiredResource, name: str) -> DesiredResource:
-    """Return the entry with the annotation that remembers its name."""
-    # Only its readiness is stated, and the object keeps the annotation that it has.
-    if not entry.resource:
-        return entry
-    resource: Object = {}
-    objects.merge(resource, entry.resource)
-    objects.merge(resource, {"metadata": {"annotations": {objects.MOVED_TO: name}}})
-    return DesiredResource(
-        resource=resource,
-        ready=entry.ready,
-        replace=entry.replace,
-        policy=entry.policy,
-        keeps_nulls=entry.keeps_nulls,
-        key=None if entry.key is None else (entry.key, objects.MOVED_TO, name),
-    )

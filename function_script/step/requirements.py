@@ -10,6 +10,7 @@ from function_script import wire
 from function_script.contribution import Contribution
 from function_script.inputs import Required, Step
 from function_script.request import objects, reader, request
+from function_script.request.objects import Path
 from function_script.request.program import Scope
 from function_script.texts.errors import DocumentError, InputError
 from function_script.texts.problems import Problem
@@ -111,36 +112,33 @@ def _select(name: str, required: Required, scope: Scope, step: Step) -> wire.Sel
 
     None for an optional one while the XR lacks a value.
     """
-    paths = {"matchName": required.name_path, "namespace": required.namespace_path}
-    label_paths = required.label_paths or {}
-    paths |= {reader.child("matchLabels", key): path for key, path in label_paths.items()}
-    values: dict[str, str] = {}
-    for field, path in paths.items():
-        value = None if path is None else objects.find_path(scope.xr, path)
+    texts: dict[str, str] = {}
+    labels: dict[str, str] = {}
+    for field, path in required.paths.items():
+        value = objects.find_path(scope.xr, path)
         if isinstance(value, str) and value:
-            values[field] = value
-        elif path is not None and required.is_optional:
+            (labels if len(field) > 1 else texts)[field[-1]] = value
+        elif required.is_optional:
             return None
-        elif path is not None:
+        else:
             raise _lacks_value(name, field, path, scope, step)
-    has_labels = required.match_labels is not None or required.label_paths is not None
-    of_xr = {key: values[reader.child("matchLabels", key)] for key in label_paths}
+    selector = required.selector
     return wire.Selector(
-        required.api_version,
-        required.kind,
-        values.get("matchName", required.match_name),
-        {**(required.match_labels or {}), **of_xr} if has_labels else None,
-        values.get("namespace", required.namespace),
+        selector.api_version,
+        selector.kind,
+        texts.get("matchName", selector.match_name),
+        None if selector.match_labels is None else {**selector.match_labels, **labels},
+        texts.get("namespace", selector.namespace),
     )
 
 
-def _lacks_value(name: str, field: str, path: str, scope: Scope, step: Step) -> InputError:
+def _lacks_value(name: str, field: Path, path: str, scope: Scope, step: Step) -> InputError:
     reason, hint = "there is no XR, for this is an Operation", None
     if scope.xr:
         reason = f'the XR has no text at "{path}"'
         hint = "with `optional: true` it is not asked for until the XR has"
-    holder = reader.child("input.requirements.resources", name)
-    return InputError(step.to_diagnostic(Problem(f"{holder}.fromFieldPath.{field}", reason, hint)))
+    place = ("input", "requirements", "resources", name, "fromFieldPath", *field)
+    return InputError(step.to_diagnostic(Problem(reader.format_path(place), reason, hint)))
 
 
 def _incapable(name: str, what: str, capability: str) -> InputError:

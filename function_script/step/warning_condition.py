@@ -56,7 +56,7 @@ def apply(request: wire.Request, contribution: Contribution) -> Contribution:
         and not _has_handed(request)
     ):
         return contribution
-    xr = view_object(composite.struct)
+    xr = view_object(composite.struct_part)
     names = (objects.find_path(xr, path) for path in _REVISION_PATHS)
     revision = next((name for name in names if isinstance(name, str)), "")
     observed = objects.find_condition(xr, CONDITION)

@@ -68,21 +68,12 @@ _MAX_KEY_LENGTH: Final = 64
 _keys: Final[dict[bytes, str]] = {}
 
 
-def decode_struct(
-    payload: bytes, *, drop_managed_fields: bool = False, sort_keys: bool = False
-) -> Object:
+def decode_struct(payload: bytes, *, sort_keys: bool = False) -> Object:
     """Return a Struct as a dict, keys in the order of the bytes unless sorted. Raises WireError.
 
     Integral numbers up to 2**53 become ints; NaN and infinities stay floats.
-    ``drop_managed_fields`` skips ``metadata.managedFields``.
     """
-    if not drop_managed_fields:
-        return _object(payload, 0, len(payload), 1, sort=sort_keys)
-    decoded: Object = {}
-    for key, part in index_struct(payload, sort_keys=sort_keys).items():
-        without = "managedFields" if key == "metadata" else ""
-        decoded[key] = decode_part(part, without=without, sort_keys=sort_keys)
-    return decoded
+    return _object(payload, 0, len(payload), 1, sort=sort_keys)
 
 
 def decode_field(payload: bytes, key: str) -> Value:
@@ -91,9 +82,9 @@ def decode_field(payload: bytes, key: str) -> Value:
     return None if part is None else decode_part(part)
 
 
-def index_struct(payload: bytes, *, sort_keys: bool = False) -> dict[str, Part]:
+def index_struct(payload: bytes) -> dict[str, Part]:
     """Return the Value of each top-level key, for `decode_part`. Raises WireError."""
-    return index_object(Part(payload, 0, len(payload)), sort_keys=sort_keys)
+    return _entries(Part(payload, 0, len(payload)))
 
 
 def index_object(struct: Part, *, sort_keys: bool = False) -> dict[str, Part]:

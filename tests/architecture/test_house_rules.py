@@ -47,7 +47,7 @@ ROOMS = {
     "re2": ("function_script/engines/regular_expressions.py",),
     "starlark": ("function_script/engines/starlark",),
     "uvloop": ("function_script/server/lifecycle",),
-    "yaml": ("function_script/documents",),
+    "yaml": ("function_script/documents", "function_script/engines/gotemplate/yaml"),
 }
 
 

@@ -48,16 +48,6 @@ def test_round_trip_changes_nothing_but_the_order_of_keys(value: Object) -> None
     assert repr(read) == repr(again)
 
 
-@given(OBJECTS)
-def test_object_without_managed_fields_is_otherwise_the_same(value: Object) -> None:
-    """`drop_managed_fields` takes away that one field and touches nothing else."""
-    payload = wire.encode_struct(value)
-    metadata = value.get("metadata")
-    if isinstance(metadata, dict):
-        metadata.pop("managedFields", None)
-    assert wire.decode_struct(payload, drop_managed_fields=True) == value
-
-
 @given(st.data(), OBJECTS)
 def test_layouts_of_one_value_decode_to_it(data: st.DataObject, value: Object) -> None:
     """Order, repetition, unknown fields and oversized lengths change nothing; protobuf agrees."""
@@ -99,9 +89,9 @@ def test_parts_of_a_struct_are_what_it_decodes_to(value: Object) -> None:
 @given(st.data(), OBJECTS)
 def test_dropping_managed_fields_takes_any_layout(data: st.DataObject, value: Object) -> None:
     """The way that skips managedFields reads the same bytes as the one that does not."""
-    payload = data.draw(unusual_structs({"metadata": value}))
+    parts = wire.index_struct(data.draw(unusual_structs({"metadata": value})))
     value.pop("managedFields", None)
-    assert wire.decode_struct(payload, drop_managed_fields=True) == {"metadata": value}
+    assert wire.decode_part(parts["metadata"], without="managedFields") == value
 
 
 @given(st.data(), OBJECTS, st.sampled_from(["before", "after"]))

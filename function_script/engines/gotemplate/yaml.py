@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator
 from functools import cmp_to_key
 from typing import Final
 
-from function_script.documents import events
+from yaml import events
+
 from function_script.documents.errors import YamlError
-from function_script.documents.events import Event
+from function_script.documents.kubernetes_yaml import read_events, start_of
 from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
@@ -214,7 +215,7 @@ def from_yaml(allocator: Allocator, text: str) -> object:
     if values.is_broken(text):
         raise CallError("yaml: the text is not UTF-8")
     try:
-        return _Decoder(allocator, events.read_events(text)).read_document()
+        return _Decoder(allocator, read_events(text)).read_document()
     except YamlError as error:
         raise CallError(f"yaml: line {error.line + 1}: {error.message}") from error
 
@@ -224,7 +225,7 @@ class _Unfinished:
 
 
 class _Decoder:
-    def __init__(self, allocator: Allocator, stream: Iterator[Event]) -> None:
+    def __init__(self, allocator: Allocator, stream: Iterator[events.Event]) -> None:
         self.allocator = allocator
         self.stream = stream
         self.anchors: dict[str, object] = {}
@@ -232,21 +233,21 @@ class _Decoder:
     def read_document(self) -> object:
         """Return the first node of the stream."""
         for event in self.stream:
-            if event.kind != "other":
+            if isinstance(event, events.NodeEvent):
                 return self.read_value(event, _MAX_DEPTH)
         return None
 
-    def read_value(self, event: Event, depth: int) -> object:
+    def read_value(self, event: events.NodeEvent, depth: int) -> object:
         """Return the value that begins with ``event``."""
         if depth == 0:
             raise CallError("yaml: exceeded max depth")
-        if event.kind == "alias":
+        if isinstance(event, events.AliasEvent):
             return self.resolve_alias(event)
         if event.anchor:
             self.anchors[event.anchor] = _Unfinished()
-        if event.kind == "scalar":
+        if isinstance(event, events.ScalarEvent):
             value: object = scalar(event)
-        elif event.kind == "list":
+        elif isinstance(event, events.SequenceStartEvent):
             value = [self.read_value(item, depth - 1) for item in self.read_until_end()]
         else:
             value = self.read_map(depth)
@@ -254,14 +255,12 @@ class _Decoder:
             self.anchors[event.anchor] = value
         return value
 
-    def read_until_end(self) -> Iterator[Event]:
+    def read_until_end(self) -> Iterator[events.NodeEvent]:
         """Yield the events that begin the parts of a container."""
-        for event in self.stream:
-            if event.kind == "end":
-                return
+        while isinstance(event := next(self.stream), events.NodeEvent):
             yield event
 
-    def resolve_alias(self, event: Event) -> object:
+    def resolve_alias(self, event: events.AliasEvent) -> object:
         """Return a copy of an anchored value."""
         if event.anchor not in self.anchors:
             raise CallError(f"yaml: unknown anchor '{event.anchor}' referenced")
@@ -277,18 +276,20 @@ class _Decoder:
         entries: dict[object, object] = {}
         lines: dict[object, int] = {}
         merged: dict[object, object] = {}
-        for event in self.read_until_end():
-            if event.kind == "scalar" and event.text == _MERGE and event.plain and not event.tag:
-                merged.update(self.read_merge(next(self.stream), depth - 1))
+        nodes = self.read_until_end()
+        for event in nodes:
+            text = event.value if isinstance(event, events.ScalarEvent) else ""
+            if text == _MERGE and _is_plain(event):
+                merged.update(self.read_merge(next(nodes), depth - 1))
                 continue
             key = self.read_value(event, depth - 1)
             if isinstance(key, (dict, list)):
                 raise CallError(f"yaml: invalid map key: {key}")
             if key in entries:
-                problem = f'mapping key "{event.text}" already defined at line {lines[key]}'
-                raise CallError(f"yaml: unmarshal errors:\n  line {event.line}: {problem}")
-            lines[key] = event.line
-            entries[key] = self.read_value(next(self.stream), depth - 1)
+                problem = f'mapping key "{text}" already defined at line {lines[key]}'
+                raise CallError(f"yaml: unmarshal errors:\n  line {_line_of(event)}: {problem}")
+            lines[key] = _line_of(event)
+            entries[key] = self.read_value(next(nodes), depth - 1)
         everything = {
             **{key: item for key, item in merged.items() if key not in entries},
             **entries,
@@ -297,7 +298,7 @@ class _Decoder:
             everything if all(type(key) is str for key in everything) else values.AnyMap(everything)
         )
 
-    def read_merge(self, event: Event, depth: int) -> dict[object, object]:
+    def read_merge(self, event: events.NodeEvent, depth: int) -> dict[object, object]:
         """Return the map that ``<<`` merges; of several maps the first wins."""
         value = self.read_value(event, depth)
         merged: dict[object, object] = {}
@@ -308,13 +309,23 @@ class _Decoder:
         return merged
 
 
-def scalar(event: Event) -> object:
+def scalar(event: events.ScalarEvent) -> object:
     """Return the value of a scalar; raises CallError for a tag that would convert it."""
-    tag = event.tag.removeprefix(_TAG)
+    tag = (event.tag or "").removeprefix(_TAG)
     if tag in _CONVERSIONS:
-        raise CallError(f"yaml: line {event.line}: fromYaml knows no tag !!{tag}: leave it out")
+        line = _line_of(event)
+        raise CallError(f"yaml: line {line}: fromYaml knows no tag !!{tag}: leave it out")
     # With any other tag it is a text.
-    return resolve(event.text) if event.plain and not tag else event.text
+    return resolve(event.value) if _is_plain(event) else event.value
+
+
+def _is_plain(event: events.NodeEvent) -> bool:
+    """Report whether a scalar has neither quotes nor a tag, nor is a block of lines."""
+    return isinstance(event, events.ScalarEvent) and not event.style and not event.tag
+
+
+def _line_of(event: events.Event) -> int:
+    return start_of(event)[0] + 1
 
 
 _CONVERSIONS: Final = frozenset({"binary", "bool", "float", "int", "null", "timestamp"})

@@ -38,7 +38,7 @@ class ClusterState:
         # Crossplane states its capabilities from 2.2 on.
         self.has_protection = enums.CAPABILITY_CAPABILITIES in request.capabilities
         composite = observed.composite if observed is not None else None
-        self.xr = view_object(composite.struct) if composite is not None else {}
+        self.xr = view_object(composite.struct_part) if composite is not None else {}
 
     def exists(self, name: str) -> bool:
         """Report whether the composed resource is in the cluster."""
@@ -49,7 +49,7 @@ class ClusterState:
         if name not in self._observed:
             return None
         if name not in self._decoded:
-            self._decoded[name] = view_object(self._observed[name].struct)
+            self._decoded[name] = view_object(self._observed[name].struct_part)
         return self._decoded[name]
 
     def stated(self, name: str) -> int | None:

@@ -15,7 +15,7 @@ import zlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from function_script.texts.redaction.finder import Budget, TooMuchWorkError
@@ -57,25 +57,20 @@ class Replacement(NamedTuple):
     mark: bytes
 
 
-class Layer(Protocol):
+class Layer:
     """Texts between separators. ``ends`` and ``cuts``, the ends of truncated texts, are sorted."""
 
     text: bytes
     ends: list[int]
     cuts: list[int]
 
-    def lift(
-        self, replacements: Sequence[Replacement], *, is_masked: bool
-    ) -> Iterable[Replacement]:
-        """Return the replacements for the layer above; encoded again, unless they are masked."""
 
-
-class Base:
+class Base(Layer):
     """The layer of the texts themselves."""
 
     def __init__(self, texts: Sequence[bytes], *, is_cut: bool) -> None:
         self.text = SEPARATOR.join(texts)
-        self.ends: list[int] = []
+        self.ends = []
         end = -1
         for text in texts:
             # Each text but the first has a separator before it.
@@ -83,17 +78,8 @@ class Base:
             self.ends.append(end)
         self.cuts = _cuts(self.text, self.ends) if is_cut else []
 
-    def lift(
-        self,
-        replacements: Sequence[Replacement],
-        *,
-        is_masked: bool,  # noqa: ARG002 # the protocol
-    ) -> Iterable[Replacement]:
-        """Return the replacements themselves, because no layer is above."""
-        return replacements
 
-
-class Unescaped:
+class Unescaped(Layer):
     """The layer above without the escapes that ``pattern`` matches."""
 
     def __init__(
@@ -172,13 +158,11 @@ class _Piece(NamedTuple):
     offset: int
 
 
-class Decoded:
+class Decoded(Layer):
     """A layer of readings of runs of the layer above. Add all, then ``close`` it."""
 
     def __init__(self, above: Layer) -> None:
-        self.text = b""
-        self.ends: list[int] = []
-        self.cuts: list[int] = []
+        self.text, self.ends, self.cuts = b"", [], []
         self._above = above
         self._cuts_above = frozenset(above.cuts)
         self._texts: list[bytes] = []

@@ -5,7 +5,7 @@ from typing import Final
 
 from function_script.texts.redaction import layers
 from function_script.texts.redaction.finder import Budget, Finder
-from function_script.texts.redaction.layers import Base, Layer, Replacement
+from function_script.texts.redaction.layers import Base, Decoded, Layer, Replacement, Unescaped
 from function_script.texts.redaction.secret_values import to_bytes
 
 DEPTH: Final = 4
@@ -67,7 +67,9 @@ class Rewriter:
                 replacements += below.lift(lifted, is_masked=self._is_masked)
         return layers.merge(replacements)
 
-    def _layers_below(self, layer: Layer, *, has_escapes: bool) -> Iterator[tuple[Layer, bool]]:
+    def _layers_below(
+        self, layer: Layer, *, has_escapes: bool
+    ) -> Iterator[tuple[Unescaped | Decoded, bool]]:
         yield from layers.decode(layer, self._finder.shortest, self._budget)
         # Last, because a match that needs no decoding of escapes counts first.
         if has_escapes:

@@ -18,7 +18,7 @@ def cache() -> ByteLruCache[str, int]:
 @pytest.fixture
 def admitting() -> ByteLruCache[str, int]:
     """An empty cache of 30 bytes that admits an entry on its second miss."""
-    return ByteLruCache(30, admit_on_second_miss=True)
+    return ByteLruCache(30, is_of_requests=True)
 
 
 def test_cache_full_of_entries_evicts_least_recently_used(cache: ByteLruCache[str, int]) -> None:
@@ -84,12 +84,14 @@ def test_admitting_cache_with_known_key_replaces_at_once(
     assert (admitting.get("a"), admitting.get("b")) == (None, 4)
 
 
-def test_counted_cache_counts_lookups_and_hits(cache: ByteLruCache[str, int]) -> None:
+def test_admitting_cache_counts_lookups_and_hits(
+    cache: ByteLruCache[str, int], admitting: ByteLruCache[str, int]
+) -> None:
     """Other caches are not counted, and a reset begins at 0."""
-    counted: ByteLruCache[str, int] = ByteLruCache(10, is_counted=True)
-    counted.put("a", 1, 1)
+    for _ in range(2):
+        admitting.put("a", 1, 1)
     reset_stats()
-    assert (counted.get("a"), counted.get("b"), cache.get("a")) == (1, None, 0)
+    assert (admitting.get("a"), admitting.get("b"), cache.get("a")) == (1, None, 0)
     assert reset_stats() == (2, 1)
     assert reset_stats() == (0, 0)
 
@@ -108,11 +110,3 @@ def test_identity_cache_without_room_forgets_all_others() -> None:
     for number, owner in enumerate(owners):
         cache.put(owner, number)
     assert [cache.get(owner) for owner in owners] == [None, None, 2]
-
-
-def test_cache_after_clear_has_all_its_room(cache: ByteLruCache[str, int]) -> None:
-    """Entries of the whole size fit again."""
-    cache.clear()
-    assert (cache.get("a"), len(cache)) == (None, 0)
-    cache.put("a", 1, 10)
-    assert cache.get("a") == 1

@@ -262,11 +262,10 @@ def test_managed_fields_are_left_out_unread() -> None:
         "spec": {"metadata": {"managedFields": 2}},
     }
     payload = wire.encode_struct(manifest)
-    lean = {**manifest, "metadata": {"name": "a"}}
-    assert wire.decode_struct(payload, drop_managed_fields=True) == lean
     assert wire.decode_struct(payload) == manifest
-    broken = payload.replace(b"manager", b"manag\xffr")
-    assert wire.decode_struct(broken, drop_managed_fields=True) == lean
+    for data in (payload, payload.replace(b"manager", b"manag\xffr")):
+        metadata = wire.index_struct(data)["metadata"]
+        assert wire.decode_part(metadata, without="managedFields") == {"name": "a"}
 
 
 def test_object_in_a_struct_is_indexed_and_nothing_else_is() -> None:

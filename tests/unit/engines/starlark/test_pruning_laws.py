@@ -11,6 +11,7 @@ from support.results import whole
 
 from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark.analysis import pruning
+from function_script.request.cache import ByteLruCache
 from function_script.request.limits import Limits
 from function_script.request.program import Lazy, Program, Scope
 from function_script.request.values import Object, Readable
@@ -175,11 +176,12 @@ def _calm(text: str) -> str:
 
 def _outcome(text: str) -> object:
     program = Program(main=Source(name="script", text=text))
-    starlark.build._SCRIPTS.clear()
-    try:
-        return whole(starlark.evaluate(program, SCOPE, LIMITS))
-    except FatalError as error:
-        return error.diagnostics
+    # Without room for any script, each is built anew.
+    with patch.object(starlark.build, "_SCRIPTS", ByteLruCache(0)):
+        try:
+            return whole(starlark.evaluate(program, SCOPE, LIMITS))
+        except FatalError as error:
+            return error.diagnostics
 
 
 @pytest.mark.parametrize("seed", range(2 * max(1, SEARCH_FACTOR)))
