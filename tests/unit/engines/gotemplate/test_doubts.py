@@ -1,10 +1,10 @@
 """Templates that run and cannot be meant, and comparisons that always fail."""
 
 import pytest
+from support import programs
 
 from function_script.engines.gotemplate.lint import LINT
 from function_script.request.program import Program
-from function_script.texts.source import Source
 
 DOUBTFUL = [
     ("{{ $x := 1 }}{{ if .a }}{{ $x := 2 }}{{ end }}{{ $x }}", 28, "$x is another variable here"),
@@ -55,7 +55,7 @@ COMPARABLE = [
 
 
 def _program(text: str) -> Program:
-    return Program(main=Source(name="inline", text=text), options={"dialect": "script"})
+    return programs.program(text, dialect="script")
 
 
 @pytest.mark.parametrize(("text", "column", "message"), DOUBTFUL)

@@ -1,43 +1,22 @@
 import gc
 
 import pytest
+from support import programs
+from support.programs import program
 
 from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate.programs import Settings, Sources, load
 from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, Scope, TemplateResult
+from function_script.request.program import Scope, TemplateResult
 from function_script.request.values import Value
 from function_script.texts.errors import LimitError, ProgramError
 from function_script.texts.source import Source
-
-NAMES = (
-    "meta",
-    "observed",
-    "desired",
-    "input",
-    "context",
-    "required_resources",
-    "extra_resources",
-    "credentials",
-    "required_schemas",
-)
 
 
 def scope() -> Scope:
     """A request of nothing but its state."""
     state = {"composite": {"resource": {"spec": {"zones": ["a", "b"]}}}, "resources": {}}
-    builders = {name: (lambda name=name: state if name == "observed" else {}) for name in NAMES}
-    builders["desired"] = lambda: {"composite": {"resource": {}}, "resources": {}}
-    return Scope(request=Lazy(builders), seed="uid")
-
-
-def program(text: str, modules: dict[str, str] | None = None, **options: Value) -> Program:
-    """A program of one template, and modules by name."""
-    sources = {
-        name: Source(name=f"modules[{name}]", text=module)
-        for name, module in (modules or {}).items()
-    }
-    return Program(main=Source(name="inline", text=text), modules=sources, options=options)
+    return programs.scope(seed="uid", observed=state)
 
 
 def render(text: str, modules: dict[str, str] | None = None, **options: Value) -> TemplateResult:

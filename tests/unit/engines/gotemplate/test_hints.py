@@ -1,14 +1,11 @@
 """What mends a mistake in a Go template: each hint is given for what it is about."""
 
 import pytest
+from support import programs
 
 from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import hints
 from function_script.engines.gotemplate.errors import Code
-from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, Scope
-from function_script.texts.errors import FatalError
-from function_script.texts.source import Source
 
 DATA = {"a": 1, "list": [1], "text": "x", "nothing": None}
 CASES = (
@@ -100,13 +97,8 @@ CHECKED = (
 
 
 def _hint(template: str, **options: str) -> str:
-    program = Program(
-        main=Source(name="inline", text=template), options={"dialect": "script", **options}
-    )
-    scope = Scope(request=Lazy({}), params=DATA)
-    with pytest.raises(FatalError) as caught:
-        gotemplate.evaluate(program, scope, Limits())
-    return caught.value.diagnostics[0].hint or ""
+    program = programs.program(template, dialect="script", **options)
+    return programs.problem(gotemplate, program, programs.scope(DATA)).hint or ""
 
 
 @pytest.mark.parametrize(("template", "hint"), CASES, ids=[template for template, _ in CASES])
@@ -126,10 +118,7 @@ def test_missing_value_gets_its_hint(template: str, hint: str) -> None:
 )
 def test_end_of_an_unknown_block_is_no_mistake(template: str) -> None:
     """To take out the end would be wrong: the block's beginning is what must be mended."""
-    program = Program(main=Source(name="inline", text=template), options={"dialect": "script"})
-    with pytest.raises(FatalError) as caught:
-        gotemplate.check(program, Limits())
-    (problem,) = caught.value.diagnostics
+    problem = programs.refusal(gotemplate, programs.program(template, dialect="script"))
     assert "not defined" in problem.message
 
 
@@ -142,9 +131,8 @@ def test_text_of_fail_is_no_error_of_the_engine() -> None:
 def test_ranges_have_a_limit_of_depth() -> None:
     """A range that is too deep says so, where it is reached."""
     deep = "{{ range .params.list }}" * 19 + "{{ end }}" * 19
-    program = Program(main=Source(name="inline", text=deep), options={"dialect": "script"})
-    with pytest.raises(FatalError, match="ranges are nested more than 18 deep"):
-        gotemplate.check(program, Limits())
+    problem = programs.refusal(gotemplate, programs.program(deep, dialect="script"))
+    assert "ranges are nested more than 18 deep" in problem.message
 
 
 def test_hints_are_all_reachable() -> None:

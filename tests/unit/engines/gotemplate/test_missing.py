@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+from support import programs as builders
 from support.paths import ROOT
 
 from function_script.engines.gotemplate import engine as gotemplate
@@ -15,7 +16,6 @@ from function_script.engines.gotemplate.function import Accepts
 from function_script.engines.gotemplate.programs import Settings, Sources
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, Scope, TemplateResult
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Source
 
@@ -26,17 +26,9 @@ VECTORS = ROOT / "tests" / "conformance" / "gotemplate"
 def render(template: str, **options: str) -> str:
     """The text, with the options of a step that says nothing but these."""
     chosen = {"dialect": "script", "missingkey": "checked", **options}
-    program = Program(main=Source(name="inline", text=template), options=dict(chosen))
-    empty = {
-        "observed": {"composite": {"resource": {}}, "resources": {}},
-        "required_resources": {},
-        "extra_resources": {},
-    }
-    parts = {name: lambda value=value: value for name, value in empty.items()}
-    scope = Scope(request=Lazy(parts), params=PARAMS)  # type: ignore[arg-type] # plain values
-    result = gotemplate.evaluate(program, scope, Limits())
-    assert isinstance(result, TemplateResult)
-    return result.text
+    observed = {"composite": {"resource": {}}, "resources": {}}
+    scope = builders.scope(PARAMS, observed=observed, required_resources={}, extra_resources={})
+    return gotemplate.evaluate(builders.program(template, **chosen), scope, Limits()).text
 
 
 def refusal(template: str, **options: str) -> str:

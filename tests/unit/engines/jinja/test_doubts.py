@@ -1,10 +1,10 @@
 """What `check` finds in templates that render: what nobody can mean."""
 
 import pytest
+from support import programs
 
 from function_script.engines.jinja.lint import LINT
 from function_script.request.program import Program
-from function_script.texts.source import Source
 
 # A template, the text at the place, part of the message, and part of the hint.
 DOUBTS = (
@@ -47,8 +47,7 @@ FINE = (
 
 
 def _program(text: str) -> Program:
-    modules = {"m": Source(name="modules[m]", text="{% set own = 1 %}{{ n }}")}
-    return Program(main=Source(name="inline", text=text), modules=modules)
+    return programs.program(text, {"m": "{% set own = 1 %}{{ n }}"})
 
 
 @pytest.mark.parametrize(("text", "place", "message", "hint"), DOUBTS)

@@ -1,12 +1,9 @@
 """Common syntax mistakes in Jinja: their positions and hints."""
 
 import pytest
+from support import programs
 
 from function_script.engines.jinja import engine as jinja
-from function_script.request.limits import Limits
-from function_script.request.program import Program
-from function_script.texts.errors import FatalError
-from function_script.texts.source import Source
 
 # A template, the column, the message, and part of the hint: "" where there is none.
 CASES = (
@@ -84,10 +81,7 @@ CASES = (
 @pytest.mark.parametrize(("text", "column", "said", "hint"), CASES, ids=[c[0] for c in CASES])
 def test_mistake_is_told_at_its_place(text: str, column: int, said: str, hint: str) -> None:
     """The very character, what is wrong with it, and what to write instead."""
-    program = Program(main=Source(name="inline", text=text))
-    with pytest.raises(FatalError) as caught:
-        jinja.check(program, Limits())
-    (problem,) = caught.value.diagnostics
+    problem = programs.refusal(jinja, programs.program(text))
     assert problem.message == f"cannot compile template: {said}"
     assert hint in (problem.hint or "") if hint else problem.hint is None
     assert problem.span is not None

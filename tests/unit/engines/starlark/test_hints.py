@@ -2,13 +2,10 @@
 
 import pytest
 import starlark as starlark_pyo3
+from support import programs
 
 from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark import interpreter, predeclared
-from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, Scope
-from function_script.texts.errors import FatalError
-from function_script.texts.source import Source
 
 # A line of main, or a whole script where there is a line break, and part of its hint.
 CASES = (
@@ -123,13 +120,9 @@ CASES = (
 
 
 def _hint(line: str) -> str:
-    script = f"def main(req):\n    {line}\n"
-    program = Program(main=Source(name="script", text=script))
+    script = programs.script(f"def main(req):\n    {line}\n")
     observed = {"composite": {"resource": {"spec": {"count": 1}}}, "resources": {}}
-    scope = Scope(request=Lazy({"observed": lambda: observed}))
-    with pytest.raises(FatalError) as caught:
-        starlark.evaluate(program, scope, Limits())
-    return caught.value.diagnostics[0].hint or ""
+    return programs.problem(starlark, script, programs.scope(observed=observed)).hint or ""
 
 
 @pytest.mark.parametrize(("line", "said"), CASES, ids=[line.split("\n")[0] for line, _ in CASES])
@@ -140,9 +133,8 @@ def test_mistake_gets_its_hint(line: str, said: str) -> None:
 
 def test_request_outside_of_main_gets_its_hint() -> None:
     """The request is no global name."""
-    program = Program(main=Source(name="script", text="x = req\n"))
-    with pytest.raises(FatalError, match="the argument of main"):
-        starlark.check(program, Limits())
+    problem = programs.refusal(starlark, programs.script("x = req\n"))
+    assert "the argument of main" in str(problem.hint)
 
 
 def test_error_of_another_run_gives_no_hint() -> None:

@@ -1,10 +1,10 @@
 """What `check` finds in scripts that compile: what fails, and what nobody can mean."""
 
 import pytest
+from support import programs
 
 from function_script.engines.starlark.lint import LINT
 from function_script.request.program import Program
-from function_script.texts.source import Source
 
 # Lines of main, the text at the place, part of the message, and part of the hint.
 FAILURES = (
@@ -69,8 +69,7 @@ FINE = (
 
 
 def _program(lines: str) -> Program:
-    text = f"TOP = 0\nLIST = []\nDICT = {{}}\n\ndef main(req):\n    {lines}\n"
-    return Program(main=Source(name="script", text=text))
+    return programs.script(f"TOP = 0\nLIST = []\nDICT = {{}}\n\ndef main(req):\n    {lines}\n")
 
 
 @pytest.mark.parametrize(("lines", "place", "message", "hint"), FAILURES)
@@ -128,7 +127,7 @@ def main(req):
     ],
 )
 def test_response_in_a_helper_is_certain_only_if_all_calls_are(call: str, is_found: bool) -> None:
-    program = Program(main=Source(name="script", text=HELPERS.replace("CALL", call)))
+    program = programs.script(HELPERS.replace("CALL", call))
     messages = [problem.message for problem in LINT.find_failures(program)]
     assert any('no function "resouce"' in message for message in messages) is is_found
 
@@ -136,11 +135,9 @@ def test_response_in_a_helper_is_certain_only_if_all_calls_are(call: str, is_fou
 def test_response_in_a_helper_of_a_module_is_certain() -> None:
     helper = 'def add(rsp):\n    rsp.resouce("a", {})\n'
     main = 'load("lib.star", put = "add")\ndef main(req):\n    put(response())\n    return {}\n'
-    sources = {"lib.star": Source(name="lib.star", text=helper)}
-    program = Program(main=Source(name="script", text=main), modules=sources)
-    (problem,) = LINT.find_failures(program)
+    (problem,) = LINT.find_failures(programs.script(main, {"lib.star": helper}))
     assert problem.span is not None
-    assert problem.span.name == "lib.star"
+    assert problem.span.name == "modules[lib.star]"
 
 
 UNCERTAIN = (
@@ -163,5 +160,5 @@ UNCERTAIN = (
 
 @pytest.mark.parametrize("lines", UNCERTAIN, ids=[lines.split("\n")[0] for lines in UNCERTAIN])
 def test_call_that_may_be_right_is_left_alone(lines: str) -> None:
-    program = Program(main=Source(name="script", text=f"def main(req):\n    {lines}\n"))
+    program = programs.script(f"def main(req):\n    {lines}\n")
     assert not [problem.message for problem in LINT.find_failures(program)]

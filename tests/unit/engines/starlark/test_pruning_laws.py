@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from unittest.mock import patch
 
 import pytest
+from support import programs
 from support.example_counts import SEARCH_FACTOR
 from support.results import whole
 
 from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark.analysis import pruning
 from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, Scope
+from function_script.request.program import Lazy
 from function_script.request.values import Object, Readable
 from function_script.texts.errors import FatalError
-from function_script.texts.source import Source
 
 LIMITS = Limits()
 
@@ -44,11 +44,8 @@ def _lazy(value: dict[str, Readable]) -> Lazy:
     return Lazy({key: lambda item=item: item for key, item in value.items()})
 
 
-STATE = {"composite": RESOURCE, "resources": _lazy({**NAMED})}
-SCOPE = Scope(
-    request=_lazy({**REQUEST, "observed": _lazy({**STATE}), "desired": _lazy({**STATE})}),
-    params={"a": {"b": {}}},
-)
+STATE = _lazy({"composite": RESOURCE, "resources": _lazy({**NAMED})})
+SCOPE = programs.scope({"a": {"b": {}}}, **REQUEST, observed=STATE, desired=STATE)
 
 NAMES = ("req", "req", "a", "b", "c")
 PARTS = ("observed", "desired", "context", "params", "credentials", "zz")
@@ -174,10 +171,9 @@ def _calm(text: str) -> str:
 
 
 def _outcome(text: str) -> object:
-    program = Program(main=Source(name="script", text=text))
     starlark.build._SCRIPTS.clear()
     try:
-        return whole(starlark.evaluate(program, SCOPE, LIMITS))
+        return whole(starlark.evaluate(programs.script(text), SCOPE, LIMITS))
     except FatalError as error:
         return error.diagnostics
 
