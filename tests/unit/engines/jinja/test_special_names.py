@@ -75,11 +75,3 @@ def test_special_name_in_its_body_is_fine(text: str, module: str) -> None:
 @pytest.mark.parametrize(("text", "module", "places"), MISPLACED.values(), ids=MISPLACED)
 def test_special_name_elsewhere_is_found(text: str, module: str, places: list[str]) -> None:
     assert _find(text, module) == places
-
-
-def test_test_named_by_select_must_exist() -> None:
-    text = '{{ spec | select("od_") }}{{ spec | map("upper") | rejectattr("a", "eq", 1) | select }}'
-    (problem,) = LINT.find_failures(programs.program(text))
-    assert problem.message.endswith('there is no test "od_"')
-    assert problem.span is not None
-    assert (problem.span.column, problem.span.width) == (19, 3)

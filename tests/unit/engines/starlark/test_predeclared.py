@@ -33,11 +33,6 @@ def test_example_of_the_library_holds(function: Function) -> None:
     assert _call(function.example) == function.result
 
 
-def test_function_of_the_library_is_there() -> None:
-    """A script finds the whole table."""
-    assert set(BY_NAME) <= set(predeclared.NAMES)
-
-
 OBJECTS = st.recursive(
     st.sampled_from([None, True, "Ready", "True", "x", 1, 0]),
     lambda below: (

@@ -183,13 +183,13 @@ def test_pruned_parts_make_no_difference(seed: int) -> None:
     """A script gives the same with the parts it can reach as with the whole request."""
     scripts = Scripts(seed)
     pruned = 0
-    for _ in range(40):
+    for _ in range(20):
         text = scripts.script()
         found = _outcome(text)
         pruned += pruning.project_request([text]) != pruning.EVERYTHING
         with patch.object(pruning, "project_request", lambda _: pruning.EVERYTHING):
             assert _outcome(text) == found, text
-    assert pruned > 10
+    assert pruned > 5
 
 
 @pytest.mark.parametrize(
