@@ -131,11 +131,6 @@ def test_check_reports_every_problem_of_every_source() -> None:
     assert caught.value.diagnostics[-1].message == "and 20 more problems"
 
 
-def test_check_accepts_what_evaluate_would_run() -> None:
-    """A good program gives nothing."""
-    jinja.check(program("{{ spec.nope }}", {"m": "{{ x }}"}), Limits())
-
-
 def test_output_limit_counts_bytes() -> None:
     """Characters of two bytes count twice."""
     limits = Limits(output_bytes=10)

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.commands import Run
 
 from function_script.texts.errors import InputError
 from function_script.tools.xpkg import archives, image_loader, images
 
 SECRET = b"the key of another user"
-META = "apiVersion: meta.pkg.crossplane.io/v1\nkind: Function\nmetadata: {name: function-a}\n"
 HEX = "0" * 64
 
 
@@ -143,23 +141,6 @@ def test_indices_have_an_end(tmp_path: Path) -> None:
     (layout.root / "index.json").write_text(json.dumps(index))
     with pytest.raises(InputError, match="too many indices inside one another"):
         image_loader.load(layout.root)
-
-
-def test_package_contains_no_secret(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
-) -> None:
-    """The command refuses the layout, and writes no file."""
-    layout = Layout(tmp_path)
-    root = layout.finish({"digest": "sha256:../../../secret_key"})
-    (tmp_path / "package").mkdir()
-    (tmp_path / "package" / "crossplane.yaml").write_text(META)
-    (tmp_path / "input_crds").mkdir()
-    monkeypatch.chdir(tmp_path)
-    assert (
-        "is not a digest"
-        in run("package", "build", "--runtime-image", root, "-o", "a.xpkg", code=1).err
-    )
-    assert not (tmp_path / "a.xpkg").exists()
 
 
 @pytest.mark.parametrize("name", ["config", "layer"])
