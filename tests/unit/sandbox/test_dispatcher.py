@@ -57,19 +57,6 @@ def test_waiting_ends_at_the_callers_deadline() -> None:
     run(test, ONE_SLOT)
 
 
-def test_long_runs_do_not_delay_short_ones() -> None:
-    """While the only fast run loops, a short request soon gets another worker."""
-
-    async def test(caller: Caller) -> None:
-        for _ in range(200):  # The batch delay follows from them.
-            await caller.start(b"echo x")
-        hostile = [caller.start(b"spin") for _ in range(2)]
-        assert text(await caller.start(b"echo x")) == b"x"
-        assert not any(reply.done() for reply in hostile)
-
-    run(test)
-
-
 def test_penalty_slots_are_released() -> None:
     """They are when their workers have exited, which may be after their replies."""
 
