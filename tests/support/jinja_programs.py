@@ -1,12 +1,13 @@
-"""Programs and scopes for the tests of JinjaTemplate."""
+"""What templates in Jinja render of one request, with its XR."""
 
 from collections.abc import Mapping
 
+from support import programs
+
 from function_script.engines.jinja import engine as jinja
 from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, Scope, TemplateResult
+from function_script.request.program import Scope, TemplateResult
 from function_script.request.values import Object, Readable
-from function_script.texts.source import Source
 
 XR: Object = {
     "apiVersion": "example.org/v1",
@@ -16,31 +17,16 @@ XR: Object = {
 }
 
 
-def program(text: str, modules: Mapping[str, str] | None = None, **options: str) -> Program:
-    """A template with modules."""
-    items = (modules or {}).items()
-    return Program(
-        main=Source(name="inline", text=text),
-        modules={name: Source(name=f"modules[{name}]", text=body) for name, body in items},
-        options=options,
-    )
-
-
 def scope(**parts: Readable) -> Scope:
     """A scope with an XR, and these parts of the request."""
     observed = {"composite": {"resource": XR}, "resources": {}}
     request: dict[str, Readable] = {"observed": observed, "context": {}, **parts}
-    return Scope(
-        request=Lazy({name: lambda value=value: value for name, value in request.items()}),
-        params={"color": "red"},
-        uid="uid",
-        seed="uid",
-    )
+    return programs.scope({"color": "red"}, "uid", **request)
 
 
 def rendered(text: str, modules: Mapping[str, str] | None = None, **options: str) -> TemplateResult:
     """The result of a template."""
-    return jinja.evaluate(program(text, modules, **options), scope(), Limits())
+    return jinja.evaluate(programs.program(text, modules, **options), scope(), Limits())
 
 
 def text_of(text: str, modules: Mapping[str, str] | None = None, **options: str) -> str:

@@ -24,8 +24,14 @@ HEAD = f"""\
 
 def composition(kind: str, program: str, *, field: str = "inline", fields: str = "") -> str:
     """A Composition for `XR`: ``program`` in ``field`` of an input, with ``fields`` as YAML."""
+    return PIPELINE + step("one", kind, program, field=field, fields=fields)
+
+
+def step(name: str, kind: str, program: str, *, field: str = "inline", fields: str = "") -> str:
+    """A step for a `PIPELINE`: ``program`` in ``field`` of an input, with ``fields`` as YAML."""
     head = f"apiVersion: script.fn.crossplane.io/v1beta1\nkind: {kind}\n{fields}{field}: |\n"
-    return HEAD + indent(head + indent(dedent(program), "  "), " " * 6)
+    text = indent(head + indent(dedent(program), "  "), " " * 6)
+    return HEAD.removeprefix(PIPELINE).replace("one", name, 1) + text
 
 
 def xrd(properties: str, kind: str = "XThing", group: str = "example.org") -> str:

@@ -8,11 +8,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
+from support import pool_options
 from support.dispatching import Caller, run_in_loop
 from support.replies import cause, parent_of, text
 from support.timing import PATIENCE_SECONDS
 
-from function_script.request.limits import MIB, Limits
+from function_script.request.limits import MIB
 from function_script.sandbox import Answered, Pool, PoolOptions, Reply
 from function_script.sandbox.batch import Batch, Run
 from function_script.sandbox.dispatcher import Dispatcher
@@ -26,15 +27,7 @@ def identify(data: bytes) -> RequestIdentity:
     return RequestIdentity(data.rpartition(b" ")[2])
 
 
-OPTIONS = PoolOptions(
-    module="support.sandbox_handlers",
-    limits=Limits(timeout_seconds=PATIENCE_SECONDS, memory_bytes=128 * MIB),
-    workers=1,
-    slow_workers=2,
-    min_idle=0,
-    identify=identify,
-    batches=True,
-)
+OPTIONS = replace(pool_options.PATIENT, identify=identify, batches=True)
 # Nothing that runs can be paused, so nothing else runs beside it.
 ONE_SLOT = replace(OPTIONS, slow_workers=0)
 _BATCH = 4
@@ -68,7 +61,7 @@ class BatchCaller(Caller):
         await first
         return futures
 
-    async def whole_batch(self, *batch: bytes) -> list[asyncio.Future[Reply]]:
+    async def whole_batch(self, *batch: bytes | tuple[bytes, float]) -> list[asyncio.Future[Reply]]:
         """Start a `batch` again until one worker has all of it: a busy machine may split it."""
         while True:
             futures = await self.batch(*batch)
@@ -215,8 +208,12 @@ KILLERS = [
 ]
 
 
-@pytest.mark.parametrize("position", [0, 1])
-@pytest.mark.parametrize(("command", "expected"), KILLERS, ids=str)
+@pytest.mark.parametrize(
+    ("command", "expected", "position"),
+    # Each of them behind another, and two at the beginning: one that ends, and one that does not.
+    [*((*killer, 1) for killer in KILLERS), *((*killer, 0) for killer in KILLERS[1:3])],
+    ids=str,
+)
 def test_killed_request_costs_the_others_nothing(
     command: bytes, expected: Cause, position: int
 ) -> None:
@@ -273,8 +270,7 @@ def test_limits_of_a_neighbour_never_end_a_run() -> None:
     """The worker stops when it has begun the second request and knows no limits of it yet."""
 
     async def test(caller: BatchCaller) -> None:
-        futures = await caller.batch(b"narrow 0.01 64 begin-next 0.04", (b"echo xr-2", 1.0))
-        assert caller.sizes() == [2]
+        futures = await caller.whole_batch(b"narrow 0.01 64 begin-next 0.04", (b"echo xr-2", 1.0))
         reply = await futures[1]
         assert cause(reply) is Cause.STARVED
         assert "limits.timeout" not in str(reply)

@@ -9,14 +9,13 @@ from dataclasses import replace
 
 import pytest
 from support import sandbox_dying_zygote, sandbox_handlers
-from support.timing import PATIENCE_SECONDS
+from support.pool_options import HASTY
+from support.pool_options import PATIENT as OPTIONS
 
-from function_script.request.limits import MIB, Limits
 from function_script.sandbox import (
     Answered,
     Failed,
     Pool,
-    PoolOptions,
     confinement,
     seccomp,
     spawn_errors,
@@ -25,14 +24,6 @@ from function_script.sandbox.confinement import NOT_IN_FORCE, UNKNOWN, Confineme
 from function_script.sandbox.outcome import Cause
 from function_script.sandbox.spawn_errors import Call, CallRefusedError
 from function_script.texts.errors import SandboxError
-
-OPTIONS = PoolOptions(
-    module="support.sandbox_handlers",
-    limits=Limits(timeout_seconds=PATIENCE_SECONDS, memory_bytes=128 * MIB),
-    workers=1,
-    slow_workers=2,
-    min_idle=0,
-)
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +58,7 @@ def test_pool_reports_the_weakest_worker() -> None:
 
 def test_cpu_time_of_every_thread_counts() -> None:
     """A worker without a filter may start threads; their CPU time counts, too."""
-    limits = replace(OPTIONS.limits, timeout_seconds=0.4)
-    with Pool(replace(OPTIONS, module="support.sandbox_unfiltered", limits=limits)) as pool:
+    with Pool(replace(HASTY, module="support.sandbox_unfiltered")) as pool:
         replies = [pool.run(b"spin-aside") for _ in range(2)]
     filtered, unfiltered = (reply.cause for reply in replies if isinstance(reply, Failed))
     assert filtered in {Cause.BUG, Cause.FORBIDDEN}

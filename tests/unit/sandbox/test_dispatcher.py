@@ -7,18 +7,16 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from support import pool_options
 from support.dispatching import Caller, run_in_loop
 from support.gc_assertions import living, no_collection
 from support.replies import cause, parent_of, text
-from support.timing import PATIENCE_SECONDS, SLACK_SECONDS
+from support.timing import PATIENCE_SECONDS
 
-from function_script.request.limits import MIB, Limits
 from function_script.sandbox import PoolOptions
 from function_script.sandbox.batch import Run
 from function_script.sandbox.identity import RequestIdentity
 from function_script.sandbox.outcome import Cause
-
-LIMITS = Limits(timeout_seconds=0.4, memory_bytes=128 * MIB)
 
 
 def identify(data: bytes) -> RequestIdentity:
@@ -27,16 +25,8 @@ def identify(data: bytes) -> RequestIdentity:
     return RequestIdentity(word if word.startswith(b"xr-") else None)
 
 
-OPTIONS = PoolOptions(
-    module="support.sandbox_handlers",
-    limits=LIMITS,
-    workers=1,
-    slow_workers=2,
-    min_idle=0,
-    identify=identify,
-)
-# For runs that must not reach their time limit, on the slowest machine.
-PATIENT = replace(OPTIONS, limits=replace(LIMITS, timeout_seconds=PATIENCE_SECONDS))
+OPTIONS = replace(pool_options.HASTY, identify=identify)
+PATIENT = replace(pool_options.PATIENT, identify=identify)
 ONE_SLOT = replace(PATIENT, slow_workers=0)
 
 
@@ -56,31 +46,6 @@ def test_requests_are_answered_in_turn() -> None:
     run(test)
 
 
-def test_run_that_takes_too_long_is_ended() -> None:
-    """Also without the worker's own timer; the next request is answered."""
-
-    async def test(caller: Caller) -> None:
-        began = time.monotonic()
-        reply = await caller.start(b"deafen")
-        assert time.monotonic() - began < LIMITS.timeout_seconds + SLACK_SECONDS
-        assert cause(reply) is Cause.TIMEOUT
-        assert "than its limit of 0.4 s" in str(reply.error)  # type: ignore[union-attr] # it has failed
-        assert text(await caller.start(b"echo next")) == b"next"
-
-    run(test, OPTIONS)
-
-
-def test_callers_deadline_wins() -> None:
-    """A run is ended at the deadline, and the error says so."""
-
-    async def test(caller: Caller) -> None:
-        failed = await caller.start(b"spin", 0.1)
-        assert cause(failed) is Cause.STARVED
-        assert "it was not done at the call's deadline, after 0.1" in str(failed)
-
-    run(test)
-
-
 def test_waiting_ends_at_the_callers_deadline() -> None:
     """Without a free slot, a request waits no longer than its caller."""
 
@@ -90,19 +55,6 @@ def test_waiting_ends_at_the_callers_deadline() -> None:
         assert not hostile.done()
 
     run(test, ONE_SLOT)
-
-
-def test_long_runs_do_not_delay_short_ones() -> None:
-    """While the only fast run loops, a short request soon gets another worker."""
-
-    async def test(caller: Caller) -> None:
-        for _ in range(200):  # The batch delay follows from them.
-            await caller.start(b"echo x")
-        hostile = [caller.start(b"spin") for _ in range(2)]
-        assert text(await caller.start(b"echo x")) == b"x"
-        assert not any(reply.done() for reply in hostile)
-
-    run(test)
 
 
 def test_penalty_slots_are_released() -> None:

@@ -14,21 +14,18 @@ from pathlib import Path
 import pytest
 from support import builders
 from support.paths import ROOT
+from support.pool_options import HASTY
+from support.pool_options import PATIENT as OPTIONS
 from support.replies import answer, cause
-from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
+from support.timing import SLACK_SECONDS, wait_until
 
 from function_script.engines.registry import ENGINE_MODULES
-from function_script.request.limits import MIB, Limits
+from function_script.request.limits import MIB
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, plain, system
 from function_script.sandbox.outcome import Cause
 from function_script.sandbox.report import WorkerReport, to_json
 from function_script.texts.errors import LimitError, SandboxError
 
-LIMITS = Limits(timeout_seconds=PATIENCE_SECONDS, memory_bytes=128 * MIB)
-OPTIONS = PoolOptions(
-    module="support.sandbox_handlers", limits=LIMITS, workers=1, slow_workers=2, min_idle=0
-)
-HASTY = replace(OPTIONS, limits=replace(LIMITS, timeout_seconds=0.4))
 # How getrusage(2) counts memory.
 RESIDENT_UNIT = 1 if sys.platform == "darwin" else 1024
 # A process of its own, with a pool of its own.
@@ -191,7 +188,7 @@ def test_program_may_print_64_kib(pool: Pool) -> None:
 
 def test_worker_killed_from_outside() -> None:
     """An idle one costs no request; a busy one fails its request."""
-    options = replace(OPTIONS, limits=replace(LIMITS, timeout_seconds=8.0))
+    options = replace(OPTIONS, limits=replace(OPTIONS.limits, timeout_seconds=8.0))
     with ThreadPoolExecutor(1) as threads, Pool(options) as pool:
         os.kill(int(answer(pool.run(b"pid"))), signal.SIGKILL)
         pid = int(answer(pool.run(b"pid")))

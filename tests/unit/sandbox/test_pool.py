@@ -11,32 +11,24 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support import builders
+from support import builders, pool_options
+from support.pool_options import TIMEOUT_SECONDS
 from support.replies import answer
 from support.sandbox_handlers import PROBLEM
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
 from function_script.engines.registry import ENGINE_MODULES
-from function_script.request.limits import MIB, Limits
+from function_script.request.limits import MIB
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, PoolStats, Reply
 from function_script.sandbox.identity import RequestIdentity
 from function_script.sandbox.outcome import Cause
 from function_script.step.telemetry import RequestInfo
 from function_script.texts.errors import LimitError, SandboxError
 
-TIMEOUT_SECONDS = 0.4
 # The scheduler's policies on Linux, see sched(7).
 SCHED_OTHER, SCHED_IDLE = 0, 5
-OPTIONS = PoolOptions(
-    module="support.sandbox_handlers",
-    limits=Limits(timeout_seconds=TIMEOUT_SECONDS, memory_bytes=128 * MIB),
-    workers=1,
-    slow_workers=2,
-    min_idle=0,
-    max_request_bytes=4 * MIB,
-)
-# For runs that must not reach their time limit, on the slowest machine.
-PATIENT = replace(OPTIONS, limits=replace(OPTIONS.limits, timeout_seconds=PATIENCE_SECONDS))
+OPTIONS = replace(pool_options.HASTY, max_request_bytes=4 * MIB)
+PATIENT = replace(pool_options.PATIENT, max_request_bytes=4 * MIB)
 
 
 @pytest.fixture(scope="module")
@@ -295,15 +287,6 @@ def test_narrowed_limits_end_with_their_request(pool: Pool) -> None:
     assert answer(pool.run(b"limit RLIMIT_AS")) == before
 
 
-def test_callers_deadline_wins() -> None:
-    """A run is ended at the deadline, and the error says so."""
-    with Pool(PATIENT) as pool:
-        pool.prefork()
-        failed = failure(pool.run(b"spin", timeout_seconds=0.1))
-    assert failed.cause is Cause.STARVED
-    assert "it was not done at the call's deadline, after 0.1" in str(failed.error)
-
-
 def test_requests_over_the_limit_are_refused(pool: Pool) -> None:
     """A request that is too large is refused before it is copied."""
     failed = failure(pool.run(b"x" * (5 * MIB)))
@@ -311,19 +294,17 @@ def test_requests_over_the_limit_are_refused(pool: Pool) -> None:
     assert "has 5 MiB, more than the limit of 4 MiB" in str(failed.error)
 
 
-def test_responses_that_do_not_fit_are_refused() -> None:
+def test_responses_that_do_not_fit_are_refused(pool: Pool) -> None:
     """A response larger than the shared memory fails its own request only."""
-    with Pool(PATIENT) as pool:
-        assert failure(pool.run(b"narrow 30 128 swell 21")).cause is Cause.OUTPUT
-        assert answer(pool.run(b"echo next")) == "next"
+    assert failure(pool.run(b"narrow 30 128 swell 21")).cause is Cause.OUTPUT
+    assert answer(pool.run(b"echo next")) == "next"
 
 
-def test_worker_killed_while_idle_costs_no_request() -> None:
+def test_worker_killed_while_idle_costs_no_request(pool: Pool) -> None:
     """The next request is answered by another worker, without an error."""
-    with Pool(OPTIONS) as pool:
-        pid = int(answer(pool.run(b"pid")))
-        os.kill(pid, signal.SIGKILL)
-        assert int(answer(pool.run(b"pid"))) != pid
+    pid = int(answer(pool.run(b"pid")))
+    os.kill(pid, signal.SIGKILL)
+    assert int(answer(pool.run(b"pid"))) != pid
 
 
 def test_worker_leaves_after_its_share_of_requests() -> None:

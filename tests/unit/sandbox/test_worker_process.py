@@ -2,23 +2,15 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.pool_options import HASTY
+from support.pool_options import PATIENT as OPTIONS
 from support.replies import answer, parent_of
-from support.timing import PATIENCE_SECONDS, wait_until
+from support.timing import wait_until
 
-from function_script.request.limits import Limits
-from function_script.sandbox import Answered, Failed, Pool, PoolOptions
-
-OPTIONS = PoolOptions(
-    module="support.sandbox_handlers",
-    limits=Limits(timeout_seconds=PATIENCE_SECONDS),
-    workers=1,
-    slow_workers=2,
-    min_idle=0,
-)
+from function_script.sandbox import Answered, Failed, Pool
 
 
 @pytest.mark.linux
@@ -45,7 +37,7 @@ def test_reading_without_waiting_does_not_wait() -> None:
 def test_pool_leaves_nothing_after_close() -> None:
     """Closing a pool ends its workers and its zygote, and closes its files."""
     files_before = len(list(Path("/proc/self/fd").iterdir()))
-    with Pool(replace(OPTIONS, limits=Limits(timeout_seconds=0.4))) as pool:
+    with Pool(HASTY) as pool:
         worker = int(answer(pool.run(b"pid")))
         zygote = parent_of(worker)
         assert isinstance(pool.run(b"spin"), Failed)

@@ -83,18 +83,6 @@ def test_large_requests_are_not_captured(tmp_path: Path, capfd: pytest.CaptureFi
     assert complaints(capfd) == ["the request and its response have more than 4 MiB"]
 
 
-def test_directory_that_is_gone_is_a_line_of_the_log(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """The same holds for a full disk. The next request is tried again."""
-    log.start(debug=False)
-    recorder = CaptureWriter(tmp_path / "gone", 10)
-    recorder.submit(request(), RESPONSE, ())
-    recorder.close()
-    (line,) = complaints(capfd)
-    assert line == "cannot write it: No such file or directory"
-
-
 def test_part_of_a_file_is_removed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The disk is full while a case is written."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)

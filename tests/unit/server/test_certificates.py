@@ -101,16 +101,6 @@ def test_certificates_of_another_day_are_warned_of(
     assert f'"{tmp_path / "tls.crt"}" is not valid now' in record.getMessage()
 
 
-def test_new_files_are_read_when_they_change(authority: Authority, directory: Path) -> None:
-    files = CertificateFiles(directory)
-    assert not files.reload_if_changed()
-    renewed = authority.server(NAME)
-    renewed.write(directory)
-    assert files.reload_if_changed()
-    assert files.content.certificate == renewed.certificate
-    assert not files.reload_if_changed()
-
-
 def test_broken_files_are_reported_once(directory: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Each connection checks the files, and would log a line otherwise."""
     files = CertificateFiles(directory)

@@ -12,27 +12,13 @@ from datetime import datetime
 
 import pytest
 from support import server_logs
+from support.request_records import INFO, RECORD
 from support.timing import PATIENCE_SECONDS
 
 from function_script.server import log, request_record
 from function_script.step.telemetry import IDENTITY, RequestInfo
 
 OTHER = logging.getLogger("function_script.test")
-RECORD = request_record.RequestRecord(
-    outcome="ok",
-    is_alarming=False,
-    info=RequestInfo(
-        api_version="example.org/v1",
-        kind="XThing",
-        name="d\N{SNOWMAN}",
-        documents=3,
-        program_microseconds=10_000,
-    ),
-    request_bytes=1_000,
-    response_bytes=500,
-    seconds=0.0201,
-    waited_seconds=0.005,
-)
 
 
 def start_gathering() -> list[Callable[[], None]]:
@@ -45,7 +31,7 @@ def start_gathering() -> list[Callable[[], None]]:
 
 LINES = [
     pytest.param(
-        RECORD,
+        RECORD._replace(info=INFO._replace(name="d\N{SNOWMAN}", input="")),
         r'"info","msg":"answered","outcome":"ok","api_version":"example.org/v1","kind":"XThing",'
         r'"name":"d\u2603","milliseconds":20.1,"waited_milliseconds":5.0,'
         r'"cpu_milliseconds":0.0,"program_milliseconds":10.0,"request_bytes":1000,"response_bytes":500,"documents":3}',

@@ -7,7 +7,7 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from support import server_logs
+from support import request_records, server_logs
 from support.timing import stretched
 
 from function_script.sandbox import Answered, Failed, PoolStats
@@ -16,25 +16,8 @@ from function_script.server import log, metrics, request_record
 from function_script.step.telemetry import RequestInfo
 from function_script.texts.errors import InputError
 
-INFO = RequestInfo(
-    api_version="example.org/v1",
-    kind="XThing",
-    name="demo",
-    input="GoTemplate",
-    documents=3,
-    looked_up=4,
-    remembered=1,
-    program_microseconds=10_000,
-)
-RECORD = request_record.RequestRecord(
-    outcome="ok",
-    is_alarming=False,
-    info=INFO,
-    request_bytes=1_000,
-    response_bytes=500,
-    seconds=0.02,
-    waited_seconds=0.005,
-)
+INFO = request_records.INFO._replace(looked_up=4, remembered=1)
+RECORD = request_records.RECORD._replace(seconds=0.02, info=INFO)
 
 
 def samples(

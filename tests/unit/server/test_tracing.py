@@ -7,26 +7,14 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
+from support import request_records
 
 from function_script.server import request_record, tracing
 from function_script.step.telemetry import RequestInfo
 
 ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}
-RECORD = request_record.RequestRecord(
-    outcome="ok",
-    is_alarming=False,
-    info=RequestInfo(
-        kind="XThing",
-        name="demo",
-        input="GoTemplate",
-        documents=3,
-        program_microseconds=100_000,
-    ),
-    request_bytes=10,
-    response_bytes=20,
-    seconds=0.5,
-    waited_seconds=0.2,
-    error="cannot tell secrets",
+RECORD = request_records.RECORD._replace(
+    seconds=0.5, waited_seconds=0.2, error="cannot tell secrets"
 )
 
 
@@ -50,8 +38,9 @@ def test_span_says_what_the_log_says() -> None:
         "rpc.system": "grpc",
         "rpc.method": "RunFunction",
         "function_script.outcome": "ok",
-        "function_script.request_bytes": 10,
-        "function_script.response_bytes": 20,
+        "function_script.request_bytes": 1_000,
+        "function_script.response_bytes": 500,
+        "function_script.api_version": "example.org/v1",
         "function_script.kind": "XThing",
         "function_script.name": "demo",
         "function_script.input": "GoTemplate",

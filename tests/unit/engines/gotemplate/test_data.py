@@ -126,12 +126,6 @@ def test_extra_resources_of_the_request_are_present() -> None:
     assert dot_data["requiredResources"] == {"new": {}}
 
 
-def test_params_belong_to_our_own_kind_only() -> None:
-    """Templates of function-go-templating have the same dot as there."""
-    assert data(scope(), own=True)["params"] == {"size": 3}
-    assert "params" not in data(scope())
-
-
 def test_lazy_dict_builds_a_resource_on_first_read() -> None:
     """Reading one resource does not decode the others."""
     built: list[str] = []

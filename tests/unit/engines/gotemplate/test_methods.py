@@ -4,14 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
+from support import programs
 from support.paths import ROOT
 
 from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate.runtime import METHODS
-from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, Scope
-from function_script.texts.errors import FatalError
-from function_script.texts.source import Source
 
 PAGE = Path(ROOT, "docs", "reference", "gotemplate-compatibility.md")
 TIME = '(toDate "2006" "2024")'
@@ -56,10 +53,7 @@ def test_hint_lists_what_a_template_can_read(
     expression: str, start: str, names: tuple[str, ...]
 ) -> None:
     """No name of it is an internal one."""
-    source = Source(name="main", text=f"{{{{ {expression} }}}}")
-    program = Program(main=source, modules={}, options={"missingkey": "default"})
-    with pytest.raises(FatalError) as caught:
-        gotemplate.evaluate(program, Scope(request=Lazy({})), Limits())
-    hint = caught.value.diagnostics[0].hint or ""
+    program = programs.program(f"{{{{ {expression} }}}}", missingkey="default")
+    hint = programs.problem(gotemplate, program).hint or ""
     assert hint.startswith(start)
     assert set(re.findall(r"\w+", hint.removeprefix(start))) <= set(names)

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from support.example_counts import examples
-from support.jinja_programs import program, scope
+from support.jinja_programs import scope
+from support.programs import program
 
 from function_script.engines.jinja import engine as jinja
 from function_script.engines.jinja.filters import FILTERS, TESTS

@@ -1,12 +1,9 @@
 """The place of an operation that fails while a template runs."""
 
 import pytest
+from support import programs
 
 from function_script.engines.jinja import engine as jinja
-from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, Scope
-from function_script.texts.errors import FatalError
-from function_script.texts.source import Source
 
 # A template, and the text at the place.
 CASES = (
@@ -36,10 +33,7 @@ SETUP = '{% set n = 3 %}{% set t = "abc" %}{% set o = {"abc": 1} %}'
 def test_failure_points_at_the_operation(text: str, place: str) -> None:
     """The operator, the value of a loop, or the function of a call."""
     whole = f"{SETUP}\n{text}"
-    program = Program(main=Source(name="inline", text=whole))
-    with pytest.raises(FatalError) as failure:
-        jinja.evaluate(program, Scope(request=Lazy({})), Limits())
-    (problem,) = failure.value.diagnostics
+    problem = programs.problem(jinja, programs.program(whole))
     assert problem.span is not None
     line = whole.split("\n")[problem.span.line - 1]
     assert line[(problem.span.column or 1) - 1 :].startswith(place)
@@ -61,7 +55,4 @@ def test_failure_points_at_the_operation(text: str, place: str) -> None:
 )
 def test_hint_of_a_sum_is_for_its_types(template: str, hint: str | None) -> None:
     """What cannot be joined with ~ has another hint, or none."""
-    program = Program(main=Source(name="inline", text=template))
-    with pytest.raises(FatalError) as failure:
-        jinja.evaluate(program, Scope(request=Lazy({})), Limits())
-    assert failure.value.diagnostics[0].hint == hint
+    assert programs.problem(jinja, programs.program(template)).hint == hint

@@ -1,10 +1,9 @@
 """`check` finds names of loops and macros outside of them, and only there."""
 
 import pytest
+from support import programs
 
 from function_script.engines.jinja.lint import LINT
-from function_script.request.program import Program
-from function_script.texts.source import Source
 
 LOOP = "{% for item in spec.items %}"
 # A template, and its module, without a finding.
@@ -62,8 +61,7 @@ MISPLACED = {
 
 
 def _find(text: str, module: str) -> list[str]:
-    modules = {"m": Source(name="modules[m]", text=module)} if module else {}
-    program = Program(main=Source(name="inline", text=text), modules=modules)
+    program = programs.program(text, {"m": module} if module else {})
     problems = LINT.find_unknown_names(program)
     assert all("has no value here" in problem.message and problem.hint for problem in problems)
     return [str(problem.span) for problem in problems]
@@ -77,12 +75,3 @@ def test_special_name_in_its_body_is_fine(text: str, module: str) -> None:
 @pytest.mark.parametrize(("text", "module", "places"), MISPLACED.values(), ids=MISPLACED)
 def test_special_name_elsewhere_is_found(text: str, module: str, places: list[str]) -> None:
     assert _find(text, module) == places
-
-
-def test_test_named_by_select_must_exist() -> None:
-    text = '{{ spec | select("od_") }}{{ spec | map("upper") | rejectattr("a", "eq", 1) | select }}'
-    program = Program(main=Source(name="inline", text=text))
-    (problem,) = LINT.find_failures(program)
-    assert problem.message.endswith('there is no test "od_"')
-    assert problem.span is not None
-    assert (problem.span.column, problem.span.width) == (19, 3)

@@ -1,5 +1,6 @@
 import pytest
-from support.jinja_programs import program, scope, text_of
+from support.jinja_programs import scope, text_of
+from support.programs import program
 
 from function_script.engines.jinja import engine as jinja
 from function_script.request.limits import Limits

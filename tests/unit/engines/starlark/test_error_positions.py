@@ -3,13 +3,11 @@
 from collections.abc import Callable
 
 import pytest
+from support import programs
 
 from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark import interpreter
-from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, Scope
-from function_script.texts.errors import ProgramError
-from function_script.texts.source import Source
+from function_script.request.program import Program
 
 SMALL = "def small(x):\n    return x['a']\n\n"
 CALL = """\
@@ -24,10 +22,7 @@ error: Key `a` was not found
 
 def place(text: str) -> str:
     """Where the script is said to fail."""
-    scope = Scope(request=Lazy({}))
-    with pytest.raises(ProgramError) as caught:
-        starlark.evaluate(Program(main=Source(name="script", text=text)), scope, Limits())
-    return str(caught.value.diagnostics[0].span)
+    return str(programs.problem(starlark, programs.script(text)).span)
 
 
 def test_printed_text_is_printed_once(capfd: pytest.CaptureFixture[str]) -> None:
@@ -46,7 +41,7 @@ def test_long_run_is_not_repeated_to_its_end() -> None:
 
 def test_second_run_that_ends_otherwise_is_not_believed() -> None:
     """As when the text of a script changed that a script looks at."""
-    program = Program(main=Source(name="script", text=SMALL + "def main(req): return small(req)"))
+    program = programs.script(SMALL + "def main(req): return small(req)")
     others: list[Callable[[Program], str]] = [
         lambda _: "",
         lambda _: CALL.replace("Key `a`", "Key `b`"),
@@ -62,6 +57,6 @@ def test_inlining_looks_into_calls_only() -> None:
     def run(_program: Program) -> str:
         pytest.fail("a second run")
 
-    program = Program(main=Source(name="script", text=SMALL))
+    program = programs.script(SMALL)
     said = CALL.replace("small(req)", "req['ab']-").replace("^^^^^^^^^^", "^^^^^^^^^")
     assert interpreter.correct_position(said, program, run) == said

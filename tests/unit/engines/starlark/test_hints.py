@@ -1,38 +1,25 @@
-"""Every hint is given for the mistake it is meant for."""
+"""Hints for mistakes that are not in the catalogue of tests/diagnostics."""
 
 import pytest
 import starlark as starlark_pyo3
+from support import programs
 
 from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark import interpreter, predeclared
-from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, Scope
-from function_script.texts.errors import FatalError
-from function_script.texts.source import Source
 
 # A line of main, or a whole script where there is a line break, and part of its hint.
 CASES = (
-    ("return {desired=req}", "keys of a dict are texts followed by a colon"),
-    ("if req = 1:\n        pass", "compare with `==`"),
-    ("x =\t1", "indent with spaces"),
-    ("while True:\n        pass", "there is no while"),
-    ("import json", "there are no imports"),
     ("from a import b", "there are no imports"),
-    ("try:\n        pass", "errors cannot be caught"),
     ("except:\n        pass", "errors cannot be caught"),
     ("raise x", "stop with `fail(message)`"),
     ("assert req", "if not condition"),
     ("class A:\n        pass", "there are no classes"),
-    ("return req is None", "compare with `==` and `!=`, also with None"),
     ("del req", "value.pop(key)"),
     ("global x", "constants"),
     ("nonlocal x", "of the outer function"),
     ("with x:\n        pass", "no files or other resources"),
     ("yield 1", "collect the values in a list"),
-    ("return set([1])", "there are no sets"),
-    ("return true", "write True"),
     ("return false", "write False"),
-    ("return null", "write None"),
     ("return nil", "write None"),
     ("return sum([1])", "add up in a loop"),
     ("return round(1.5)", "int(x + 0.5)"),
@@ -41,41 +28,26 @@ CASES = (
     ("return time.now()", "there is no clock"),
     ("return random.random()", "there is no randomness"),
     ("return os.environ", "no environment variables"),
-    ("if req:\n        pass\n    else if 1:\n        pass", "write elif"),
     ("return !req", "write `not`"),
-    ("return req && req", "write `and`"),
     ("return req || req", "write `or`"),
-    ("return req ? 1 : 2", "a if condition else b"),
     ("x = 1\n@y\ndef f():\n    pass", "no decorators"),
-    ("return “a”", "straight quotes"),
     ("é = 1", "names are ASCII"),
-    ("return 1 < 2 < 3", "compare two by two"),
     ("return 2 ** 3", "there is no power"),
     ("return {**req}", "merge dicts with `a | b`"),
-    ("schema Bucket:\n    a = 1", "there are no schemas"),
     ("return [*req]", "join lists with `a + b`"),
     ("if (x := 1):\n        pass", "on a line of its own"),
-    ("if req\n        pass", "a colon is missing"),
-    ("return [1, 2", "close it with ]"),
-    ("return 'a' 'b'", "join texts with `+`"),
-    ("x = 1\n      y = 2", "indented further"),
     ("if req:\n    pass", "indent the lines of a block"),
-    ("return f'{req[1]}'", "f-strings hold names only"),
-    ("load('a.star', 'b')", "move it to the top"),
     ("return req.get('a').get('b')", "gives None where something"),
     ("return None.x", "gives None where something"),
     ("req.append(1)", "value[key] = ..."),
-    ("return req.observed", '["observed"], or .get("observed")'),
     ("return [].name", "take one item of the list"),
     ("return None['a']", "gives None where something"),
     ("return 'a' in None", "gives None where something"),
     ("return len(req.get('a'))", "takes a default"),
     ("req.a = 1", "set with brackets"),
     ("return {}['a']", "gives None where something"),
-    ("return [][0]", "test the length first"),
     ("return X.append(1)\nX = []", "`copy = list(X)`"),
     ("return x\n    x = 1", "give x a value before this line"),
-    ("return range(2.0)", "int(value)"),
     ("x = None\n    return dns1123(x)", "it is None: get(value, path, default) takes a default"),
     ("return stable_id('a', '8')", "write 8"),
     ('return range("3")', "write 3"),
@@ -83,39 +55,18 @@ CASES = (
     ("return get_xrr(req)", 'did you mean "get_xr"?'),
     ("x = [1]\n    x += 80", "write x += [80]"),
     ("return [0] * 2.0", "int(value)"),
-    ("return 'a' + 1", "str(value)"),
     ("return 1 < 'a'", "int(text)"),
     ("return 1 < []", "values of one type"),
-    ("for k in req:\n        req['x'] = 1", "loop over a copy"),
     ("return to_json({'a': len})", "pass data, not functions"),
-    ("pass", "end main with `return`"),
-    ("return [1]", '{"desired": {"resources"'),
-    ('return {"a": response()}', "return rsp.build()"),
-    ("return {'a': len}", "with parentheses"),
-    ("return {'a': range(2)}", "write list(range(n))"),
-    ("return {1: 'a'}", "use str(key)"),
     ("return dict((1, 2", "close it with )"),
     ("return {'a': [1\n    x = 2", "close it with ]"),
     ("x = {'a': 1\n    return x", "close it with }"),
-    ("return 1 // 0", "not 0 first"),
-    ("return 'a", "the quote it begins with"),
-    ("return range(3000000000)", "at most 2147483647"),
     ("return dns1123(1)", "write str(1)"),
     ("return indent('a', 'b')", "write int("),
     ("return stable_choice('a')", 'write ["a"]'),
     ("return reqs", 'did you mean "re'),
-    ("return 'a'", "from_yaml(text) reads an object"),
     ("return dict.fromkeys([1])", "{key: value for key in list}"),
-    (
-        "rsp = response()\n    [rsp.resource('a', {}) for _ in range(2)]",
-        "in a loop, make it of the item",
-    ),
-    ("return {'a': 'one ' 'two'}", "join texts with `+`"),
-    ("resource.update(req, {})", 'rsp.resource("name", {...})'),
-    ("return child_name('a')", "write child_name(parent, name, max_length=63)"),
-    ("return regex_match('a', '(')", "close it with )"),
     # A lookup of the request, by any getter.
-    ("return req['observed']['composit']", 'observed has no "composit", did you mean "composite"?'),
     ("return get_xr(req, 'spec')['conut']", 'resource.spec has no "conut", did you mean "count"?'),
     ("return get(req, 'observed.composite')['resourc']", 'did you mean "resource"?'),
     ("return (get_xr(req, 'spec') or {})['conut']", 'did you mean "count"?'),
@@ -123,13 +74,9 @@ CASES = (
 
 
 def _hint(line: str) -> str:
-    script = f"def main(req):\n    {line}\n"
-    program = Program(main=Source(name="script", text=script))
+    script = programs.script(f"def main(req):\n    {line}\n")
     observed = {"composite": {"resource": {"spec": {"count": 1}}}, "resources": {}}
-    scope = Scope(request=Lazy({"observed": lambda: observed}))
-    with pytest.raises(FatalError) as caught:
-        starlark.evaluate(program, scope, Limits())
-    return caught.value.diagnostics[0].hint or ""
+    return programs.problem(starlark, script, programs.scope(observed=observed)).hint or ""
 
 
 @pytest.mark.parametrize(("line", "said"), CASES, ids=[line.split("\n")[0] for line, _ in CASES])
@@ -140,9 +87,8 @@ def test_mistake_gets_its_hint(line: str, said: str) -> None:
 
 def test_request_outside_of_main_gets_its_hint() -> None:
     """The request is no global name."""
-    program = Program(main=Source(name="script", text="x = req\n"))
-    with pytest.raises(FatalError, match="the argument of main"):
-        starlark.check(program, Limits())
+    problem = programs.refusal(starlark, programs.script("x = req\n"))
+    assert "the argument of main" in str(problem.hint)
 
 
 def test_error_of_another_run_gives_no_hint() -> None:

@@ -5,39 +5,31 @@ import re
 
 import pytest
 from generate import starlark_page
-from support import generated
+from support import generated, programs
 from support.paths import ROOT
 
 from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark import predeclared
 from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, Scope
+from function_script.request.values import Object
 from function_script.texts.errors import ProgramError
-from function_script.texts.source import Source
 
 PAGE = ROOT / "docs" / "reference" / "starlark.md"
 STUBS = ROOT / "function_script" / "engines" / "starlark" / "prelude.pyi"
 EMPTY = ("meta", "context", "required_resources", "extra_resources", "credentials")
-SCOPE = Scope(
-    request=Lazy(
-        {
-            "observed": lambda: {
-                "composite": {"resource": {"metadata": {"name": "x"}, "spec": {"count": 2}}},
-                "resources": {},
-            },
-            "desired": lambda: {"composite": {"resource": {}}, "resources": {}},
-            **dict.fromkeys(EMPTY, dict),
-        }
-    ),
-    params={"region": "eu"},
+XR: Object = {"metadata": {"name": "x"}, "spec": {"count": 2}}
+SCOPE = programs.scope(
+    {"region": "eu"},
+    observed={"composite": {"resource": XR}, "resources": {}},
+    desired={"composite": {"resource": {}}, "resources": {}},
+    **{name: {} for name in EMPTY},
 )
 SCRIPTS = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
 EXAMPLES = re.findall(r"^  `(.+)`$", starlark_page.prelude(), re.MULTILINE)
 
 
 def _run(script: str) -> None:
-    program = Program(main=Source(name="script", text=script))
-    starlark.evaluate(program, SCOPE, Limits())
+    starlark.evaluate(programs.script(script), SCOPE, Limits())
 
 
 def test_page_is_fresh(update_goldens: bool) -> None:

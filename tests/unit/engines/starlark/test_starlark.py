@@ -6,41 +6,32 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import programs
 from support.results import whole
 
 from function_script.engines.starlark import build, interpreter
 from function_script.engines.starlark import engine as starlark
 from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, Scope, ScriptResult
+from function_script.request.program import Lazy, Program, ScriptResult
 from function_script.request.values import Object, Readable, Value
 from function_script.texts.errors import DocumentError, InputError, LimitError, ProgramError
-from function_script.texts.source import Source
 
 LIMITS = Limits()
-NOTHING = Lazy({})
 
 
 def _program(text: str, **modules: str) -> Program:
-    return Program(
-        main=Source(name="script", text=text),
-        modules={
-            f"{name}.star": Source(name=f"modules[{name}.star]", text=body)
-            for name, body in modules.items()
-        },
-    )
-
-
-def _scope(**parts: Readable) -> Scope:
-    return Scope(request=Lazy({name: lambda part=part: part for name, part in parts.items()}))
+    return programs.script(text, {f"{name}.star": body for name, body in modules.items()})
 
 
 def _run(text: str, **parts: Readable) -> Object:
-    return whole(starlark.evaluate(_program(text), _scope(**parts), LIMITS))
+    return whole(starlark.evaluate(_program(text), programs.scope(**parts), LIMITS))
 
 
 def test_result_says_where_main_is() -> None:
     """What comes back carries the place of main, for errors that the result itself causes."""
-    returned = starlark.evaluate(_program("\n\ndef main(req):\n    return {}\n"), _scope(), LIMITS)
+    returned = starlark.evaluate(
+        _program("\n\ndef main(req):\n    return {}\n"), programs.scope(), LIMITS
+    )
     assert isinstance(returned, ScriptResult)
     assert returned.span is not None
     assert str(returned.span) == "script:3:1"
@@ -66,7 +57,7 @@ def test_seed_does_not_outlive_its_run() -> None:
     """A stable choice follows the seed of the run, though the script is built once."""
     program = _program('def main(req):\n    return {"output": stable_id("a")}\n')
     first, second, again = (
-        starlark.evaluate(program, Scope(request=NOTHING, uid=seed, seed=seed), LIMITS).value
+        starlark.evaluate(program, programs.scope(seed=seed), LIMITS).value
         for seed in ("x", "y", "x")
     )
     assert first == again != second
@@ -78,7 +69,7 @@ def test_request_of_one_run_does_not_reach_the_next() -> None:
         'def main(req):\n    req["context"]["n"] = req["context"].get("n", 0) + 1\n'
         '    return {"output": req["context"]}\n'
     )
-    scope = _scope(context={"n": 1})
+    scope = programs.scope(context={"n": 1})
     for _ in range(2):
         assert starlark.evaluate(program, scope, LIMITS).value == {"output": {"n": 2}}
     assert scope.request["context"] == {"n": 1}
@@ -96,10 +87,10 @@ def test_scripts_are_built_once() -> None:
 def test_script_that_was_built_obeys_the_limits_of_each_run() -> None:
     program = _program('def main(req):\n    return {"output": {"a": [[1, 2], [3, 4]]}}\n')
     for _ in range(2):
-        starlark.evaluate(program, _scope(), LIMITS)
+        starlark.evaluate(program, programs.scope(), LIMITS)
         for limits in (Limits(nodes=5), Limits(depth=3)):
             with pytest.raises(LimitError):
-                starlark.evaluate(program, _scope(), limits)
+                starlark.evaluate(program, programs.scope(), limits)
 
 
 def test_failed_builds_are_not_kept() -> None:
@@ -141,7 +132,7 @@ def test_module_is_loaded_once() -> None:
         b='load("c.star", "c")\nb = c\n',
         c="c = [1]\n",
     )
-    assert starlark.evaluate(program, _scope(), LIMITS).value == {"same": True}
+    assert starlark.evaluate(program, programs.scope(), LIMITS).value == {"same": True}
 
 
 def test_long_messages_are_cut() -> None:

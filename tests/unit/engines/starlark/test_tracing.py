@@ -1,12 +1,11 @@
 """The place of each value of a script's result, whichever way it got there."""
 
 import pytest
+from support import programs
 
 from function_script.engines.starlark import engine
 from function_script.request import objects
 from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, Scope
-from function_script.texts.source import Source
 
 SPEC = "desired.resources.a.resource.spec"
 STATUS = "desired.composite.resource.status"
@@ -16,11 +15,9 @@ def places(
     text: str, modules: dict[str, str] | None = None, root: str = SPEC
 ) -> dict[str, str | None]:
     """The lines of what is below ``root``, by path; None where nothing is known."""
-    sources = {name: Source(name=name, text=each) for name, each in (modules or {}).items()}
-    program = Program(main=Source(name="script", text=text), modules=sources)
-    parts = {"observed": {"composite": {"resource": {"spec": {"size": 3, "zone": "b"}}}}}
-    scope = Scope(request=Lazy.of(parts, lambda name: parts[name]))
-    trace = engine.evaluate(program, scope, Limits()).trace()
+    xr = {"spec": {"size": 3, "zone": "b"}}
+    scope = programs.scope(observed={"composite": {"resource": xr}})
+    trace = engine.evaluate(programs.script(text, modules), scope, Limits()).trace()
     prefix = objects.parse_path(root)
     return {
         ".".join(map(str, path[len(prefix) :])): span and f"{span.name}:{span.line}"
@@ -99,9 +96,9 @@ def test_place_in_a_module() -> None:
     lib = 'LABELS = {"c": 1}\n\ndef spec_of(size):\n    return {"a": size, "b": LABELS}\n'
     assert places(text, {"lib.star": lib}) == {
         "": "script:4",
-        "a": "lib.star:4",
-        "b": "lib.star:4",
-        "b.c": "lib.star:1",
+        "a": "modules[lib.star]:4",
+        "b": "modules[lib.star]:4",
+        "b.c": "modules[lib.star]:1",
     }
 
 

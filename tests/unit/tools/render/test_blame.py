@@ -18,43 +18,36 @@ metadata: {name: shop, namespace: here}
 spec:
   zone: north
 """
-STEPS = """\
-  - step: first
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: GoTemplate
-      inline: |
-        apiVersion: v1
-        kind: ConfigMap
-        metadata:
-          annotations: {script.fn.crossplane.io/composition-resource-name: my.map}
-        data:
-          zone: {{ .observed.composite.resource.spec.zone }}
-          size: "{{ .observed.composite.resource.spec.size }}"
-          text: |
-            two
-            lines
-        ---
-        apiVersion: example.org/v1
-        kind: XThing
-        status:
-          zone: {{ .context.zone | default "none" }}
-  - step: second
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: StarlarkScript
-      script: |
-        def main(req):
-            rsp = response()
-            rsp.resource("script", {
-                "apiVersion": "v1",
-                "kind": "ConfigMap",
-                "data": {"zone": get_xr(req, "spec.zone"), "other": json.encode({"a": 1})},
-            })
-            return rsp
+TEMPLATE = """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations: {script.fn.crossplane.io/composition-resource-name: my.map}
+data:
+  zone: {{ .observed.composite.resource.spec.zone }}
+  size: "{{ .observed.composite.resource.spec.size }}"
+  text: |
+    two
+    lines
+---
+apiVersion: example.org/v1
+kind: XThing
+status:
+  zone: {{ .context.zone | default "none" }}
 """
+SCRIPT = """\
+def main(req):
+    rsp = response()
+    rsp.resource("script", {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "data": {"zone": get_xr(req, "spec.zone"), "other": json.encode({"a": 1})},
+    })
+    return rsp
+"""
+STEPS = one_step.step("first", "GoTemplate", TEMPLATE) + one_step.step(
+    "second", "StarlarkScript", SCRIPT, field="script"
+)
 
 
 @pytest.fixture(autouse=True)

@@ -195,13 +195,6 @@ def test_builtin_function_runs_here(manifests: list[Object] | None, step: Object
     assert runtime.note().startswith("function-auto-ready v0.7.0 is built in")
 
 
-def test_builtin_function_notes_another_version() -> None:
-    index = make_index([function(READY, f"{REGISTRY}/{READY}:v0.2.1")])
-    runtime = find({"functionRef": {"name": READY}}, index)
-    assert isinstance(runtime, Builtin)
-    assert runtime.note().endswith("is built in; the Function names v0.2.1")
-
-
 @pytest.mark.parametrize(
     ("manifests", "runtimes", "is_builtin"),
     [

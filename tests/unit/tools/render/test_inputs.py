@@ -160,16 +160,6 @@ def test_problem_of_a_composition_is_told() -> None:
     ]
 
 
-def test_newer_fields_of_steps_are_left_alone() -> None:
-    """A step may give an OCI reference, or say which revision it wants."""
-    reference = "registry.example.org/f@sha256:0123"
-    pipeline = composition(
-        {"functionRef": None, "function": reference},
-        {"functionRevisionRef": {"name": "x"}},
-    )
-    assert [step.function for step in steps.parse(pipeline)] == [reference, "function-other"]
-
-
 def test_composition_must_be_one_that_the_xr_selects() -> None:
     selector: Object = {"compositionSelector": {"matchLabels": {"tier": "gold"}}}
     xr: Object = {**CLUSTER_XR, "spec": {"crossplane": selector}}

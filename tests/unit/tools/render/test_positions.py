@@ -25,45 +25,41 @@ XR = {
     "spec": {"size": 3},
 }
 HEAD = f"# A comment, so that lines differ.\n---\n{one_step.PIPELINE}"
-GO = """\
-  - step: first
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: GoTemplate
-      inline: |
-        apiVersion: v1
-        kind: ConfigMap
-        metadata:
-          name: made
-          annotations: {script.fn.crossplane.io/composition-resource-name: thing}
-        data:
-          zone: here
-          size: {{ .observed.composite.resource.spec.size | quote }}
-          {{- range $i := until 2 }}
-          item-{{ $i }}: same
-          {{- end }}
-        ---
-        apiVersion: example.org/v1
-        kind: XThing
-        status:
-          address: there
-"""
-JINJA = """\
-  - step: second
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: JinjaTemplate
-      inline: |
-        apiVersion: v1
-        kind: ConfigMap
-        metadata:
-          annotations: {script.fn.crossplane.io/composition-resource-name: thing}
-        data:
-          zone:
-            elsewhere
-"""
+GO = one_step.step(
+    "first",
+    "GoTemplate",
+    """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: made
+  annotations: {script.fn.crossplane.io/composition-resource-name: thing}
+data:
+  zone: here
+  size: {{ .observed.composite.resource.spec.size | quote }}
+  {{- range $i := until 2 }}
+  item-{{ $i }}: same
+  {{- end }}
+---
+apiVersion: example.org/v1
+kind: XThing
+status:
+  address: there
+""",
+)
+JINJA = one_step.step(
+    "second",
+    "JinjaTemplate",
+    """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations: {script.fn.crossplane.io/composition-resource-name: thing}
+data:
+  zone:
+    elsewhere
+""",
+)
 OURS = {"function-script": Local()}
 
 
@@ -123,22 +119,21 @@ def test_positions_are_those_of_the_step_that_wrote_the_value(pool: Pool) -> Non
     )
 
 
-SCRIPT = """\
-  - step: script
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: StarlarkScript
-      script: |
-        def main(req):
-            thing = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"zone": "here"}}
-            return {
-                "desired": {
-                    "composite": {"resource": {"status": {"address": "there"}}},
-                    "resources": {"thing": {"resource": thing}},
-                },
-            }
-"""
+SCRIPT = one_step.step(
+    "script",
+    "StarlarkScript",
+    """\
+def main(req):
+    thing = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"zone": "here"}}
+    return {
+        "desired": {
+            "composite": {"resource": {"status": {"address": "there"}}},
+            "resources": {"thing": {"resource": thing}},
+        },
+    }
+""",
+    field="script",
+)
 
 
 def test_positions_of_a_script(pool: Pool) -> None:
@@ -193,21 +188,19 @@ def test_rendering_that_nobody_asks_runs_no_program_twice(pool: Pool) -> None:
     assert printed == []
 
 
-MOVED = """\
-  - step: moved
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: JinjaTemplate
-      inline: |
-        apiVersion: v1
-        kind: ConfigMap
-        metadata:
-          annotations:
-            script.fn.crossplane.io/composition-resource-name: new
-            script.fn.crossplane.io/moved-from: old
-        data: {zone: "{{ 'here' if 'new' in observed.resources else 'away' }}"}
-"""
+MOVED = one_step.step(
+    "moved",
+    "JinjaTemplate",
+    """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations:
+    script.fn.crossplane.io/composition-resource-name: new
+    script.fn.crossplane.io/moved-from: old
+data: {zone: "{{ 'here' if 'new' in observed.resources else 'away' }}"}
+""",
+)
 
 
 def test_moved_resource_has_positions_by_its_old_name(pool: Pool) -> None:

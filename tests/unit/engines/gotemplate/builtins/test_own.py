@@ -3,14 +3,13 @@
 import json
 
 import pytest
+from support import programs
 
 from function_script.engines import library
 from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import registry
 from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, Scope, TemplateResult
 from function_script.texts.errors import FatalError
-from function_script.texts.source import Source
 
 DELETING = {"metadata": {"deletionTimestamp": "2024-01-01T00:00:00Z"}}
 CREATING = {
@@ -20,13 +19,9 @@ CREATING = {
 
 
 def render(template: str, **params: object) -> str:
-    options = {"dialect": "script", "missingkey": "checked"}
-    program = Program(main=Source(name="inline", text=template), options=dict(options))
-    observed = {"composite": {"resource": {}}, "resources": {}}
-    scope = Scope(request=Lazy({"observed": lambda: observed}), params=params)  # type: ignore[arg-type,dict-item] # plain values
-    result = gotemplate.evaluate(program, scope, Limits())
-    assert isinstance(result, TemplateResult)
-    return result.text
+    program = programs.program(template, dialect="script", missingkey="checked")
+    scope = programs.scope(params, observed={"composite": {"resource": {}}, "resources": {}})  # type: ignore[arg-type] # plain values
+    return gotemplate.evaluate(program, scope, Limits()).text
 
 
 def test_function_with_a_name_in_go_is_there_under_this_name() -> None:

@@ -9,14 +9,12 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from support import programs
 
 from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.plain import GoFailure, render_text
 from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, Scope
-from function_script.texts.errors import ProgramError
-from function_script.texts.source import Source
 
 KEY = ec.generate_private_key(ec.SECP256R1())
 FORMATS = {
@@ -55,10 +53,7 @@ def fail(text: str, data: dict[str, str]) -> str:
 
 def refusal(text: str, *, crypto: bool) -> str:
     """The hint to a template that is refused."""
-    program = Program(main=Source(name="inline", text=text), options={"crypto": crypto})
-    with pytest.raises(ProgramError) as caught:
-        gotemplate.check(program, Limits())
-    return str(caught.value.diagnostics[0].hint)
+    return str(programs.refusal(gotemplate, programs.program(text, crypto=crypto)).hint)
 
 
 def test_decrypt_reverses_encrypt() -> None:
@@ -120,14 +115,9 @@ def test_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_encryption_is_stable_for_one_xr() -> None:
     """The initial block is derived from the XR's uid."""
-    program = Program(
-        main=Source(name="inline", text='{{ encryptAES "k" "text" }}'), options={"crypto": True}
-    )
-    parts = ("input", "context", "meta", "required_resources", "extra_resources")
-    empty = (*parts, "observed", "desired", "credentials", "required_schemas")
+    program = programs.program('{{ encryptAES "k" "text" }}', crypto=True)
 
     def render(seed: str) -> str:
-        scope = Scope(request=Lazy(dict.fromkeys(empty, dict)), seed=seed)
-        return gotemplate.evaluate(program, scope, Limits()).text
+        return gotemplate.evaluate(program, programs.scope(seed=seed), Limits()).text
 
     assert render("a") == render("a") != render("b")
