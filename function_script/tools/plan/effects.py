@@ -175,27 +175,32 @@ def _remove(manifest: Object, path: Path, live: Object) -> None:
 
 def find_drift(live: Object, before: Object, catalog: Catalog) -> Iterator[Path]:
     """Yield the fields of an object that are not what ``before`` desires; none if nobody knows."""
-    schema = catalog.find(*objects.api_version_and_kind(before))
-    lists = Lists(live, schema)
     # Crossplane applies stringData, which the object has in its data alone.
     texts = manifests.object_at(live, "data")
-    applied = managed_fields.applied_configuration(lists.to_maps({"stringData": texts, **live}))
-    if applied is not None:
-        applied = _with_data(applied, manifests.object_at(applied, "stringData"))
-        desired = lists.to_maps(_with_data(before, _encode_texts(before)))
-        managed_fields.remove_crossplane_metadata(desired)
-        complete = cast("Object", objects.deep_copy(before))
-        if schema is not None:
-            structural_schema.add_defaults(complete, schema)
-        complete = lists.to_maps(complete)
-        for path, current, value in compare_values(applied, desired, ()):
-            # Such a value of an object is applied as a whole, with the defaults below it.
-            is_default = value is None and (
-                objects.find_path(complete, path) == current
-                or objects.find_path(before, lists.to_indexes(path[:-1], desired)) == {}
-            )
-            is_masked = None not in (current, value) and path[0] == "data" and dump.is_masked(live)
-            # Nobody has a list of items without an item, and own kinds drop a map without a field.
-            is_empty = value == {} and (path in lists or objects.find_path(live, path) is None)
-            if not is_default and not is_masked and not is_empty:
-                yield lists.to_indexes(path, desired, applied)
+    stored = {"stringData": texts, **live}
+    desired = manifests.copy(_with_data(before, _encode_texts(before)))
+    managed_fields.remove_crossplane_metadata(desired)
+    applied = managed_fields.applied_configuration(stored)
+    # Most objects are as they should be, and need no maps.
+    if applied is None or not any(compare_values(applied, desired, ())):
+        return
+    schema = catalog.find(*objects.api_version_and_kind(before))
+    lists = Lists(live, schema)
+    applied = managed_fields.applied_configuration(lists.to_maps(stored)) or {}
+    applied = _with_data(applied, manifests.object_at(applied, "stringData"))
+    desired = lists.to_maps(desired)
+    complete = manifests.copy(before)
+    if schema is not None:
+        structural_schema.add_defaults(complete, schema)
+    complete = lists.to_maps(complete)
+    for path, current, value in compare_values(applied, desired, ()):
+        # Such a value of an object is applied as a whole, with the defaults below it.
+        is_default = value is None and (
+            objects.find_path(complete, path) == current
+            or objects.find_path(before, lists.to_indexes(path[:-1], desired)) == {}
+        )
+        is_masked = None not in (current, value) and path[0] == "data" and dump.is_masked(live)
+        # Nobody has a list of items without an item, and own kinds drop a map without a field.
+        is_empty = value == {} and (path in lists or objects.find_path(live, path) is None)
+        if not is_default and not is_masked and not is_empty:
+            yield lists.to_indexes(path, desired, applied)
