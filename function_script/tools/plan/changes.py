@@ -142,14 +142,10 @@ def _effect(change: Change) -> tuple[object, ...]:
 
 def of_object(verb: Verb, resource: str, manifest: Object) -> Change:
     """Return the change of a whole object; a name that is not generated yet is ``?``."""
-    api_version, kind = objects.api_version_and_kind(manifest)
+    type_ = manifests.key_of(manifest)[:2]
     is_generated = verb == "add" and _has_generated_name(resource, manifest)
-    return Change(
-        verb=verb,
-        resource=resource,
-        object=f"{kind} ?" if is_generated else manifests.describe(manifest),
-        type=(manifests.group(api_version), kind),
-    )
+    name = f"{type_[1]} ?" if is_generated else manifests.describe(manifest)
+    return Change(verb=verb, resource=resource, object=name, type=type_)
 
 
 def _has_generated_name(resource: str, manifest: Object) -> bool:

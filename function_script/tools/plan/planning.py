@@ -16,7 +16,7 @@ from function_script.texts.errors import FatalError, InputError
 from function_script.tools import manifests, xr_validation, xrds
 from function_script.tools.manifests import Key
 from function_script.tools.plan import changes, sides
-from function_script.tools.plan.changes import Change, Outcome
+from function_script.tools.plan.changes import Change
 from function_script.tools.plan.dump import (
     MACHINERY,
     Dump,
@@ -153,7 +153,7 @@ class Planner:
         new_xr = self._rewrites.get(key, xr)
         try:
             if new_xr is None:
-                return self._destroy(plan, self._dump.find_observed(xr))
+                return self._destroy(plan, xr)
             if not name:
                 reason = "it has no compositionRef: Crossplane has not selected one yet"
                 return replace(plan, reason=reason) if key[:2] in self._composed_types else None
@@ -208,17 +208,13 @@ class Planner:
                 return "its compositionRevisionSelector does not select the new Composition"
         return ""
 
-    def _destroy(self, plan: XrPlan, observed: Mapping[str, Object]) -> XrPlan:
+    def _destroy(self, plan: XrPlan, xr: Object) -> XrPlan:
         """Plan an XR that the XR above it destroys: so is all that it composes."""
-        for key in map(manifests.key_of, observed.values()):
-            if key in self._owners:
-                self._rewrites[key] = None
-        return replace(
-            plan,
-            verdict="planned",
-            reason="the XR above it no longer composes it",
-            changes=[changes.of_object("destroy", *each) for each in observed.items()],
-        )
+        observed = self._dump.find_observed(xr)
+        destroyed = [changes.of_object("destroy", *each) for each in observed.items()]
+        self._hand_down(destroyed, {}, observed)
+        reason = "the XR above it no longer composes it"
+        return replace(plan, verdict="planned", reason=reason, changes=destroyed)
 
     def _compare(
         self, plan: XrPlan, old: Source, new: Source, xr: Object, new_xr: Object
@@ -251,7 +247,7 @@ class Planner:
         if self._until_ready:
             settled = changes.find(observed, before[-1], after[-1], self._catalog)
             outcome = changes.add_later(outcome, settled, observed, after[-1])
-        self._hand_down(outcome, observed)
+        self._hand_down(outcome.changes, outcome.manifests, observed)
         if any(each.resource is None for each in outcome.changes):
             self._hand_up(xr, changes.status_of(after[-1]))
         refusals = ", ".join(outcome.refusals)
@@ -307,15 +303,20 @@ class Planner:
             requirements = rendering.result.requirements
         return not all(map(is_masked, self._dump.find_secrets(inputs, requirements)))
 
-    def _hand_down(self, outcome: Outcome, observed: Mapping[str, Object]) -> None:
-        """Note what the change makes of the XRs that an XR composes."""
-        for change in outcome.changes:
+    def _hand_down(
+        self,
+        differences: Iterable[Change],
+        remaining: Mapping[str, Object],
+        observed: Mapping[str, Object],
+    ) -> None:
+        """Note what the change makes of the XRs that an XR composes, of which some remain."""
+        for change in differences:
             name = change.resource or ""
             # One of another kind under its resource name leaves it as it is.
             if name in observed and change.verb != "add":
                 key = manifests.key_of(observed[name])
                 if key in self._owners:
-                    self._rewrites[key] = outcome.manifests.get(name)
+                    self._rewrites[key] = remaining.get(name)
 
     def _hand_up(self, xr: Object, status: Object) -> None:
         """Note that the XR above reads the status of an XR, which the change makes another one."""
@@ -330,11 +331,9 @@ class Planner:
         try:
             source = self._new.get(plan.composition) or self._find_old(above, plan.composition)
             inputs = self._find_inputs(above, source, self._dump.find_observed(above))
+            changed = {manifests.key_of(xr): manifests.copy({"status": current}, status)}
             observed = [
-                {**each, **manifests.copy({"status": current}, status)}
-                if manifests.key_of(each) == manifests.key_of(xr)
-                else each
-                for each in inputs.observed
+                {**each, **changed.get(manifests.key_of(each), {})} for each in inputs.observed
             ]
             old = self._renderings.render(source, inputs, source, {})
             new = self._renderings.render(source, replace(inputs, observed=observed), source, {})
