@@ -76,16 +76,16 @@ def snapshot(**flags: Unpack[_Flags]) -> int:
     masked in the file. Nothing is changed. Only you can read the file. The exit code is 1 when
     something could not be read.
     """
-    from function_script.tools.plan import snapshot as tool  # noqa: PLC0415 - slow to import
+    from function_script.tools.plan.snapshot import Snapshot  # noqa: PLC0415 - slow to import
 
-    tool_options = tool.Options(
+    dump = Snapshot(
         kubectl=flags["kubectl"],
         context=flags["context"],
         namespace=flags["namespace"],
         others=flags["also"],
     )
     if flags["dry_run"]:
-        for command in tool.commands(tool_options):
+        for command in dump.list_commands():
             terminal.echo(shlex.join(command))
         return exit_codes.OK
 
@@ -93,7 +93,7 @@ def snapshot(**flags: Unpack[_Flags]) -> int:
         if not flags["quiet"]:
             terminal.echo(f"reading {name}", err=True)
 
-    dump = tool.take(tool_options, report)
+    dump.take(report)
     _write(flags["file"], dump.to_text())
     for name, reason in dump.unread.items():
         terminal.echo(f"cannot read {name}: {reason}", err=True)

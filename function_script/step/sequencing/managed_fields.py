@@ -30,9 +30,9 @@ def applied_configuration(resource: Mapping[str, Readable]) -> Object | None:
     fields = _owned_fields(resource)
     if fields is None:
         return None
-    whole = cast("Object", deep_copy(resource))
+    # The status is often the largest part, and never applied.
+    whole = cast("Object", {key: deep_copy(resource[key]) for key in resource if key != "status"})
     configuration = cast("Object", _select(whole, fields))
-    configuration.pop("status", None)
     remove_crossplane_metadata(configuration)
     return {"apiVersion": whole["apiVersion"], "kind": whole["kind"]} | configuration
 

@@ -120,17 +120,16 @@ def add_later(
         for name, manifest in after.result.resources.items()
         if name not in observed and _has_generated_name(name, manifest)
     ]
-    first_effects = {_effect(each) for each in first.changes}
-    later = [
-        replace(each, is_later=True)
-        for each in settled.changes
-        if _effect(each) not in first_effects
-    ]
-    for index, change in enumerate(later):
-        if any(name in str(change.after) for name in generated):
-            later[index] = replace(change, after=None, is_certain=False)
+    changes = [*first.changes]
+    first_effects = {_effect(each) for each in changes}
+    for change in settled.changes:
+        if _effect(change) not in first_effects:
+            later = replace(change, is_later=True)
+            if any(name in str(change.after) for name in generated):
+                later = replace(later, after=None, is_certain=False)
+            changes.append(later)
     return Outcome(
-        changes=[*first.changes, *later],
+        changes=changes,
         refusals=[*dict.fromkeys((*first.refusals, *settled.refusals))],
         manifests=settled.manifests,
     )
@@ -143,14 +142,10 @@ def _effect(change: Change) -> tuple[object, ...]:
 
 def of_object(verb: Verb, resource: str, manifest: Object) -> Change:
     """Return the change of a whole object; a name that is not generated yet is ``?``."""
-    api_version, kind = objects.api_version_and_kind(manifest)
+    type_ = manifests.key_of(manifest)[:2]
     is_generated = verb == "add" and _has_generated_name(resource, manifest)
-    return Change(
-        verb=verb,
-        resource=resource,
-        object=f"{kind} ?" if is_generated else manifests.describe(manifest),
-        type=(manifests.group(api_version), kind),
-    )
+    name = f"{type_[1]} ?" if is_generated else manifests.describe(manifest)
+    return Change(verb=verb, resource=resource, object=name, type=type_)
 
 
 def _has_generated_name(resource: str, manifest: Object) -> bool:

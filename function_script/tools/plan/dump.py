@@ -25,11 +25,11 @@ MASKED: Final = "script.fn.crossplane.io/masked"
 # Values in base64 in place of masks: without a text, and a long one.
 _PROBES: Final = ("", "eHh4" * 27)
 _SECRET: Final = ("", "Secret")
-_DEFINITIONS: Final = {
+_DEFINITIONS: Final = (
     ("apiextensions.crossplane.io", "CompositeResourceDefinition"),
     ("apiextensions.k8s.io", "CustomResourceDefinition"),
     ("pkg.crossplane.io", "Function"),
-}
+)
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
 # The words by which programs read connection details, or have them read by what is in no input.
 _DETAILS: Final = re.compile(
@@ -63,8 +63,6 @@ class Dump:
     def __init__(self, manifests_: Iterable[Object], path: Path | None = None) -> None:
         self.path = path
         self._objects: dict[tuple[str, str], dict[tuple[str, str], _Packed]] = {}
-        # Secrets and definitions are not many.
-        self._unpacked: dict[Key, Object] = {}
         for manifest in manifests_:
             key = manifests.key_of(manifest)
             packed = _Packed(
@@ -81,15 +79,13 @@ class Dump:
                     f"{manifests.describe(manifest)} has two UIDs in it"
                 )
             group[key[2:]] = packed
-            if key[:2] == _SECRET or key[:2] in _DEFINITIONS:
-                self._unpacked[key] = manifest
         if not self._objects:
             raise InputError.of("cannot plan: the dump has no objects")
 
-    @property
+    @cached_property
     def definitions(self) -> list[Object]:
         """The XRDs, CRDs and Functions."""
-        return [each for key, each in self._unpacked.items() if key[:2] in _DEFINITIONS]
+        return [self[key] for type_ in _DEFINITIONS for key in self.list_keys(type_)]
 
     def __getitem__(self, key: Key) -> Object:
         return self._objects[key[:2]][key[2:]].unpack()
@@ -167,35 +163,29 @@ class Dump:
 
         Without ``requirements``, which objects the steps require is not known: then all.
         """
-        secrets = [key for key in self._unpacked if key[:2] == _SECRET]
+        secrets = [*self.list_keys(_SECRET)]
         selectors = requirements.requested if requirements else ()
         names = {
             each.match_name
             for each in selectors
             if (each.api_version, each.kind) == manifests.SECRET
         }
-        if requirements is None or None in names:
-            yield from (self._unpacked[key] for key in secrets)
-            return
-        keys = {*_credentials_keys(inputs.composition)}
-        for each in (inputs.xr, *inputs.observed):
-            keys.update((manifests.key_of(each), *_details_keys(each)))
-        if names:
-            keys.update(key for key in secrets if key[-1] in names)
-        yield from (self._unpacked[key] for key in keys.intersection(secrets))
+        if requirements is not None and None not in names:
+            keys = {*_credentials_keys(inputs.composition)}
+            for each in (inputs.xr, *inputs.observed):
+                keys.update((manifests.key_of(each), *_details_keys(each)))
+            secrets = [key for key in secrets if key in keys or key[-1] in names]
+        return map(self.__getitem__, secrets)
 
     @cached_property
     def probes(self) -> list[dict[Key, Object]]:
         """The Secrets that are masked, twice with other values: programs may read them."""
-        masked = {
-            key: each
-            for key, each in self._unpacked.items()
-            if key[:2] == _SECRET and is_masked(each)
-        }
+        secrets = {key: self[key] for key in self.list_keys(_SECRET)}
         return [
             {
                 key: {**each, "data": dict.fromkeys(manifests.object_at(each, "data"), value)}
-                for key, each in masked.items()
+                for key, each in secrets.items()
+                if is_masked(each)
             }
             for value in _PROBES
         ]

@@ -56,7 +56,7 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
     if not differences:
         return Effect(manifest=live, changes=[])
     type_ = objects.api_version_and_kind(after)
-    schema = catalog.find(*type_)
+    schema = catalog.find(*type_) or {}
     lists = Lists(live, schema)
     current = lists.to_maps(live)
     former, desired = (
@@ -73,7 +73,7 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
     differences = [each for each in differences if each[0][:-1] not in emptied]
     differences += [(path, objects.find_path(former, path), None) for path in emptied]
     manifest = cast("Object", lists.to_lists(mapped))
-    if schema is not None:
+    if schema:
         structural_schema.add_defaults(manifest, schema)
         mapped = lists.to_maps(manifest)
     # The schemas of Kubernetes' own kinds have no defaults.
@@ -96,10 +96,10 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
         "and the schema does not allow null"
         for place in places
         if objects.find_path(manifest, place) is None
-        and (part := structural_schema.find(schema or {}, place)) is not None
+        and (part := structural_schema.find(schema, place)) is not None
         and part.get("nullable") is not True
     ]
-    if schema is not None and changes:
+    if schema and changes:
         violations, skipped = xr_validation.find_refusals(manifest, live, schema)
         if skipped:
             raise UnknownError(f"a rule of {live['kind']} was not evaluated: {skipped[0]}")
@@ -108,7 +108,7 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
 
 
 def _set_nulls(
-    manifest: Object, removed: Iterable[Path], live: Object, schema: Object | None, lists: Lists
+    manifest: Object, removed: Iterable[Path], live: Object, schema: Object, lists: Lists
 ) -> list[Path]:
     """Make null of maps that have lost their last field, and return their paths.
 
@@ -116,7 +116,7 @@ def _set_nulls(
     what comes back is not known.
     """
     emptied: list[Path] = []
-    if schema is None:
+    if not schema:
         return emptied
     for path in dict.fromkeys(each[:-1] for each in removed if len(each) > 1):
         part = structural_schema.find(schema, lists.to_indexes(path, manifest)) or {}
@@ -175,27 +175,29 @@ def _remove(manifest: Object, path: Path, live: Object) -> None:
 
 def find_drift(live: Object, before: Object, catalog: Catalog) -> Iterator[Path]:
     """Yield the fields of an object that are not what ``before`` desires; none if nobody knows."""
-    schema = catalog.find(*objects.api_version_and_kind(before))
-    lists = Lists(live, schema)
     # Crossplane applies stringData, which the object has in its data alone.
     texts = manifests.object_at(live, "data")
-    applied = managed_fields.applied_configuration(lists.to_maps({"stringData": texts, **live}))
-    if applied is not None:
-        applied = _with_data(applied, manifests.object_at(applied, "stringData"))
-        desired = lists.to_maps(_with_data(before, _encode_texts(before)))
-        managed_fields.remove_crossplane_metadata(desired)
-        complete = cast("Object", objects.deep_copy(before))
-        if schema is not None:
-            structural_schema.add_defaults(complete, schema)
-        complete = lists.to_maps(complete)
-        for path, current, value in compare_values(applied, desired, ()):
-            # Such a value of an object is applied as a whole, with the defaults below it.
-            is_default = value is None and (
-                objects.find_path(complete, path) == current
-                or objects.find_path(before, lists.to_indexes(path[:-1], desired)) == {}
-            )
-            is_masked = None not in (current, value) and path[0] == "data" and dump.is_masked(live)
-            # Nobody has a list of items without an item, and own kinds drop a map without a field.
-            is_empty = value == {} and (path in lists or objects.find_path(live, path) is None)
-            if not is_default and not is_masked and not is_empty:
-                yield lists.to_indexes(path, desired, applied)
+    stored = {"stringData": texts, **live}
+    desired = manifests.copy(_with_data(before, _encode_texts(before)))
+    managed_fields.remove_crossplane_metadata(desired)
+    applied = managed_fields.applied_configuration(stored)
+    # Most objects are as they should be, and need no maps.
+    if applied is None or not any(compare_values(applied, desired, ())):
+        return
+    schema = catalog.find(*objects.api_version_and_kind(before)) or {}
+    lists = Lists(live, schema)
+    applied = managed_fields.applied_configuration(lists.to_maps(stored)) or {}
+    applied = _with_data(applied, manifests.object_at(applied, "stringData"))
+    complete = lists.to_maps(structural_schema.complete(desired, schema, drops_nulls=False))
+    desired = lists.to_maps(desired)
+    for path, current, value in compare_values(applied, desired, ()):
+        # Such a value of an object is applied as a whole, with the defaults below it.
+        is_default = value is None and (
+            objects.find_path(complete, path) == current
+            or objects.find_path(before, lists.to_indexes(path[:-1], desired)) == {}
+        )
+        is_masked = None not in (current, value) and path[0] == "data" and dump.is_masked(live)
+        # Nobody has a list of items without an item, and own kinds drop a map without a field.
+        is_empty = value == {} and (path in lists or objects.find_path(live, path) is None)
+        if not is_default and not is_masked and not is_empty:
+            yield lists.to_indexes(path, desired, applied)

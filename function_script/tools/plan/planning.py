@@ -16,7 +16,7 @@ from function_script.texts.errors import FatalError, InputError
 from function_script.tools import manifests, xr_validation, xrds
 from function_script.tools.manifests import Key
 from function_script.tools.plan import changes, sides
-from function_script.tools.plan.changes import Change, Outcome
+from function_script.tools.plan.changes import Change
 from function_script.tools.plan.dump import (
     MACHINERY,
     Dump,
@@ -72,17 +72,16 @@ class Planner:
         *,
         until_ready: bool = False,
     ) -> None:
-        new = renderings.load(after)
-        if not new.compositions:
+        self._new, definitions = renderings.load(after)
+        if not self._new:
             raise InputError.of(f'cannot plan: there is no Composition in "{after}"')
         self._dump = dump
-        self._old = None if before is None else renderings.load(before).compositions
-        self._new = new.compositions
+        self._old = None if before is None else renderings.load(before)[0]
         self._renderings = renderings
         self._until_ready = until_ready
         live, changed = (
             {manifests.defined_type(each): each for each in side if xrds.is_xrd(each)}
-            for side in (dump.definitions, new.definitions)
+            for side in (dump.definitions, definitions)
         )
         # An XRD beside a new Composition takes the place of the dump's.
         self._xrds = live | changed
@@ -92,8 +91,10 @@ class Planner:
             if type_ not in live or [*xrds.to_schemas(xrd)] != [*xrds.to_schemas(live[type_])]
         }
         # Schemas of what is composed.
-        self._catalog = Catalog([*dump.definitions, *new.definitions])
-        self._types = {each.type for each in self._new.values()} | self._xrds.keys()
+        self._catalog = Catalog([*dump.definitions, *definitions])
+        composed = (manifests.composed_type(each.value) for each in self._new.values())
+        self._composed_types = {(manifests.group(version), kind) for version, kind in composed}
+        self._types = self._composed_types | self._xrds.keys()
         # The XRs above each XR, its parent first.
         self._owners = _find_owners(
             dump, [key for type_ in self._types for key in dump.list_keys(type_)]
@@ -152,11 +153,10 @@ class Planner:
         new_xr = self._rewrites.get(key, xr)
         try:
             if new_xr is None:
-                return self._destroy(plan, self._dump.find_observed(xr))
+                return self._destroy(plan, xr)
             if not name:
-                is_of_change = any(each.type == key[:2] for each in self._new.values())
                 reason = "it has no compositionRef: Crossplane has not selected one yet"
-                return replace(plan, reason=reason) if is_of_change else None
+                return replace(plan, reason=reason) if key[:2] in self._composed_types else None
             if name not in self._new and new_xr is xr:
                 return None
             old = self._find_old(xr, name)
@@ -208,24 +208,20 @@ class Planner:
                 return "its compositionRevisionSelector does not select the new Composition"
         return ""
 
-    def _destroy(self, plan: XrPlan, observed: Mapping[str, Object]) -> XrPlan:
+    def _destroy(self, plan: XrPlan, xr: Object) -> XrPlan:
         """Plan an XR that the XR above it destroys: so is all that it composes."""
-        for key in map(manifests.key_of, observed.values()):
-            if key in self._owners:
-                self._rewrites[key] = None
-        return replace(
-            plan,
-            verdict="planned",
-            reason="the XR above it no longer composes it",
-            changes=[changes.of_object("destroy", *each) for each in observed.items()],
-        )
+        observed = self._dump.find_observed(xr)
+        destroyed = [changes.of_object("destroy", *each) for each in observed.items()]
+        self._hand_down(destroyed, {}, observed)
+        reason = "the XR above it no longer composes it"
+        return replace(plan, verdict="planned", reason=reason, changes=destroyed)
 
     def _compare(
         self, plan: XrPlan, old: Source, new: Source, xr: Object, new_xr: Object
     ) -> XrPlan:
         key = plan.order[1]
         observed = self._dump.find_observed(xr)
-        old_inputs = self._find_inputs(xr, old)
+        old_inputs = self._find_inputs(xr, old, observed)
         new_inputs = replace(old_inputs, xr=new_xr, composition=new.value)
         api_version, _ = manifests.composed_type(new.value)
         if api_version != xr["apiVersion"]:
@@ -251,7 +247,7 @@ class Planner:
         if self._until_ready:
             settled = changes.find(observed, before[-1], after[-1], self._catalog)
             outcome = changes.add_later(outcome, settled, observed, after[-1])
-        self._hand_down(outcome, observed)
+        self._hand_down(outcome.changes, outcome.manifests, observed)
         if any(each.resource is None for each in outcome.changes):
             self._hand_up(xr, changes.status_of(after[-1]))
         refusals = ", ".join(outcome.refusals)
@@ -307,18 +303,20 @@ class Planner:
             requirements = rendering.result.requirements
         return not all(map(is_masked, self._dump.find_secrets(inputs, requirements)))
 
-    def _hand_down(self, outcome: Outcome, observed: Mapping[str, Object]) -> None:
-        """Note what the change makes of the XRs that an XR composes."""
-        for change in outcome.changes:
+    def _hand_down(
+        self,
+        differences: Iterable[Change],
+        remaining: Mapping[str, Object],
+        observed: Mapping[str, Object],
+    ) -> None:
+        """Note what the change makes of the XRs that an XR composes, of which some remain."""
+        for change in differences:
             name = change.resource or ""
             # One of another kind under its resource name leaves it as it is.
-            key = (
-                manifests.key_of(observed[name])
-                if name in observed and change.verb != "add"
-                else None
-            )
-            if key is not None and key in self._owners:
-                self._rewrites[key] = outcome.manifests.get(name)
+            if name in observed and change.verb != "add":
+                key = manifests.key_of(observed[name])
+                if key in self._owners:
+                    self._rewrites[key] = remaining.get(name)
 
     def _hand_up(self, xr: Object, status: Object) -> None:
         """Note that the XR above reads the status of an XR, which the change makes another one."""
@@ -332,12 +330,10 @@ class Planner:
         current: Object = {"conditions": [*manifests.objects_at(xr, "status", "conditions")]}
         try:
             source = self._new.get(plan.composition) or self._find_old(above, plan.composition)
-            inputs = self._find_inputs(above, source)
+            inputs = self._find_inputs(above, source, self._dump.find_observed(above))
+            changed = {manifests.key_of(xr): manifests.copy({"status": current}, status)}
             observed = [
-                {**each, **manifests.copy({"status": current}, status)}
-                if manifests.key_of(each) == manifests.key_of(xr)
-                else each
-                for each in inputs.observed
+                {**each, **changed.get(manifests.key_of(each), {})} for each in inputs.observed
             ]
             old = self._renderings.render(source, inputs, source, {})
             new = self._renderings.render(source, replace(inputs, observed=observed), source, {})
@@ -347,7 +343,9 @@ class Planner:
         except (FatalError, UnknownError):
             self._later.append(unknown)
 
-    def _find_inputs(self, xr: Object, source: Source) -> RenderInputs:
+    def _find_inputs(
+        self, xr: Object, source: Source, observed: Mapping[str, Object]
+    ) -> RenderInputs:
         """Return an XR and what the dump has for it. Raises UnknownError."""
         xrd = self._xrds.get(manifests.key_of(xr)[:2])
         if xrd is None:
@@ -355,7 +353,7 @@ class Planner:
         return RenderInputs(
             xr=xr,
             composition=source.value,
-            observed=[*self._dump.find_observed(xr).values()],
+            observed=[*observed.values()],
             xrd=xrd,
             cluster=self._dump,
         )
@@ -368,17 +366,13 @@ def _find_owners(dump: Dump, keys: Sequence[Key]) -> dict[Key, list[Key]]:
     for key in keys:
         xr = dump[key]
         keys_by_uid[manifests.text_at(xr, "metadata", "uid")] = key
-        if (owner := manifests.controller(xr)) is not None:
-            owner_uids[key] = str(owner.get("uid"))
-    parents = {key: keys_by_uid[uid] for key, uid in owner_uids.items() if uid in keys_by_uid}
-    owners: dict[Key, list[Key]] = {}
-    for key in keys:
-        above: list[Key] = []
-        parent = parents.get(key)
+        owner_uids[key] = str((manifests.controller(xr) or {}).get("uid"))
+    owners: dict[Key, list[Key]] = {key: [] for key in keys}
+    for key, above in owners.items():
+        parent = keys_by_uid.get(owner_uids[key])
         while parent is not None and len(above) < _MAX_DEPTH:
             above.append(parent)
-            parent = parents.get(parent)
-        owners[key] = above
+            parent = keys_by_uid.get(owner_uids[parent])
     return owners
 
 

@@ -1,7 +1,7 @@
 """The Compositions of one side of a plan, and their renderings for the XRs of a dump."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -30,20 +30,6 @@ class Source:
     value: Object
     origin: Origin | None = None
 
-    @property
-    def type(self) -> tuple[str, str]:
-        """The group and kind of its XRs."""
-        api_version, kind = manifests.composed_type(self.value)
-        return manifests.group(api_version), kind
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
-    """The Compositions below a path by their names, and the XRDs."""
-
-    compositions: dict[str, Source] = field(default_factory=dict)
-    definitions: list[Object] = field(default_factory=list)
-
 
 class Renderings:
     """Loads the sides, and renders the XRs of a dump with their sandboxes and functions."""
@@ -53,12 +39,15 @@ class Renderings:
         self._project = project
         self._options = options
         self._pool = pool
-        self._packages = functions.select(dump.definitions)
         self._indexes: dict[Path | None, FunctionIndex] = {}
 
-    def load(self, directory: Path) -> Side:
-        """Load what is below a path, without a dump that is there, too. Raises FatalError."""
-        side = Side()
+    def load(self, directory: Path) -> tuple[dict[str, Source], list[Object]]:
+        """Load the Compositions below a path, by their names, and the XRDs. Raises FatalError.
+
+        A dump that is there, too, is left out.
+        """
+        compositions: dict[str, Source] = {}
+        definitions: list[Object] = []
         dump = self._dump.path
         is_inside = dump is not None and not directory.resolve().is_relative_to(dump.resolve())
         for file in searching.find([str(directory)], self._project, ()):
@@ -70,18 +59,18 @@ class Renderings:
                 raise file.error
             for document in file.documents:
                 if xrds.is_xrd(document.value):
-                    side.definitions.append(document.value)
+                    definitions.append(document.value)
                 if objects.api_version_and_kind(document.value) == manifests.COMPOSITION:
                     name = manifests.name(document.value)
-                    if name in side.compositions:
+                    if name in compositions:
                         raise InputError.of(
                             f'cannot plan: two Compositions are called "{name}"',
                             span=document.span(),
                         )
                     programs = local_pool.programs_beside(Path(file.name))
                     origin = Origin(document=document, programs=programs)
-                    side.compositions[name] = Source(value=document.value, origin=origin)
-        return side
+                    compositions[name] = Source(value=document.value, origin=origin)
+        return compositions, definitions
 
     def render(
         self, source: Source, inputs: RenderInputs, functions_: Source, answers: Answers
@@ -144,7 +133,8 @@ class Renderings:
         if directory not in self._indexes:
             path = None if directory is None else loading.find_functions(directory)
             values = functions.load(path, self._project)
-            values = self._packages if values is None else values
+            if values is None:
+                values = functions.select(self._dump.definitions)
             self._indexes[directory] = FunctionIndex(manifests=values, options=self._options)
         return self._indexes[directory]
 

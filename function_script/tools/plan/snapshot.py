@@ -8,7 +8,7 @@ masked.
 import json
 import re
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -32,22 +32,17 @@ _REFERENCE: Final = re.compile(r".*secret(key)?refs?|writeconnectionsecrettoref"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """``kubectl`` is the program; ``context`` selects the cluster, ``namespace`` what is read.
+class Snapshot:
+    """The objects, and the kinds that could not be read, each with the reason.
 
+    ``kubectl`` is the program; ``context`` selects the cluster, ``namespace`` what is read.
     ``others`` are more kinds to read, as kubectl names them: those that steps require.
     """
 
-    kubectl: str = "kubectl"
-    context: str | None = None
-    namespace: str | None = None
-    others: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
-    """The objects, and the kinds that could not be read, each with the reason."""
-
+    kubectl: str
+    context: str | None
+    namespace: str | None
+    others: Sequence[str]
     objects: list[Object] = field(default_factory=list)
     unread: dict[str, str] = field(default_factory=dict)
 
@@ -57,76 +52,85 @@ class Snapshot:
         unread = json.dumps(self.unread, ensure_ascii=False)
         return f'{{"apiVersion":"v1","kind":"List","unread":{unread},"items":[\n{lines}\n]}}\n'
 
+    def list_commands(self) -> list[list[str]]:
+        """Return the commands that are known before the first one has run."""
+        return [self._command(name) for name in (*_CROSSPLANE, *self.others)]
 
-def commands(options: Options) -> Iterator[list[str]]:
-    """Yield the commands that are known before the first one has run."""
-    for name in (*_CROSSPLANE, *options.others):
-        yield _command(options, name)
+    def take(self, report: Callable[[str], None]) -> None:
+        """Read the cluster; ``report`` gets the name of each kind before it is read.
 
+        Raises InputError if kubectl cannot be started, or the XRDs cannot be read.
+        """
+        first, *others = _CROSSPLANE
+        read: set[str] = set()
 
-def take(options: Options, report: Callable[[str], None]) -> Snapshot:
-    """Read the cluster; ``report`` gets the name of each kind before it is read.
+        def run(label: str, command: Sequence[str]) -> list[Object]:
+            report(label)
+            try:
+                return _run(command)
+            except InputError as error:
+                self.unread[label] = error.diagnostics[0].message
+                return []
 
-    Raises InputError if kubectl cannot be started, or the XRDs cannot be read.
-    """
-    snapshot = Snapshot()
-    read: set[str] = set()
+        def get(name: str, is_needed: Callable[[Object], bool] = bool) -> list[Object]:
+            if name in read:
+                return []
+            read.add(name)
+            items = run(name, self._command(name))
+            needed = [each for each in items if is_needed(each) and not _is_secret(each)]
+            self.objects.extend(needed)
+            return needed
 
-    def run(label: str, command: Sequence[str]) -> list[Object]:
-        report(label)
-        try:
-            return _run(command)
-        except InputError as error:
-            snapshot.unread[label] = error.diagnostics[0].message
-            return []
+        definitions = get(first)
+        if first in self.unread:
+            raise InputError.of(f"cannot read the cluster: {self.unread[first]}")
+        for name in (*others, *self.others):
+            get(name)
+        xrs = [xr for xrd in definitions for xr in get(_plural(xrd))]
+        kinds = {_kind(reference) for xr in xrs for reference in references_of(xr)}
+        for name in sorted(kinds - {""}):
+            get(name)
+        types = {manifests.key_of(each)[:2] for each in self.objects}
+        # Those of all providers have many megabytes.
+        get(_CRDS, lambda crd: manifests.defined_type(crd) in types)
+        secrets: list[Object] = []
+        for place, names in self._group_secrets():
+            secrets += run(f"Secrets of {place}", self._command("secrets", place, names))
+        _mask(secrets)
+        self.objects.extend(secrets)
 
-    def get(name: str, is_needed: Callable[[Object], bool] = bool) -> list[Object]:
-        if name in read:
-            return []
-        read.add(name)
-        items = run(name, _command(options, name))
-        needed = [each for each in items if is_needed(each) and not _is_secret(each)]
-        snapshot.objects.extend(needed)
-        return needed
+    def _group_secrets(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield the namespaces of the Secrets that objects name, with names for one command."""
+        places: dict[str, set[str]] = {}
+        for manifest in self.objects:
+            namespace = manifests.namespace(manifest)
+            for reference in _find_references(manifest):
+                place = manifests.text_at(reference, "namespace") or namespace
+                name = manifests.text_at(reference, "name")
+                if place and name and self.namespace in {None, place}:
+                    places.setdefault(place, set()).add(name)
+        for place, group in sorted(places.items()):
+            names = sorted(group)
+            for start in range(0, len(names), _NAMES_PER_COMMAND):
+                yield place, names[start : start + _NAMES_PER_COMMAND]
 
-    first, *others = _CROSSPLANE
-    definitions = get(first)
-    if first in snapshot.unread:
-        raise InputError.of(f"cannot read the cluster: {snapshot.unread[first]}")
-    for name in (*others, *options.others):
-        get(name)
-    xrs = [xr for xrd in definitions for xr in get(_plural(xrd))]
-    kinds = {_kind(reference) for xr in xrs for reference in references_of(xr)}
-    for name in sorted(kinds - {""}):
-        get(name)
-    types = {manifests.key_of(each)[:2] for each in snapshot.objects}
-    # Those of all providers have many megabytes.
-    get(_CRDS, lambda crd: manifests.defined_type(crd) in types)
-    secrets: list[Object] = []
-    for place, names in _group_secrets(snapshot.objects, options):
-        command = _command(options, "secrets", place, names)
-        secrets += run(f"Secrets of {place}", command)
-    _mask(secrets)
-    snapshot.objects.extend(secrets)
-    return snapshot
-
-
-def _group_secrets(
-    manifests_: Iterable[Object], options: Options
-) -> Iterator[tuple[str, list[str]]]:
-    """Yield the namespaces of the Secrets that objects name, each with names for one command."""
-    places: dict[str, set[str]] = {}
-    for manifest in manifests_:
-        namespace = manifests.namespace(manifest)
-        for reference in _find_references(manifest):
-            place = manifests.text_at(reference, "namespace") or namespace
-            name = manifests.text_at(reference, "name")
-            if place and name and options.namespace in {None, place}:
-                places.setdefault(place, set()).add(name)
-    for place, group in sorted(places.items()):
-        names = sorted(group)
-        for start in range(0, len(names), _NAMES_PER_COMMAND):
-            yield place, names[start : start + _NAMES_PER_COMMAND]
+    def _command(
+        self, name: str, namespace: str | None = None, names: Sequence[str] = ()
+    ) -> list[str]:
+        """Return the command that reads objects of a kind, of ``namespace`` those of ``names``."""
+        place = namespace or self.namespace
+        return [
+            self.kubectl,
+            *(["--context", self.context] if self.context else []),
+            "get",
+            *(["--namespace", place] if place else ["--all-namespaces"]),
+            *(["--ignore-not-found"] if names else []),
+            *("--output", "json", "--show-managed-fields"),
+            # What follows comes from objects of the cluster, and must not become a flag of kubectl.
+            "--",
+            name,
+            *names,
+        ]
 
 
 def _find_references(value: Value, key: str = "") -> Iterator[Object]:
@@ -168,25 +172,6 @@ def _kind(reference: Object) -> str:
     if not kind or (api_version, kind) == manifests.SECRET:
         return ""
     return ".".join(part for part in (kind, version, group) if part) if group else kind
-
-
-def _command(
-    options: Options, name: str, namespace: str | None = None, names: Sequence[str] = ()
-) -> list[str]:
-    """Return the command that reads objects of a kind, of ``namespace`` those of ``names``."""
-    place = namespace or options.namespace
-    return [
-        options.kubectl,
-        *(["--context", options.context] if options.context else []),
-        "get",
-        *(["--namespace", place] if place else ["--all-namespaces"]),
-        *(["--ignore-not-found"] if names else []),
-        *("--output", "json", "--show-managed-fields"),
-        # What follows comes from objects of the cluster, and must not become a flag of kubectl.
-        "--",
-        name,
-        *names,
-    ]
 
 
 def _run(command: Sequence[str]) -> list[Object]:
