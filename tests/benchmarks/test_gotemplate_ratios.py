@@ -96,7 +96,8 @@ def test_rendering_is_near_to_python_by_hand() -> None:
     data = request(20)
     render = rendering(LOOP, data)
     assert render() == by_hand(data)
-    bound = 40 if run.__file__.endswith(".py") else 24
+    # CPUs differ: it is 33 to 47 in plain Python, and 20 to 30 compiled.
+    bound = 60 if run.__file__.endswith(".py") else 40
     assert least(render, times=20) / least(lambda: by_hand(data), times=20) < bound
 
 
