@@ -43,7 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """What --compiled shows, compiled code must show."""
+    """A run with --compiled is about compiled code, or none."""
     if config.getoption("--compiled") and not wire.is_compiled():
         raise pytest.UsageError("the codec is not compiled")
 

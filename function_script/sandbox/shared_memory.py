@@ -166,7 +166,7 @@ def open_link(kind: socket.SocketKind, capacity_bytes: int) -> Iterator[tuple[Li
 
     An error of the block closes it. Raise CallRefusedError.
     """
-    # What the worker gets is closed here in any case: with a copy left, its end would go unnoticed.
+    # The descriptors are closed here in any case: with a copy left, nobody would notice an end.
     with ExitStack() as on_failure, ExitStack() as handed_over:
         with system_call(Call.SOCKETPAIR):
             connection, peer = socket.socketpair(socket.AF_UNIX, kind)

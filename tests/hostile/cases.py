@@ -29,10 +29,10 @@ class Hostile(NamedTuple):
 
 
 class Attack(NamedTuple):
-    """A template. ``wanted`` is a part of the error's message, or with ``text`` the output."""
+    """A template. ``expected`` is a part of the error's message, or with ``text`` the output."""
 
     id: str
-    wanted: str
+    expected: str
     template: str
     text: bool = False
 

@@ -54,7 +54,7 @@ def _evaluate(case: Hostile) -> None:
     program = Program(main=Source(name="script", text=case.script))
     parts = json.loads(case.request)
     request = Lazy({key: lambda part=part: part for key, part in parts.items()})
-    # What is to end otherwise than by its time must not, on the slowest machine.
+    # The time must not end other cases, on the slowest machine.
     limits = LIMITS if "limit" in case.must else Limits(timeout_seconds=PATIENCE_SECONDS)
     starlark.evaluate(program, Scope(request=request), limits)
 

@@ -524,4 +524,4 @@ def test_names_of_all_kinds_are_read_or_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError):
             project.load(tmp_path / name)
     with pytest.raises(InputError, match=r"is outside of"):
-        project.load(Path("/proc/self/root/etc/passwd"))
+        project.load(Path("/proc", "self", "root", "etc", "passwd"))

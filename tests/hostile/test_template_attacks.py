@@ -74,7 +74,7 @@ def test_attack_is_stopped_by_name(pool: Pool, language: str, attack: Attack) ->
     """The error names the limit, or the mistake in the template."""
     (result,) = respond(pool, language, attack.template).results
     assert result.severity == pb.SEVERITY_FATAL
-    assert attack.wanted in result.message
+    assert attack.expected in result.message
 
 
 @pytest.mark.parametrize(("language", "attack"), rows(text=True))
@@ -86,7 +86,7 @@ def test_harmless_template_renders_quickly(pool: Pool, language: str, attack: At
         text = jinja_programs.text_of(BEFORE + attack.template)
     else:
         text = render_text(attack.template, {"params": {}, "observed": OBSERVED})  # type: ignore[dict-item] # plain data
-    assert text == attack.wanted
+    assert text == attack.expected
     assert time.process_time() - began < stretched(DEFAULTS.timeout_seconds)
 
 

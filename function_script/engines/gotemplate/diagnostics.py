@@ -348,7 +348,7 @@ def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | N
         return _field_hint(error, site)
     if isinstance(error, errors.NoValueError):
         return _missing_hint(error, site)
-    # What must be written says more than the sentence about the error's code.
+    # The corrected text says more than the sentence about the error's code.
     correction = _correction(error, site, loaded) if site is not None else None
     return correction or hints.run_hint(error, loaded.program.templates)
 

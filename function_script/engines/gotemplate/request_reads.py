@@ -128,8 +128,8 @@ class _Walker:
             command_path = self._walk_command(command, dot)
             is_default = stage > 0 and command.function == "default"
             # Without an argument, it returns what comes through the pipe.
-            for word in command.words[1:2] if is_default else ():
-                self._add_default(word, path)
+            if is_default and command.words[1:]:
+                self._add_default(command.words[1], path)
             path = path if is_default else command_path if stage == 0 else None
         self._is_testing = was_testing
         for variable in pipe.declared:

@@ -292,18 +292,18 @@ class CodeGenerator(JinjaCodeGenerator):
     def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:
         """Write ``a < b <= c`` pairwise; every operand is evaluated once."""
         self.write("(")
-        left: str | nodes.Expr = node.expr
+        first: str | nodes.Expr = node.expr
         for position, operand in enumerate(node.ops, 1):
             function, operator = COMPARISONS[operand.op]
             self.write(" and " if position > 1 else "")
             self.write("not " if operand.op == "notin" else "")
             self.begin(operand.expr, operator)
-            self.compose(frame, f"{function}(budget, ", left, ", ")
+            self.compose(frame, f"{function}(budget, ", first, ", ")
             if position == len(node.ops):
                 self.compose(frame, operand.expr, ")")
             else:
-                left = self.temporary_identifier()
-                self.compose(frame, f"({left} := ", operand.expr, "))")
+                first = self.temporary_identifier()
+                self.compose(frame, f"({first} := ", operand.expr, "))")
         self.write(")")
 
     def visit_Filter(self, node: nodes.Filter, frame: Frame) -> None:

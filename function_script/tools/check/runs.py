@@ -156,15 +156,14 @@ def find(subject: Subject, options: Options) -> Report:
     results: dict[str, RenderResult | None] = {}
     with rendering.servers:
         render = Renderer(pool, index, rendering)
-        for run in _follow(first_runs, results):
-            result, findings = _judge(subject, run, render, branches)
-            results[_to_key(run.inputs)] = result
+        for key, run in _follow(first_runs, results):
+            results[key], findings = _judge(subject, run, render, branches)
             for finding, is_certain in findings:
                 problem = finding.diagnostic
                 # A line fails in one way for most XRs.
-                key = (problem.span and (problem.span.name, problem.span.line)) or problem.message
-                if key not in places:
-                    places.add(key)
+                place = problem.span and (problem.span.name, problem.span.line)
+                if (place or problem.message) not in places:
+                    places.add(place or problem.message)
                     if is_certain:
                         outcome.findings.append(finding)
                     else:
@@ -176,17 +175,19 @@ def find(subject: Subject, options: Options) -> Report:
     return outcome
 
 
-def _follow(first_runs: Sequence[Run], results: Mapping[str, RenderResult | None]) -> Iterator[Run]:
-    """Yield the runs, each with those that follow; equal ones once. ``results`` has their results.
+def _follow(
+    first_runs: Sequence[Run], results: Mapping[str, RenderResult | None]
+) -> Iterator[tuple[str, Run]]:
+    """Yield the runs by keys, each before those that follow it; equal ones once.
 
-    After a failure nothing follows.
+    ``results`` gets the result of each by its key. After a failure nothing follows.
     """
     for first in first_runs:
         run: Run | None = first
         while run is not None:
             key = _to_key(run.inputs)
             if key not in results:
-                yield run
+                yield key, run
             result = results[key]
             run = None if result is None else run.follow(result)
 

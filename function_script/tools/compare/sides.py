@@ -40,7 +40,7 @@ _MAX_ERROR: Final = 400
 
 
 class Comparison:
-    """What the answers to an XR or a request differ in, which ``label`` names.
+    """The differences of the answers to an XR or a request, which ``label`` names.
 
     ``changes`` has one of each place. ``named`` are the kinds of differences that are no change.
     ``refusal`` is the error here if both sides refuse the last request that they got.
@@ -196,7 +196,7 @@ class Versions:
         """Return the step of a difference, and the line that writes the value or fails."""
         is_xr = difference.path[:1] == ("xr",)
         path = difference.path[1:] if is_xr else difference.path
-        # What this side does not have, the other one may have written.
+        # The other side may have written a value that is not here.
         both = answers if is_xr or difference.resource is not None else ()
         places = (each.positions.nearest(difference.resource, path) for each in both)
         name, at, other = "", _PIPELINE, self._other
@@ -256,7 +256,7 @@ class Functions(Versions):
             try:
                 result = render.reconcile(xr, self._pipeline, call)
             except DocumentError:
-                # What both sides answered cannot be composed, which is no difference of them.
+                # The answers of both sides cannot be composed, which is no difference of them.
                 if xr.cluster is not None:
                     raise
                 return []

@@ -126,7 +126,7 @@ class Snapshot:
             *(["--namespace", place] if place else ["--all-namespaces"]),
             *(["--ignore-not-found"] if names else []),
             *("--output", "json", "--show-managed-fields"),
-            # What follows comes from objects of the cluster, and must not become a flag of kubectl.
+            # The names come from objects of the cluster, and must not become flags of kubectl.
             "--",
             name,
             *names,
