@@ -11,6 +11,7 @@ import pytest
 from support import sandbox_dying_zygote, sandbox_handlers
 from support.pool_options import HASTY
 from support.pool_options import PATIENT as OPTIONS
+from support.timing import wait_until
 
 from function_script.sandbox import (
     Answered,
@@ -40,7 +41,8 @@ def test_worker_reports_its_own_confinement() -> None:
     """All measures are in force; before the first worker none is."""
     with Pool(OPTIONS) as pool:
         assert pool.confinement() == UNKNOWN
-        assert not pool.is_available()
+        # The killed worker has closed its connection, and exits a moment later.
+        wait_until(lambda: not pool.is_available())
         pool.prefork()
         assert pool.confinement() == Confinement()
         assert pool.is_available()
