@@ -103,7 +103,7 @@ def _check_against(value: Object, schema: Object) -> list[Problem]:
         Problem(path, _describe(keyword, part, expected))
         for path, keyword, part, expected in find_violations(copy, schema)
     )
-    unknown = sorted(structural_schema.unknown_fields(copy, schema))
+    unknown = structural_schema.unknown_fields(copy, schema)
     return [
         *dict.fromkeys(violations),
         *(Problem(path, "unknown field", _explain(path, name, schema)) for path, name in unknown),
