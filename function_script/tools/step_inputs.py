@@ -39,8 +39,9 @@ _PATCHES: Final = "patch-and-transform"
 class StepInput:
     """An input, the name of its step, and its path in ``document``.
 
-    ``function`` is a Function's name or an image. ``path`` is empty when the document is the input itself. ``stored`` is the object that the input
-    refers to, if it is at hand: it has what the input itself has not.
+    ``function`` is a Function's name or an image. ``path`` is empty when the document is the input
+    itself. ``stored`` is the object that the input refers to, if it is at hand: it has what the
+    input itself has not.
     """
 
     step: str
