@@ -72,6 +72,16 @@ WRONG = [
         id="range",
     ),
     pytest.param(
+        go(
+            f"{{{{ $spec := .{XR}.spec }}}}"
+            "{{ range $d := $spec.disks }}{{ $d.name }}{{ end }}"
+            "{{ range $d := $spec.disks }}{{ $d.nmae }}{{ end }}"
+        ),
+        f"{XR}.spec.disks[].nmae",
+        'did you mean "name"?',
+        id="variable-of-two-loops",
+    ),
+    pytest.param(
         go("{{ (getCompositeResource .).spec.szie }}"), f"{XR}.spec.szie", SIZE, id="function"
     ),
     pytest.param(go(f'{{{{ index .{XR}.spec "szie" }}}}'), f"{XR}.spec.szie", SIZE, id="index"),
@@ -137,6 +147,16 @@ RIGHT = [
     ),
     pytest.param(
         go("{{ $x := .observed }}{{ $x = .context }}{{ $x.any }}"), id="a-variable-that-changes"
+    ),
+    pytest.param(
+        go("{{ $x := .observed }}{{ if .input }}{{ $x := .context }}{{ $x.any }}{{ end }}"),
+        id="a-variable-of-an-inner-block",
+    ),
+    pytest.param(
+        go(
+            f"{{{{ $x := .context }}}}{{{{ with $x := .{XR} }}}}{{{{ else }}}}{{{{ end }}}}{{{{ $x.any }}}}"
+        ),
+        id="a-variable-of-an-outer-block",
     ),
 ]
 
