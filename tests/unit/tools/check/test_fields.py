@@ -153,9 +153,7 @@ RIGHT = [
         id="a-variable-of-an-inner-block",
     ),
     pytest.param(
-        go(
-            f"{{{{ $x := .context }}}}{{{{ with $x := .{XR} }}}}{{{{ else }}}}{{{{ end }}}}{{{{ $x.any }}}}"
-        ),
+        go(f"{{{{ $x := .context }}}}{{{{ with $x := .{XR} }}}}{{{{ end }}}}{{{{ $x.any }}}}"),
         id="a-variable-of-an-outer-block",
     ),
 ]
