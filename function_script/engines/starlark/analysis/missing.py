@@ -92,7 +92,7 @@ def _lookups(trees: Sequence[ast.Module]) -> Lookups:
     requests = {main.positional[0] for main in mains if main.positional}
     # Other functions may have a parameter of that name.
     names = requests - bindings.values.keys()
-    return Lookups(names, bindings.single_values(), trusts_getters=True)
+    return Lookups(names, bindings.single_values(), {}, trusts_getters=True)
 
 
 class Entry(NamedTuple):

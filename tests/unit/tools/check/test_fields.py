@@ -24,6 +24,17 @@ WRONG = [
         id="items",
     ),
     pytest.param(
+        script(
+            GET,
+            'for d in xr["spec"]["disks"]:',
+            '    a = d["name"]',
+            'b = [d["nmae"] for d in xr["spec"]["disks"]]',
+        ),
+        f"{XR}.spec.disks[].nmae",
+        'did you mean "name"?',
+        id="items-of-two-loops",
+    ),
+    pytest.param(
         script(GET, 'a = [v["tema"] for k, v in xr["spec"]["owners"].items()]'),
         f"{XR}.spec.owners[].tema",
         'did you mean "team"?',
@@ -51,6 +62,15 @@ WRONG = [
         f"{XR}.spec.disks[].nmae",
         'did you mean "name"?',
         id="for",
+    ),
+    pytest.param(
+        jinja(
+            "{% for d in spec.disks %}{{ d.name }}{% endfor %}"
+            "{% for d in spec.disks %}{{ d.nmae }}{% endfor %}"
+        ),
+        f"{XR}.spec.disks[].nmae",
+        'did you mean "name"?',
+        id="for-of-two-loops",
     ),
     pytest.param(
         jinja('{{ xr | get("spec.owner.tema", 1) }}'),
@@ -128,6 +148,26 @@ RIGHT = [
     pytest.param(
         jinja("{{ spec.labels.items() }}{{ spec.size is defined }}{{ spec.szie is defined }}"),
         id="methods-and-tests",
+    ),
+    pytest.param(
+        script(
+            GET,
+            'for d in xr["spec"]["disks"]:',
+            '    for d in req["context"]["any"]:',
+            '        a = d["any"]',
+            'b = [d["any"] for d in req["context"]["any"] if d["any"]]',
+        ),
+        id="a-loop-in-another-loop",
+    ),
+    pytest.param(
+        jinja(
+            "{% for d in spec.disks %}{% for d in context.x %}{{ d.any }}{% endfor %}{% endfor %}"
+        ),
+        id="a-for-in-another-for",
+    ),
+    pytest.param(
+        jinja("{% for d in spec.disks %}{% set d = context.x %}{{ d.any }}{% endfor %}"),
+        id="a-for-whose-name-is-set",
     ),
     pytest.param(
         jinja("{% macro m(spec) %}{{ spec.any }}{% endmacro %}{{ m(1) }}"), id="parameters"
