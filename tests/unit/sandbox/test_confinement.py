@@ -162,11 +162,6 @@ def test_worker_that_exits_before_it_is_ready_fails_its_request() -> None:
     assert "the new process ended before it was ready" in str(failed.error)
 
 
-def test_frames_fit_into_the_smallest_packet() -> None:
-    """They are received with the buffer that all frames have."""
-    assert len(confinement.pack(UNKNOWN)) <= struct.calcsize("64s")
-
-
 def test_worker_that_was_killed_before_it_is_ready_is_replaced() -> None:
     """The request gets another worker."""
     with Pool(replace(OPTIONS, module="support.sandbox_late_born")) as pool:

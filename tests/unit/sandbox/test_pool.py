@@ -395,20 +395,6 @@ def test_long_runs_do_not_hold_up_short_ones() -> None:
         assert not any(run.done() for run in hostile)
 
 
-def test_penalized_run_gets_a_cold_worker() -> None:
-    """The warm worker stays, however often one key fails."""
-    options = replace(
-        OPTIONS, workers=2, min_idle=1, identify=lambda data: RequestIdentity(data.split()[0])
-    )
-    with Pool(options) as pool:
-        pool.prefork()
-        failure(pool.run(b"leave"))
-        warm = answer(pool.run(b"pid"))
-        for _ in range(4):
-            failure(pool.run(b"leave"))
-            assert answer(pool.run(b"pid")) == warm
-
-
 @pytest.mark.linux
 def test_penalized_run_delays_no_other() -> None:
     """It uses neither a fast slot nor a busy CPU, until one of its key completes."""
