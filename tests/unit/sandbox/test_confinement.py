@@ -104,12 +104,6 @@ def test_architecture_has_a_program() -> None:
             assert at + 1 + max(if_true, if_false) <= len(rules)
 
 
-def test_frame_has_the_confinement() -> None:
-    """It has the errno of each measure."""
-    for measures in (Confinement(), PARTIAL, UNKNOWN):
-        assert confinement.unpack(confinement.pack(measures)) == measures
-
-
 def test_frame_has_the_refused_call() -> None:
     """It has the call and its errno; any other bytes are a ValueError."""
     frame = confinement.pack_refusal(CallRefusedError(Call.SETPGID, errno.EPERM))
