@@ -10,7 +10,7 @@ In the server's process: ``pool`` (configuration, the blocking front), ``dispatc
 front), ``identity`` (of a request), ``batch`` (runs, and the batch of a worker), ``scheduler``
 (slots and queues), ``history`` (its estimates), ``execution`` (polls and replies),
 ``idle_workers``, ``worker_process`` and ``fork_server`` (a worker and the zygote, seen from here),
-``capacity`` and ``cgroups`` (how many), ``outcome`` (results and errors), ``threads``.
+``capacity`` (how many), ``outcome`` (results and errors), ``threads``.
 
 In the zygote and the workers: ``zygote``, ``worker``, ``rlimits``, ``seccomp``.
 

@@ -213,7 +213,7 @@ class Pool:
         try:
             if self._is_cancelled:
                 return _CANCELLED
-            batch.start(self.workers.acquire(coldest=batch.run.is_penalized))
+            batch.start(self.workers.acquire())
             result = self._wait(batch)
             if not isinstance(result, WorkerLost) and result[0] is None:
                 unfinished = [batch.run]

@@ -21,10 +21,10 @@ from function_script.step import (
     moves,
     requirements,
     response,
-    sequencing,
     telemetry,
     warning_condition,
 )
+from function_script.step.sequencing import withholding
 from function_script.step.telemetry import HandlerResult, RequestInfo
 from function_script.texts import redaction
 from function_script.texts.diagnostics import Diagnostic
@@ -136,7 +136,7 @@ def run(
         moves.check_moves(view, new_moves, output)
     record.counts(len(output.composed))
     output = requirements.merge(redaction.redact_warnings(output, data), resolved, data)
-    output = sequencing.apply(view.request, output, step)
+    output = withholding.apply(view.request, output, step)
     record.blocked = output.blocked
     output = warning_condition.apply(data, moves.to_old_names(view, output))
 

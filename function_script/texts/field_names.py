@@ -28,14 +28,12 @@ _SHORT: Final = {
 }
 
 
-def in_order(names: Iterable[str]) -> list[str]:
-    """Return names by the alphabet, those of Crossplane and Kubernetes last."""
-    return sorted(names, key=lambda name: (name in _MACHINERY, name))
-
-
 def listed(names: Iterable[str], most: int = _MAX_NAMES) -> str:
-    """Return the first names as a text; it ends with ``…`` if there are more."""
-    ordered = in_order(names)
+    """Return the first names by the alphabet as a text; it ends with ``…`` if there are more.
+
+    Those of Crossplane and Kubernetes are the last.
+    """
+    ordered = sorted(names, key=lambda name: (name in _MACHINERY, name))
     return ", ".join([*ordered[:most], *["…"] * (len(ordered) > most)])
 
 

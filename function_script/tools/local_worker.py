@@ -7,12 +7,14 @@ handler, and so no request asks it for them.
 """
 
 import json
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, TypeAlias
 
-from function_script import contribution, inputs, wire
-from function_script.contribution import positions
+from function_script import contribution, documents, inputs, wire
+from function_script.contribution import DIALECTS, deferral
+from function_script.request import objects
 from function_script.request.limits import EffectiveLimits, Limits
+from function_script.request.objects import Path
 from function_script.request.program import Scope, ScriptResult, TemplateResult
 from function_script.step import function, moves, requirements
 from function_script.step.function import MissingContentError
@@ -20,6 +22,15 @@ from function_script.step.telemetry import HandlerResult
 from function_script.texts.errors import FatalError, InputError, LimitError
 from function_script.texts.source import Span
 from function_script.tools import worker_marks
+
+# By resource name, and None for the XR: the path of each field, from the object's root on. A field
+# that is not there came with the nearest one above it; of one with None nothing is known. All are
+# in the program's own texts.
+_Positions: TypeAlias = dict[str | None, dict[Path, Span | None]]
+
+_STATUS: Final[Path] = ("status",)
+_RESOURCES: Final[Path] = ("desired", "resources")
+_COMPOSITE: Final[Path] = ("desired", "composite", "resource")
 
 
 def handle(
@@ -68,7 +79,10 @@ def _locate(data: bytes, ceilings: Limits, effective: EffectiveLimits, seed: byt
         # The program does not know the new names yet.
         view = moves.with_moves(view, new_moves)
         result, scope, output = _evaluate(request, step, view, seed)
-    spans = positions.find(result, output.composed, scope, step.limits, step.dialect)
+    if isinstance(result, ScriptResult):
+        spans = _find_in_script(result, output.composed)
+    else:
+        spans = _find_in_documents(result, scope, step.limits, step.dialect)
     entries = [
         [
             name if name is None else view.old_names.get(name, name),
@@ -77,6 +91,53 @@ def _locate(data: bytes, ceilings: Limits, effective: EffectiveLimits, seed: byt
         for name, below in spans.items()
     ]
     return json.dumps(entries).encode()
+
+
+def _find_in_documents(
+    result: TemplateResult, scope: Scope, limits: Limits, dialect: str
+) -> _Positions:
+    rules = DIALECTS[dialect]
+    text = result.text
+    if result.gaps:
+        text, _ = deferral.split_deferred(result, scope.xr, rules, limits)
+    stream = documents.read_stream(
+        text, locate=result.locate, limits=limits, lenient=rules.is_lenient
+    )
+    positions: _Positions = {}
+    for document in stream:
+        kinds = objects.api_version_and_kind(document.value)
+        annotations = objects.find_path(document.value, ("metadata", "annotations"))
+        if kinds[0] == rules.meta_api_version:
+            continue
+        if isinstance(annotations, Mapping) and rules.annotations.name in annotations:
+            # Of two documents with one name the last counts.
+            positions[str(annotations[rules.annotations.name])] = {**document.spans()}
+        elif kinds == objects.api_version_and_kind(scope.xr):
+            # The statuses of several documents are merged.
+            status = positions.setdefault(None, {})
+            status |= {path: span for path, span in document.spans().items() if path[:1] == _STATUS}
+    return positions
+
+
+def _find_in_script(result: ScriptResult, names: Iterable[str]) -> _Positions:
+    spans = result.trace()
+    roots: dict[str | None, Path] = {name: (*_RESOURCES, name, "resource") for name in names}
+    roots[None] = _COMPOSITE
+    positions: _Positions = {}
+    for name, root in roots.items():
+        # The script may have the whole object, or all objects, from elsewhere.
+        above = (root[:end] for end in range(len(root), 0, -1))
+        whole = next((spans[path] for path in above if path in spans), None)
+        positions[name] = {} if whole is None else {(): whole}
+    for path, span in spans.items():
+        match path:
+            case ("desired", "resources", str(name), "resource", *below):
+                positions[name][tuple(below)] = span
+            case ("desired", "composite", "resource", *below):
+                positions[None][tuple(below)] = span
+            case _:
+                pass
+    return positions
 
 
 def _to_list(span: Span) -> list[str | int | None]:

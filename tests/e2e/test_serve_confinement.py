@@ -67,7 +67,7 @@ STARTS = [
     pytest.param(
         *("setpgid=EPERM", []),
         *("the system refused setpgid (Operation not permitted)", "must allow setpgid"),
-        id="no setpgid, in the worker",
+        id="no setpgid",
     ),
 ]
 

@@ -54,6 +54,8 @@ def test_request_is_one_json_line(plain_server: Server) -> None:
     assert (line["api_version"], line["kind"]) == ("example.org/v1", "XThing")
     assert line["language"] == "starlark"
     assert 0 < line["milliseconds"] < PATIENCE_SECONDS * 1_000
+    assert line["request_bytes"] == request.ByteSize()
+    assert 0 < line["response_bytes"] < line["request_bytes"]
     assert "hunter2" not in "".join(plain_server.text)
     assert "printed" not in "".join(plain_server.text)
 

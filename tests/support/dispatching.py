@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from functools import wraps
+from inspect import signature
+from typing import Concatenate, ParamSpec, TypeVar
 
 from support.timing import PATIENCE_SECONDS
 
@@ -11,6 +13,7 @@ from function_script.sandbox.batch import Run
 from function_script.sandbox.dispatcher import Dispatcher
 
 C = TypeVar("C", bound="Caller")
+P = ParamSpec("P")
 
 
 class Caller:
@@ -31,18 +34,28 @@ class Caller:
         return self.dispatcher.start(data, seconds, future.set_result), future
 
 
-def run_in_loop(
-    test: Callable[[C], Awaitable[None]], options: PoolOptions, caller: Callable[[Dispatcher], C]
-) -> None:
-    """Run a test in a loop with a pool."""
+def in_loop(
+    options: PoolOptions, caller: Callable[[Dispatcher], C]
+) -> Callable[[Callable[Concatenate[C, P], Awaitable[None]]], Callable[P, None]]:
+    """Return the decorator of a test that gets a caller first, in a loop with a pool."""
 
-    async def main() -> None:
-        with Pool(options) as pool:
-            pool.prefork()
-            dispatcher = Dispatcher(pool, asyncio.get_running_loop())
-            try:
-                await test(caller(dispatcher))
-            finally:
-                dispatcher.close()
+    def decorate(test: Callable[Concatenate[C, P], Awaitable[None]]) -> Callable[P, None]:
+        async def main(*args: P.args, **kwargs: P.kwargs) -> None:
+            with Pool(options) as pool:
+                pool.prefork()
+                dispatcher = Dispatcher(pool, asyncio.get_running_loop())
+                try:
+                    await test(caller(dispatcher), *args, **kwargs)
+                finally:
+                    dispatcher.close()
 
-    asyncio.run(main())
+        @wraps(test)
+        def run(*args: P.args, **kwargs: P.kwargs) -> None:
+            asyncio.run(main(*args, **kwargs))
+
+        _, *others = signature(test).parameters.values()
+        # For pytest, which has fixtures for the others alone.
+        run.__signature__ = signature(test).replace(parameters=others)  # type: ignore[attr-defined] # see above
+        return run
+
+    return decorate

@@ -223,7 +223,7 @@ class _CalledStep:
         return before is not None and before == self.after(resource, path)
 
     def find(self, resource: str | None, path: Path) -> Position | None:
-        """Return the position of a value if this step wrote it; see `contribution.positions`."""
+        """Return the position of a value if this step wrote it; see `local_worker`."""
         spans = self._read().get(resource, {})
         # Before `passes`: a program may write a value once more as it was.
         if span := spans.get(path):

@@ -3,7 +3,6 @@
 import pytest
 from support import builders
 
-from function_script.documents.rendered_lines import find_outdented
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.values import Object
 
@@ -144,6 +143,10 @@ MEANT = [
     ("jinja", "  k: |\n    {{ params.lines | indent(4) }}"),
     ("jinja", "  k: {{ params.map | to_json }}"),
     ("jinja", "{% macro m() %}a: 1\n  b: 2{% endmacro %}  {{ m() }}"),
+    ("jinja", "  - {{ params.map | to_yaml | indent(4) }}"),
+    ("jinja", "  k: {{ 'a\\n   b' }}"),
+    ("jinja", "  {{ '\\n a: 1' }}"),
+    ("jinja", "{% set x %}{{ params.lines }}{% endset %}  k: {{ x | length }}"),
     ("go", "  k: {{ toYaml .params.map | nindent 4 }}"),
     ("go", "  k:\n    {{- toYaml .params.map | nindent 4 }}"),
     ("go", '  k: "{{ .params.lines }}"'),
@@ -154,23 +157,3 @@ MEANT = [
 @pytest.mark.parametrize(("language", "body"), MEANT)
 def test_lines_in_their_place_are_no_warning(language: str, body: str) -> None:
     assert not results(language, body)
-
-
-@pytest.mark.parametrize(
-    ("parts", "values", "ranges"),
-    [
-        (["a:\n  ", "b\nc"], ["b\nc"], [(5, 8)]),
-        (["a:\n", "  ", "b\n  c"], ["b\n  c"], []),
-        (["- ", "b\n  c"], ["b\n  c"], []),
-        (["- ", "b\nc"], ["b\nc"], [(2, 5)]),
-        (["a: ", "b\n c"], ["b\n c"], []),
-        (["a: ", "b\n\n"], ["b\n\n"], []),
-        (["", "b\nc"], ["b\nc"], []),
-        (["  ", "\nc"], ["\nc"], []),
-        (["  ", "x"], ["b\nc"], []),
-    ],
-)
-def test_outdented_values_are_found_in_the_parts(
-    parts: list[str], values: list[str], ranges: list[tuple[int, int]]
-) -> None:
-    assert find_outdented(parts, values) == ranges

@@ -3,8 +3,8 @@
 import pytest
 
 from function_script.request.limits import MIB
-from function_script.sandbox import capacity, cgroups
-from function_script.sandbox.cgroups import CgroupLimits
+from function_script.sandbox import capacity
+from function_script.sandbox.capacity import CgroupLimits
 
 NEEDED = capacity.needed_processes(2)
 
@@ -22,7 +22,7 @@ def test_slots_follow_from_the_limits(
     monkeypatch: pytest.MonkeyPatch, limits: CgroupLimits, workers: int | None, slow: int
 ) -> None:
     """There is always at least one slow slot."""
-    monkeypatch.setattr(cgroups, "read_limits", lambda: limits)
+    monkeypatch.setattr(capacity, "read_limits", lambda: limits)
     if workers is not None:
         assert capacity.cpu_count() >= workers
     assert capacity.max_slow_slots(MIB if limits.memory_bytes is None else 256 * MIB, 2) == slow

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from function_script.request.limits import MIB
-from function_script.sandbox import cgroups
-from function_script.sandbox.cgroups import CgroupLimits
+from function_script.sandbox import capacity
+from function_script.sandbox.capacity import CgroupLimits
 
 V1 = "3{n} 31 0:{n} {group} /sys/fs/cgroup/{names} rw shared:1 - cgroup cgroup rw,{names}\n"
 V2 = "30 23 0:26 {group} /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n"
@@ -107,9 +107,9 @@ def test_tightest_limit_of_all_groups_counts(
     tmp_path: Path, mounts: str, own: str, files: Mapping[str, str], expected: CgroupLimits
 ) -> None:
     """Of all groups from its own one upwards, in both versions."""
-    assert cgroups.read_limits(tree(tmp_path, mounts, own, files)) == expected
+    assert capacity.read_limits(tree(tmp_path, mounts, own, files)) == expected
 
 
 def test_system_without_groups_has_no_limits(tmp_path: Path) -> None:
     """Missing files are not an error."""
-    assert cgroups.read_limits(tmp_path) == CgroupLimits()
+    assert capacity.read_limits(tmp_path) == CgroupLimits()

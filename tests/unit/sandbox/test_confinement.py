@@ -104,12 +104,6 @@ def test_architecture_has_a_program() -> None:
             assert at + 1 + max(if_true, if_false) <= len(rules)
 
 
-def test_frame_has_the_confinement() -> None:
-    """It has the errno of each measure."""
-    for measures in (Confinement(), PARTIAL, UNKNOWN):
-        assert confinement.unpack(confinement.pack(measures)) == measures
-
-
 def test_frame_has_the_refused_call() -> None:
     """It has the call and its errno; any other bytes are a ValueError."""
     frame = confinement.pack_refusal(CallRefusedError(Call.SETPGID, errno.EPERM))
@@ -160,11 +154,6 @@ def test_worker_that_exits_before_it_is_ready_fails_its_request() -> None:
         failed = pool.run(b"echo x")
     assert isinstance(failed, Failed)
     assert "the new process ended before it was ready" in str(failed.error)
-
-
-def test_frames_fit_into_the_smallest_packet() -> None:
-    """They are received with the buffer that all frames have."""
-    assert len(confinement.pack(UNKNOWN)) <= struct.calcsize("64s")
 
 
 def test_worker_that_was_killed_before_it_is_ready_is_replaced() -> None:

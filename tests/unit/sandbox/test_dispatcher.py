@@ -1,19 +1,19 @@
 """The dispatcher: the replies of a pool by callback, without blocking the event loop."""
 
 import asyncio
+import gc
 import os
 import signal
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
-from support import pool_options
-from support.dispatching import Caller, run_in_loop
-from support.gc_assertions import living, no_collection
+from support import dispatching, pool_options
+from support.dispatching import Caller
 from support.replies import cause, parent_of, text
 from support.timing import PATIENCE_SECONDS
 
-from function_script.sandbox import PoolOptions
 from function_script.sandbox.batch import Run
 from function_script.sandbox.identity import RequestIdentity
 from function_script.sandbox.outcome import Cause
@@ -30,71 +30,54 @@ PATIENT = replace(pool_options.PATIENT, identify=identify)
 ONE_SLOT = replace(PATIENT, slow_workers=0)
 
 
-def run(test: Callable[[Caller], Awaitable[None]], options: PoolOptions = PATIENT) -> None:
-    """Run a test in a loop with a pool."""
-    run_in_loop(test, options, Caller)
+in_loop = partial(dispatching.in_loop, caller=Caller)
 
 
-def test_requests_are_answered_in_turn() -> None:
+@in_loop(PATIENT)
+async def test_requests_are_answered_in_turn(caller: Caller) -> None:
     """More requests than workers: each gets its own answer."""
-
-    async def test(caller: Caller) -> None:
-        replies = await asyncio.gather(*[caller.start(b"echo %d" % n) for n in range(50)])
-        assert [text(reply) for reply in replies] == [b"%d" % n for n in range(50)]
-        assert replies[0].waited_seconds == 0 < replies[49].waited_seconds
-
-    run(test)
+    replies = await asyncio.gather(*[caller.start(b"echo %d" % n) for n in range(50)])
+    assert [text(reply) for reply in replies] == [b"%d" % n for n in range(50)]
+    assert replies[0].waited_seconds == 0 < replies[49].waited_seconds
 
 
-def test_waiting_ends_at_the_callers_deadline() -> None:
+@in_loop(ONE_SLOT)
+async def test_waiting_ends_at_the_callers_deadline(caller: Caller) -> None:
     """Without a free slot, a request waits no longer than its caller."""
-
-    async def test(caller: Caller) -> None:
-        hostile = caller.start(b"spin")
-        assert cause(await caller.start(b"echo x", 0.1)) is Cause.WAITED
-        assert not hostile.done()
-
-    run(test, ONE_SLOT)
+    hostile = caller.start(b"spin")
+    assert cause(await caller.start(b"echo x", 0.1)) is Cause.WAITED
+    assert not hostile.done()
 
 
-def test_penalty_slots_are_released() -> None:
+@in_loop(OPTIONS)
+async def test_penalty_slots_are_released(caller: Caller) -> None:
     """They are when their workers have exited, which may be after their replies."""
-
-    async def test(caller: Caller) -> None:
-        for _ in range(8):
-            assert cause(await caller.start(b"segfault xr-1")) is Cause.CRASH
-        assert cause(await caller.start(b"spin xr-1")) is Cause.TIMEOUT
-        assert text(await caller.start(b"echo xr-2")) == b"xr-2"
-
-    run(test, OPTIONS)
+    for _ in range(8):
+        assert cause(await caller.start(b"segfault xr-1")) is Cause.CRASH
+    assert cause(await caller.start(b"spin xr-1")) is Cause.TIMEOUT
+    assert text(await caller.start(b"echo xr-2")) == b"xr-2"
 
 
-def test_penalized_run_does_not_get_the_warm_worker() -> None:
+@in_loop(PATIENT)
+async def test_penalized_run_does_not_get_the_warm_worker(caller: Caller) -> None:
     """It does not even if that is the only idle one."""
-
-    async def test(caller: Caller) -> None:
+    await caller.start(b"segfault xr-1")
+    warm = text(await caller.start(b"pid xr-2"))
+    for _ in range(3):
         await caller.start(b"segfault xr-1")
-        warm = text(await caller.start(b"pid xr-2"))
-        for _ in range(3):
-            await caller.start(b"segfault xr-1")
-            assert text(await caller.start(b"pid xr-2")) == warm
-
-    run(test)
+        assert text(await caller.start(b"pid xr-2")) == warm
 
 
-def test_waiting_request_can_be_cancelled() -> None:
+@in_loop(ONE_SLOT)
+async def test_waiting_request_can_be_cancelled(caller: Caller) -> None:
     """It is never begun; the reply of a running one is dropped."""
-
-    async def test(caller: Caller) -> None:
-        running, dropped = caller.begin(b"narrow 0.2 64 spin")
-        waiting, never = caller.begin(b"remember never")
-        caller.dispatcher.cancel(waiting)
-        caller.dispatcher.cancel(running)
-        assert text(await caller.start(b"remember later")) == b"later"
-        assert not never.done()
-        assert not dropped.done()
-
-    run(test, ONE_SLOT)
+    running, dropped = caller.begin(b"narrow 0.2 64 spin")
+    waiting, never = caller.begin(b"remember never")
+    caller.dispatcher.cancel(waiting)
+    caller.dispatcher.cancel(running)
+    assert text(await caller.start(b"remember later")) == b"later"
+    assert not never.done()
+    assert not dropped.done()
 
 
 async def wait_for(holds: Callable[[], bool]) -> None:
@@ -105,55 +88,51 @@ async def wait_for(holds: Callable[[], bool]) -> None:
         await asyncio.sleep(0.01)
 
 
-def test_paused_run_that_was_cancelled_is_ended() -> None:
+@in_loop(replace(PATIENT, workers=2, slow_workers=4, heavy_runs=1))
+async def test_paused_run_that_was_cancelled_is_ended(caller: Caller) -> None:
     """It would keep a process until it was resumed."""
-
-    async def test(caller: Caller) -> None:
-        scheduler = caller.dispatcher._scheduler
-        first = caller.start(b"work 1 xr-1")
-        request, dropped = caller.begin(b"work 1 xr-2")
-        await wait_for(lambda: scheduler.slow == 2)
-        caller.dispatcher.cancel(request)
-        assert text(await first) == b"worked"
-        await wait_for(lambda: not scheduler.slow)
-        assert not dropped.done()
-
-    run(test, replace(PATIENT, workers=2, slow_workers=4, heavy_runs=1))
+    scheduler = caller.dispatcher._scheduler
+    first = caller.start(b"work 1 xr-1")
+    request, dropped = caller.begin(b"work 1 xr-2")
+    await wait_for(lambda: scheduler.slow == 2)
+    caller.dispatcher.cancel(request)
+    assert text(await first) == b"worked"
+    await wait_for(lambda: not scheduler.slow)
+    assert not dropped.done()
 
 
-def test_request_is_freed_without_a_collection() -> None:
+def count_runs() -> int:
+    """Return the number of runs in memory; compiled classes have no weak references."""
+    return sum(type(each) is Run for each in gc.get_objects())
+
+
+@in_loop(PATIENT)
+async def test_request_is_freed_without_a_collection(caller: Caller) -> None:
     """Requests are large: a reference cycle would keep them until the next collection."""
-
-    async def test(caller: Caller) -> None:
-        with no_collection():
-            before = living(Run)
-            pairs = [caller.begin(b"echo x") for _ in range(5)]
-            assert living(Run) == before + 5
-            await asyncio.gather(*[reply for _, reply in pairs])
-            del pairs
-            for _ in range(100):
-                await asyncio.sleep(0.01)
-                if living(Run) == before:
-                    break
-            assert living(Run) == before
-
-    run(test)
+    gc.collect()
+    gc.disable()
+    try:
+        before = count_runs()
+        pairs = [caller.begin(b"echo x") for _ in range(5)]
+        assert count_runs() == before + 5
+        await asyncio.gather(*[reply for _, reply in pairs])
+        del pairs
+        await wait_for(lambda: count_runs() == before)
+    finally:
+        gc.enable()
 
 
-def test_forking_does_not_block_the_loop() -> None:
+@in_loop(PATIENT)
+async def test_forking_does_not_block_the_loop(caller: Caller) -> None:
     """A zygote that does not answer delays only requests that need a new worker."""
-
-    async def test(caller: Caller) -> None:
-        worker = int(text(await caller.start(b"pid")))
-        zygote = parent_of(worker)
-        os.kill(zygote, signal.SIGSTOP)
-        try:
-            os.kill(worker, signal.SIGKILL)
-            reply = caller.start(b"echo x")
-            await asyncio.sleep(0.1)
-            assert not reply.done()
-        finally:
-            os.kill(zygote, signal.SIGCONT)
-        assert text(await reply) == b"x"
-
-    run(test)
+    worker = int(text(await caller.start(b"pid")))
+    zygote = parent_of(worker)
+    os.kill(zygote, signal.SIGSTOP)
+    try:
+        os.kill(worker, signal.SIGKILL)
+        reply = caller.start(b"echo x")
+        await asyncio.sleep(0.1)
+        assert not reply.done()
+    finally:
+        os.kill(zygote, signal.SIGCONT)
+    assert text(await reply) == b"x"

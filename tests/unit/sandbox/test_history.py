@@ -58,14 +58,6 @@ def test_share_follows_what_runs_got_lately(clock: Clock) -> None:
     assert share.value() > 0.9
 
 
-def test_usual_share_is_that_of_the_quota(clock: Clock) -> None:
-    """A run that is first does not get more."""
-    share = CpuShare(0.25)
-    assert share.value() == 0.25
-    run_for(clock, share, 10.0, 0.25)
-    assert share.value() == pytest.approx(0.25)
-
-
 def test_time_in_which_the_pool_did_not_run_counts_little(clock: Clock) -> None:
     """After a stop of a minute, runs are not refused for it."""
     share = CpuShare()

@@ -2,83 +2,55 @@
 
 import os
 import select
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support import builders
 from support.paths import ROOT
+from support.plain_pools import start
 from support.pool_options import HASTY
 from support.pool_options import PATIENT as OPTIONS
 from support.replies import answer, cause
-from support.timing import SLACK_SECONDS, wait_until
+from support.timing import wait_until
 
-from function_script.engines.registry import ENGINE_MODULES
 from function_script.request.limits import MIB
-from function_script.sandbox import Answered, Failed, Pool, PoolOptions, plain, system
+from function_script.sandbox import Failed, Pool, plain
 from function_script.sandbox.outcome import Cause
 from function_script.sandbox.report import WorkerReport, to_json
-from function_script.texts.errors import LimitError, SandboxError
+from function_script.texts.errors import SandboxError
 
 # How getrusage(2) counts memory.
 RESIDENT_UNIT = 1 if sys.platform == "darwin" else 1024
 # A process of its own, with a pool of its own.
 OPENING = """\
-import random, resource, sys
-from function_script.request.limits import MIB, Limits
-from function_script.sandbox import Pool, PoolOptions, system
-system.missing = lambda: ("it",)
+import resource, sys
 sys.path.insert(0, "tests")
-def options(mebibytes=128):
-    limits = Limits(timeout_seconds=60.0, memory_bytes=mebibytes * MIB)
-    return PoolOptions(module="support.sandbox_handlers", limits=limits, workers=1)
+from support.plain_pools import start
+from support.pool_options import PATIENT
 """
 OWNER = """\
-with Pool(options()) as pool:
+with start(PATIENT) as pool:
     for command in sys.argv[1:]:
         reply = pool.run(command.encode())
         print(getattr(reply, "cause", None) or reply.response.decode(), flush=True)
     sys.stdin.read()
 """
 BOMBS = """\
-with Pool(options()) as pool:
+with start(PATIENT) as pool:
     for command in (b"allocate 2048", b"hoard", b"allocate 2048"):
         print(pool.run(command).cause)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
-LARGE = """\
-body = random.Random(0).randbytes(60 * MIB)
-with Pool(options(512)) as pool:
-    assert pool.run(b"echo " + body).response == body
-    print(pool.run(b"swell 81").cause)
-"""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _plain() -> Iterator[None]:
-    """Make every pool use plain workers."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(system, "missing", lambda: ("what Linux has",))
-        yield
 
 
 @pytest.fixture(scope="module")
-def pool(_plain: None) -> Iterator[Pool]:
+def pool() -> Iterator[Pool]:
     """Start a pool with a long time limit, whose worker is one of earlier tests."""
-    with Pool(OPTIONS) as pool:
-        yield pool
-
-
-@pytest.fixture(scope="module")
-def hasty(_plain: None) -> Iterator[Pool]:
-    """Start a pool with little time for each run."""
-    with Pool(HASTY) as pool:
+    with start(OPTIONS) as pool:
         yield pool
 
 
@@ -90,13 +62,6 @@ def is_running(pid: int) -> bool:
         return False
     ps = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, check=False)
     return not ps.stdout.strip().startswith(b"Z") and ps.returncode == 0
-
-
-def run(program: str) -> list[str]:
-    """Run a Python program; return the lines that it prints."""
-    command = [sys.executable, "-c", program]
-    process = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
-    return process.stdout.splitlines()
 
 
 def own(*commands: str) -> subprocess.Popen[str]:
@@ -120,35 +85,20 @@ def test_pool_is_a_plain_one(pool: Pool) -> None:
     assert isinstance(pool.workers._factory, plain.PlainFactory)
 
 
-@pytest.mark.parametrize("command", [b"spin", b"big-integer", b"deafen", b"stop"], ids=str)
-def test_loop_ends_in_time(hasty: Pool, command: bytes) -> None:
-    """It does so even if the worker's timer is off or the worker is stopped."""
-    hasty.prefork()
-    began = time.monotonic()
-    reply = hasty.run(command)
-    assert time.monotonic() - began < 0.4 + SLACK_SECONDS
-    assert cause(reply) is Cause.TIMEOUT
-    text = "on the clock it took more time than its limit of 0.4 s (set by --time-limit)"
-    assert text in str(reply.error)
-    assert answer(hasty.run(b"echo next")) == "next"
-
-
-def test_bomb_of_two_gigabytes_ends(pool: Pool) -> None:
-    """The error names the limit."""
-    pool.prefork()
-    reply = pool.run(b"allocate 2048")
-    assert cause(reply) is Cause.MEMORY
-    assert isinstance(reply.error, LimitError)
-    assert str(reply.error) == (
-        "cannot run the program: it needed more memory than its limit of 128 MiB "
-        "(set by --memory-limit)"
-    )
-    assert answer(pool.run(b"echo next")) == "next"
+def test_stopped_worker_is_ended_in_time() -> None:
+    """It has time on the clock only, and its own timer does not go on."""
+    with start(HASTY) as pool:
+        reply = pool.run(b"stop")
+        assert cause(reply) is Cause.TIMEOUT
+        text = "on the clock it took more time than its limit of 0.4 s (set by --time-limit)"
+        assert text in str(reply.error)
+        assert answer(pool.run(b"echo next")) == "next"
 
 
 def test_bomb_does_not_use_much_more_than_its_limit() -> None:
     """The peak of no worker is far above 128 MiB."""
-    *causes, peak = run(OPENING + BOMBS)
+    command = [sys.executable, "-c", OPENING + BOMBS]
+    *causes, peak = subprocess.check_output(command, cwd=ROOT, text=True).splitlines()
     assert causes == ["Cause.MEMORY"] * 3
     assert int(peak) * RESIDENT_UNIT < 1024 * MIB
 
@@ -159,55 +109,7 @@ def test_run_between_two_polls_is_checked_afterwards() -> None:
         assert it.communicate()[0].split() == ["Cause.MEMORY", str(60 * MIB), "x"]
 
 
-CRASHES = [
-    pytest.param('def main(req):\n    return json.decode("1e999")\n', id="a number"),
-    pytest.param("x = " + "[" * 100_000 + "]" * 100_000, id="nesting"),
-]
-
-
-@pytest.mark.parametrize("script", CRASHES)
-def test_crash_is_reported(script: str) -> None:
-    """When native code ends the worker there is an error, and the next request is answered."""
-    options = PoolOptions(workers=1, min_idle=0, preload=ENGINE_MODULES)
-    with Pool(options) as pool:
-        reply = pool.run(builders.request(builders.starlark(script)).SerializeToString())
-        assert cause(reply) is Cause.CRASH
-        assert "cannot run the program: its worker crashed" in str(reply.error)
-        good = builders.request(builders.starlark("def main(req):\n    return {}\n"))
-        assert isinstance(pool.run(good.SerializeToString()), Answered)
-
-
-def test_program_may_print_64_kib(pool: Pool) -> None:
-    """Printing more ends it; the log has the first 64 KiB."""
-    assert pool.run(b"say " + b"x" * 64 * 1024).log == "x" * 64 * 1024
-    reply = pool.run(b"shout")
-    assert cause(reply) is Cause.OUTPUT
-    assert len(reply.log) == 64 * 1024
-    assert pool.run(b"say again").log == "again"
-
-
-def test_worker_killed_from_outside() -> None:
-    """An idle one costs no request; a busy one fails its request."""
-    options = replace(OPTIONS, limits=replace(OPTIONS.limits, timeout_seconds=8.0))
-    with ThreadPoolExecutor(1) as threads, Pool(options) as pool:
-        os.kill(int(answer(pool.run(b"pid"))), signal.SIGKILL)
-        pid = int(answer(pool.run(b"pid")))
-        running = threads.submit(pool.run, b"spin")
-        # A run in a slow lane has begun.
-        wait_until(lambda: pool.stats().slow)
-        os.kill(pid, signal.SIGKILL)
-        reply = running.result()
-    assert cause(reply) is Cause.KILLED
-    assert "its worker was killed from outside" in str(reply.error)
-
-
-FRAMES = [
-    pytest.param(b"say ", id="standard error"),
-    pytest.param(b"print ", id="standard output"),
-]
-
-
-@pytest.mark.parametrize("command", FRAMES)
+@pytest.mark.parametrize("command", [b"say ", b"print "], ids=str)
 def test_printed_text_is_not_parsed_as_a_frame(pool: Pool, command: bytes) -> None:
     """A program cannot forge frames by printing them."""
     report = to_json(WorkerReport())
@@ -216,20 +118,6 @@ def test_printed_text_is_not_parsed_as_a_frame(pool: Pool, command: bytes) -> No
     for _ in range(3):
         assert answer(pool.run(command + frame)) in {"said", "printed"}
     assert answer(pool.run(b"echo x")) == "x"
-
-
-GARBAGE = [
-    *(b"babble", b"forge 3000000000", b"forge 18446744073709551615"),
-    *(b"forge-report 2000000", b"forge-replies 2"),
-]
-
-
-@pytest.mark.parametrize("command", GARBAGE, ids=str)
-def test_garbage_from_a_worker_is_a_crash(pool: Pool, command: bytes) -> None:
-    """No memory is allocated for the lengths that it announces."""
-    pid = answer(pool.run(b"pid"))
-    assert cause(pool.run(command)) is Cause.CRASH
-    assert answer(pool.run(b"pid")) != pid
 
 
 def test_second_reply_is_not_given_to_the_next_request(pool: Pool) -> None:
@@ -245,14 +133,9 @@ def test_worker_writes_no_bytecode(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """The limit of file sizes would truncate it, and the next import would fail."""
     (tmp_path / "late.py").write_text(f"TEXT = {'x' * 100_000!r}\n")
     monkeypatch.syspath_prepend(tmp_path)
-    with Pool(OPTIONS) as pool:
+    with start(OPTIONS) as pool:
         assert answer(pool.run(b"import late")) == "100000"
     assert [path.name for path in tmp_path.iterdir()] == ["late.py"]
-
-
-def test_large_payloads_are_carried() -> None:
-    """Request and response have 60 MiB."""
-    assert run(OPENING + LARGE) == ["Cause.OUTPUT"]
 
 
 def test_thousand_runs_leak_nothing(pool: Pool) -> None:
@@ -269,7 +152,7 @@ def test_thousand_runs_leak_nothing(pool: Pool) -> None:
 def test_plain_pool_leaves_nothing_after_close() -> None:
     """Neither processes, zombies included, nor descriptors are left."""
     files = count_files()
-    with ThreadPoolExecutor(2) as threads, Pool(replace(OPTIONS, workers=2)) as pool:
+    with ThreadPoolExecutor(2) as threads, start(replace(OPTIONS, workers=2)) as pool:
         pids = [int(answer(pool.run(b"pid")))]
         running = threads.submit(pool.run, b"spin")
         wait_until(lambda: pool.stats().busy)
@@ -285,7 +168,7 @@ def test_plain_pool_leaves_nothing_after_close() -> None:
 def test_unused_pool_ends_its_worker() -> None:
     """The first worker starts with the pool, before the first request."""
     files = count_files()
-    Pool(OPTIONS).close()
+    start(OPTIONS).close()
     assert count_files() == files
 
 
@@ -309,7 +192,7 @@ def test_worker_that_cannot_be_watched_does_not_start(monkeypatch: pytest.Monkey
         raise OSError("it cannot be read")
 
     # The sources of /proc and ps: our own function cannot be replaced where it is compiled.
-    with Pool(OPTIONS) as pool:
+    with start(OPTIONS) as pool:
         monkeypatch.setattr(Path, "read_text", fail)
         monkeypatch.setattr(subprocess, "run", fail)
         reply = pool.run(b"echo x")
@@ -329,7 +212,7 @@ def test_resident_bytes_agree() -> None:
 
 def test_parallel_requests_get_their_own_answers() -> None:
     """Eight threads share four workers."""
-    with ThreadPoolExecutor(8) as threads, Pool(replace(OPTIONS, workers=4)) as pool:
+    with ThreadPoolExecutor(8) as threads, start(replace(OPTIONS, workers=4)) as pool:
         replies = threads.map(pool.run, [f"echo {number}".encode() for number in range(200)])
         assert [answer(reply) for reply in replies] == [str(number) for number in range(200)]
 
@@ -338,7 +221,7 @@ def test_system_without_fork_is_an_error(monkeypatch: pytest.MonkeyPatch) -> Non
     """The hint names alternatives."""
     monkeypatch.delattr(os, "fork")
     with pytest.raises(SandboxError) as caught:
-        Pool(OPTIONS)
+        start(OPTIONS)
     assert str(caught.value) == (
         "cannot run programs: this system has no os.fork "
         "(programs are not run on Windows; use WSL or the image)"

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support import builders, pool_options
+from support import builders, plain_pools, pool_options
 from support.pool_options import TIMEOUT_SECONDS
 from support.replies import answer
 from support.sandbox_handlers import PROBLEM
@@ -45,6 +45,23 @@ def hasty() -> Iterator[Pool]:
         yield pool
 
 
+KINDS = [pytest.param(Pool, id="of this system"), pytest.param(plain_pools.start, id="plain")]
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def any_pool(request: pytest.FixtureRequest) -> Iterator[Pool]:
+    """Start a pool of each kind of workers."""
+    with request.param(PATIENT) as pool:
+        yield pool
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def any_hasty(request: pytest.FixtureRequest) -> Iterator[Pool]:
+    """Start a pool of each kind of workers, with little time for each run."""
+    with request.param(OPTIONS) as pool:
+        yield pool
+
+
 def failure(reply: Reply) -> Failed:
     """Return a failure."""
     assert isinstance(reply, Failed), reply
@@ -52,9 +69,9 @@ def failure(reply: Reply) -> Failed:
 
 
 @pytest.mark.parametrize("size", [0, 1, 70_000, 3 * MIB])
-def test_payloads_of_any_size_are_carried(pool: Pool, size: int) -> None:
+def test_payloads_of_any_size_are_carried(any_pool: Pool, size: int) -> None:
     body = random.Random(size).randbytes(size)  # noqa: S311 - the same bytes each time
-    reply = pool.run(b"echo " + body)
+    reply = any_pool.run(b"echo " + body)
     assert isinstance(reply, Answered)
     assert reply.response == body
 
@@ -115,15 +132,16 @@ LATE = [
 
 
 @pytest.mark.parametrize(("command", "text"), LATE, ids=str)
-def test_run_that_takes_too_long_is_ended(hasty: Pool, command: bytes, text: str) -> None:
+def test_run_that_takes_too_long_is_ended(any_hasty: Pool, command: bytes, text: str) -> None:
     """The error comes in time and names the limit."""
+    any_hasty.prefork()
     began = time.monotonic()
-    failed = failure(hasty.run(command))
+    failed = failure(any_hasty.run(command))
     assert time.monotonic() - began < TIMEOUT_SECONDS + SLACK_SECONDS
     assert failed.cause is Cause.TIMEOUT
     assert text in str(failed.error)
     assert isinstance(failed.error, LimitError)
-    assert answer(hasty.run(b"echo next")) == "next"
+    assert answer(any_hasty.run(b"echo next")) == "next"
 
 
 @pytest.mark.linux
@@ -208,20 +226,22 @@ FAILURES = [
     (b"raise", Cause.BUG, "internal error"),
     (b"leave", Cause.BUG, "internal error"),
     (b"forge 3000000000", Cause.CRASH, "crashed"),
+    (b"forge 18446744073709551615", Cause.CRASH, "crashed"),
     (b"forge-report 2000000", Cause.CRASH, "crashed"),
+    (b"forge-replies 2", Cause.CRASH, "crashed"),
     (b"babble", Cause.CRASH, "crashed"),
 ]
 
 
 @pytest.mark.parametrize(("command", "cause", "text"), FAILURES, ids=str)
-def test_failures_are_explained(pool: Pool, command: bytes, cause: Cause, text: str) -> None:
+def test_failures_are_explained(any_pool: Pool, command: bytes, cause: Cause, text: str) -> None:
     """The error names the cause, and the next request is answered."""
-    failed = failure(pool.run(command))
+    failed = failure(any_pool.run(command))
     assert failed.cause is cause
     assert text in str(failed.error)
     limits = {Cause.MEMORY, Cause.OUTPUT}
     assert isinstance(failed.error, LimitError if cause in limits else SandboxError)
-    assert answer(pool.run(b"echo next")) == "next"
+    assert answer(any_pool.run(b"echo next")) == "next"
 
 
 def test_bugs_are_located_and_not_quoted(pool: Pool) -> None:
@@ -269,9 +289,12 @@ def test_description_of_a_crash_has_no_secrets() -> None:
     assert "hunter2" not in failed.detail
 
 
-def test_printed_text_survives_a_kill(pool: Pool) -> None:
-    """The log has what a program printed before its worker was killed."""
-    assert failure(pool.run(b"shout")).log.startswith("xxx")
+def test_program_may_print_64_kib(any_pool: Pool) -> None:
+    """Printing more ends it; the log has the first 64 KiB."""
+    reply = any_pool.run(b"say " + b"x" * 64 * 1024)
+    assert isinstance(reply, Answered)
+    assert reply.log == "x" * 64 * 1024
+    assert failure(any_pool.run(b"shout")).log == "x" * 64 * 1024
 
 
 def test_worker_dumps_no_core(pool: Pool) -> None:
@@ -294,17 +317,17 @@ def test_requests_over_the_limit_are_refused(pool: Pool) -> None:
     assert "has 5 MiB, more than the limit of 4 MiB" in str(failed.error)
 
 
-def test_responses_that_do_not_fit_are_refused(pool: Pool) -> None:
+def test_responses_that_do_not_fit_are_refused(any_pool: Pool) -> None:
     """A response larger than the shared memory fails its own request only."""
-    assert failure(pool.run(b"narrow 30 128 swell 21")).cause is Cause.OUTPUT
-    assert answer(pool.run(b"echo next")) == "next"
+    assert failure(any_pool.run(b"narrow 30 128 swell 21")).cause is Cause.OUTPUT
+    assert answer(any_pool.run(b"echo next")) == "next"
 
 
-def test_worker_killed_while_idle_costs_no_request(pool: Pool) -> None:
+def test_worker_killed_while_idle_costs_no_request(any_pool: Pool) -> None:
     """The next request is answered by another worker, without an error."""
-    pid = int(answer(pool.run(b"pid")))
+    pid = int(answer(any_pool.run(b"pid")))
     os.kill(pid, signal.SIGKILL)
-    assert int(answer(pool.run(b"pid"))) != pid
+    assert int(answer(any_pool.run(b"pid"))) != pid
 
 
 def test_worker_leaves_after_its_share_of_requests() -> None:
@@ -370,20 +393,6 @@ def test_long_runs_do_not_hold_up_short_ones() -> None:
         wait_until(lambda: pool.stats().busy)
         assert answer(pool.run(b"echo x")) == "x"
         assert not any(run.done() for run in hostile)
-
-
-def test_penalized_run_gets_a_cold_worker() -> None:
-    """The warm worker stays, however often one key fails."""
-    options = replace(
-        OPTIONS, workers=2, min_idle=1, identify=lambda data: RequestIdentity(data.split()[0])
-    )
-    with Pool(options) as pool:
-        pool.prefork()
-        failure(pool.run(b"leave"))
-        warm = answer(pool.run(b"pid"))
-        for _ in range(4):
-            failure(pool.run(b"leave"))
-            assert answer(pool.run(b"pid")) == warm
 
 
 @pytest.mark.linux

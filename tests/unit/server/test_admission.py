@@ -47,6 +47,12 @@ class Machine:
         return len(addresses)
 
 
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    """The machine of a test."""
+    return Machine(monkeypatch)
+
+
 def run(test: Callable[[Admission], None]) -> None:
     async def start() -> None:
         calls = Admission(asyncio.get_running_loop(), MIB)
@@ -62,11 +68,8 @@ def open_stalled(calls: Admission, peer: str) -> Call:
     return call
 
 
-def test_call_that_makes_progress_is_spared_when_memory_is_short(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_call_that_makes_progress_is_spared_when_memory_is_short(machine: Machine) -> None:
     """Requests under evaluation use the memory, and ending other calls would not free it."""
-    machine = Machine(monkeypatch)
 
     def check(calls: Admission) -> None:
         call = open_stalled(calls, PEER)
@@ -82,10 +85,9 @@ def test_call_that_makes_progress_is_spared_when_memory_is_short(
 
 
 def test_call_that_holds_nothing_is_spared_when_another_connection_fills_the_memory(
-    monkeypatch: pytest.MonkeyPatch,
+    machine: Machine,
 ) -> None:
     """The bytes that a connection sent and no call has read are in gRPC's memory."""
-    machine = Machine(monkeypatch)
 
     def check(calls: Admission) -> None:
         call = open_stalled(calls, PEER)
@@ -100,8 +102,7 @@ def test_call_that_holds_nothing_is_spared_when_another_connection_fills_the_mem
     run(check)
 
 
-def test_bytes_of_a_message_that_was_read_are_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    machine = Machine(monkeypatch)
+def test_bytes_of_a_message_that_was_read_are_not_held(machine: Machine) -> None:
 
     def check(calls: Admission) -> None:
         machine.received[ADDRESSES[PEER]] += 16 * MIB
@@ -113,10 +114,7 @@ def test_bytes_of_a_message_that_was_read_are_not_held(monkeypatch: pytest.Monke
     run(check)
 
 
-def test_connection_that_cancels_most_of_its_calls_is_dropped(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    machine = Machine(monkeypatch)
+def test_connection_that_cancels_most_of_its_calls_is_dropped(machine: Machine) -> None:
 
     async def open_and_cancel(calls: Admission, peer: str) -> None:
         calls.open(Context(peer))  # type: ignore[arg-type] # a part of it
@@ -141,10 +139,9 @@ def test_connection_that_cancels_most_of_its_calls_is_dropped(
 
 
 def test_scans_while_memory_is_short_leave_most_of_the_time(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, machine: Machine
 ) -> None:
     """Two thousand connections take long to look at, and shortage may last."""
-    machine = Machine(monkeypatch)
     scans: list[float] = []
 
     def count_received(_: object) -> dict[tuple[str, int], int]:
@@ -168,10 +165,9 @@ def test_scans_while_memory_is_short_leave_most_of_the_time(
 
 
 def test_scarce_connections_are_those_of_the_host_with_most_that_never_called(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, machine: Machine
 ) -> None:
     """A client that called keeps its connection, and so does a new one of another host."""
-    machine = Machine(monkeypatch)
     monkeypatch.setattr(admission.channel_args, "max_connections", lambda: 100)
     silent = [("192.0.2.9", 6_000 + port) for port in range(90)]
 

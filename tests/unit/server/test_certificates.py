@@ -53,12 +53,6 @@ def test_error_names_the_file(directory: Path, name: str, text: str, message: st
         CertificateFiles(directory)
 
 
-def test_missing_file_is_named(directory: Path) -> None:
-    (directory / "ca.crt").unlink()
-    with pytest.raises(InputError, match=r"lacks ca\.crt"):
-        CertificateFiles(directory)
-
-
 def test_path_that_is_no_file_is_missing(directory: Path) -> None:
     """Kubernetes mounts a directory for a key that the Secret lacks; or a link is broken."""
     (directory / "tls.key").unlink()

@@ -1,51 +1,24 @@
-"""The lines of the server's log, as JSON and as text, and what they must not contain."""
+"""The lines of the server's log: their text, their time, and that none is lost or out of order."""
 
-import asyncio
 import json
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import closing
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 
 import pytest
-from support import builders, server_logs
+from support import server_logs
+from support.request_records import INFO, RECORD
 from support.timing import PATIENCE_SECONDS
 
-from function_script.request.limits import MIB, Limits
-from function_script.sandbox import Pool, PoolOptions
-from function_script.sandbox.dispatcher import Dispatcher
-from function_script.server import log
-from function_script.server.handler import RequestHandler
-from function_script.server.log import PrintedTextLogger
-from function_script.server.rpc import Outcome, RpcRequest
+from function_script.server import log, request_record
+from function_script.step.telemetry import IDENTITY, RequestInfo
 
-LIMITS = Limits(timeout_seconds=0.3, memory_bytes=128 * MIB)
-
-
-class Caller:
-    """Sends requests to a handler whose workers run the commands of sandbox_handlers."""
-
-    def __init__(self, dispatcher: Dispatcher, loop: asyncio.AbstractEventLoop) -> None:
-        self._dispatcher = dispatcher
-        self._loop = loop
-
-    def call(self, data: bytes, printed_text_logger: PrintedTextLogger | None = None) -> bytes:
-        """Return the response to a request."""
-        handler = RequestHandler(self._dispatcher, printed_text_logger=printed_text_logger)
-        future: asyncio.Future[Outcome] = self._loop.create_future()
-        handler.start(RpcRequest(data=data, seconds=5.0), future.set_result)
-        outcome = self._loop.run_until_complete(future)
-        assert isinstance(outcome, bytes)
-        return outcome
-
-
-@pytest.fixture(scope="module")
-def caller() -> Iterator[Caller]:
-    """A caller with a pool of one worker."""
-    options = PoolOptions(module="support.sandbox_handlers", limits=LIMITS, workers=1)
-    with Pool(options) as pool, closing(asyncio.new_event_loop()) as loop:
-        pool.prefork()
-        with closing(Dispatcher(pool, loop)) as dispatcher:
-            yield Caller(dispatcher, loop)
+LOG = logging.getLogger("function_script.test")
 
 
 def lines(capfd: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
@@ -53,12 +26,19 @@ def lines(capfd: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
     return [json.loads(line) for line in server_logs.written(capfd).splitlines()]
 
 
+def start_gathering() -> list[Callable[[], None]]:
+    """Start a log as JSON; return the function that writes the pending lines."""
+    log.start(debug=False)
+    due: list[Callable[[], None]] = []
+    log.batch_lines(due.append)
+    return due
+
+
 def test_line_is_one_json_object(capfd: pytest.CaptureFixture[str]) -> None:
     """It has time, level, message and fields; control characters are escaped."""
     log.start(debug=False)
-    logger = logging.getLogger("function_script.test")
-    logger.info("hello", extra=log.fields(text="a\n\x1b[2Jb", number=1.5))
-    logger.debug("unseen")
+    LOG.info("hello", extra=log.fields(text="a\n\x1b[2Jb", number=1.5))
+    LOG.debug("unseen")
     (line,) = lines(capfd)
     assert line.pop("ts").endswith("Z")
     assert line == {"level": "info", "msg": "hello", "text": "a\n\x1b[2Jb", "number": 1.5}
@@ -67,7 +47,7 @@ def test_line_is_one_json_object(capfd: pytest.CaptureFixture[str]) -> None:
 def test_fields_do_not_hide_the_message(capfd: pytest.CaptureFixture[str]) -> None:
     """A fixed key wins over a field of the same name."""
     log.start(debug=False)
-    logging.getLogger("function_script.test").info("real", extra=log.fields(msg="x", level="y"))
+    LOG.info("real", extra=log.fields(msg="x", level="y"))
     (line,) = lines(capfd)
     assert (line["msg"], line["level"]) == ("real", "info")
 
@@ -75,7 +55,7 @@ def test_fields_do_not_hide_the_message(capfd: pytest.CaptureFixture[str]) -> No
 def test_debug_is_for_people(capfd: pytest.CaptureFixture[str]) -> None:
     """Short fields are in the line, those of several lines below it."""
     log.start(debug=True)
-    logging.getLogger("function_script.test").debug("look", extra=log.fields(a=1, b="x\ny\n"))
+    LOG.debug("look", extra=log.fields(a=1, b="x\ny\n"))
     assert server_logs.text(capfd).split(" ", 1)[1] == "DEBUG   look a=1\n    x\n    y\n"
 
 
@@ -84,55 +64,9 @@ def test_exception_is_on_its_line(capfd: pytest.CaptureFixture[str]) -> None:
     try:
         {}["x"]
     except KeyError:
-        logging.getLogger("function_script.test").exception("broken")
+        LOG.exception("broken")
     (line,) = lines(capfd)
     assert "KeyError" in line["exception"]
-
-
-def test_answer_is_recorded(caller: Caller, capfd: pytest.CaptureFixture[str]) -> None:
-    """The line has the handler's facts, sizes and times."""
-    log.start(debug=False)
-    assert caller.call(b"echo hello") == b"hello"
-    (line,) = lines(capfd)
-    assert (line["msg"], line["outcome"]) == ("answered", "ok")
-    assert (line["request_bytes"], line["response_bytes"]) == (10, 5)
-    assert 0 < line["milliseconds"] < PATIENCE_SECONDS * 1_000
-    assert line["waited_milliseconds"] == 0
-
-
-def test_fatal_answer_says_why(caller: Caller, capfd: pytest.CaptureFixture[str]) -> None:
-    """The diagnostics are one field."""
-    log.start(debug=False)
-    caller.call(b"problem x")
-    (line,) = lines(capfd)
-    assert line["outcome"] == "fatal"
-    assert line["error"] == "main.star:2:3: cannot run: for the test (none)"
-
-
-def test_lost_worker_is_recorded_and_answered(
-    caller: Caller, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """A user's limit has level info, a bug error; both get a response."""
-    log.start(debug=False)
-    for command in (b"spin", b"raise hunter2"):
-        response = builders.pb.RunFunctionResponse.FromString(caller.call(command))
-        assert response.results[0].severity == builders.pb.SEVERITY_FATAL
-    timeout, bug = lines(capfd)
-    assert (timeout["level"], timeout["outcome"]) == ("warning", "timeout")
-    assert (bug["level"], bug["outcome"]) == ("error", "bug")
-    assert "KeyError" in bug["detail"]
-    assert "hunter2" not in str(bug)
-
-
-def test_prints_are_for_debugging_only(caller: Caller, capfd: pytest.CaptureFixture[str]) -> None:
-    """Printed texts may contain secrets, so they are logged on demand."""
-    log.start(debug=False)
-    caller.call(b"say secret")
-    assert "secret" not in server_logs.text(capfd)
-    log.start(debug=True)
-    with closing(PrintedTextLogger()) as printed_text_logger:
-        caller.call(b"say secret", printed_text_logger)
-    assert "secret" in server_logs.text(capfd)
 
 
 GONE = "\N{REPLACEMENT CHARACTER}"
@@ -142,7 +76,7 @@ HOSTILE = "a\nb\x1b[31m\x7f\u2028\ud800c"
 def test_hostile_text_stays_on_its_line(capfd: pytest.CaptureFixture[str]) -> None:
     """The line is ASCII, and its field has the whole text."""
     log.start(debug=False)
-    logging.getLogger("function_script.test").info("x", extra=log.fields(name=HOSTILE))
+    LOG.info("x", extra=log.fields(name=HOSTILE))
     text = server_logs.text(capfd)
     assert text.isascii()
     assert text.count("\n") == 1
@@ -152,18 +86,10 @@ def test_hostile_text_stays_on_its_line(capfd: pytest.CaptureFixture[str]) -> No
 def test_hostile_text_does_not_reach_a_terminal(capfd: pytest.CaptureFixture[str]) -> None:
     """With --debug control characters and line breaks are replaced."""
     log.start(debug=True)
-    logging.getLogger("function_script.test").info("x", extra=log.fields(name=HOSTILE))
+    LOG.info("x", extra=log.fields(name=HOSTILE))
     first, *rest = server_logs.text(capfd).splitlines()
     assert first.endswith("INFO    x")
     assert rest == ["    a", f"    b{GONE}[31m{GONE}{GONE}?c"]
-
-
-def test_value_is_cut(capfd: pytest.CaptureFixture[str]) -> None:
-    log.start(debug=False)
-    logging.getLogger("function_script.test").info("x", extra=log.fields(name="ä" * 100_000))
-    (line,) = lines(capfd)
-    assert 2_040 < len(str(line["name"]).encode()) <= 2_048
-    assert str(line["name"]).endswith("…")
 
 
 def test_event_loop_speaks_json_too(capfd: pytest.CaptureFixture[str]) -> None:
@@ -175,26 +101,146 @@ def test_event_loop_speaks_json_too(capfd: pytest.CaptureFixture[str]) -> None:
     assert (line["level"], line["msg"]) == ("error", "accept failed")
 
 
-def test_lines_of_requests_are_written_together(
-    caller: Caller, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_lines_of_requests_are_written_together(capfd: pytest.CaptureFixture[str]) -> None:
     """They are written after a time, at a number, before any other line, and at the end."""
-    log.start(debug=False)
-    due: list[Callable[[], None]] = []
-    log.batch_lines(due.append)
-    caller.call(b"echo 1")
-    caller.call(b"echo 2")
-    assert (lines(capfd), len(due)) == ([], 1)
+    due = start_gathering()
+    numbers = iter(range(1_000))
+
+    def write(count: int) -> None:
+        for _ in range(count):
+            log.write(RECORD._replace(request_bytes=next(numbers)))
+
+    def written() -> list[object]:
+        return [line.get("request_bytes", line["msg"]) for line in lines(capfd)]
+
+    write(2)
+    assert (written(), len(due)) == ([], 1)
     due.pop()()
-    assert len(lines(capfd)) == 2
-    for _ in range(64):
-        caller.call(b"echo 3")
-    assert len(lines(capfd)) == 64
-    caller.call(b"echo 4")
-    logging.getLogger("function_script.test").info("other")
-    assert [line["msg"] for line in lines(capfd)] == ["answered", "other"]
-    caller.call(b"echo 5")
+    assert written() == [0, 1]
+    write(64)
+    assert written() == [*range(2, 66)]
+    write(1)
+    LOG.info("other")
+    assert written() == [66, "other"]
+    write(1)
     log.batch_lines(None)
-    assert len(lines(capfd)) == 1
-    caller.call(b"echo 6")
-    assert len(lines(capfd)) == 1
+    assert written() == [67]
+    write(1)
+    assert written() == [68]
+
+
+LINES = [
+    pytest.param(
+        RECORD._replace(info=INFO._replace(name="d\N{SNOWMAN}", input="")),
+        r'"info","msg":"answered","outcome":"ok","api_version":"example.org/v1","kind":"XThing",'
+        r'"name":"d\u2603","milliseconds":20.1,"waited_milliseconds":5.0,'
+        r'"cpu_milliseconds":0.0,"program_milliseconds":10.0,"request_bytes":1000,"response_bytes":500,"documents":3}',
+        id="answered",
+    ),
+    pytest.param(
+        RECORD._replace(
+            outcome="bug",
+            is_alarming=True,
+            info=RequestInfo(limit="steps"),
+            error="cannot",
+            detail='a"b',
+        ),
+        r'"error","msg":"not answered","outcome":"bug","milliseconds":20.1,'
+        r'"waited_milliseconds":5.0,"cpu_milliseconds":0.0,"request_bytes":1000,'
+        r'"response_bytes":500,"limit":"steps",'
+        r'"error":"cannot","detail":"a\"b"}',
+        id="lost",
+    ),
+]
+
+
+@pytest.mark.parametrize(("record", "text"), LINES)
+def test_line_is_written_to_the_letter(
+    record: request_record.RequestRecord, text: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Empty fields are omitted; the order is fixed."""
+    log.start(debug=False)
+    log.write(record)
+    line = server_logs.text(capfd)
+    # Beyond ASCII it is json's and not orjson's, which puts a blank after each separator.
+    line = json.dumps(json.loads(line), separators=(",", ":"))
+    stamp = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
+    assert re.fullmatch(rf'\{{"ts":"{stamp}","level":' + re.escape(text), line)
+
+
+def test_line_has_the_moment_of_its_request(capfd: pytest.CaptureFixture[str]) -> None:
+    """The text is formatted later."""
+    due = start_gathering()
+    began = time.time()
+    log.write(RECORD)
+    ended = time.time()
+    time.sleep(0.03)
+    due.pop()()
+    timestamp = json.loads(server_logs.text(capfd))["ts"]
+    rounding_seconds = 0.002
+    moment = datetime.fromisoformat(timestamp).timestamp()
+    assert began - rounding_seconds <= moment <= ended + rounding_seconds
+
+
+def at_once() -> list[Callable[[], None]]:
+    """Start a log as JSON that writes each line at once."""
+    log.start(debug=False)
+    return []
+
+
+@pytest.mark.parametrize("start", [at_once, start_gathering])
+def test_threads_lose_no_line(
+    start: Callable[[], list[Callable[[], None]]], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Each line is written once and whole, while other threads log and flush."""
+    due = start()
+
+    def write(worker: int) -> None:
+        for number in range(200):
+            log.write(RECORD._replace(request_bytes=worker * 1_000 + number))
+            if number % 50 == 0:
+                LOG.info("other")
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(write, range(4)))
+    while due:
+        due.pop()()
+    lines = [json.loads(line) for line in server_logs.text(capfd).splitlines()]
+    sizes = sorted(line["request_bytes"] for line in lines if line["msg"] == "answered")
+    assert sizes == [worker * 1_000 + number for worker in range(4) for number in range(200)]
+    assert len(lines) == len(sizes) + 16
+
+
+AT_EXIT = """
+from function_script.server import log, request_record
+from function_script.step.telemetry import RequestInfo
+log.start(debug=False)
+log.batch_lines(lambda write: None)
+record = request_record.RequestRecord("ok", False, RequestInfo(name="last"), 1, 1, 0.1, 0.1)
+log.write(record)
+"""
+
+
+def test_lines_are_written_before_exit() -> None:
+    """Pending lines are written when Python exits."""
+    ended = subprocess.run(
+        [sys.executable, "-c", AT_EXIT],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE_SECONDS,
+    )
+    assert json.loads(ended.stderr)["name"] == "last"
+
+
+def test_long_lines_alone_are_cut(capfd: pytest.CaptureFixture[str]) -> None:
+    """A long detail ends in an ellipsis; many short fields together stay."""
+    log.start(debug=False)
+    log.write(RECORD._replace(detail="ä" * 5_000))
+    many = dict.fromkeys(IDENTITY, "é" * 200)
+    log.write(RECORD._replace(info=RequestInfo(**many)))
+    long, wide = (json.loads(line) for line in server_logs.text(capfd).splitlines())
+    assert 2_040 < len(long["detail"].encode()) <= 2_048
+    assert long["detail"].endswith("…")
+    assert long["name"] == RECORD.info.name
+    assert {key: wide[key] for key in many} == many

@@ -5,9 +5,11 @@ import time
 import tracemalloc
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from support import request_records, server_logs
+from support.sandbox_handlers import PROBLEM
 from support.timing import stretched
 
 from function_script.sandbox import Answered, Failed, PoolStats
@@ -128,6 +130,16 @@ def test_record_has_what_the_worker_counted() -> None:
     record = request_record.build_record(Answered(response=b"", info=info), b"request", 3, 0.5)
     assert record.info.identity() == {"name": "x"}
     assert record.info.counts() == {"documents": 0, "looked_up": 7}
+    assert (record.outcome, record.level) == ("ok", "info")
+    assert (record.request_bytes, record.response_bytes) == (7, 3)
+
+
+def test_record_of_a_fatal_answer_says_why() -> None:
+    """Its problems are one line."""
+    reply = Answered(response=b"", diagnostics=(PROBLEM,))
+    record = request_record.build_record(reply, b"request", 3, 0.5)
+    assert record.outcome == "fatal"
+    assert record.error == "main.star:2:3: cannot run: for the test (none)"
 
 
 def test_record_of_a_lost_worker_is_read_from_the_request() -> None:
@@ -139,6 +151,9 @@ def test_record_of_a_lost_worker_is_read_from_the_request() -> None:
     assert record.info.identity() == {"input": "unknown"}
     assert record.outcome in request_record.OUTCOMES
     assert record.detail == "wait status 6"
+    assert record.level == "warning"
+    bug = request_record.build_record(replace(reply, cause=Cause.BUG), b"", 3, 0.5)
+    assert (bug.level, bug.outcome) == ("error", "bug")
 
 
 def test_metrics_and_log_are_cheap(capfd: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,6 @@ from support.timing import PATIENCE_SECONDS, wait_until
 from function_script.sandbox import Pool, PoolOptions
 from function_script.server import ops
 from function_script.server.ops import HttpResponse, OpsEndpoints, OpsHttpServer
-from function_script.texts.errors import InputError
 
 GET = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
 PAGES = {
@@ -189,27 +188,6 @@ def _hung_up_on(client: socket.socket) -> bool:
         return client.recv(1) == b""
     except ConnectionResetError:
         return True
-
-
-def test_taken_address_is_told(port: int) -> None:
-    """The error comes at the start, with the flag to change."""
-    with pytest.raises(
-        InputError, match=f'"127.0.0.1:{port}" \\(--metrics-address\\): address alr'
-    ):
-        OpsHttpServer(f"127.0.0.1:{port}", PAGES)
-
-
-def test_ipv6_is_served() -> None:
-    """The address is ``[::1]:0``, on machines with IPv6."""
-    if not socket.has_ipv6:
-        pytest.skip("no IPv6 in this Python")
-    try:
-        server = OpsHttpServer("[::1]:0", PAGES)
-    except InputError:
-        pytest.skip("no IPv6 on this machine")
-    with server, connect("::1", server.port) as connection:
-        connection.sendall(GET)
-        assert connection.recv(100).startswith(b"HTTP/1.1 200")
 
 
 @pytest.fixture

@@ -86,18 +86,6 @@ def test_requirements_with_an_answer_run_the_program(
     assert response.requirements == call(step(language)).requirements
 
 
-def test_callers_of_old_are_asked_and_answer_in_the_old_field() -> None:
-    """Without capabilities both fields are set, and an answer in either counts."""
-    stated_requirements = call(step()).requirements
-    assert (
-        set(stated_requirements.extra_resources)
-        == set(stated_requirements.resources)
-        == {"settings"}
-    )
-    response = call(step(), extra_resources=answered(FETCHED))
-    assert list(response.results) != []  # this program reads the new field
-
-
 def test_caller_that_cannot_answer_is_an_error() -> None:
     """Waiting would never end, and its pass-through would remove what the step has made."""
     response = call(step(), meta={"capabilities": ALL[:1]})
@@ -107,11 +95,9 @@ def test_caller_that_cannot_answer_is_an_error() -> None:
     )
 
 
-@pytest.mark.parametrize("capabilities", [[], ALL[:2]])
-def test_schemas_need_a_caller_that_has_them(capabilities: list[str]) -> None:
-    """Schemas and capabilities are of the same age: who says nothing has none."""
+def test_schemas_need_a_caller_that_has_them() -> None:
     schemas: Object = {"thing": {"apiVersion": "example.org/v1", "kind": "Thing"}}
-    response = call(step(resources={}, schemas=schemas), meta={"capabilities": capabilities})
+    response = call(step(resources={}, schemas=schemas), meta={"capabilities": ALL[:2]})
     assert 'cannot require "thing": the caller does not provide schemas' in builders.fatal(response)
 
 

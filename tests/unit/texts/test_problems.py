@@ -2,21 +2,10 @@
 
 from function_script.texts import diagnostics
 from function_script.texts.diagnostics import Diagnostic, Note
-from function_script.texts.problems import Problem, ProblemList, suggest
+from function_script.texts.problems import Problem, suggest
 from function_script.texts.source import Span
 
 SPAN = Span(name="inline", line=3)
-
-
-def test_problem_becomes_a_diagnostic_with_its_field() -> None:
-    """The path is in the message for people, and a field for tools."""
-    problem = Problem("spec.size", "must not be empty", "write a number")
-    assert problem.to_diagnostic("Bucket: ", SPAN) == Diagnostic(
-        message="Bucket: spec.size: must not be empty",
-        span=SPAN,
-        hint="write a number",
-        field="spec.size",
-    )
 
 
 def test_problem_of_the_whole_object_has_no_path() -> None:
@@ -25,16 +14,6 @@ def test_problem_of_the_whole_object_has_no_path() -> None:
     diagnostic = problem.to_diagnostic()
     assert (diagnostic.message, diagnostic.field) == ("used twice", "")
     assert diagnostics.to_line((diagnostic,)) == "used twice; first at inline:3"
-
-
-def test_list_of_problems_is_false_while_it_is_empty() -> None:
-    """Problems keep their order, also those of another list."""
-    first, second = ProblemList(), ProblemList()
-    assert not first
-    first.add("a", "1")
-    second.add("b", "2", hint="h")
-    first.extend(second)
-    assert [*first] == [Problem("a", "1"), Problem("b", "2", "h")]
 
 
 def test_nearest_name_is_suggested_or_the_other_hint_given() -> None:

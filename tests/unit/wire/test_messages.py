@@ -91,31 +91,17 @@ def test_replaced_resource_of_a_state_is_checked_whole() -> None:
 
 def test_maps_are_written_in_the_order_of_their_keys() -> None:
     """Equal responses have equal bytes, whatever the order of their dicts."""
-    selectors = {
-        "b": wire.Selector("v1", "B", None, {"y": "1", "x": "2"}),
-        "a": wire.Selector("v1", "A"),
-    }
-    turned = {
-        "a": wire.Selector("v1", "A"),
-        "b": wire.Selector("v1", "B", None, {"x": "2", "y": "1"}),
-    }
+    named = wire.Selector("v1", "A")
+    labelled = [
+        wire.Selector("v1", "B", None, labels)
+        for labels in ({"y": "1", "x": "2"}, {"x": "2", "y": "1"})
+    ]
     empty = wire.Response("", None, None, [], None, None, [], None)
     first, second = (
-        wire.encode_response(
-            empty._replace(requirements=wire.Requirements(requirements, requirements, {}))
-        )
-        for requirements in (selectors, turned)
+        wire.encode_response(empty._replace(requirements=wire.Requirements(each, each, {})))
+        for each in ({"b": labelled[0], "a": named}, {"a": named, "b": labelled[1]})
     )
     assert first == second
-
-
-def test_new_composite_replaces_the_old_one() -> None:
-    """If it were appended, a reader would merge both."""
-    state = STATE.SerializeToString() + pb.State(composite=pb.Resource(ready=2)).SerializeToString()
-    details = wire.encode_resource(None, {"key": b"value"}, 0)
-    spliced = pb.State.FromString(wire.splice_state(state, details, {}, set()))
-    assert spliced.composite == pb.Resource(connection_details={"key": b"value"})
-    assert spliced.resources == STATE.resources
 
 
 def test_entry_of_a_replaced_name_goes() -> None:

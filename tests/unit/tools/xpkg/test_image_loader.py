@@ -149,16 +149,3 @@ def test_names_with_hashes_are_digests_in_saved_images(tmp_path: Path, name: str
     path.write_bytes(archives.tar({**parts, "manifest.json": listing}))
     with pytest.raises(InputError, match="has the digest sha256:"):
         image_loader.load(path)
-
-
-def test_names_may_begin_with_the_directory(tmp_path: Path) -> None:
-    """`tar cf image.tar .` writes ``./index.json``."""
-    layout = Layout(tmp_path)
-    layout.finish()
-    files = {
-        f"./{path.relative_to(layout.root)}": path.read_bytes()
-        for path in layout.root.rglob("*")
-        if path.is_file()
-    }
-    (tmp_path / "image.tar").write_bytes(archives.tar(files))
-    assert image_loader.load(tmp_path / "image.tar") == image_loader.load(layout.root)

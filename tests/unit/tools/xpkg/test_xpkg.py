@@ -41,11 +41,11 @@ def write(directory: Path, **texts: str) -> Path:
     return directory
 
 
-def build(directory: Path, meta: str = META, crd: str = CRD) -> Built:
-    """A package of these texts."""
+def build(directory: Path, *runtimes: Path, meta: str = META, crd: str = CRD) -> Built:
+    """A package of these texts and runtime images."""
     package = write(directory / "package", crossplane=meta)
     crds = write(directory / "crds", things=crd)
-    return packed(package, crds, directory / "test.xpkg")
+    return packed(package, crds, directory / "x.xpkg", *runtimes)
 
 
 def packed(package: Path, crds: Path, output: Path | None, *runtimes: Path) -> Built:
@@ -116,9 +116,7 @@ def test_package_without_a_runtime_has_one_layer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("compress", [True, False], ids=["gzip", "plain"])
 def test_runtime_image_is_extended(tmp_path: Path, *, compress: bool) -> None:
-    package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)
-    runtime = save(tmp_path / "image.tar", image(compress=compress))
-    built = packed(package, crds, tmp_path / "x.xpkg", runtime)
+    built = build(tmp_path, save(tmp_path / "image.tar", image(compress=compress)))
     files, config = opened(built.path)
     (listing,) = json.loads(files["manifest.json"])
     first, second = listing["Layers"]
@@ -137,7 +135,6 @@ def test_runtime_image_is_extended(tmp_path: Path, *, compress: bool) -> None:
 
 def test_oci_layout_is_an_image_too(tmp_path: Path) -> None:
     """As a directory or as an archive; attestations are no platform."""
-    package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)
     archive = save(tmp_path / "oci.tar", oci_layout())
     directory = tmp_path / "oci"
     for name, data in oci_layout().items():
@@ -146,10 +143,7 @@ def test_oci_layout_is_an_image_too(tmp_path: Path) -> None:
     whole = tmp_path / "whole.tar"
     subprocess.run(["tar", "--create", "--file", whole, "--directory", directory, "."], check=True)
     docker = save(tmp_path / "docker.tar", image())
-    digests = {
-        packed(package, crds, tmp_path / "x.xpkg", runtime).digest
-        for runtime in (archive, directory, whole, docker)
-    }
+    digests = {build(tmp_path, runtime).digest for runtime in (archive, directory, whole, docker)}
     assert len(digests) == 1
 
 
@@ -165,10 +159,8 @@ BAD_IMAGES = [
 
 @pytest.mark.parametrize(("files", "message"), BAD_IMAGES)
 def test_other_files_are_no_runtime(tmp_path: Path, files: dict[str, bytes], message: str) -> None:
-    package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)
-    runtime = save(tmp_path / "image.tar", files)
     with pytest.raises(InputError, match=message):
-        packed(package, crds, tmp_path / "x.xpkg", runtime)
+        build(tmp_path, save(tmp_path / "image.tar", files))
     assert not (tmp_path / "x.xpkg").exists()
 
 
@@ -214,14 +206,14 @@ def test_package_that_crossplane_refuses_is_refused(
 ) -> None:
     """One Function, any number of CRDs, nothing else."""
     with pytest.raises(InputError, match=message):
-        build(tmp_path, meta, crd)
+        build(tmp_path, meta=meta, crd=crd)
 
 
 @pytest.mark.parametrize(
     "constraint", [">=v2.0.0-0", "~1.2", "^1.2.3 || >3", ">=1.0, <2", "v2.x", "!=1.2.3+b", "1 - 2"]
 )
 def test_constraints_on_versions(tmp_path: Path, constraint: str) -> None:
-    build(tmp_path, META.replace(">=v2.0.0-0", constraint))
+    build(tmp_path, meta=META.replace(">=v2.0.0-0", constraint))
 
 
 def test_directory_that_is_not_there_is_named(tmp_path: Path) -> None:

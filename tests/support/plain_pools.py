@@ -1,0 +1,12 @@
+"""Pools of plain workers, for which Linux stands in for a system with POSIX alone."""
+
+import pytest
+
+from function_script.sandbox import Pool, PoolOptions, system
+
+
+def start(options: PoolOptions) -> Pool:
+    """Start a pool whose workers are plain ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(system, "missing", lambda: ("what Linux has",))
+        return Pool(options)
