@@ -1,6 +1,7 @@
-"""Tables of functions that each function enters where it is defined."""
+"""Tables: of functions that each function enters where it is defined, and those in files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TypeVar
 
 _Key = TypeVar("_Key")
@@ -27,3 +28,9 @@ class Rules(list[_Call]):
         """Enter a function: a decorator."""
         self.append(call)
         return call
+
+
+def read_rows(file: Path) -> Iterator[list[str]]:
+    """Yield the rows of a table with tabs between its columns, without its head."""
+    rows = file.read_text(encoding="utf-8").splitlines()[1:]
+    yield from (row.split("\t") for row in rows)
