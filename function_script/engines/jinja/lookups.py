@@ -127,13 +127,8 @@ def _find_listed(value: object, name: str, _undefined: type[Undefined]) -> objec
 @_FINDERS.add(TemplateModule)
 def _find_in_module(value: object, name: str, undefined: type[Undefined]) -> object:
     # A module's names are attributes of a Python object, next to those of its class.
-    exported = exported_names(value)
+    exported = {key: each for key, each in vars(value).items() if not key.startswith("_")}
     return exported[name] if name in exported else make_undefined(undefined, exported, name)
-
-
-def exported_names(module: object) -> dict[str, object]:
-    """Return the macros and variables of a module, without those that begin with ``_``."""
-    return {key: value for key, value in vars(module).items() if not key.startswith("_")}
 
 
 @_FINDERS.add(Namespace)

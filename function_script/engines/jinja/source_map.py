@@ -256,7 +256,7 @@ class LineLocator:
         run.is_replay = True
         spans: list[Span | None] = []
         sources = program.environment.sources
-        chunks = list(deferral.without_gaps(program.start(run)))
+        chunks = [each for each in program.start(run) if not isinstance(each, deferral.Gap)]
         self._pieces = tuple(_pieces(chunks, sources))
         for origin in merge(chunks).origins:
             if origin is None:
