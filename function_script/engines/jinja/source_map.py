@@ -256,7 +256,9 @@ class LineLocator:
         run.is_replay = True
         spans: list[Span | None] = []
         sources = program.environment.sources
-        chunks = [each for each in program.start(run) if not isinstance(each, deferral.Gap)]
+        # The program defers as it did before, and may have left gaps among the texts.
+        everything: Iterator[str | deferral.Gap] = program.start(run)
+        chunks = [each for each in everything if not isinstance(each, deferral.Gap)]
         self._pieces = tuple(_pieces(chunks, sources))
         for origin in merge(chunks).origins:
             if origin is None:

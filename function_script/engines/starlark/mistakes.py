@@ -737,8 +737,8 @@ def _doubt_of_type_name(call: ast.expr, other: ast.expr) -> tuple[str, str] | No
             name not in _TYPES
         ):
             near = spelling.nearest(name, tuple(_TYPES))
-            other = f'write "{near}"' if near else f"there are {', '.join(sorted(_TYPES))}"
-            return f'"{name}"', habits.find("starlark", name, "type") or other
+            advice = f'write "{near}"' if near else f"there are {', '.join(sorted(_TYPES))}"
+            return f'"{name}"', habits.find("starlark", name, "type") or advice
         case ast.Call(func=ast.Name(id="type")), ast.Name(
             id="str" | "dict" | "list" | "int" | "bool" | "float" | "tuple" as name
         ):
