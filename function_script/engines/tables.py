@@ -1,24 +1,10 @@
-"""Tables: of functions that each function enters where it is defined, and those in files."""
+"""Tables: lists of rules that each rule enters where it is defined, and those in files."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
 
-_Key = TypeVar("_Key")
 _Call = TypeVar("_Call")
-
-
-class Table(dict[_Key, _Call]):
-    """Functions by key."""
-
-    def add(self, *keys: _Key) -> Callable[[_Call], _Call]:
-        """Return a decorator that enters a function by its keys."""
-
-        def register(call: _Call) -> _Call:
-            self.update(dict.fromkeys(keys, call))
-            return call
-
-        return register
 
 
 class Rules(list[_Call]):
