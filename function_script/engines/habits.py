@@ -8,7 +8,6 @@ language: ``=`` is that of Starlark, ``-`` is none, where the name exists or not
 """
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from function_script.engines.tables import read_rows
@@ -46,8 +45,7 @@ _PLACES: Final[Mapping[_OfNames, str]] = {
 
 def _read() -> Iterator[tuple[tuple[str, str], _Hints]]:
     """Yield the hints of each name by its kind and itself."""
-    table = read_rows(Path(__file__).parent / "habits.tsv")
-    for kind, names, starlark, jinja, gotemplate in table:
+    for kind, names, starlark, jinja, gotemplate in read_rows("habits"):
         hints = {
             "starlark": starlark,
             "jinja": starlark if jinja == "=" else jinja,

@@ -4,12 +4,11 @@ The table is `kubernetes_kinds.tsv`. It also has the versions in which no suppor
 Kubernetes serves the kinds of a row.
 """
 
-from pathlib import Path
 from typing import Final
 
 from function_script.engines.tables import read_rows
 
-_ROWS: Final = tuple(read_rows(Path(__file__).parent / "kubernetes_kinds.tsv"))
+_ROWS: Final = tuple(read_rows("kubernetes_kinds"))
 _API_VERSIONS: Final = {kind: version for version, _, kinds in _ROWS for kind in kinds.split()}
 KINDS: Final = frozenset(_API_VERSIONS)
 """The kinds that `find_api_version` may have a doubt about."""

@@ -6,7 +6,6 @@ The table is `leftovers.tsv`. A ``line`` is one of a rendered stream, a ``value`
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from function_script.engines.tables import read_rows
@@ -25,7 +24,7 @@ class Leftover(NamedTuple):
 _WHOLE: Final = r"^[ -]*(?:[\w./\"'-]+: +)?[\"']?{}[\"']?\s*$"
 _ROWS: Final = tuple(
     (use, Leftover(part, re.compile(_WHOLE.format(pattern) if whole == "yes" else pattern), *words))
-    for use, part, whole, pattern, *words in read_rows(Path(__file__).parent / "leftovers.tsv")
+    for use, part, whole, pattern, *words in read_rows("leftovers")
 )
 _LEFTOVERS: Final = tuple(each for use, each in _ROWS if use in {"text", "line"})
 # Braces, brackets and "$" are in all data: texts with them are left to `of_line`.

@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import starlark
@@ -149,7 +148,7 @@ class _Row(NamedTuple):
 # Of two rows that match, the first one counts.
 _ROWS: Final = tuple(
     _Row(code, re.compile(pattern, re.DOTALL), *(None if text == "-" else text for text in texts))
-    for code, pattern, *texts in read_rows(Path(__file__).parent / "errors.tsv")
+    for code, pattern, *texts in read_rows("starlark/errors")
 )
 
 _OTHER: Final = _Row("", re.compile(""))
