@@ -8,19 +8,23 @@ language: ``=`` is that of Starlark, ``-`` is none, where the name exists or not
 """
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Final, Literal, TypeAlias
+
+from function_script.engines.tables import read_rows
 
 _OfNames: TypeAlias = Literal[
     "name", "text", "list", "object", "json", "filter", "test", "tag", "word", "function"
 ]
-_OfSyntax: TypeAlias = Literal["keyword", "statement", "comparison", "operator"]
-Kind: TypeAlias = _OfNames | _OfSyntax
+_OfSyntax: TypeAlias = Literal["keyword", "statement", "comparison", "operator", "mark"]
+_OfStarlark: TypeAlias = Literal["response", "type"]
+Kind: TypeAlias = _OfNames | _OfSyntax | _OfStarlark
 """A kind of name: a function or variable, a method of a type, a part of Jinja, a word of a tag.
 
 A ``function`` is where a Go template calls one, and may be a keyword of another language. In
 Starlark, a ``keyword`` is reserved, and a ``statement`` begins one elsewhere. In Jinja, a
-``comparison`` or another ``operator`` stands between two values.
+``comparison`` or another ``operator`` stands between two values. A ``mark`` is no name at all: what
+no source of the language may have. A ``response`` is a function of a response, whose name here is
+its hint, and a ``type`` the name of a type of values.
 """
 _Language: TypeAlias = Literal["starlark", "jinja", "gotemplate"]
 _Hints: TypeAlias = Mapping[str, str]
@@ -41,9 +45,7 @@ _PLACES: Final[Mapping[_OfNames, str]] = {
 
 def _read() -> Iterator[tuple[tuple[str, str], _Hints]]:
     """Yield the hints of each name by its kind and itself."""
-    table = (Path(__file__).parent / "habits.tsv").read_text(encoding="utf-8")
-    for row in table.splitlines()[1:]:
-        kind, names, starlark, jinja, gotemplate = row.split("\t")
+    for kind, names, starlark, jinja, gotemplate in read_rows("habits"):
         hints = {
             "starlark": starlark,
             "jinja": starlark if jinja == "=" else jinja,
@@ -61,6 +63,13 @@ def find(language: _Language, name: str, *kinds: Kind) -> str | None:
     """Return what is written for a name, as the first of ``kinds`` that it has; else None."""
     rows = (_HABITS[kind, name] for kind in kinds if (kind, name) in _HABITS)
     return next((row[language] for row in rows if language in row), None)
+
+
+def marks(language: _Language) -> dict[str, str]:
+    """Return the hints for marks of other languages: a mark that is longer comes first."""
+    rows = ((name, row) for (kind, name), row in _HABITS.items() if kind == "mark")
+    hints = {name: row[language] for name, row in rows if language in row}
+    return dict(sorted(hints.items(), key=lambda entry: -len(entry[0])))
 
 
 def describe(name: str) -> list[str]:

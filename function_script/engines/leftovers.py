@@ -1,8 +1,14 @@
-"""Texts in a program's result that are leftovers of a language, and no value that anybody means."""
+"""Texts in a program's result that are leftovers of a language, and no value that anybody means.
+
+The table is `leftovers.tsv`. A ``line`` is one of a rendered stream, a ``value`` one of data, a
+``text`` either; a pattern with ``yes`` is that of all of it.
+"""
 
 import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
+
+from function_script.engines.tables import read_rows
 
 
 class Leftover(NamedTuple):
@@ -15,103 +21,17 @@ class Leftover(NamedTuple):
 
 
 # A line that has no other value than one of a pattern.
-_VALUE: Final = r"^[ -]*(?:[\w./\"'-]+: +)?[\"']?{}[\"']?\s*$"
-# Marks of expressions of other languages, around a path of the request.
-_MARKS: Final = (("<%=", "%>"), ("<%", "%>"), ("[[", "]]"), ("$(", ")"), ("#{", "}"), ("$", ""))
-_PATH: Final = r" *[.$]?(?:spec|xr|observed)[.\[][^{}\"' ]* *"
-_LEFTOVERS: Final = (
-    Leftover(
-        part="%!",
-        pattern=re.compile(
-            r"%!(?:[a-zA-Z]\((?:MISSING|BADINDEX|BADPREC|BADWIDTH|<nil>|[\w.*\[\]{} ]+=)|\(EXTRA )"
-        ),
-        message="printf wrote an error for an argument that does not fit its verb",
-        hint="%d takes a whole number, %s a text, %v anything, and each verb one argument",
-    ),
-    Leftover(
-        part="<nil>",
-        pattern=re.compile(_VALUE.format("<nil>")),
-        message="<nil> was written for a value that is missing",
-        hint="check the path, or give the value a default",
-    ),
-    Leftover(
-        part="map[",
-        pattern=re.compile(_VALUE.format(r"map\[[\w./-]+:.*\]")),
-        message="a map was written as Go prints it, which is no YAML",
-        hint="write it with toYaml and nindent, or with toJson",
-    ),
-    Leftover(
-        part="[object Object]",
-        pattern=re.compile(_VALUE.format(r"\[object Object\]")),
-        message="an object was written as JavaScript prints it",
-        hint="write its fields, or write it as JSON",
-    ),
-    Leftover(
-        part="{",
-        pattern=re.compile(r"^[^#{]*: +\{ ?[.$][A-Za-z_][\w.]* ?\}\s*$"),
-        message="in one pair of braces, a path is a key of a map without a value",
-        hint="an action has two pairs: {{ and }}",
-    ),
-    Leftover(
-        part="${",
-        pattern=re.compile(_VALUE.format(r"\$\{\{? *(?:spec|xr|observed)[.\[][^{}\"']*\}\}?")),
-        message="${ } is no expression here: the text stays as it is",
-        hint="write the value as this language writes it, without ${ }",
-    ),
-    *(
-        Leftover(
-            part=begin,
-            pattern=re.compile(_VALUE.format(re.escape(begin) + _PATH + re.escape(end))),
-            message=f"{mark} is no expression here: the text stays as it is",
-            hint=f"write the value as this language writes it, without {mark}",
-        )
-        for begin, end in _MARKS
-        for mark in (f"{begin} {end}".rstrip(),)
-    ),
+_WHOLE: Final = r"^[ -]*(?:[\w./\"'-]+: +)?[\"']?{}[\"']?\s*$"
+_ROWS: Final = tuple(
+    (use, Leftover(part, re.compile(_WHOLE.format(pattern) if whole == "yes" else pattern), *words))
+    for use, part, whole, pattern, *words in read_rows("leftovers")
 )
-# A whole value of data, or a part of it, that no program means.
-_OF_VALUES: Final = (
-    Leftover(
-        part="<no value>",
-        pattern=re.compile("<no value>"),
-        message='"<no value>" is what Go templates write for a value that is missing',
-        hint="read the value itself, with a default where it may be missing",
-    ),
-    Leftover(
-        part="undefined",
-        pattern=re.compile("^undefined$"),
-        message='"undefined" is what JavaScript writes for a value that is missing',
-        hint="read the value itself, with a default where it may be missing",
-    ),
-    Leftover(
-        part="{{",
-        pattern=re.compile(
-            r"\{\{-? *(?:[$.]?(?:observed|desired)\.(?:composite|resources)\b"
-            r"|getCompos(?:ite|ed)Resource\b|getResourceCondition\b)"
-        ),
-        message="an expression of a template is a text here: nothing replaces it",
-        hint="read the value, without {{ }}",
-    ),
-)
+_LEFTOVERS: Final = tuple(each for use, each in _ROWS if use in {"text", "line"})
 # Braces, brackets and "$" are in all data: texts with them are left to `of_line`.
-_ONLY_OF_LINES: Final = frozenset({"{", *(begin for begin, _ in _MARKS)})
-_FOR_VALUES: Final = (
-    *(each for each in _LEFTOVERS if each.part not in _ONLY_OF_LINES),
-    *_OF_VALUES,
-)
-NONE: Final = Leftover(
-    part="None",
-    pattern=re.compile(r"(?<![A-Za-z0-9])None(?![A-Za-z0-9])"),
-    message='"None" was written for a value that is missing',
-    hint="test the value first, or give it a default: get(value, path, default)",
-)
+_FOR_VALUES: Final = tuple(each for use, each in _ROWS if use in {"text", "value"})
+NONE: Final = next(each for use, each in _ROWS if use == "none")
 """The text that a script writes for None. A program or a request may also mean this word."""
-LIST: Final = Leftover(
-    part="[",
-    pattern=re.compile(r"^[ -]*(?:[\w./\"'-]+: +)?\[.* .*\]\s*$"),
-    message="a list was written as Go prints it, without commas: to YAML it is one text",
-    hint="write it with toYaml and nindent, or with toJson",
-)
+LIST: Final = next(each for use, each in _ROWS if use == "list")
 """The text of a list. Only the run knows that it was printed: an author may also write it."""
 
 

@@ -1,11 +1,11 @@
 """Patterns in RE2's syntax: those of the languages' functions, and those of schemas."""
 
-from collections.abc import Iterator
+import re
 from enum import StrEnum
 from functools import lru_cache
-from typing import Final, Protocol, cast
+from typing import Final, TypeAlias, cast
 
-import re2  # type: ignore[import-untyped] # ships no types; `Pattern` has the part that is used
+import re2  # type: ignore[import-untyped] # ships no types
 
 from function_script.texts.errors import HintedError
 
@@ -30,6 +30,10 @@ _HINTS: Final = {
 }
 _ESCAPE: Final = r"write \ before a character that is meant as such, or use regex_escape"
 
+# RE2's patterns and matches have the attributes of Python's.
+Pattern: TypeAlias = re.Pattern[str]
+Match: TypeAlias = re.Match[str]
+
 
 class PatternError(HintedError):
     """A bad pattern: ``cause`` is a Cause or other words, ``part`` what it is about, or ""."""
@@ -41,35 +45,6 @@ class PatternError(HintedError):
 
 class TooLargeError(PatternError):
     """A pattern that needs more memory than its bound."""
-
-
-class Match(Protocol):
-    """The part of RE2's match that is used."""
-
-    def group(self, group: int | str = 0, /) -> str | None:
-        """Return the text of a group; None when it took no part."""
-
-    def groups(self) -> tuple[str | None, ...]:
-        """Return the texts of all groups but the whole."""
-
-    def start(self) -> int:
-        """Return the first position of the match, in characters."""
-
-    def end(self) -> int:
-        """Return the position after the match, in characters."""
-
-
-class Pattern(Protocol):
-    """The part of RE2's compiled pattern that is used."""
-
-    groups: int
-    groupindex: dict[str, int]
-
-    def search(self, text: str) -> Match | None:
-        """Find the first match anywhere in the text."""
-
-    def finditer(self, text: str) -> Iterator[Match]:
-        """Find all matches that do not overlap, from left to right."""
 
 
 @lru_cache(maxsize=_CACHED_PATTERNS)

@@ -1,23 +1,10 @@
-"""Tables of functions that each function enters where it is defined."""
+"""Tables: lists of rules that each rule enters where it is defined, and those in files."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TypeVar
 
-_Key = TypeVar("_Key")
 _Call = TypeVar("_Call")
-
-
-class Table(dict[_Key, _Call]):
-    """Functions by key."""
-
-    def add(self, *keys: _Key) -> Callable[[_Call], _Call]:
-        """Return a decorator that enters a function by its keys."""
-
-        def register(call: _Call) -> _Call:
-            self.update(dict.fromkeys(keys, call))
-            return call
-
-        return register
 
 
 class Rules(list[_Call]):
@@ -27,3 +14,9 @@ class Rules(list[_Call]):
         """Enter a function: a decorator."""
         self.append(call)
         return call
+
+
+def read_rows(table: str) -> Iterator[list[str]]:
+    """Yield the rows of a table of this folder, with tabs between its columns, without its head."""
+    rows = (Path(__file__).parent / f"{table}.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    yield from (row.split("\t") for row in rows)

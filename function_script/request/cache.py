@@ -11,7 +11,6 @@ from typing import Final, Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-T = TypeVar("T")
 
 # A power of two, and more than a cache usually has entries.
 _SLOTS: Final = 8192
@@ -34,30 +33,6 @@ def reset_stats() -> tuple[int, int]:
     counts = _stats.lookups, _stats.hits
     _stats.lookups = _stats.hits = 0
     return counts
-
-
-class IdentityCache(Generic[T, V]):
-    """The values of a few objects, found by the objects themselves and not by what they hold.
-
-    In front of a cache by content: a step's program is the same object in each request, and its
-    key would be made of all its texts each time.
-    """
-
-    def __init__(self, max_entries: int) -> None:
-        self._max_entries = max_entries
-        # Each with its object, whose identity no other object has meanwhile.
-        self._entries: dict[int, tuple[T, V]] = {}
-
-    def get(self, owner: T) -> V | None:
-        """Return the value of an object, or None."""
-        entry = self._entries.get(id(owner))
-        return None if entry is None else entry[1]
-
-    def put(self, owner: T, value: V) -> None:
-        """Store the value of an object; without room for it, forget all others."""
-        if len(self._entries) >= self._max_entries:
-            self._entries.clear()
-        self._entries[id(owner)] = (owner, value)
 
 
 class ByteLruCache(Generic[K, V]):

@@ -14,9 +14,11 @@ _QUANTITY = re.compile(
 
 _MAX_DURATION_LENGTH = 32
 _MAX_SECONDS = (2**63 - 1) / 1e9
-_PART = re.compile(r"([0-9.]+)([a-zµμ]+)")
+PART = re.compile(r"([0-9.]+)([a-zµμ]+)")
+"""A number of a duration, and its unit."""
 _SMALL_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3}
-_SECONDS = {**_SMALL_SECONDS, "s": 1.0, "m": 60.0, "h": 3600.0}
+SECONDS = {**_SMALL_SECONDS, "s": 1.0, "m": 60.0, "h": 3600.0}
+"""The seconds of each unit of durations."""
 _DECIMAL = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BYTES = {**_DECIMAL, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 
@@ -40,7 +42,7 @@ def parse_signed_duration(text: str) -> float:
 def _seconds(text: str) -> float | None:
     if len(text) > _MAX_DURATION_LENGTH or not re.fullmatch(DURATION, text):
         return None
-    return sum((float(number) * _SECONDS[unit] for number, unit in _PART.findall(text)), 0.0)
+    return sum((float(number) * SECONDS[unit] for number, unit in PART.findall(text)), 0.0)
 
 
 def _invalid_duration(text: str) -> ValueError:

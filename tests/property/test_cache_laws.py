@@ -12,7 +12,7 @@ from function_script import inputs, wire
 from function_script.documents import to_yaml_stream
 from function_script.inputs.parsing import EMPTY
 from function_script.request import objects
-from function_script.request.cache import ByteLruCache, IdentityCache
+from function_script.request.cache import ByteLruCache
 from function_script.request.limits import Limits
 from function_script.request.values import Object
 from function_script.step import function
@@ -120,10 +120,7 @@ def test_cached_results_change_no_response(
         for step_input, earlier, spec in steps
     ]
     cached = [respond(data) for data in requests * 3]
-    with (
-        patch.object(ByteLruCache, "get", lambda _self, _key: None),
-        patch.object(IdentityCache, "get", lambda _self, _owner: None),
-    ):
+    with patch.object(ByteLruCache, "get", lambda _self, _key: None):
         assert cached == [respond(data) for data in requests] * 3
 
 

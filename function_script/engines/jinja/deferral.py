@@ -153,8 +153,3 @@ def make_deferring(generator: type[JinjaCodeGenerator]) -> type[JinjaCodeGenerat
 def writes_separators(node: nodes.Node) -> bool:
     """Report whether a text in this part of a template has a line that begins with ``---``."""
     return any(_SEPARATOR.search(each.data) for each in node.find_all(nodes.TemplateData))
-
-
-def without_gaps(chunks: Iterator[str]) -> Iterator[str]:
-    """Yield the texts among the chunks."""
-    return (chunk for chunk in chunks if not isinstance(cast("object", chunk), Gap))

@@ -19,7 +19,6 @@ from function_script.request.limits import Limits
 from function_script.request.program import MissingValue, Program, Scope, TemplateResult
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, LimitError, ProgramError
-from function_script.texts.source import Span
 
 # Describing a missing value means searching the data for it, so only the first are described.
 _MAX_DESCRIBED = 50
@@ -73,8 +72,10 @@ def _describe(gaps: deferral.Gaps, run: Run) -> Iterator[MissingValue]:
     """Describe the missing value of each gap; this needs the data, so the run must be open."""
     for number, (offset, error) in enumerate(gaps):
         if number < _MAX_DESCRIBED:
-            path, span = describe_missing(error, run)
-            yield MissingValue(offset=offset, missing=path, span=span)
+            stack = positions.find_positions(error.__traceback__)
+            path = _describe_path(error, run, stack[-1] if stack else None)
+            span = stack[-1].span(path.name) if stack else None
+            yield MissingValue(offset=offset, missing=path.message, span=span)
         else:
             yield MissingValue(offset=offset, missing="a value that does not exist", span=None)
 
@@ -110,13 +111,6 @@ def to_error(error: Exception, run: Run, last: positions.Position | None) -> Fat
     if isinstance(error, exceptions.BudgetError):
         return LimitError(problem, limit=error.limit)
     return LimitError(problem) if isinstance(error, RecursionError) else ProgramError(problem)
-
-
-def describe_missing(error: exceptions.MissingError, run: Run) -> tuple[str, Span | None]:
-    """Return what is missing, and the place that reads it."""
-    stack = positions.find_positions(error.__traceback__)
-    path = _describe_path(error, run, stack[-1] if stack else None)
-    return path.message, stack[-1].span(path.name) if stack else None
 
 
 def _describe_path(

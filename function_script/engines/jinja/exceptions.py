@@ -27,14 +27,23 @@ _NAMES = {
 class RenderError(Exception):
     """An operation that the template requests is not possible.
 
-    ``name`` is the word of the template's line to underline.
+    ``name`` is the word of the template's line to underline, ``limit`` the limit that was exceeded
+    if it can be set.
     """
 
-    def __init__(self, message: str, *, hint: str | None = None, name: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        name: str | None = None,
+        limit: LimitName | None = None,
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.name = name
+        self.limit = limit
 
 
 class AuthorError(RenderError):
@@ -42,16 +51,7 @@ class AuthorError(RenderError):
 
 
 class BudgetError(RenderError):
-    """A limit was exceeded; the message has the amount and the limit.
-
-    ``limit`` names the limit if it can be set; None for a bound of this engine.
-    """
-
-    def __init__(
-        self, message: str, *, hint: str | None = None, limit: LimitName | None = None
-    ) -> None:
-        super().__init__(message, hint=hint)
-        self.limit = limit
+    """A limit was exceeded, or a bound of this engine; the message has the amount and the limit."""
 
 
 class MissingError(Exception):

@@ -25,7 +25,6 @@ from function_script.engines.jinja.lookups import Group
 from function_script.engines.jinja.output import to_flow_yaml, to_text
 from function_script.engines.jinja.run import Budget, Run
 from function_script.engines.jinja.runtime import add, is_number
-from function_script.engines.tables import Table
 from function_script.texts.problems import suggest
 
 _MAX_INDENT = 200
@@ -505,36 +504,6 @@ def _compared(
     return lambda run, value, other: operator(run.budget, value, other)
 
 
-_TESTS = Table[str, object](
-    {
-        "defined": lambda _, value: not isinstance(value, Undefined),
-        "undefined": lambda _, value: isinstance(value, Undefined),
-        "none": lambda _, value: value is None,
-        "string": lambda _, value: isinstance(value, str),
-        "number": lambda _, value: isinstance(value, (int, float)) and not isinstance(value, bool),
-        "integer": lambda _, value: isinstance(value, int) and not isinstance(value, bool),
-        "float": lambda _, value: isinstance(value, float),
-        "boolean": lambda _, value: isinstance(value, bool),
-        "true": lambda _, value: value is True,
-        "false": lambda _, value: value is False,
-        "mapping": lambda _, value: isinstance(value, Mapping),
-        "sequence": lambda _, value: isinstance(value, _ITERABLE),
-        "iterable": lambda _, value: isinstance(value, _ITERABLE),
-        "in": _compared(runtime.contains),
-        "odd": lambda _, value: _integer(value) % 2 == 1,
-        "even": lambda _, value: _integer(value) % 2 == 0,
-        "sameas": lambda _, value, other: value is other,
-        **dict.fromkeys(("eq", "==", "equalto"), _compared(runtime.equal)),
-        **dict.fromkeys(("ne", "!="), _compared(runtime.unequal)),
-        **dict.fromkeys(("lt", "<", "lessthan"), _compared(runtime.less)),
-        **dict.fromkeys(("le", "<="), _compared(runtime.less_or_equal)),
-        **dict.fromkeys(("gt", ">", "greaterthan"), _compared(runtime.greater)),
-        **dict.fromkeys(("ge", ">="), _compared(runtime.greater_or_equal)),
-    }
-)
-
-
-@_TESTS.add("divisibleby")
 def _divisible(_run: Run, value: object, divisor: object) -> bool:
     if divisor == 0:
         hint = "test that the divisor is not 0 first"
@@ -542,4 +511,30 @@ def _divisible(_run: Run, value: object, divisor: object) -> bool:
     return _integer(value) % _integer(divisor) == 0
 
 
+_TESTS: dict[str, object] = {
+    "defined": lambda _, value: not isinstance(value, Undefined),
+    "undefined": lambda _, value: isinstance(value, Undefined),
+    "none": lambda _, value: value is None,
+    "string": lambda _, value: isinstance(value, str),
+    "number": lambda _, value: isinstance(value, (int, float)) and not isinstance(value, bool),
+    "integer": lambda _, value: isinstance(value, int) and not isinstance(value, bool),
+    "float": lambda _, value: isinstance(value, float),
+    "boolean": lambda _, value: isinstance(value, bool),
+    "true": lambda _, value: value is True,
+    "false": lambda _, value: value is False,
+    "mapping": lambda _, value: isinstance(value, Mapping),
+    "sequence": lambda _, value: isinstance(value, _ITERABLE),
+    "iterable": lambda _, value: isinstance(value, _ITERABLE),
+    "in": _compared(runtime.contains),
+    "odd": lambda _, value: _integer(value) % 2 == 1,
+    "even": lambda _, value: _integer(value) % 2 == 0,
+    "sameas": lambda _, value, other: value is other,
+    **dict.fromkeys(("eq", "==", "equalto"), _compared(runtime.equal)),
+    **dict.fromkeys(("ne", "!="), _compared(runtime.unequal)),
+    **dict.fromkeys(("lt", "<", "lessthan"), _compared(runtime.less)),
+    **dict.fromkeys(("le", "<="), _compared(runtime.less_or_equal)),
+    **dict.fromkeys(("gt", ">", "greaterthan"), _compared(runtime.greater)),
+    **dict.fromkeys(("ge", ">="), _compared(runtime.greater_or_equal)),
+    "divisibleby": _divisible,
+}
 TESTS = build_table(_TESTS)

@@ -29,28 +29,7 @@ _TAGS: Final = frozenset(
 )
 # A path by dots with a dash in its last key.
 _DASHED: Final = re.compile(r"(?P<path>[A-Za-z_]\w*(?:\.\w+)*)\.(?P<key>[A-Za-z_]\w*(?:-\w+)+)")
-# What no tag may have, and what stands for it; of two entries the longer one is first.
-_MARKS: Final = {
-    "&&": "write `and`",
-    "||": "write `or`",
-    "<>": "write !=",
-    "===": "write ==",
-    "!==": "write !=",
-    "??": "write `value | default(other)`",
-    "?.": "write `.`: what is missing on the way takes a default, as in `a.b | default(1)`",
-    "${": "a name stands without ${ }",
-    "$": "names have no $ in front",
-    "!": "write `not`",
-    "`": 'texts are in quotes: "text"',
-    **dict.fromkeys(
-        (
-            *("\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}"),
-            *("\N{LEFT SINGLE QUOTATION MARK}", "\N{RIGHT SINGLE QUOTATION MARK}"),
-        ),
-        'use straight quotes: "text"',
-    ),
-    "#": "write {# comment #}",
-}
+_MARKS: Final = habits.marks("jinja")
 # Names of Jinja that only some bodies have.
 _SPECIAL_NAMES: Final = {
     "loop": "only the body of a {% for %} has it: give its values to a macro, as in "

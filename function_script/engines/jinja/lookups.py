@@ -16,7 +16,6 @@ from function_script.engines import habits
 from function_script.engines.jinja import exceptions
 from function_script.engines.jinja.calls import Builtin
 from function_script.engines.jinja.exceptions import make_undefined
-from function_script.engines.tables import Table
 
 MAPPING_METHODS = ("get", "items", "keys", "values")
 STRING_METHODS = (
@@ -98,11 +97,6 @@ def get_item(value: object, index: object, undefined: type[Undefined]) -> object
     raise exceptions.unsuitable("{} has no items", value)
 
 
-# Lookups of attributes by the exact type of the value.
-_FINDERS = Table[type, Callable[[object, str, type[Undefined]], object]]()
-
-
-@_FINDERS.add(int, bool, float, type(None), list, tuple, range)
 def _find_in_scalar(value: object, name: str, undefined: type[Undefined]) -> object:
     if name.startswith("_") or hasattr(type(value), name):
         raise _unavailable(value, name, ())
@@ -113,7 +107,6 @@ _FIELDS: Final[Mapping[type, Sequence[str]]] = {LoopContext: LOOP_FIELDS, Group:
 _METHODS: Final[Mapping[type, Sequence[str]]] = {LoopContext: LOOP_METHODS, Group: ()}
 
 
-@_FINDERS.add(LoopContext, Group)
 def _find_listed(value: object, name: str, _undefined: type[Undefined]) -> object:
     fields, methods = _FIELDS[type(value)], _METHODS[type(value)]
     if name in methods:
@@ -124,19 +117,12 @@ def _find_listed(value: object, name: str, _undefined: type[Undefined]) -> objec
     return field
 
 
-@_FINDERS.add(TemplateModule)
 def _find_in_module(value: object, name: str, undefined: type[Undefined]) -> object:
     # A module's names are attributes of a Python object, next to those of its class.
-    exported = exported_names(value)
+    exported = {key: each for key, each in vars(value).items() if not key.startswith("_")}
     return exported[name] if name in exported else make_undefined(undefined, exported, name)
 
 
-def exported_names(module: object) -> dict[str, object]:
-    """Return the macros and variables of a module, without those that begin with ``_``."""
-    return {key: value for key, value in vars(module).items() if not key.startswith("_")}
-
-
-@_FINDERS.add(Namespace)
 def _find_in_namespace(value: object, name: str, undefined: type[Undefined]) -> object:
     if name.startswith("_"):
         raise _unavailable(value, name, ())
@@ -145,6 +131,15 @@ def _find_in_namespace(value: object, name: str, undefined: type[Undefined]) -> 
     except AttributeError:
         return make_undefined(undefined, value, name)
     return field
+
+
+# Lookups of attributes by the exact type of the value.
+_FINDERS: Final[Mapping[type, Callable[[object, str, type[Undefined]], object]]] = {
+    **dict.fromkeys((int, bool, float, type(None), list, tuple, range), _find_in_scalar),
+    **dict.fromkeys((LoopContext, Group), _find_listed),
+    TemplateModule: _find_in_module,
+    Namespace: _find_in_namespace,
+}
 
 
 def _unavailable(value: object, name: str, available: Sequence[str]) -> exceptions.RenderError:

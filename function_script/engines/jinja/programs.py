@@ -36,7 +36,7 @@ from function_script.texts.source import Source
 
 MAX_PROGRAMS = 64
 _MAX_RECENT = 8
-_MAX_CHARACTERS = 2 << 20
+_MAX_BYTES = 2 << 20
 _MAX_PROBLEMS = 10
 MAX_NODES = 3 * policy.MAX_NODES
 # The main template among the modules: no module has this name.
@@ -68,7 +68,7 @@ class CompiledProgram:
 
 
 _programs: ByteLruCache[tuple[object, ...], CompiledProgram] = ByteLruCache(
-    _MAX_CHARACTERS, max_entries=MAX_PROGRAMS
+    _MAX_BYTES, max_entries=MAX_PROGRAMS
 )
 
 
@@ -76,26 +76,14 @@ _programs: ByteLruCache[tuple[object, ...], CompiledProgram] = ByteLruCache(
 def load(program: Program, limits: Limits) -> CompiledProgram:
     """Return the compiled program, from the cache if possible; raises ProgramError."""
     check_size(program, limits)
-    key = cache_key(program)
+    # All that compilation depends on, names of sources (for positions) included.
+    options = _is_strict(program), _is_deferring(program)
+    key = (*options, program.main, *program.modules.items())
     compiled = _programs.get(key)
     if compiled is None:
         compiled = build(program)
-        _programs.put(key, compiled, count_characters(key))
+        _programs.put(key, compiled, program.size_bytes())
     return compiled
-
-
-def cache_key(program: Program) -> tuple[object, ...]:
-    """Return everything that compilation depends on, source names (for positions) included."""
-    parts: list[object] = [_is_strict(program), _is_deferring(program)]
-    parts += (program.main.name, program.main.text)
-    for name, source in program.modules.items():
-        parts += (name, source.name, source.text)
-    return tuple(parts)
-
-
-def count_characters(key: tuple[object, ...]) -> int:
-    """Return the total length of the sources in a cache key."""
-    return sum(len(part) for part in key if isinstance(part, str))
 
 
 def _is_strict(program: Program) -> bool:

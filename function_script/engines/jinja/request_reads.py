@@ -234,10 +234,7 @@ def _path_argument(node: nodes.Node) -> objects.Path:
     """Return the path argument of a getter; (ANY,) when it is computed."""
     match node:
         case nodes.Const(value=str(text)):
-            try:
-                return objects.parse_path(text)
-            except ValueError:
-                return (ANY,)
+            return objects.read_path(text) or (ANY,)
         case nodes.List(items=parts):
             return tuple(_constant(part) for part in parts)
         case _:

@@ -83,13 +83,27 @@ def add(budget: Budget, left: object, right: object) -> object:
     raise exceptions.unsuitable("cannot add {1} to {0}", left, right, hint=_add_hint(left, right))
 
 
-def subtract(_budget: Budget, left: object, right: object) -> object:
-    """Return ``left - right``."""
-    if is_number(left) and is_number(right):
-        return _check_number(left - right)
-    raise exceptions.unsuitable(
-        "cannot subtract {1} from {0}", left, right, hint=_convert_hint(left, right)
-    )
+def _arithmetic(
+    operate: Callable[[float, float], object], message: str
+) -> Callable[[Budget, object, object], object]:
+    """Return an operator of two numbers; ``message`` is of values that are none."""
+
+    def apply(_budget: Budget, left: object, right: object) -> object:
+        if not is_number(left) or not is_number(right):
+            raise exceptions.unsuitable(message, left, right, hint=_convert_hint(left, right))
+        try:
+            return _check_number(operate(left, right))
+        except ZeroDivisionError:
+            hint = "test that the divisor is not 0 first"
+            raise exceptions.RenderError("division by zero", hint=hint) from None
+
+    return apply
+
+
+subtract = _arithmetic(operator.sub, "cannot subtract {1} from {0}")
+divide = _arithmetic(operator.truediv, "cannot divide {} by {}")
+floor_divide = _arithmetic(operator.floordiv, "cannot divide {} by {}")
+_remainder = _arithmetic(operator.mod, "cannot divide {} by {}")
 
 
 def multiply(budget: Budget, left: object, right: object) -> object:
@@ -107,37 +121,13 @@ def multiply(budget: Budget, left: object, right: object) -> object:
     raise exceptions.unsuitable("cannot multiply {} by {}", left, right)
 
 
-def divide(_budget: Budget, left: object, right: object) -> object:
-    """Return ``left / right``."""
-    return _divide(operator.truediv, left, right)
-
-
-def floor_divide(_budget: Budget, left: object, right: object) -> object:
-    """Return ``left // right``."""
-    return _divide(operator.floordiv, left, right)
-
-
-def modulo(_budget: Budget, left: object, right: object) -> object:
+def modulo(budget: Budget, left: object, right: object) -> object:
     """Return ``left % right`` of numbers; there is no formatting with ``%``."""
     if isinstance(left, str):
         raise exceptions.RenderError(
             "formatting a string with % is not available", hint="join with ~"
         )
-    return _divide(operator.mod, left, right)
-
-
-def _divide(
-    divide_by: Callable[[float, float], object], left: object, right: object
-) -> int | float:
-    if not is_number(left) or not is_number(right):
-        raise exceptions.unsuitable(
-            "cannot divide {} by {}", left, right, hint=_convert_hint(left, right)
-        )
-    if right == 0:
-        raise exceptions.RenderError(
-            "division by zero", hint="test that the divisor is not 0 first"
-        )
-    return _check_number(divide_by(left, right))
+    return _remainder(budget, left, right)
 
 
 def power(_budget: Budget, left: object, right: object) -> object:

@@ -20,7 +20,7 @@ from function_script.engines.jinja.compiler import CodeGenerator
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.run import Run
-from function_script.request.cache import ByteLruCache
+from function_script.engines.recent import remembered
 from function_script.request.limits import Limits
 from function_script.request.program import Program, Scope
 from function_script.texts.source import Piece, Source, Span, span_at
@@ -29,8 +29,6 @@ from function_script.texts.source import Piece, Source, Span, span_at
 _COMPILE_STRETCH = 2.0
 _RUN_STRETCH = 15.0
 _STEPS_PER_CLOCK_READ = 100
-_MAX_PROGRAMS = 8
-_MAX_CHARACTERS = 512 * 1024
 
 
 class Origin(NamedTuple):
@@ -199,9 +197,10 @@ def _pieces(chunks: Iterable[str], sources: Mapping[str, Source]) -> Iterator[Pi
         )
 
 
-_programs: ByteLruCache[tuple[object, ...], programs.CompiledProgram] = ByteLruCache(
-    _MAX_CHARACTERS, max_entries=_MAX_PROGRAMS
-)
+# Several messages about one program are mostly made one after the other.
+@remembered(4)
+def _compile_traced(program: Program, _limits: Limits) -> programs.CompiledProgram:
+    return programs.build(program, _TracingCodeGenerator, _TRACING_FILTERS)
 
 
 class Costs(NamedTuple):
@@ -244,17 +243,22 @@ class LineLocator:
         return self._pieces
 
     def _trace(self) -> list[Span | None]:
-        program = self._load()
-        seconds = self._costs.allowance.left_seconds()
+        costs = self._costs
+        if costs.compile_seconds * _COMPILE_STRETCH > costs.allowance.left_seconds():
+            return []
+        program = _compile_traced(self._program, self._limits)
+        seconds = costs.allowance.left_seconds()
         # A trace that does not end is worth nothing, and would cost the response its time.
-        if program is None or self._costs.run_seconds * _RUN_STRETCH > seconds:
+        if costs.run_seconds * _RUN_STRETCH > seconds:
             return []
         run = Run(program.environment, self._scope, self._limits)
         run.budget = _TracingBudget(self._limits, seconds)
         run.is_replay = True
         spans: list[Span | None] = []
         sources = program.environment.sources
-        chunks = list(deferral.without_gaps(program.start(run)))
+        # The program defers as it did before, and may have left gaps among the texts.
+        everything: Iterator[str | deferral.Gap] = program.start(run)
+        chunks = [each for each in everything if not isinstance(each, deferral.Gap)]
         self._pieces = tuple(_pieces(chunks, sources))
         for origin in merge(chunks).origins:
             if origin is None:
@@ -262,15 +266,3 @@ class LineLocator:
             else:
                 spans.append(positions.span_of_line(sources[origin.template], origin.line))
         return spans
-
-    def _load(self) -> programs.CompiledProgram | None:
-        """Compile the program for tracing; None if that would take too long."""
-        key = programs.cache_key(self._program)
-        program = _programs.get(key)
-        if program is not None:
-            return program
-        if self._costs.compile_seconds * _COMPILE_STRETCH > self._costs.allowance.left_seconds():
-            return None
-        program = programs.build(self._program, _TracingCodeGenerator, _TRACING_FILTERS)
-        _programs.put(key, program, programs.count_characters(key))
-        return program

@@ -9,6 +9,7 @@ import orjson
 from function_script import documents
 from function_script.engines.library.bounds import check_length
 from function_script.engines.library.function import Group
+from function_script.request import quantities
 from function_script.request.values import Value
 from function_script.texts.errors import HintedError
 
@@ -29,28 +30,16 @@ _DURATION = re.compile(
     r"[-+]?(?:(?:\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?:ns|us|µs|μs|ms|s|m|h))+\Z",
     re.ASCII,
 )
-_DURATION_PART = re.compile(r"([\d.]+)([a-zµμ]+)")
 _QUANTITY = re.compile(
     r"([-+]?(?:\d{1,18}(?:\.\d{0,18})?|\.\d{1,18}))"
     r"(?:([numkMGTPE]|[KMGTPE]i)|[eE]([-+]?\d{1,2}))?\Z",
     re.ASCII,
 )
-_NANO, _MICRO, _MILLI = Fraction(1, 10**9), Fraction(1, 10**6), Fraction(1, 1000)
-_SECONDS = {
-    "ns": _NANO,
-    "us": _MICRO,
-    "µs": _MICRO,
-    "μs": _MICRO,
-    "ms": _MILLI,
-    "s": Fraction(1),
-    "m": Fraction(60),
-    "h": Fraction(3600),
-}
+# Exact, where a float has no thousandth.
+_SECONDS = {unit: Fraction(str(seconds)) for unit, seconds in quantities.SECONDS.items()}
 _FACTORS = {
-    "n": _NANO,
-    "u": _MICRO,
-    "m": _MILLI,
     "": Fraction(1),
+    **{prefix: Fraction(1, 1000**power) for power, prefix in enumerate("mun", 1)},
     **{prefix: Fraction(1000**power) for power, prefix in enumerate("kMGTPE", 1)},
     **{f"{prefix}i": Fraction(1024**power) for power, prefix in enumerate("KMGTPE", 1)},
 }
@@ -108,7 +97,7 @@ def duration_seconds(text: str) -> int | float:
         hint = "the units are h, m, s, ms, us, ns, each after a number"
         raise HintedError(f"invalid duration {text!r} (example: 1h30m)", hint)
     sign = -1 if text.startswith("-") else 1
-    parts = _DURATION_PART.findall(text)
+    parts = quantities.PART.findall(text)
     seconds = sum((_fraction(number) * _SECONDS[unit] for number, unit in parts), Fraction())
     return _number(sign * seconds)
 

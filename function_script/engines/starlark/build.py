@@ -51,7 +51,7 @@ class Script:
 # Memory of a frozen script, measured: 30 KB, and 90 bytes for a byte of its text.
 _BASE_BYTES = 30_000
 _BYTES_PER_CHARACTER = 90
-_SCRIPTS: ByteLruCache[tuple[str, ...], Script] = ByteLruCache(32 << 20, max_entries=256)
+_SCRIPTS: ByteLruCache[tuple[object, ...], Script] = ByteLruCache(32 << 20, max_entries=256)
 
 
 @remembered(8)
@@ -79,13 +79,10 @@ def silent(
     return _Build(program, limits, options, {**_SILENT, **callables}).script()
 
 
-def _key(program: Program, limits: Limits) -> tuple[str, ...]:
+def _key(program: Program, limits: Limits) -> tuple[object, ...]:
     # The limits are compiled into the wrapper, or checked only when a script is built.
-    parts = [f"{limits.source_bytes} {limits.nodes} {limits.depth}"]
-    parts += (program.main.name, program.main.text)
-    for name, source in sorted(program.modules.items()):
-        parts += (name, source.name, source.text)
-    return tuple(parts)
+    of_limits = limits.source_bytes, limits.nodes, limits.depth
+    return (*of_limits, program.main, *sorted(program.modules.items()))
 
 
 class _Build:

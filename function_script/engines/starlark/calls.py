@@ -31,19 +31,6 @@ _METHODS: Final[dict[str, habits.Kind]] = {
     "dict": "object",
     "namespace": "json",
 }
-# Names of other SDKs, with those of a response.
-_RESPONSE: Final = {
-    **dict.fromkeys(("add_resource", "set_resource", "create", "compose"), "resource"),
-    **dict.fromkeys(("delete", "delete_resource", "remove_resource"), "remove"),
-    **dict.fromkeys(("add_event", "normal", "info", "result", "results"), "event"),
-    **dict.fromkeys(("warn",), "warning"),
-    **dict.fromkeys(("error", "fail"), "fatal"),
-    **dict.fromkeys(("set_condition", "add_condition", "conditions"), "condition"),
-    **dict.fromkeys(("set_context",), "context"),
-    **dict.fromkeys(("set_ready", "mark_ready"), "ready"),
-    **dict.fromkeys(("set_ttl",), "ttl"),
-    **dict.fromkeys(("require_resource", "require_resources"), "require"),
-}
 _SEVERITIES: Final = {"Warning": "warning", "Normal": "event", "Fatal": "fatal", "Error": "fatal"}
 _STATUSES: Final = ("True", "False", "Unknown")
 _TARGETS: Final = ("Composite", "CompositeAndClaim")
@@ -192,7 +179,9 @@ def explain_attribute(node: ast.Attribute, kind: str, *, is_called: bool) -> tup
     name, owner = node.attr, to_source(node.value)
     message = f'a value of type {kind} has no attribute "{name}"'
     if kind == signatures.RESPONSE:
-        near = _RESPONSE.get(name) or spelling.nearest(name, signatures.attributes()[kind])
+        other = spelling.nearest(name, signatures.attributes()[kind])
+        # A name of another SDK.
+        near = habits.find("starlark", name, "response") or other
         message = f'a response has no function "{name}"'
         return message, f"write {signatures.methods()[near].usage}" if near else None
     if kind == "function":

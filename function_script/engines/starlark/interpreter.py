@@ -17,6 +17,7 @@ import starlark
 from starlark import LibraryExtension
 
 from function_script.engines.starlark.analysis import syntax
+from function_script.engines.tables import read_rows
 from function_script.request.limits import Limits
 from function_script.request.program import Program
 from function_script.texts import spelling
@@ -50,11 +51,6 @@ NONE: Final = "NoneType"
 
 GET_VALUE: Final = 'get(value, "a.b.c") gives None where something on the way is missing'
 """The hint for a lookup that may find nothing."""
-_CONSTANT: Final = (
-    "a value that was made outside of main, when the script was loaded, cannot be changed"
-)
-# An operator between values of two types.
-_BETWEEN: Final = r" not supported for types `(?P<left>\w+)` and `(?P<right>\w+)`"
 # Frames of the interpreter, its own included. Its default of 50 is too few to walk a tree; each
 # frame takes native stack, of which 8 MB hold 22,000.
 MAX_CALLS = 300
@@ -138,9 +134,9 @@ class Finding(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """An error: the code, what the text matches, our words if they differ, and a hint.
+    """A row of `errors.tsv`: the code, what the text matches, our words if they differ, and a hint.
 
-    Words and hint may have groups of the pattern.
+    Words may have groups of the pattern.
     """
 
     code: str
@@ -149,151 +145,13 @@ class _Row(NamedTuple):
     hint: str | None = None
 
 
-def _row(code: str, pattern: str, words: str | None = None, hint: str | None = None) -> _Row:
-    return _Row(code, re.compile(pattern, re.DOTALL), words, hint)
-
-
 # Of two rows that match, the first one counts.
-_ROWS: Final = (
-    # The texts of functions: the author's, ours, Python's.
-    _row("fail", r"^fail: (?P<text>.*)", r"\g<text>"),
-    _row(
-        "data",
-        r"`serde::serialize` not supported on type `(?P<type>\w+)`",
-        r"a value of type \g<type> cannot be handed to this function",
-        "pass data, not functions",
-    ),
-    _row(
-        "raised",
-        r"^(?:ArgumentError|HintedError|RefusalError|TypeError|ValueError): (?P<text>.*)",
-        r"\g<text>",
-    ),
-    # Limits.
-    _row("time", r"^Evaluation cancelled$"),
-    _row("calls", r"^Starlark call stack overflow"),
-    # What fails while a script runs.
-    _row("attribute", r"^Object of type `(?P<type>\w+)` has no attribute `(?P<name>\w+)`"),
-    _row("key", r"^Key (?P<key>.*) was not found$", r"key \g<key> is missing", GET_VALUE),
-    _row("index", r"^Index `.*` is out of bound", hint="test the length first"),
-    _row(
-        "compare",
-        r"^Operation `(?:compare|cmp\(\))`" + _BETWEEN,
-        r"cannot compare a value of type \g<left> with one of type \g<right>",
-        "only values of one type can be compared",
-    ),
-    _row("operator", r"^Operation `(?P<operator>[^`]+)`" + _BETWEEN),
-    _row(
-        "items",
-        r"^Operation `(?:\(iter\)|len\(\))` not supported on type `(?P<type>\w+)`",
-        r"a value of type \g<type> has no items",
-    ),
-    _row(
-        "call",
-        r"^Operation `call\(\)` not supported on type `(?P<type>\w+)`",
-        r"a value of type \g<type> is no function",
-    ),
-    _row(
-        "field",
-        r"^Operation `\.\w+=` not supported on type `dict`",
-        hint="fields of a dict are set with brackets",
-    ),
-    _row(
-        "verb",
-        r"^Operation `format\(%.\)` not supported on type `string`",
-        hint="write %s, or convert the text with int(text)",
-    ),
-    _row(
-        "arguments",
-        r"^(?:Missing|Found|Wrong number of|Unexpected).*(?:parameter|argument|positional)",
-    ),
-    _row(
-        "type",
-        r"^Value `.*` of type `(?P<type>\w+)` does not match the type annotation `[^`]*` "
-        r"for argument `(?P<name>\w+)`",
-    ),
-    _row(
-        "joined",
-        r"^Type of parameter `to_join`",
-        "the list has other items than texts",
-        "join texts only: [str(item) for item in list]",
-    ),
-    _row("position", r"^Type of parameter `a(?P<position>\d)`.*actual `(?P<type>\w+)"),
-    _row("item", r"^Type of parameters? .*actual `(?P<type>\w+)"),
-    _row(
-        "item", r"^Expected `int`, but got `(?P<type>string)", hint="an index is a number: list[0]"
-    ),
-    _row("whole", r"[Ee]xpected `int`,.*float", hint="divide with //, or use int(value)"),
-    _row(
-        "large",
-        r"^Error unpacking value for parameter `\w+` of type `int\b",
-        "the number is larger than this function takes",
-        "numbers here are at most 2147483647",
-    ),
-    _row("number", r"^Cannot parse [`\"'](?P<text>.*)[`\"'] as an integer"),
-    _row("number", r"^[`\"'](?P<text>.*)[`\"'] is not a valid number"),
-    _row(
-        "format", r"arguments for format string", hint='each %s takes one value: "%s-%s" % (a, b)'
-    ),
-    _row(
-        "format",
-        r"^Unsupported format character",
-        hint='%s, %d, %f and %x take no width: pad with "0" * n',
-    ),
-    _row(
-        "format",
-        r"parameters in format string",
-        hint='each {} takes one value: "{}-{}".format(a, b)',
-    ),
-    _row("unpack", r"^Unpacked \d+ values but expected \d+"),
-    _row("frozen", r"^Immutable$", _CONSTANT),
-    _row("changed", r"mutates an iterable", hint="loop over a copy: `for key in list(value):`"),
-    _row("zero", r"division by zero", hint="test that the divisor is not 0 first"),
-    _row("local", r"^Local variable `(?P<name>\w+)` referenced before assignment"),
-    # What fails before it runs.
-    _row("undefined", r"^Variable `(?P<name>\w+)` not found", r'name "\g<name>" is not defined'),
-    _row("main", r"no symbol `main`|`main` is not exported", "the script must define main(req)"),
-    _row("nested", r"recursion limit"),
-    _row("tab", r"tabs are not allowed", hint="indent with spaces"),
-    _row("keyword", r"reserved keyword `\w+`"),
-    _row("character", r"invalid input `[\u201c-\u201e\u2018\u2019]`", hint="use straight quotes"),
-    _row(
-        "character",
-        r"invalid input `[^\x00-\x7f]`",
-        hint="names are ASCII; other characters belong into quotes",
-    ),
-    _row(
-        "chain",
-        r"unexpected symbol '(?:<|>|<=|>=|==|!=)' here",
-        hint="compare two by two: `a < b and b < c`",
-    ),
-    _row(
-        "colon",
-        r"unexpected new line here, expected one of (?:\"->\" or )?\":\"",
-        hint="a colon is missing",
-    ),
-    _row(
-        "indentation",
-        r"unexpected new indentation",
-        hint="this line is indented further than the block it is in",
-    ),
-    _row("block", r"expected one of \"\\n\" or \"INDENT\"", hint="indent the lines of a block"),
-    _row("else", r'unexpected .*expected one of "else"', hint="write `a if condition else b`"),
-    _row("pair", r'unexpected .*expected one of ":"'),
-    _row("unexpected", r"unexpected "),
-    _row(
-        "quote", r"unfinished string literal", hint="close the text with the quote it begins with"
-    ),
-    _row(
-        "fstring", r"Not a valid identifier", hint='f-strings hold names only: write "%s" % value'
-    ),
-    _row(
-        "load",
-        r"must only occur at the top of a module",
-        hint="move it to the top, outside of functions",
-    ),
+_ROWS: Final = tuple(
+    _Row(code, re.compile(pattern, re.DOTALL), *(None if text == "-" else text for text in texts))
+    for code, pattern, *texts in read_rows("starlark/errors")
 )
 
-_OTHER: Final = _row("", "")
+_OTHER: Final = _Row("", re.compile(""))
 
 
 def read(text: str) -> Failure:

@@ -46,14 +46,6 @@ _TYPES: Final = frozenset(
         *("string", "struct", "tuple"),
     }
 )
-_OTHER_TYPES: Final = {
-    **dict.fromkeys(("str", "String", "text"), "string"),
-    **dict.fromkeys(("object", "map", "mapping", "hash"), "dict"),
-    **dict.fromkeys(("array", "slice"), "list"),
-    **dict.fromkeys(("integer", "number"), "int"),
-    **dict.fromkeys(("boolean",), "bool"),
-    **dict.fromkeys(("none", "None", "null"), "NoneType"),
-}
 RESULT: Final = 'return {"desired": {"resources": {...}}}'
 """How a response is written, for who returns another value."""
 _OBJECT_GETTERS: Final = frozenset({"get_observed", "get_desired", "get_xr"})
@@ -744,9 +736,9 @@ def _doubt_of_type_name(call: ast.expr, other: ast.expr) -> tuple[str, str] | No
         case ast.Call(func=ast.Name(id="type")), ast.Constant(value=str(name)) if (
             name not in _TYPES
         ):
-            near = _OTHER_TYPES.get(name) or spelling.nearest(name, tuple(_TYPES))
-            hint = f'write "{near}"' if near else f"there are {', '.join(sorted(_TYPES))}"
-            return f'"{name}"', hint
+            near = spelling.nearest(name, tuple(_TYPES))
+            advice = f'write "{near}"' if near else f"there are {', '.join(sorted(_TYPES))}"
+            return f'"{name}"', habits.find("starlark", name, "type") or advice
         case ast.Call(func=ast.Name(id="type")), ast.Name(
             id="str" | "dict" | "list" | "int" | "bool" | "float" | "tuple" as name
         ):

@@ -41,15 +41,8 @@ _TYPES: Final = {
     "string": "string",
     "tuple": "list",
 }
-_KINDS: Final = {
-    "boolean": "bool",
-    "integer": "int",
-    "list": "list",
-    "number": "float",
-    "object": "dict",
-    RESPONSE: RESPONSE,
-    "string": "string",
-}
+_RESULTS: Final = ("bool", "int", "list", "float", "dict", RESPONSE, "string")
+_KINDS: Final = {_TYPES[kind]: kind for kind in _RESULTS}
 # The functions of the language.
 BUILTINS: Final = (
     *("abs", "all", "any", "bool", "chr", "dict", "dir", "enumerate", "fail", "filter", "float"),

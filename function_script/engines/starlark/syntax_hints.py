@@ -25,23 +25,7 @@ _TOKEN: Final = re.compile(
     re.DOTALL,
 )
 _BLOCKS: Final = frozenset({"if", "elif", "else", "for", "while", "def", "function", "func"})
-# Signs of other languages. A longer one comes before one that it ends with.
-_MARKS: Final = {
-    "!==": "write !=",
-    "===": "write ==",
-    "<>": "write !=",
-    "&&": "write `and`",
-    "||": "write `or`",
-    "{%": "this is a tag of templates: write `if condition:` or `for item in list:`",
-    "!": "write `not`",
-    "`": 'texts are in quotes, and values are put in with %: "a-%s" % value',
-    "$": "names have no $ in front",
-    "@": "there are no decorators",
-}
-_QUESTIONS: Final = {
-    "?.": 'write get(value, "a.b"): it gives None where something on the way is missing',
-    "??": "write `a if a != None else b`",
-}
+_MARKS: Final = habits.marks("starlark")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +103,7 @@ def _marks(site: _Site) -> Finding | None:
     if site.text_at(0) != "?":
         return None
     line = site.text[site.at(0).offset :].partition("\n")[0]
-    if hint := _QUESTIONS.get(line[:2]):
+    if hint := _MARKS.get(line[:2]):
         return site.hint(hint, site.at(0), 2)
     return site.hint("write `a if condition else b`") if ":" in line else None
 

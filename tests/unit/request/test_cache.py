@@ -2,7 +2,7 @@
 
 import pytest
 
-from function_script.request.cache import ByteLruCache, IdentityCache, reset_stats
+from function_script.request.cache import ByteLruCache, reset_stats
 
 
 @pytest.fixture
@@ -94,19 +94,3 @@ def test_admitting_cache_counts_lookups_and_hits(
     assert (admitting.get("a"), admitting.get("b"), cache.get("a")) == (1, None, 0)
     assert reset_stats() == (2, 1)
     assert reset_stats() == (0, 0)
-
-
-def test_identity_cache_finds_an_object_and_no_equal_one() -> None:
-    cache: IdentityCache[list[int], str] = IdentityCache(2)
-    owner, equal = [1], [1]
-    cache.put(owner, "a")
-    assert cache.get(owner) == "a"
-    assert cache.get(equal) is None
-
-
-def test_identity_cache_without_room_forgets_all_others() -> None:
-    cache: IdentityCache[list[int], int] = IdentityCache(2)
-    owners: list[list[int]] = [[], [], []]
-    for number, owner in enumerate(owners):
-        cache.put(owner, number)
-    assert [cache.get(owner) for owner in owners] == [None, None, 2]

@@ -34,18 +34,11 @@ _NODES: Final[dict[type, str]] = {
     ast.Tuple: "tuple",
 }
 _CALLS: Final = {
-    "bool": "bool",
-    "dict": "dict",
-    "float": "float",
+    **{name: name for name in ("bool", "dict", "float", "int", "list", "tuple")},
     "hasattr": "bool",
-    "int": "int",
     "len": "int",
-    "list": "list",
-    "repr": "string",
     "sorted": "list",
-    "str": "string",
-    "tuple": "tuple",
-    "type": "string",
+    **dict.fromkeys(("repr", "str", "type"), "string"),
 }
 _STRING_METHODS: Final = {
     **dict.fromkeys(

@@ -204,16 +204,11 @@ def _is_empty(node: ast.expr) -> bool:
 def _path_argument(node: ast.expr | None) -> Path:
     """Return the path in a getter's argument, a text or a list of parts; ANY for other values."""
     match node:
-        case None:
+        case None | ast.Constant(value=None):
             return ()
         case ast.Constant(value=str(text)):
-            try:
-                return objects.parse_path(text)
-            except ValueError:
-                return (ANY,)
+            return objects.read_path(text) or (ANY,)
         case ast.List(elts=parts):
             return tuple(_constant(part) for part in parts)
-        case ast.Constant(value=None):
-            return ()
         case _:
             return (ANY,)
