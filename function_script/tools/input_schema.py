@@ -97,7 +97,7 @@ def _check_against(value: Object, schema: Object) -> list[Problem]:
         # To the API server a number that is no integer has two faults: words are of its type.
         if each.keyword
     )
-    unknown = sorted(structural_schema.unknown_fields(copy, schema))
+    unknown = structural_schema.unknown_fields(copy, schema)
     return [
         *dict.fromkeys(violations),
         *(Problem(path, "unknown field", _explain(path, name, schema)) for path, name in unknown),

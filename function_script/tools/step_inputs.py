@@ -32,20 +32,23 @@ _INPUT_REF: Final = "inputRef"
 _INPUT_REF_PATHS: Final = ((_INPUT_REF,), ("functionRef", _INPUT_REF))
 _OPERATIONS: Final = "ops.crossplane.io"
 _GROUPS: Final = ("apiextensions.crossplane.io", _OPERATIONS)
+_PATCHES: Final = "patch-and-transform"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepInput:
     """An input, the name of its step, and its path in ``document``.
 
-    ``path`` is empty when the document is the input itself. ``stored`` is the object that the input
-    refers to, if it is at hand: it has what the input itself has not.
+    ``function`` is a Function's name or an image. ``path`` is empty when the document is the input
+    itself. ``stored`` is the object that the input refers to, if it is at hand: it has what the
+    input itself has not.
     """
 
     step: str
     value: Object
     document: Document
     path: objects.Path = ()
+    function: str = ""
     stored: Document | None = None
 
 
@@ -75,8 +78,13 @@ def find(document: Document) -> Iterator[StepInput]:
     for path, step in find_steps(document):
         value = step.get("input")
         if isinstance(value, dict):
-            name = manifests.text_at(step, "step")
-            yield StepInput(step=name, value=value, document=document, path=(*path, "input"))
+            yield StepInput(
+                step=manifests.text_at(step, "step"),
+                value=value,
+                document=document,
+                path=(*path, "input"),
+                function=_function(step),
+            )
 
 
 def find_builtin(document: Document) -> list[StepInput]:
@@ -84,30 +92,37 @@ def find_builtin(document: Document) -> list[StepInput]:
     return [
         each
         for each in find(document)
-        if has_schema(each.value) and not inputs.is_meant_for_us(each.value)
+        if not inputs.is_meant_for_us(each.value) and find_schema(each.value, each.function)
     ]
 
 
-def has_schema(value: Object) -> bool:
-    """Report whether an input can be checked: it is ours, or its schema is here."""
+def find_schema(value: Object, function: str) -> Object | None:
+    """Return the schema of an input, ours or another function's; None if it is not here.
+
+    A fork of function-patch-and-transform has fields of its own in the input of that kind.
+    """
     from function_script.tools import input_schema  # noqa: PLC0415 - only `check` needs it
 
-    return inputs.is_meant_for_us(value) or input_schema.find_schema(value) is not None
+    name = function.rpartition("function-")[2]
+    if name.endswith(f"-{_PATCHES}"):
+        return None
+    return input_schema.find_schema(value)
 
 
 def find_others(document: Document) -> list[OtherStep]:
     """Return the steps of a pipeline whose input nothing here reads."""
     others = []
     for path, step in find_steps(document):
-        if not has_schema(manifests.object_at(step, "input")):
-            # Newer versions of Crossplane take an image as `function`.
-            name = manifests.text_at(step, "functionRef", "name")
-            function = name or manifests.text_at(step, "function")
-            span = document.span(path)
-            others.append(
-                OtherStep(step=manifests.text_at(step, "step"), function=function, span=span)
-            )
+        value, function = manifests.object_at(step, "input"), _function(step)
+        if not inputs.is_meant_for_us(value) and find_schema(value, function) is None:
+            name = manifests.text_at(step, "step")
+            others.append(OtherStep(step=name, function=function, span=document.span(path)))
     return others
+
+
+def _function(step: Object) -> str:
+    # Newer versions of Crossplane take an image as `function`.
+    return manifests.text_at(step, "functionRef", "name") or manifests.text_at(step, "function")
 
 
 def find_steps(document: Document) -> Iterator[tuple[objects.Path, Object]]:

@@ -7,6 +7,7 @@ from typing import Final
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
 from function_script.request.values import Object, Value
+from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import DocumentError
 from function_script.tools import manifests
 from function_script.tools.render import conditions, messages
@@ -17,6 +18,15 @@ from function_script.tools.render.xr import Xr
 
 _REQUESTED: Final = "ReconcileRequestHandled"
 _SELECTED: Final = "SelectComposition"
+
+
+class ComposeError(DocumentError):
+    """Crossplane refuses the value at ``path`` of the composed resource ``resource``."""
+
+    def __init__(self, resource: str, path: objects.Path, *problems: Diagnostic) -> None:
+        super().__init__(*problems)
+        self.resource = resource
+        self.path = path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +44,7 @@ class RenderResult(ReconcileResult):
 
 
 def compose(xr: Xr, observed: Mapping[str, Object], outcome: PipelineResult) -> RenderResult:
-    """Compose what the pipeline desires. Raises DocumentError if Crossplane refuses a resource."""
+    """Compose what the pipeline desires. Raises ComposeError if Crossplane refuses a resource."""
     desired = outcome.desired.resources
     resources: dict[str, Object] = {}
     overridden: list[Event] = []
@@ -143,10 +153,12 @@ def _own(manifest: Object, name: str, xr: Xr) -> None:
     manifests.add_texts(manifest, own_labels, "metadata", "labels")
     owner = manifests.controller(manifest)
     if owner is not None and owner.get("uid") != xr.uid:
-        raise DocumentError.of(
+        message = (
             f'cannot compose resource "{name}": it is already controlled by '
             f'{owner.get("kind")} "{owner.get("name")}" (uid {owner.get("uid")})'
         )
+        path = ("metadata", "ownerReferences")
+        raise ComposeError(name, path, Diagnostic(message=message))
     reference: Object = {
         **manifests.reference(xr.manifest, has_namespace=False),
         "uid": xr.uid,
@@ -162,7 +174,7 @@ def _own(manifest: Object, name: str, xr: Xr) -> None:
 
 
 def _set_name(manifest: Object, name: str, xr: Xr) -> None:
-    """Generate the object's name if it has none. Raises DocumentError for an invalid one."""
+    """Generate the object's name if it has none. Raises ComposeError for an invalid one."""
     if not manifests.name(manifest):
         prefix = manifests.text_at(manifest, "metadata", "generateName")
         child_name = xrs.child_name(prefix, xr.uid, name)
@@ -170,10 +182,10 @@ def _set_name(manifest: Object, name: str, xr: Xr) -> None:
     api_version, kind = objects.api_version_and_kind(manifest)
     object_name = manifests.name(manifest)
     if not xrs.is_object_name(object_name, manifests.group(api_version), kind):
-        raise DocumentError.of(
-            f'cannot compose resource "{name}": invalid metadata.name "{object_name}"',
-            hint="it must be an RFC 1123 subdomain: lower case letters, digits, - and .",
-        )
+        message = f'cannot compose resource "{name}": invalid metadata.name "{object_name}"'
+        hint = "it must be an RFC 1123 subdomain: lower case letters, digits, - and ."
+        path = ("metadata", "name")
+        raise ComposeError(name, path, Diagnostic(message=message, hint=hint))
 
 
 def list_selections(xr: Xr, composition: Object) -> Iterator[Event]:

@@ -152,6 +152,13 @@ class Positions:
                 return position
         return None
 
+    def nearest_line(self, resource: str | None, path: Path) -> Position | None:
+        """`nearest`, with the position of the step where that of the value is not known."""
+        position = self.nearest(resource, path)
+        if position is not None and position.span is None:
+            return position._replace(span=self.find_step(position.step))
+        return position
+
     def find_step(self, name: str) -> Span | None:
         """Return the position of a step in the document of the pipeline; None if it is unknown."""
         called = next((step for step in self._steps if step.name == name), None)

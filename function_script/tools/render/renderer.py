@@ -13,7 +13,7 @@ from function_script.texts.errors import InputError, LimitError
 from function_script.tools import manifests, render
 from function_script.tools.local_pool import Sandbox
 from function_script.tools.render import RenderInputs, operation, steps
-from function_script.tools.render.compose import RenderResult
+from function_script.tools.render.compose import ComposeError, RenderResult
 from function_script.tools.render.operation import OperationInputs, OperationResult
 from function_script.tools.render.positions import Call, Origin, Positions
 from function_script.tools.render.requirements import StepCall, StepResponse
@@ -82,9 +82,10 @@ class Renderer:
         return rendering
 
     def reconcile(self, inputs: RenderInputs, origin: Origin | None = None) -> Rendering:
-        """`render`, but return a result after a FATAL result, too. Raises InputError.
+        """`render`, but return a result after a FATAL result, too. Raises InputError, ComposeError.
 
-        ``origin`` maps positions and what is reported of the XR, and not errors.
+        ``origin`` maps positions and what is reported of the XR, and no other errors than those
+        about composed resources.
         """
         locate, report = None if origin is None else origin.locate_xr, inputs.report
         if locate is not None and report is not None:
@@ -93,7 +94,15 @@ class Renderer:
             )
         pipeline = steps.parse(inputs.composition, is_lenient=inputs.is_prepared)
         runner = self.start(pipeline)
-        result = render.reconcile(inputs, pipeline, runner)
+        try:
+            result = render.reconcile(inputs, pipeline, runner)
+        except ComposeError as error:
+            positions = Positions([*runner.calls.values()], origin)
+            place = positions.nearest_line(error.resource, error.path)
+            span = place and place.span
+            excerpt = positions.excerpt(span)
+            problems = (replace(each, span=span, excerpt=excerpt) for each in error.diagnostics)
+            raise ComposeError(error.resource, error.path, *problems) from error
         calls = [*runner.calls.values()]
         return Rendering(
             result=result, calls=calls, skipped=runner.skipped, positions=Positions(calls, origin)

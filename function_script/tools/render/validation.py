@@ -58,11 +58,9 @@ def _locate(problem: Problem, rendering: Rendering, resource: str | None) -> Dia
     manifest = result.xr if resource is None else result.resources[resource]
     whose = "XR" if resource is None else f'resource "{resource}"'
     api_version, kind = objects.api_version_and_kind(manifest)
-    position = rendering.positions.nearest(resource, objects.read_path(problem.path))
+    position = rendering.positions.nearest_line(resource, objects.read_path(problem.path))
     step = "" if position is None else f', written by step "{position.step}"'
     span = None if position is None else position.span
-    if position is not None and span is None:
-        span = rendering.positions.find_step(position.step)
     return Diagnostic(
         message=f"invalid {whose}: {problem.message.removeprefix(f'{wording.NO_FIELD}: ')}",
         span=span,

@@ -162,7 +162,8 @@ def _check_input(
     name = _name(step.value) or step.step
     is_ours = inputs.is_meant_for_us(step.value)
     key = objects.api_version_and_kind(step.value)
-    schema, own = catalog.find(*key), input_schema.find_schema(step.value)
+    own = step_inputs.find_schema(step.value, step.function)
+    schema = catalog.find(*key)
     if schema is None and is_ours:
         # As when it runs, an input of function-go-templating may have any apiVersion and kind.
         schema = catalog.find(*(inputs.find_kind(step.value) or key)) or {}

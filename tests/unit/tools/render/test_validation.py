@@ -1,6 +1,7 @@
 """What a pipeline writes is compared with the schemas at hand, at the author's lines."""
 
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 from support import one_step
@@ -83,6 +84,37 @@ def test_problem_is_a_warning_at_its_line(
     assert advice in printed.err
     quiet = run("render", tmp_path, "--quiet")
     assert (quiet.out, quiet.err) == (printed.out, "")
+
+
+REFUSED = {
+    "name": ("name: Bad_name", 'cannot compose resource "web": invalid metadata.name "Bad_name"'),
+    "controller": (
+        "ownerReferences: [{uid: a, kind: Node, name: b, controller: true}]",
+        'cannot compose resource "web": it is already controlled by Node "b" (uid a)',
+    ),
+}
+
+
+@pytest.mark.parametrize(("field", "message"), REFUSED.values(), ids=REFUSED)
+def test_value_that_crossplane_refuses_is_an_error_at_its_line(
+    tmp_path: Path, run: Run, field: str, message: str
+) -> None:
+    """Our kinds ask for a name that Kubernetes takes; inputs of function-go-templating do not."""
+    head = (
+        "apiVersion: gotemplating.fn.crossplane.io/v1beta1\n"
+        "kind: GoTemplate\n"
+        "source: Inline\n"
+        "inline:\n"
+        "  template: |\n"
+        "    apiVersion: v1\n"
+        "    kind: ConfigMap\n"
+        "    metadata:\n"
+        "      annotations: {gotemplating.fn.crossplane.io/composition-resource-name: web}\n"
+    )
+    path = tmp_path / "composition.yaml"
+    path.write_text(one_step.HEAD + indent(f"{head}      {field}\n", " " * 6))
+    (tmp_path / "xr.yaml").write_text(f"{one_step.XR}spec: {{}}\n")
+    assert f"error: {message}\n  --> {path}:20:13\n" in run("render", tmp_path, code=1).err
 
 
 def test_kind_without_a_schema_has_no_problem(tmp_path: Path, run: Run) -> None:

@@ -60,6 +60,16 @@ def test_input_of_patch_and_transform_is_checked(tmp_path: Path) -> None:
     assert finding.diagnostic.hint == 'did you mean "toFieldPath"?'
 
 
+def test_fields_of_a_fork_of_patch_and_transform_are_not_compared(tmp_path: Path) -> None:
+    path = tmp_path / "composition.yaml"
+    fork = "functionRef: {name: upboundcare-function-conditional-patch-and-transform}"
+    text = PATCHES.replace("functionRef: {name: function-script}", fork)
+    path.write_text(text.replace("- name: bucket", "- name: bucket\n        condition: 'true'"))
+    report = author_check.check([str(path)])
+    assert (report.findings, len(report.others)) == ([], 1)
+    assert check(tmp_path, path.read_text()).results[0].status == "missingSchema"
+
+
 def test_metadata_of_a_built_in_functions_input_is_validated(tmp_path: Path) -> None:
     text = pipeline(
         "apiVersion: autoready.fn.crossplane.io/v1beta1", "kind: Input", "metadata: {nme: a}"
