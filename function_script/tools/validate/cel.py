@@ -25,7 +25,7 @@ from celpy.celparser import CELParseError
 from function_script.request.values import Object, Value
 from function_script.sandbox import system
 from function_script.tools import structural_schema
-from function_script.tools.validate.cel_functions import FUNCTIONS, PARSED, parse
+from function_script.tools.validate.cel_functions import FUNCTIONS, PARSED, Function, parse
 from function_script.tools.validate.evaluator import RuleError, UnsupportedError
 
 _MEMORY_BYTES: Final = 2 << 30
@@ -49,9 +49,10 @@ _MACROS: Final = ("has", "all", "exists", "exists_one", "map", "filter", "dyn")
 _MISSING: Final = "no such member in mapping: "
 # cel-python's text for every ValueError of a conversion; the cause follows in its arguments.
 _OVERFLOW: Final = "return error for overflow"
+# CEL's values are of subclasses of these.
+_PLAIN: Final = (bool, int, float, str, list)
 _ITERATING_MACROS: Final = frozenset({"all", "exists", "exists_one", "filter", "map"})
 
-Function = Callable[..., object]  # type: ignore[explicit-any] # of any arguments
 _Operator = Callable[[object, object], object]
 
 
@@ -200,7 +201,8 @@ class RuntimeFaultError(evaluation.CELEvalError):
 def strict(function: Function) -> Function:
     """Wrap a function: it returns the first error among its arguments, and its own errors.
 
-    TypeError is raised: the types of the arguments have no such function.
+    A plain result becomes one of CEL. TypeError is raised: the types of the arguments have no such
+    function.
     """
 
     @wraps(function)
@@ -209,7 +211,8 @@ def strict(function: Function) -> Function:
             if isinstance(argument, evaluation.CELEvalError):
                 return argument
         try:
-            return function(*arguments)
+            result = function(*arguments)
+            return json_to_cel(cast("Value", result)) if type(result) in _PLAIN else result
         except ZeroDivisionError:
             return RuntimeFaultError("division by zero")
         except KeyError:
