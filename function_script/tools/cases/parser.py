@@ -183,17 +183,17 @@ def _read_request(loader: ObjectLoader, fields: ObjectReader) -> Setup | None:
     request_fields = fields.object("request")
     if request_fields is None:
         return None
+    value = request_fields.value.get("input")
+    step_input = loader.own(value if isinstance(value, dict) else {}, "request.input")
     if fields.value.get("input") is not None:
-        other = loader.value(fields, "input")
-        request_fields.value["input"] = {} if other is None else other
+        step_input = loader.one(fields, "input") or step_input
+        request_fields.value["input"] = step_input.value
     try:
         request = json_format.ParseDict(request_fields.value, fnv1.RunFunctionRequest())
     except json_format.ParseError as error:
         fields.problems.add("request", f"is no RunFunctionRequest: {error}")
         return None
-    program = loader.read_request_program(fields, request_fields.value.get("input"))
-    if program is None:
-        return None
+    program = loader.build_program(step_input, {})
     inputs = RenderInputs(xr={}, composition=program.composition)
     return Setup(program=program, inputs=inputs, request=request, redacted=redacted)
 

@@ -273,17 +273,8 @@ class _Checker:
             programs=steps.programs,
             project=self._project,
         )
-        outcome = runs.find(subject, options)
-        self.report.variants += outcome.variants
-        spans = (finding.diagnostic.span for finding in static)
-        lines = {(span.name, span.line) for span in spans if span is not None}
-
-        def is_new(finding: Finding) -> bool:
-            span = finding.diagnostic.span
-            return span is None or (span.name, span.line) not in lines
-
-        self.report.findings += filter(is_new, outcome.findings)
-        self.report.unreached += filter(is_new, outcome.unreached)
+        known = {finding.place for finding in static} - {None}
+        runs.find(subject, options, self.report, known)
 
 
 class _Steps:

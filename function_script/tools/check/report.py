@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Self, TypeAlias
 from urllib.parse import quote
 
 from function_script import __version__
@@ -22,6 +22,10 @@ _SARIF_SCHEMA: Final = (
 _STDIN: Final = "stdin"
 
 
+Place: TypeAlias = tuple[str, int] | None
+"""The file and the line of a finding; None without a position."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """A problem that a rule found. ``step`` is empty for files that are not YAML."""
@@ -35,6 +39,12 @@ class Finding:
     def of(cls, rule: Rule, diagnostic: diagnostics.Diagnostic, step: str = "") -> Self:
         """Return the finding of a rule."""
         return cls(rule=rule.name, severity=rule.severity, step=step, diagnostic=diagnostic)
+
+    @property
+    def place(self) -> Place:
+        """The line of the finding."""
+        span = self.diagnostic.span
+        return None if span is None else (span.name, span.line)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

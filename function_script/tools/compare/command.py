@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -227,7 +228,8 @@ class _Subject:
         if not sides.has_steps:
             row.has_steps = False
             return
-        for each in self._plan():
+        # Of a case, the first reconcile.
+        for each in chain.from_iterable(islice(runs_, 1) for runs_ in self._plan()):
             row.compared += row.attempt(each.label, partial(sides.run, each.inputs))
         if (dump := self._options.dump) is not None:
             api_version, kind = sides.type
@@ -269,7 +271,7 @@ class _Subject:
         index = functions.FunctionIndex(manifests=packages, options=options.rendering)
         return Side(Origin(document=document, programs=programs), index, sandbox)
 
-    def _plan(self) -> Iterator[runs.Run]:
+    def _plan(self) -> Iterator[runs.Reconciles]:
         programs = local_pool.programs_beside(_path(self._document))
         limits = Limits().with_root(programs and programs.resolve())
         inputs = []
