@@ -29,7 +29,7 @@ from function_script.tools.check.definitions import (
     files_beside,
     find_schema,
 )
-from function_script.tools.check.report import Finding, Report, Skipped
+from function_script.tools.check.report import Finding, Report
 from function_script.tools.project import STDIN, Project
 from function_script.tools.render import loading
 from function_script.tools.validate.catalog import Catalog
@@ -69,7 +69,7 @@ def check(  # noqa: PLR0913 - the flags of the command
     paths_ = [Path(argument) for argument in arguments if argument != STDIN]
     project = definitions.project or Project.of(paths_, named=[programs], allowed=())
     entries = [*searching.find(arguments, project, ignored)]
-    files = [entry for entry in entries if not isinstance(entry, Skipped)]
+    files = [entry for entry in entries if not entry.skipped]
     checker = _Checker(
         files=files,
         programs=programs,
@@ -82,7 +82,7 @@ def check(  # noqa: PLR0913 - the flags of the command
         checker.check(file)
     report = checker.report
     report.packages = definitions.notes
-    report.skipped = [entry for entry in entries if isinstance(entry, Skipped)]
+    report.skipped = [entry for entry in entries if entry.skipped]
     if not (report.files or report.skipped):
         raise InputError.of(
             f"cannot check {', '.join(arguments)}: there is no Composition, Operation or input "

@@ -14,7 +14,7 @@ import inspect
 import json
 import sys
 from collections.abc import Callable, Iterable
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from typing import Final, cast
 
 import lark
@@ -225,17 +225,11 @@ def strict(function: Function) -> Function:
     return call
 
 
-def both(left: object, right: object) -> object:
-    """Evaluate `&&`: false beats an error on either side; of two errors the left one remains."""
-    return _decide(left, right, decisive=False)
+def decide(left: object, right: object, *, decisive: bool) -> object:
+    """Evaluate `&&` or `||`: the decisive value beats an error on either side.
 
-
-def either(left: object, right: object) -> object:
-    """Evaluate `||`: true beats an error on either side."""
-    return _decide(left, right, decisive=True)
-
-
-def _decide(left: object, right: object, *, decisive: bool) -> object:
+    Of two errors the left one remains.
+    """
     sides = (left, right)
     for side in sides:
         if isinstance(side, celtypes.BoolType) and bool(side) is decisive:
@@ -246,6 +240,10 @@ def _decide(left: object, right: object, *, decisive: bool) -> object:
     if not all(isinstance(side, celtypes.BoolType) for side in sides):
         raise TypeError("no such overload")
     return right
+
+
+both: Final = partial(decide, decisive=False)
+either: Final = partial(decide, decisive=True)
 
 
 def choose(condition: object, left: object, right: object) -> object:
