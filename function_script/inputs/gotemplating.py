@@ -88,7 +88,7 @@ def refuse_remote(fields: ObjectReader) -> bool:
 
 def parse_go_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSources) -> Step:
     """Parse a GoTemplate of function-go-templating."""
-    fields.refuse_unknown(*sorted(_ALL_FIELDS))
+    fields.refuse_unknown(*sorted(_ALL_FIELDS), hints=kinds.BELOW_SPEC)
     fields.object("metadata")
     doubts = ProblemList()
     program = _program(fields, doubts, ceilings, sources)

@@ -33,12 +33,13 @@ _COMMON_FIELDS = (
 _MAX_SECONDS = (2**63 - 1) / 1e9
 _MAX_CREDENTIALS = 100
 # Fields of other functions, and of what authors take an input for.
+BELOW_SPEC = {"spec": "the fields of an input are its own, not below `spec`"}
 _OTHER_FIELDS = {
+    **BELOW_SPEC,
     **dict.fromkeys(
         ("parameters", "values", "variables", "vars", "args", "arguments"),
         "values of a program are in `params`",
     ),
-    "spec": "the fields of an input are its own, not below `spec`",
     "readiness": "readiness is `autoReady: {}`",
     "timeout": "it is `limits: {timeout: 1s}`",
 }

@@ -1,10 +1,9 @@
 """Fields of the request that a template certainly reads: chains of fields from the request on.
 
-Follows the dot into `with` and `range`, and variables that are declared once. It does not follow
-the data of named templates.
+Follows the dot into `with` and `range`, and variables that are never assigned again. It does not
+follow the data of named templates.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -51,9 +50,12 @@ def find_comparisons(program: Program) -> list[FieldComparison]:
 
 
 class _Walker:
-    """Walks a template with the dot's path, None where it is unknown."""
+    """Walks a template with the dot's path, None where it is unknown.
 
-    def __init__(self, program: Program, declared: Counter[str]) -> None:
+    Variables in ``assigned`` get another value somewhere, and have no path.
+    """
+
+    def __init__(self, program: Program, assigned: frozenset[str]) -> None:
         self.reads: list[FieldAccess] = []
         self.comparisons: list[FieldComparison] = []
         self.changed_paths: list[Path] = []
@@ -61,8 +63,9 @@ class _Walker:
         self.indexed_paths: set[Path] = set()
         self._is_testing = False
         self._source = programs.main_source(program)
-        self._declared = declared
-        self._variables: dict[str, Path | None] = {"$": ()}
+        self._assigned = assigned
+        self._variables: dict[str, Path | None] = {}
+        self._set_variable("$", ())
 
     def walk_body(self, body: Iterable[nodes.Node], dot: Path | None) -> None:
         """Walk the nodes of a body and everything below them."""
@@ -77,11 +80,18 @@ class _Walker:
 
     def _walk_branch(self, node: nodes.If | nodes.With | nodes.Range, dot: Path | None) -> None:
         """Walk a branch and those that are its else."""
+        outside = self._variables
         while True:
-            self.walk_body(node.body, self._walk_head(node, dot))
+            self._variables = {**self._variables}
+            inner_dot = self._walk_head(node, dot)
+            # An else sees the variables of the head, and not those of the body.
+            of_head = {**self._variables}
+            self.walk_body(node.body, inner_dot)
+            self._variables = of_head
             following = node.else_branch()
             if following is None:
                 self.walk_body(node.otherwise or (), dot)
+                self._variables = outside
                 return
             node = following
 
@@ -101,12 +111,11 @@ class _Walker:
         item = None if path is None else (*path, ANY)
         if pipe.declared:
             # The last variable is an item, too.
-            self._declare(pipe.declared[-1], item)
+            self._set_variable(pipe.declared[-1].names[0], item)
         return item
 
-    def _declare(self, variable: nodes.Variable, path: Path | None) -> None:
-        name = variable.names[0]
-        self._variables[name] = path if self._declared[name] == 1 else None
+    def _set_variable(self, name: str, path: Path | None) -> None:
+        self._variables[name] = None if name in self._assigned else path
 
     def _walk_test(self, pipe: nodes.Pipe, dot: Path | None) -> Path | None:
         """Walk a pipeline whose value may be missing; see ``_walk_pipe``."""
@@ -133,7 +142,7 @@ class _Walker:
             path = path if is_default else command_path if stage == 0 else None
         self._is_testing = was_testing
         for variable in pipe.declared:
-            self._declare(variable, path)
+            self._set_variable(variable.names[0], path)
         return path
 
     def _walk_command(self, command: nodes.Command, dot: Path | None) -> Path | None:
@@ -254,12 +263,12 @@ class _Walker:
 
 def _walk(program: Program) -> _Walker:
     root = programs.parse_main(program)
-    declarations = Counter(
+    assigned = frozenset(
         variable.names[0]
         for part in nodes.walk_nodes(root)
-        if isinstance(part, nodes.Pipe)
+        if isinstance(part, nodes.Pipe) and part.assigns
         for variable in part.declared
     )
-    walker = _Walker(program, declarations)
+    walker = _Walker(program, assigned)
     walker.walk_body(root, ())
     return walker

@@ -414,12 +414,18 @@ def mapped(
     **named: object,
 ) -> list[object]:
     """Each item through a filter, or its attribute."""
+    items = items_of(run, value)
     if not call:
         pick = _picker(run, attribute, default)
-        return [pick(item) for item in items_of(run, value)]
-    apply = _find_callable(run.environment.filters, call[0], "filter")
+        return [pick(item) for item in items]
+    name = call[0]
+    is_key = isinstance(name, str) and any(
+        isinstance(item, Mapping) and name in item for item in items
+    )
+    hint = f'write map(attribute="{name}")' if is_key else None
+    apply = _find_callable(run.environment.filters, name, "filter", hint)
     rest = {**named, **({} if default is None else {"default": default})}
-    return [apply(run, item, *call[1:], **rest) for item in items_of(run, value)]
+    return [apply(run, item, *call[1:], **rest) for item in items]
 
 
 def _test_of(run: Run, check: tuple[object, ...]) -> Check:
@@ -429,14 +435,16 @@ def _test_of(run: Run, check: tuple[object, ...]) -> Check:
     return lambda value: bool(test(run, value, *check[1:]))
 
 
-def _find_callable(table: Mapping[str, object], name: object, kind: str) -> Call:
+def _find_callable(
+    table: Mapping[str, object], name: object, kind: str, hint: str | None = None
+) -> Call:
     if isinstance(name, str) and name in table:
         return cast("Call", table[name])
     if not isinstance(name, str):
         raise exceptions.RenderError(
             f"the name of a {kind} must be a string, not {exceptions.type_of(name)}"
         )
-    hint = suggest(name, tuple(table))
+    hint = hint or suggest(name, tuple(table))
     raise exceptions.RenderError(f'there is no {kind} "{name}"', hint=hint, name=name)
 
 

@@ -1,8 +1,10 @@
 """Lookups in the request that templates certainly make: by constant names from its parts on.
 
-Names that are set once in all templates of a program are followed; arguments of macros are not.
+Names that are set once in all templates of a program are followed, and those of loops alone;
+arguments of macros are not.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -87,23 +89,30 @@ class _Names:
         self._values: dict[str, tuple[nodes.Node, objects.Path]] = {}
         counts = count_bindings(trees)
         for tree in trees:
-            for node in tree.find_all((nodes.Assign, nodes.For, nodes.With)):
+            for node in tree.find_all((nodes.Assign, nodes.With)):
                 self._record_binding(node)
         self._values = {name: v for name, v in self._values.items() if counts[name] == 1}
+        loops = [
+            (loop, *item)
+            for tree in trees
+            for loop in tree.find_all(nodes.For)
+            if (item := _read_loop(loop)) is not None
+        ]
+        names = Counter(name for _, name, _ in loops)
+        # By the id of each use of a name in a loop; inner loops come after outer ones.
+        self._items = {
+            id(use): value
+            for loop, name, value in loops
+            if names[name] == counts[name]
+            for use in loop.find_all(nodes.Name)
+            if use.name == name
+        }
         self._roots = {name: path for name, path in _ROOTS.items() if not counts[name]}
 
     def _record_binding(self, node: nodes.Node) -> None:
         match node:
             case nodes.Assign(target=nodes.Name(name=name), node=value):
                 self._values[name] = (value, ())
-            case nodes.For(target=nodes.Name(name=name), iter=value):
-                self._values[name] = (value, (ANY,))
-            case nodes.For(
-                target=nodes.Tuple(items=[_, nodes.Name(name=name)]),
-                iter=nodes.Filter(node=nodes.Expr() as value, name="items" | "dictsort")
-                | nodes.Call(node=nodes.Getattr(node=value, attr="items")),
-            ):
-                self._values[name] = (value, (ANY,))
             case nodes.With(targets=targets, values=values):
                 for target, value in zip(targets, values, strict=True):
                     if isinstance(target, nodes.Name):
@@ -119,6 +128,8 @@ class _Names:
                 return self._roots[name]
             case nodes.Name(name=name) if name in self._values:
                 value, below = self._values[name]
+            case nodes.Name() if id(node) in self._items:
+                value, below = self._items[id(node)], (ANY,)
             case nodes.Filter(node=nodes.Expr() as value, name=name) if name in _SAME_VALUE:
                 pass
             case _:
@@ -128,6 +139,21 @@ class _Names:
                 value, below = lookup
         path = self.path(value, hops - 1)
         return None if path is None else (*path, *below)
+
+
+def _read_loop(loop: nodes.For) -> tuple[str, nodes.Node] | None:
+    """Return the name of a loop's items, and the value that has them; None for another loop."""
+    match loop:
+        case nodes.For(target=nodes.Name(name=name), iter=value):
+            return name, value
+        case nodes.For(
+            target=nodes.Tuple(items=[_, nodes.Name(name=name)]),
+            iter=nodes.Filter(node=nodes.Expr() as value, name="items" | "dictsort")
+            | nodes.Call(node=nodes.Getattr(node=value, attr="items")),
+        ):
+            return name, value
+        case _:
+            return None
 
 
 def _read_lookup(node: nodes.Node | None) -> tuple[nodes.Node, objects.Path] | None:

@@ -23,17 +23,25 @@ _WRAPPER = "resource"
 
 
 class MissingKey(NamedTuple):
-    """A key that a part of the request lacks; ``is_suggestion``: the advice names the key meant."""
+    """A key that a part of the request lacks; ``is_suggestion``: the advice names the key meant.
+
+    ``is_null``: the key is there, and its value is null.
+    """
 
     parent: str
     key: str
     advice: str
-    is_suggestion: bool
+    is_suggestion: bool = False
+    is_null: bool = False
 
     @property
     def absence(self) -> str:
         """Return ``observed has no "composit"``."""
-        return f'{self.parent} has no "{self.key}"'
+        return (
+            f'"{self.key}" of {self.parent} is None'
+            if self.is_null
+            else f'{self.parent} has no "{self.key}"'
+        )
 
     @property
     def text(self) -> str:
@@ -68,11 +76,13 @@ def find_missing_key(
 
 
 def _describe(parent: str, key: str, keys: list[str]) -> MissingKey:
+    if key in keys:
+        return MissingKey(parent, key, "", is_null=True)
     near = spelling.nearest(key, keys)
     if near:
         return MissingKey(parent, key, f', did you mean "{near}"?', is_suggestion=True)
     others = f", but {field_names.listed(keys, _MAX_KEYS_SHOWN)}" if keys else ": it is empty"
-    return MissingKey(parent, key, others, is_suggestion=False)
+    return MissingKey(parent, key, others)
 
 
 def _lookups(trees: Sequence[ast.Module]) -> Lookups:
@@ -82,7 +92,7 @@ def _lookups(trees: Sequence[ast.Module]) -> Lookups:
     requests = {main.positional[0] for main in mains if main.positional}
     # Other functions may have a parameter of that name.
     names = requests - bindings.values.keys()
-    return Lookups(names, bindings.single_values(), trusts_getters=True)
+    return Lookups(names, bindings.single_values(), {}, trusts_getters=True)
 
 
 class Entry(NamedTuple):

@@ -112,6 +112,27 @@ class Bindings:
         """Return the values of those names that are bound once."""
         return {name: value for name, value in self.values.items() if self.counts[name] == 1}
 
+    def loop_values(self, tree: ast.AST) -> dict[int, Value]:
+        """Return the values of the uses of names that loops alone bind, by the id of each use.
+
+        Inside of a loop or a comprehension, its name is an item of its own.
+        """
+        loops = [
+            (node, name, value)
+            for node in ast.walk(tree)
+            for loop in ([node] if isinstance(node, ast.For) else getattr(node, "generators", ()))
+            for name, value in _items(loop.target, loop.iter)
+        ]
+        counts = Counter(name for _, name, _ in loops)
+        # Inner loops come after outer ones.
+        return {
+            id(use): value
+            for node, name, value in loops
+            if counts[name] == self.counts[name]
+            for use in ast.walk(node)
+            if isinstance(use, ast.Name) and use.id == name
+        }
+
     def defined(self, name: str) -> list[Function]:
         """Return the functions that a name may stand for."""
         return [

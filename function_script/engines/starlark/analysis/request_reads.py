@@ -1,7 +1,7 @@
 """The fields of the request that a script certainly reads, for `check`.
 
-Lookups are followed from the parameter of `main` on, through names that are bound once, and not
-into other functions.
+Lookups are followed from the parameter of `main` on, through names that are bound once or by loops
+alone, and not into other functions.
 """
 
 import ast
@@ -50,6 +50,7 @@ def _find_main(program: Program) -> Iterator["_Main"]:
 class Lookups:
     """Lookups in the request, which has the names ``requests``; ``values`` are those of others.
 
+    ``loop_values`` are those of names in loops, see `Bindings`.
     ``trusts_getters``: a name that nothing is known of is the request where a getter gets it.
     """
 
@@ -57,11 +58,13 @@ class Lookups:
         self,
         requests: Collection[str],
         values: Mapping[str, Value],
+        loop_values: Mapping[int, Value],
         *,
         trusts_getters: bool = False,
     ) -> None:
         self._requests = requests
         self._values = values
+        self._loop_values = loop_values
         self._trusts_getters = trusts_getters
 
     def split(self, node: ast.AST, hops: int = _MAX_HOPS) -> _Parts | None:
@@ -100,8 +103,8 @@ class Lookups:
         match node:
             case ast.Name(id=name) if name in self._requests:
                 return ()
-            case ast.Name(id=name) if name in self._values:
-                value = self._values[name]
+            case ast.Name(id=name) if name in self._values or id(node) in self._loop_values:
+                value = self._loop_values.get(id(node)) or self._values[name]
                 path = self.path(value.expression, hops - 1)
                 return (*path, ANY) if path is not None and value.is_item else path
             # `value or {}` has the path of the value: an empty one has no fields to read.
@@ -121,7 +124,8 @@ class _Main:
         self._source = source
         # A name that is bound again may stand for anything.
         requests = [request] if bindings.counts[request] == 1 else []
-        self._lookups = Lookups(requests, bindings.single_values())
+        loop_values = bindings.loop_values(function)
+        self._lookups = Lookups(requests, bindings.single_values(), loop_values)
 
     def reads(self) -> list[FieldAccess]:
         """Return the lookups, without those below values that the script changes."""

@@ -70,12 +70,16 @@ CASES = (
     ("return get_xr(req, 'spec')['conut']", 'resource.spec has no "conut", did you mean "count"?'),
     ("return get(req, 'observed.composite')['resourc']", 'did you mean "resource"?'),
     ("return (get_xr(req, 'spec') or {})['conut']", 'did you mean "count"?'),
+    (
+        "return get_xr(req, 'spec')['null']['a']",
+        '"null" of observed.composite.resource.spec is None;',
+    ),
 )
 
 
 def _hint(line: str) -> str:
     script = programs.script(f"def main(req):\n    {line}\n")
-    observed = {"composite": {"resource": {"spec": {"count": 1}}}, "resources": {}}
+    observed = {"composite": {"resource": {"spec": {"count": 1, "null": None}}}, "resources": {}}
     return programs.problem(starlark, script, programs.scope(observed=observed)).hint or ""
 
 

@@ -24,6 +24,17 @@ WRONG = [
         id="items",
     ),
     pytest.param(
+        script(
+            GET,
+            'for d in xr["spec"]["disks"]:',
+            '    a = d["name"]',
+            'b = [d["nmae"] for d in xr["spec"]["disks"]]',
+        ),
+        f"{XR}.spec.disks[].nmae",
+        'did you mean "name"?',
+        id="items-of-two-loops",
+    ),
+    pytest.param(
         script(GET, 'a = [v["tema"] for k, v in xr["spec"]["owners"].items()]'),
         f"{XR}.spec.owners[].tema",
         'did you mean "team"?',
@@ -53,6 +64,15 @@ WRONG = [
         id="for",
     ),
     pytest.param(
+        jinja(
+            "{% for d in spec.disks %}{{ d.name }}{% endfor %}"
+            "{% for d in spec.disks %}{{ d.nmae }}{% endfor %}"
+        ),
+        f"{XR}.spec.disks[].nmae",
+        'did you mean "name"?',
+        id="for-of-two-loops",
+    ),
+    pytest.param(
         jinja('{{ xr | get("spec.owner.tema", 1) }}'),
         f"{XR}.spec.owner.tema",
         'did you mean "team"?',
@@ -70,6 +90,16 @@ WRONG = [
         f"{XR}.spec.disks[].nmae",
         'did you mean "name"?',
         id="range",
+    ),
+    pytest.param(
+        go(
+            f"{{{{ $spec := .{XR}.spec }}}}"
+            "{{ range $d := $spec.disks }}{{ $d.name }}{{ end }}"
+            "{{ range $d := $spec.disks }}{{ $d.nmae }}{{ end }}"
+        ),
+        f"{XR}.spec.disks[].nmae",
+        'did you mean "name"?',
+        id="variable-of-two-loops",
     ),
     pytest.param(
         go("{{ (getCompositeResource .).spec.szie }}"), f"{XR}.spec.szie", SIZE, id="function"
@@ -120,6 +150,26 @@ RIGHT = [
         id="methods-and-tests",
     ),
     pytest.param(
+        script(
+            GET,
+            'for d in xr["spec"]["disks"]:',
+            '    for d in req["context"]["any"]:',
+            '        a = d["any"]',
+            'b = [d["any"] for d in req["context"]["any"] if d["any"]]',
+        ),
+        id="a-loop-in-another-loop",
+    ),
+    pytest.param(
+        jinja(
+            "{% for d in spec.disks %}{% for d in context.x %}{{ d.any }}{% endfor %}{% endfor %}"
+        ),
+        id="a-for-in-another-for",
+    ),
+    pytest.param(
+        jinja("{% for d in spec.disks %}{% set d = context.x %}{{ d.any }}{% endfor %}"),
+        id="a-for-whose-name-is-set",
+    ),
+    pytest.param(
         jinja("{% macro m(spec) %}{{ spec.any }}{% endmacro %}{{ m(1) }}"), id="parameters"
     ),
     pytest.param(
@@ -137,6 +187,14 @@ RIGHT = [
     ),
     pytest.param(
         go("{{ $x := .observed }}{{ $x = .context }}{{ $x.any }}"), id="a-variable-that-changes"
+    ),
+    pytest.param(
+        go("{{ $x := .observed }}{{ if .input }}{{ $x := .context }}{{ $x.any }}{{ end }}"),
+        id="a-variable-of-an-inner-block",
+    ),
+    pytest.param(
+        go(f"{{{{ $x := .context }}}}{{{{ with $x := .{XR} }}}}{{{{ end }}}}{{{{ $x.any }}}}"),
+        id="a-variable-of-an-outer-block",
     ),
 ]
 
