@@ -222,16 +222,16 @@ def compare(actual: Object, expected: Expectation) -> Iterator[Mismatch]:
         yield Mismatch(at=("ready",), message=message, hint=hint)
     for key, members in (("conditions", expected.conditions), ("events", expected.events)):
         yield from _missing_members(key, actual[key], members)
-    for index, check in enumerate(expected.checks):
-        value = objects.deep_copy(objects.find_path(actual, check.path))
-        for question, operand in check.questions:
+    for index, (path, questions) in enumerate(expected.checks):
+        value = objects.deep_copy(objects.find_path(actual, path))
+        for question, operand in questions:
             if not _is_right(question, value, operand):
                 what = "but it is not there" if value is None else f"found {to_text(value)}"
                 yield Mismatch(
                     at=("checks", index, question),
-                    message=f"{check.path}: expected {_describe(question, operand)}, {what}",
-                    hint=_missing_hint(actual, check.path) if value is None else None,
-                    place=objects.parse_path(check.path),
+                    message=f"{path}: expected {_describe(question, operand)}, {what}",
+                    hint=_missing_hint(actual, path) if value is None else None,
+                    place=objects.parse_path(path),
                 )
 
 

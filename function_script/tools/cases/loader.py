@@ -188,7 +188,8 @@ class ObjectLoader:
         if fields.value.get("input") is not None:
             if fields.value.get("composition") is not None:
                 fields.problems.add("input", "there can be a Composition or an input, not both")
-            return self._read_input(fields, xr or {})
+            step_input = self.one(fields, "input")
+            return None if step_input is None else self.build_program(step_input, xr or {})
         path = None if directory is None else directory / _FILE
         item = self.one(fields, "composition", path)
         if item is None:
@@ -197,17 +198,14 @@ class ObjectLoader:
                 fields.problems.add("composition", text)
             return None
 
-        origin = Origin(document=item.document, programs=None, at=item.at)
-        return self._program(item.value, origin)
+        return self._program(item.value, Origin(document=item.document, programs=None, at=item.at))
 
-    def read_request_program(self, fields: ObjectReader, step_input: Value) -> Program | None:
-        """Build a Composition around the input of a request, or around ``input`` instead."""
-        if fields.value.get("input") is not None:
-            return self._read_input(fields, {})
-        composition = compose_input(step_input if isinstance(step_input, dict) else {}, {})
-        place = ("request", "input")
-        origin = Origin(document=self.document, programs=None, at=place, is_input=True)
-        return self._program(composition, origin)
+    def build_program(self, step_input: Located, xr: Object) -> Program:
+        """Build a Composition around an input for an XR."""
+        origin = Origin(
+            document=step_input.document, programs=None, at=step_input.at, is_input=True
+        )
+        return self._program(compose_input(step_input.value, xr), origin)
 
     def has_problems(self) -> bool:
         """Report whether there is a problem so far."""
@@ -238,13 +236,6 @@ class ObjectLoader:
             return self.path(value)
         self.problems.add(at, f"must be a path or an object, not {type_phrase(value)}")
         return None
-
-    def _read_input(self, fields: ObjectReader, xr: Object) -> Program | None:
-        item = self.one(fields, "input")
-        if item is None:
-            return None
-        origin = Origin(document=item.document, programs=None, at=item.at, is_input=True)
-        return self._program(compose_input(item.value, xr), origin)
 
     def _program(self, composition: Object, origin: Origin) -> Program:
         """Return a Composition with the programs in files, beside the file that names them."""

@@ -108,19 +108,12 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """A path in the outcome and its conditions: pairs such as ``("equals", 3)``."""
-
-    path: str
-    questions: Sequence[tuple[str, Value]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
     """The expected outcome of a step; ``at`` is its path in the case.
 
     ``partial`` has what the outcome's parts of the same names must contain; ``error`` has texts
-    that the failure must contain; ``snapshot`` is the file with the exact documents.
+    that the failure must contain; ``snapshot`` is the file with the exact documents. ``checks`` are
+    paths in the outcome with their conditions: pairs such as ``("equals", 3)``.
     """
 
     at: objects.Path = ()
@@ -131,7 +124,7 @@ class Expectation:
     ready: bool | None = None
     conditions: Sequence[Object] = ()
     events: Sequence[Object] = ()
-    checks: Sequence[Check] = ()
+    checks: Sequence[tuple[str, Sequence[tuple[str, Value]]]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from function_script.documents import Document
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
 from function_script.request.reader import ObjectReader
-from function_script.request.values import Object, type_phrase
+from function_script.request.values import Object, Value, type_phrase
 from function_script.texts.problems import ProblemList, suggest
 from function_script.tools import manifests, sources, xrds
 from function_script.tools.cases import fake_cluster
@@ -23,7 +23,6 @@ from function_script.tools.cases.loader import FileCache, ObjectLoader, find_abo
 from function_script.tools.cases.model import (
     Case,
     CaseFile,
-    Check,
     Expectation,
     Setup,
     Step,
@@ -183,17 +182,17 @@ def _read_request(loader: ObjectLoader, fields: ObjectReader) -> Setup | None:
     request_fields = fields.object("request")
     if request_fields is None:
         return None
+    value = request_fields.value.get("input")
+    step_input = loader.own(value if isinstance(value, dict) else {}, "request.input")
     if fields.value.get("input") is not None:
-        other = loader.value(fields, "input")
-        request_fields.value["input"] = {} if other is None else other
+        step_input = loader.one(fields, "input") or step_input
+        request_fields.value["input"] = step_input.value
     try:
         request = json_format.ParseDict(request_fields.value, fnv1.RunFunctionRequest())
     except json_format.ParseError as error:
         fields.problems.add("request", f"is no RunFunctionRequest: {error}")
         return None
-    program = loader.read_request_program(fields, request_fields.value.get("input"))
-    if program is None:
-        return None
+    program = loader.build_program(step_input, {})
     inputs = RenderInputs(xr={}, composition=program.composition)
     return Setup(program=program, inputs=inputs, request=request, redacted=redacted)
 
@@ -321,9 +320,12 @@ def _members(fields: ObjectReader, key: str, names: tuple[str, ...]) -> list[Obj
     return members
 
 
-def _check(fields: ObjectReader) -> Check:
+def _check(fields: ObjectReader) -> tuple[str, list[tuple[str, Value]]]:
+    """Return a path and what is asked of its value."""
     fields.refuse_unknown("path", *QUESTIONS, hint=f"it may ask {', '.join(QUESTIONS)}")
-    questions = [(key, fields.value[key]) for key in QUESTIONS if key in fields.value]
+    questions: list[tuple[str, Value]] = [
+        (key, fields.value[key]) for key in QUESTIONS if key in fields.value
+    ]
     if not questions:
         fields.problems.add(fields.path, f"must ask something: {', '.join(QUESTIONS)}")
     for key, value in questions:
@@ -335,7 +337,7 @@ def _check(fields: ObjectReader) -> Check:
             fields.parsed(key, _pattern)
             if not isinstance(value, str):
                 fields.text(key, required=True)
-    return Check(path=_check_path(fields), questions=questions)
+    return _check_path(fields), questions
 
 
 def _pattern(text: str) -> re.Pattern[str]:

@@ -29,7 +29,7 @@ from function_script.tools.check.definitions import (
     files_beside,
     find_schema,
 )
-from function_script.tools.check.report import Finding, Report, Skipped
+from function_script.tools.check.report import Finding, Report
 from function_script.tools.project import STDIN, Project
 from function_script.tools.render import loading
 from function_script.tools.validate.catalog import Catalog
@@ -69,7 +69,7 @@ def check(  # noqa: PLR0913 - the flags of the command
     paths_ = [Path(argument) for argument in arguments if argument != STDIN]
     project = definitions.project or Project.of(paths_, named=[programs], allowed=())
     entries = [*searching.find(arguments, project, ignored)]
-    files = [entry for entry in entries if not isinstance(entry, Skipped)]
+    files = [entry for entry in entries if not entry.skipped]
     checker = _Checker(
         files=files,
         programs=programs,
@@ -82,7 +82,7 @@ def check(  # noqa: PLR0913 - the flags of the command
         checker.check(file)
     report = checker.report
     report.packages = definitions.notes
-    report.skipped = [entry for entry in entries if isinstance(entry, Skipped)]
+    report.skipped = [entry for entry in entries if entry.skipped]
     if not (report.files or report.skipped):
         raise InputError.of(
             f"cannot check {', '.join(arguments)}: there is no Composition, Operation or input "
@@ -273,17 +273,8 @@ class _Checker:
             programs=steps.programs,
             project=self._project,
         )
-        outcome = runs.find(subject, options)
-        self.report.variants += outcome.variants
-        spans = (finding.diagnostic.span for finding in static)
-        lines = {(span.name, span.line) for span in spans if span is not None}
-
-        def is_new(finding: Finding) -> bool:
-            span = finding.diagnostic.span
-            return span is None or (span.name, span.line) not in lines
-
-        self.report.findings += filter(is_new, outcome.findings)
-        self.report.unreached += filter(is_new, outcome.unreached)
+        known = {finding.place for finding in static} - {None}
+        runs.find(subject, options, self.report, known)
 
 
 class _Steps:

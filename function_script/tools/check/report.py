@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Self, TypeAlias
 from urllib.parse import quote
 
 from function_script import __version__
@@ -14,12 +14,17 @@ from function_script.texts import diagnostics
 from function_script.texts.source import Span
 from function_script.tools import console, step_inputs
 from function_script.tools.check.rules import RULES, Rule, Severity
+from function_script.tools.check.searching import File
 
 SARIF_VERSION: Final = "2.1.0"
 _SARIF_SCHEMA: Final = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 )
 _STDIN: Final = "stdin"
+
+
+Place: TypeAlias = tuple[str, int] | None
+"""The file and the line of a finding; None without a position."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +41,11 @@ class Finding:
         """Return the finding of a rule."""
         return cls(rule=rule.name, severity=rule.severity, step=step, diagnostic=diagnostic)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
-    """A file that was not checked, and the reason."""
-
-    file: str
-    reason: str
+    @property
+    def place(self) -> Place:
+        """The line of the finding."""
+        span = self.diagnostic.span
+        return None if span is None else (span.name, span.line)
 
 
 class Report:
@@ -65,7 +68,7 @@ class Report:
         self.steps = 0
         self.others: list[step_inputs.OtherStep] = []
         self.unchecked: list[step_inputs.StepInput] = []
-        self.skipped: list[Skipped] = []
+        self.skipped: list[File] = []
         self.unreached: list[Finding] = []
         self.variants: list[Object] = []
         self.untyped = 0
@@ -136,7 +139,7 @@ def _gaps(report: Report) -> Iterator[str]:
     yield from _indented(lines)
     if report.skipped:
         yield f"Not looked at: {console.count(len(report.skipped), 'file')}"
-    yield from _indented(f"{skipped.file}: {skipped.reason}" for skipped in report.skipped)
+    yield from _indented(f"{file.name}: {file.skipped}" for file in report.skipped)
     if report.unreached:
         yield f"Not reached: {console.count(len(report.unreached), 'line')}, or what follows"
     yield from _indented(
@@ -204,9 +207,7 @@ def render_json(report: Report) -> str:
                 )
                 for each in report.unchecked
             ],
-            "files": [
-                {"file": skipped.file, "reason": skipped.reason} for skipped in report.skipped
-            ],
+            "files": [{"file": file.name, "reason": file.skipped} for file in report.skipped],
         },
         **(
             {"notReached": [_finding(each) for each in report.unreached]}
@@ -234,16 +235,11 @@ def _with_position(value: Object, span: Span | None) -> Object:
 
 
 def render_sarif(report: Report) -> str:
-    """Return the report as one run of the tool; columns count Unicode characters, from 1."""
-    return json.dumps(to_sarif(report), indent=2, ensure_ascii=False)
-
-
-def to_sarif(report: Report) -> Object:
-    """Return SARIF's log file as plain data.
+    """Return the report as one run of the tool; columns count Unicode characters, from 1.
 
     Severities are SARIF's levels; rules are those of the reference page.
     """
-    return {
+    value = {
         "$schema": _SARIF_SCHEMA,
         "version": SARIF_VERSION,
         "runs": [
@@ -267,6 +263,7 @@ def to_sarif(report: Report) -> Object:
             }
         ],
     }
+    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def _result(finding: Finding) -> Object:

@@ -5,7 +5,7 @@ A problem has a position in the program, or begins with the path of a field of t
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Literal, TypeAlias
 
@@ -351,6 +351,8 @@ RUN: Final = Rule(
     severity="error",
     means="Code that fails for an XR at hand, or for one that the XRD allows: see below.",
 )
+# It may be about what is not at hand, and is listed as what no run reached.
+DOUBT: Final = replace(RUN, severity="info")
 SCHEMA: Final = Rule(
     name="schema",
     severity="error",

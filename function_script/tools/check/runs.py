@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from function_script.documents import Document
 from function_script.inputs import Step
@@ -34,7 +35,7 @@ from function_script.tools import (
     xr_validation,
 )
 from function_script.tools.check import rules
-from function_script.tools.check.report import Finding, Report
+from function_script.tools.check.report import Finding, Place, Report
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import SUFFIXES, Project
 from function_script.tools.render import RenderInputs, loading, renderer, validation
@@ -95,15 +96,15 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The inputs of a run; ``label`` names its XR.
-
-    ``follow`` returns the next reconcile of a case after the result of this one; None at its end.
-    """
+    """The inputs of a run; ``label`` names its XR."""
 
     inputs: RenderInputs
     label: str
     invented: frozenset[objects.Path] = frozenset()
-    follow: Callable[[RenderResult], Run | None] = lambda _: None
+
+
+Reconciles: TypeAlias = Generator[Run, RenderResult]
+"""The runs of an XR, each after the result of the one before."""
 
 
 def make_variants(subject: Subject, count: int) -> list[variants.Variant]:
@@ -121,23 +122,21 @@ def make_variants(subject: Subject, count: int) -> list[variants.Variant]:
     return variants.make(subject.xrd, type_, examples, reads, count)
 
 
-def find(subject: Subject, options: Options) -> Report:
+def find(subject: Subject, options: Options, report: Report, known: Collection[Place]) -> None:
     """Render the XRs at hand and the variants. Raises no FatalError.
 
-    The report has findings, each once, what is ``unreached``, and the variants.
+    The report gets findings, each once, what is ``unreached``, and the variants. Nothing is added
+    at the ``known`` places.
     """
-    outcome = Report()
     try:
         choices = make_variants(subject, options.variants)
-        outcome.variants.extend(each.xr for each in choices)
-        first_runs = [*plan(subject, choices)]
+        report.variants += (each.xr for each in choices)
+        sequences = [*plan(subject, choices)]
         file = loading.find_functions(_directory(subject))
         values = loading.load_values([file] if file else [], subject.project)
     except FatalError as error:
-        outcome.unreached += (
-            replace(Finding.of(rules.RUN, each), severity="info") for each in error.diagnostics
-        )
-        return outcome
+        report.unreached += (Finding.of(rules.DOUBT, each) for each in error.diagnostics)
+        return
     # Without the others, remote programs come from this machine alone.
     packages = PackageOptions() if options.runs_others else PackageOptions(pull="Never")
     rendering = renderer.Options(
@@ -147,7 +146,7 @@ def find(subject: Subject, options: Options) -> Report:
         allows_addresses=options.runs_others,
     )
     index = FunctionIndex(manifests=values, options=rendering, is_confined=not options.runs_others)
-    places: set[object] = set()
+    places: set[object] = {*known}
     branches = _Branches(subject)
     reads_files = any(step.reads_files for _, step in subject.inputs)
     programs = subject.programs if reads_files else None
@@ -156,40 +155,38 @@ def find(subject: Subject, options: Options) -> Report:
     results: dict[str, RenderResult | None] = {}
     with rendering.servers:
         render = Renderer(pool, index, rendering)
-        for key, run in _follow(first_runs, results):
+        for key, run in _follow(sequences, results):
             results[key], findings = _judge(subject, run, render, branches)
-            for finding, is_certain in findings:
-                problem = finding.diagnostic
+            for finding in findings:
                 # A line fails in one way for most XRs.
-                place = problem.span and (problem.span.name, problem.span.line)
-                if (place or problem.message) not in places:
-                    places.add(place or problem.message)
-                    if is_certain:
-                        outcome.findings.append(finding)
-                    else:
-                        outcome.unreached.append(replace(finding, severity="info"))
+                place = finding.place or finding.diagnostic.message
+                if place not in places:
+                    places.add(place)
+                    is_certain = finding.severity != "info"
+                    (report.findings if is_certain else report.unreached).append(finding)
                 # A program that needs too much needs it for the other XRs as well.
-                if problem.kind == "limit":
-                    return outcome
-    outcome.unreached.extend(branches.find_unreached())
-    return outcome
+                if finding.diagnostic.kind == "limit":
+                    return
+    report.unreached += (each for each in branches.find_unreached() if each.place not in known)
 
 
 def _follow(
-    first_runs: Sequence[Run], results: Mapping[str, RenderResult | None]
+    sequences: Iterable[Reconciles], results: Mapping[str, RenderResult | None]
 ) -> Iterator[tuple[str, Run]]:
     """Yield the runs by keys, each before those that follow it; equal ones once.
 
     ``results`` gets the result of each by its key. After a failure nothing follows.
     """
-    for first in first_runs:
-        run: Run | None = first
+    for sequence in sequences:
+        run = next(sequence, None)
         while run is not None:
             key = _to_key(run.inputs)
             if key not in results:
                 yield key, run
-            result = results[key]
-            run = None if result is None else run.follow(result)
+            result, run = results[key], None
+            if result is not None:
+                with suppress(StopIteration):
+                    run = sequence.send(result)
 
 
 def _to_key(inputs: RenderInputs) -> str:
@@ -284,8 +281,8 @@ def _kinds(subject: Subject) -> set[tuple[str, str]]:
     return {(api_version, each) for each in (kind, claim) if each}
 
 
-def plan(subject: Subject, choices: Sequence[variants.Variant]) -> Iterator[Run]:
-    """Yield the runs: of the XRs at hand, and of the variants. Raises FatalError."""
+def plan(subject: Subject, choices: Sequence[variants.Variant]) -> Iterator[Reconciles]:
+    """Yield the runs: of the XRs at hand, of cases, and of the variants. Raises FatalError."""
     directory = _directory(subject)
     paths = replace(loading.find_render_paths(directory, subject.project), xrd=None)
     for document in _find_xrs(subject):
@@ -299,40 +296,36 @@ def plan(subject: Subject, choices: Sequence[variants.Variant]) -> Iterator[Run]
         if subject.xrd is not None and xr_validation.validate(xr, subject.xrd).errors:
             continue
         label = f'the XR in "{source.name}"' if source is not None else "the XR at hand"
-        yield Run(inputs=replace(inputs, xr=xr, xrd=subject.xrd), label=label)
-    yield from _plan_cases(subject)
+        yield _once(Run(inputs=replace(inputs, xr=xr, xrd=subject.xrd), label=label))
+    if folders := [each for name in _CASES if (each := directory / name).is_dir()]:
+        from function_script.tools.check import case_runs  # noqa: PLC0415 - 50 ms, and often none
+
+        yield from case_runs.plan(subject, folders)
     inputs = RenderInputs(xr={}, composition=subject.document.value, xrd=subject.xrd)
     shared = loading.load_shared(paths, inputs)
     for number, variant in enumerate(choices):
         difference = variant.difference or "with all fields"
-        yield Run(
+        run = Run(
             inputs=replace(shared, xr=variant.xr),
             label=f"an XR {difference} (--variant {number} prints it)",
             invented=variant.invented,
         )
+        yield _once(run)
 
 
-def _plan_cases(subject: Subject) -> Iterator[Run]:
-    """Yield the first reconcile of each case of `test`."""
-    folders = [each for name in _CASES if (each := _directory(subject) / name).is_dir()]
-    if folders:
-        from function_script.tools.check import case_runs  # noqa: PLC0415 - 50 ms, and often none
-
-        yield from case_runs.plan(subject, folders)
+def _once(run: Run) -> Reconciles:
+    yield run
 
 
 def _judge(
     subject: Subject, run: Run, render: Renderer, branches: _Branches
-) -> tuple[RenderResult | None, list[tuple[Finding, bool]]]:
-    """Return the result of a run, and its problems: each is certainly the program's fault, or not.
-
-    None: it failed.
-    """
+) -> tuple[RenderResult | None, list[Finding]]:
+    """Return the result of a run, and its problems. None: it failed."""
     origin = Origin(document=subject.document, programs=subject.programs)
     try:
         rendering = render.reconcile(run.inputs, origin)
     except FatalError as error:
-        return None, [(Finding.of(rules.RUN, each), False) for each in error.diagnostics]
+        return None, [Finding.of(rules.DOUBT, each) for each in error.diagnostics]
     branches.add(rendering.positions)
     failure = rendering.result.failure
     if failure is None:
@@ -342,21 +335,21 @@ def _judge(
 
 def _explain_failure(
     subject: Subject, run: Run, rendering: Rendering, failure: PipelineError
-) -> Iterator[tuple[Finding, bool]]:
-    """Yield the problems for which a step failed, and whether each is certainly its fault."""
+) -> Iterator[Finding]:
+    """Yield the problems for which a step failed."""
     for step_input, step in subject.inputs:
         if step_input.step == failure.step.name:
             for problem in failure.diagnostics:
                 is_certain = problem.kind == "mistake" and _is_of_xr(problem, step, run)
                 mapped = author_positions.map_to_source(problem, step_input, subject.programs)
                 noted = replace(mapped, notes=(*mapped.notes, f"for {run.label}"))
-                yield Finding.of(rules.RUN, noted, step_input.step), is_certain
+                yield Finding.of(rules.RUN if is_certain else rules.DOUBT, noted, step_input.step)
             return
     # A step of another function refused.
     span = rendering.positions.find_step(failure.step.name)
     for problem in failure.diagnostics:
         located = replace(problem, span=problem.span or span)
-        yield Finding.of(rules.RUN, located, failure.step.name), False
+        yield Finding.of(rules.DOUBT, located, failure.step.name)
 
 
 def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
@@ -407,9 +400,7 @@ def _lines_from(step: Step, span: Span) -> list[str]:
     return next(texts, "").split("\n")[span.line - 1 :] or [""]
 
 
-def _find_schema_faults(
-    subject: Subject, run: Run, rendering: Rendering
-) -> Iterator[tuple[Finding, bool]]:
+def _find_schema_faults(subject: Subject, run: Run, rendering: Rendering) -> Iterator[Finding]:
     """Yield what the schemas at hand do not allow in composed resources and the XR's status."""
     # A step that was left out may write what is missing.
     if rendering.skipped:
@@ -418,4 +409,4 @@ def _find_schema_faults(
         if severity != "note":
             noted = replace(problem, notes=(*problem.notes, f"for {run.label}"))
             rule = rules.SCHEMA if severity == "error" else rules.SCHEMA_VERSION
-            yield Finding.of(rule, noted), True
+            yield Finding.of(rule, noted)

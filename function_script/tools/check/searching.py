@@ -17,7 +17,6 @@ from function_script.request.values import Object
 from function_script.texts.errors import FatalError, InputError, cause_of
 from function_script.texts.source import Source
 from function_script.tools import sources, step_inputs, xrds
-from function_script.tools.check.report import Skipped
 from function_script.tools.project import STDIN, SUFFIXES, Project
 
 # A file without one of these words has nothing to check.
@@ -31,16 +30,15 @@ _FIELD: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A file's documents, or the error of reading them."""
+    """A file's documents, or the error of reading them, or the reason to leave it out."""
 
     name: str
     documents: Sequence[Document] = ()
     error: FatalError | None = None
+    skipped: str = ""
 
 
-def find(
-    arguments: Iterable[str], project: Project, ignored: Sequence[str]
-) -> Iterator[File | Skipped]:
+def find(arguments: Iterable[str], project: Project, ignored: Sequence[str]) -> Iterator[File]:
     """Find the files that ``arguments`` name, and those to check below directories.
 
     ``ignored`` are patterns of the shell for paths below a directory, and for names of files and
@@ -66,14 +64,14 @@ def _is_ignored(path: Path, patterns: Sequence[str]) -> bool:
     )
 
 
-def _look_into(path: Path, project: Project) -> Iterator[File | Skipped]:
+def _look_into(path: Path, project: Project) -> Iterator[File]:
     try:
         # Only words are looked for; a file that has them is read strictly below.
         text = project.read(path).decode("utf-8", "replace")
     except InputError as error:
         cause = error.__cause__
         if isinstance(cause, OSError):
-            yield Skipped(file=str(path), reason=cause_of(cause))
+            yield File(name=str(path), skipped=cause_of(cause))
         else:
             yield File(name=str(path), error=error)
         return
@@ -91,7 +89,7 @@ def _look_into(path: Path, project: Project) -> Iterator[File | Skipped]:
     if is_of_chart:
         # It is a template, and not YAML yet.
         if any(map(_has_steps, headers)):
-            yield Skipped(file=str(path), reason="it is a template of a Helm chart")
+            yield File(name=str(path), skipped="it is a template of a Helm chart")
         return
     try:
         file = _read(sources.load_file(path, project))

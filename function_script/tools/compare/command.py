@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -23,7 +24,6 @@ from function_script.tools import local_pool, manifests, step_inputs, xrds
 from function_script.tools.cases import loader, model, parser
 from function_script.tools.check import runs, searching
 from function_script.tools.check.definitions import Definitions
-from function_script.tools.check.report import Skipped
 from function_script.tools.compare.differences import Named
 from function_script.tools.compare.sides import (
     Change,
@@ -137,15 +137,14 @@ def run(arguments: Sequence[str], options: Options) -> list[Row]:
     rows: list[Row] = []
     others: list[Document] = []
     for file in searching.find(map(str, paths), project, options.ignored):
-        if isinstance(file, searching.File):
-            rows += [Row(file.name, "", file.error)] if file.error and not is_partial else []
-            others += _find_compositions(file)
+        rows += [Row(file.name, "", file.error)] if file.error and not is_partial else []
+        others += _find_compositions(file)
     captured = dict(_find_captured(files, options, rows))
     definitions = Definitions(project=project)
     live = Definitions(xrds=[each for each in options.definitions if xrds.is_xrd(each)])
     for file in files:
-        if isinstance(file, Skipped):
-            rows.append(Row(file.file, "", InputError.of(f"cannot read it: {file.reason}")))
+        if file.skipped:
+            rows.append(Row(file.name, "", InputError.of(f"cannot read it: {file.skipped}")))
             continue
         if file.error is not None:
             rows.append(Row(file.name, "", file.error))
@@ -171,12 +170,12 @@ def _find_compositions(file: searching.File) -> Iterator[Document]:
 
 
 def _find_captured(
-    files: Sequence[searching.File | Skipped], options: Options, rows: list[Row]
+    files: Sequence[searching.File], options: Options, rows: list[Row]
 ) -> Iterator[tuple[str, _Captured]]:
     """Yield captured requests by file; add a row for each file with one that cannot be read."""
     cache = loader.FileCache(options.project)
     for file in files:
-        if isinstance(file, Skipped) or not model.is_case(Path(file.name)):
+        if not model.is_case(Path(file.name)):
             continue
         if not any("request" in document.value for document in file.documents):
             continue
@@ -227,7 +226,8 @@ class _Subject:
         if not sides.has_steps:
             row.has_steps = False
             return
-        for each in self._plan():
+        # Of a case, the first reconcile.
+        for each in chain.from_iterable(islice(runs_, 1) for runs_ in self._plan()):
             row.compared += row.attempt(each.label, partial(sides.run, each.inputs))
         if (dump := self._options.dump) is not None:
             api_version, kind = sides.type
@@ -269,7 +269,7 @@ class _Subject:
         index = functions.FunctionIndex(manifests=packages, options=options.rendering)
         return Side(Origin(document=document, programs=programs), index, sandbox)
 
-    def _plan(self) -> Iterator[runs.Run]:
+    def _plan(self) -> Iterator[runs.Reconciles]:
         programs = local_pool.programs_beside(_path(self._document))
         limits = Limits().with_root(programs and programs.resolve())
         inputs = []

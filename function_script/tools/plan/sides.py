@@ -11,7 +11,6 @@ from function_script.sandbox import Pool
 from function_script.texts.errors import InputError
 from function_script.tools import local_pool, manifests, xrds
 from function_script.tools.check import searching
-from function_script.tools.check.report import Skipped
 from function_script.tools.plan.dump import Dump, UnknownError, is_masked
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, conditions, functions, loading, renderer
@@ -51,8 +50,6 @@ class Renderings:
         dump = self._dump.path
         is_inside = dump is not None and not directory.resolve().is_relative_to(dump.resolve())
         for file in searching.find([str(directory)], self._project, ()):
-            if isinstance(file, Skipped):
-                continue
             if dump and is_inside and Path(file.name).resolve().is_relative_to(dump.resolve()):
                 continue
             if file.error is not None:

@@ -241,8 +241,6 @@ def _find_places(arguments: Sequence[str], project: Project) -> Iterator[_Place]
     if STDIN in arguments:
         raise InputError.of("cannot pin references on stdin: name a file")
     for file in searching.find(arguments, project, ()):
-        if not isinstance(file, searching.File):
-            continue
         if file.error is not None:
             raise file.error
         for document in file.documents:

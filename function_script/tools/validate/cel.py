@@ -14,7 +14,7 @@ import inspect
 import json
 import sys
 from collections.abc import Callable, Iterable
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from typing import Final, cast
 
 import lark
@@ -25,7 +25,7 @@ from celpy.celparser import CELParseError
 from function_script.request.values import Object, Value
 from function_script.sandbox import system
 from function_script.tools import structural_schema
-from function_script.tools.validate.cel_functions import FUNCTIONS, PARSED, parse
+from function_script.tools.validate.cel_functions import FUNCTIONS, PARSED, Function, parse
 from function_script.tools.validate.evaluator import RuleError, UnsupportedError
 
 _MEMORY_BYTES: Final = 2 << 30
@@ -49,9 +49,10 @@ _MACROS: Final = ("has", "all", "exists", "exists_one", "map", "filter", "dyn")
 _MISSING: Final = "no such member in mapping: "
 # cel-python's text for every ValueError of a conversion; the cause follows in its arguments.
 _OVERFLOW: Final = "return error for overflow"
+# CEL's values are of subclasses of these.
+_PLAIN: Final = (bool, int, float, str, list)
 _ITERATING_MACROS: Final = frozenset({"all", "exists", "exists_one", "filter", "map"})
 
-Function = Callable[..., object]  # type: ignore[explicit-any] # of any arguments
 _Operator = Callable[[object, object], object]
 
 
@@ -200,7 +201,8 @@ class RuntimeFaultError(evaluation.CELEvalError):
 def strict(function: Function) -> Function:
     """Wrap a function: it returns the first error among its arguments, and its own errors.
 
-    TypeError is raised: the types of the arguments have no such function.
+    A plain result becomes one of CEL. TypeError is raised: the types of the arguments have no such
+    function.
     """
 
     @wraps(function)
@@ -209,7 +211,8 @@ def strict(function: Function) -> Function:
             if isinstance(argument, evaluation.CELEvalError):
                 return argument
         try:
-            return function(*arguments)
+            result = function(*arguments)
+            return json_to_cel(cast("Value", result)) if type(result) in _PLAIN else result
         except ZeroDivisionError:
             return RuntimeFaultError("division by zero")
         except KeyError:
@@ -222,17 +225,11 @@ def strict(function: Function) -> Function:
     return call
 
 
-def both(left: object, right: object) -> object:
-    """Evaluate `&&`: false beats an error on either side; of two errors the left one remains."""
-    return _decide(left, right, decisive=False)
+def decide(left: object, right: object, *, decisive: bool) -> object:
+    """Evaluate `&&` or `||`: the decisive value beats an error on either side.
 
-
-def either(left: object, right: object) -> object:
-    """Evaluate `||`: true beats an error on either side."""
-    return _decide(left, right, decisive=True)
-
-
-def _decide(left: object, right: object, *, decisive: bool) -> object:
+    Of two errors the left one remains.
+    """
     sides = (left, right)
     for side in sides:
         if isinstance(side, celtypes.BoolType) and bool(side) is decisive:
@@ -243,6 +240,10 @@ def _decide(left: object, right: object, *, decisive: bool) -> object:
     if not all(isinstance(side, celtypes.BoolType) for side in sides):
         raise TypeError("no such overload")
     return right
+
+
+both: Final = partial(decide, decisive=False)
+either: Final = partial(decide, decisive=True)
 
 
 def choose(condition: object, left: object, right: object) -> object:

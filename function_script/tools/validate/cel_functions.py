@@ -1,12 +1,12 @@
 """Functions that Kubernetes adds to CEL, as far as rules of CRDs use them.
 
 A rule that calls any other function is reported as not evaluated. CEL's values are subclasses of
-Python's, so the functions take Python values.
+Python's, so the functions take Python values, and return them.
 """
 
 import re
 import string
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
 from math import isinf
@@ -16,17 +16,17 @@ from celpy import celtypes
 
 from function_script.engines.regular_expressions import compiled
 
-Number = int | float
+Function = Callable[..., object]  # type: ignore[explicit-any] # of any arguments
 
 _LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _MAX_QUOTED: Final = 50
 _UPPER: Final = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
 
-def char_at(text: str, index: int) -> celtypes.StringType:
+def char_at(text: str, index: int) -> str:
     """Return the character at an index; an empty text at the end."""
     _check_index(text, index)
-    return celtypes.StringType(text[index : index + 1])
+    return text[index : index + 1]
 
 
 def _check_index(text: str, index: int) -> None:
@@ -35,102 +35,46 @@ def _check_index(text: str, index: int) -> None:
         raise IndexError
 
 
-def find(text: str, pattern: str) -> celtypes.StringType:
-    """Return the first match of a pattern, or an empty text."""
-    match = compiled(str(pattern)).search(str(text))
-    return celtypes.StringType("" if match is None else match.group() or "")
-
-
-def find_all(text: str, pattern: str) -> celtypes.ListType:
+def find_all(text: str, pattern: str) -> list[str]:
     """Return all matches of a pattern."""
-    hits = compiled(str(pattern)).finditer(str(text))
-    return _texts(match.group() or "" for match in hits)
+    return [match.group() or "" for match in compiled(str(pattern)).finditer(str(text))]
 
 
-def index_of(of: str | list[object], part: object, start: int = 0) -> celtypes.IntType:
+def index_of(of: str | list[object], part: object, start: int = 0) -> int:
     """Return the index of a part of a text or an item of a list, or -1."""
     if isinstance(of, str):
         _check_index(of, start)
-        return celtypes.IntType(of.find(str(part), start))
-    return celtypes.IntType(next((index for index, item in enumerate(of) if item == part), -1))
+        return of.find(str(part), start)
+    return next((index for index, item in enumerate(of) if item == part), -1)
 
 
-def is_sorted(items: list[Number] | list[str]) -> celtypes.BoolType:
-    """Report whether the items are in ascending order."""
-    return celtypes.BoolType(all(a <= b for a, b in pairwise(items)))  # type: ignore[operator] # of one type
-
-
-def join(texts: list[str], separator: str = "") -> celtypes.StringType:
-    """Join texts with a separator."""
-    return celtypes.StringType(separator.join(texts))
-
-
-def last_index_of(
-    of: str | list[object], part: object, start: int | None = None
-) -> celtypes.IntType:
+def last_index_of(of: str | list[object], part: object, start: int | None = None) -> int:
     """Return the last index of a part of a text or an item of a list, or -1."""
     if isinstance(of, str):
         if start is None:
-            return celtypes.IntType(of.rfind(str(part)))
+            return of.rfind(str(part))
         _check_index(of, start)
-        return celtypes.IntType(of.rfind(str(part), 0, start + len(str(part))))
-    return celtypes.IntType(
-        max((index for index, item in enumerate(of) if item == part), default=-1)
-    )
+        return of.rfind(str(part), 0, start + len(str(part)))
+    return max((index for index, item in enumerate(of) if item == part), default=-1)
 
 
-def lower_ascii(text: str) -> celtypes.StringType:
-    """Return the text with its ASCII letters in lower case."""
-    return celtypes.StringType(text.translate(_LOWER))
-
-
-def matches(text: str, pattern: str) -> celtypes.BoolType:
-    """Report whether a pattern matches anywhere in a text."""
-    return celtypes.BoolType(compiled(str(pattern)).search(str(text)) is not None)
-
-
-def replace(text: str, old: str, new: str, count: int = -1) -> celtypes.StringType:
-    """Replace the first ``count`` parts of a text, or all."""
-    return celtypes.StringType(text.replace(old, new, count))
-
-
-def split(text: str, separator: str, count: int = -1) -> celtypes.ListType:
+def split(text: str, separator: str, count: int = -1) -> list[str]:
     """Split a text into at most ``count`` parts."""
     parts = text.split(separator) if separator else list(text)
     if 0 <= count < len(parts):
         whole = parts[: max(count - 1, 0)]
         parts = [*whole, separator.join(parts[len(whole) :])][:count]
-    return _texts(parts)
+    return parts
 
 
-def substring(text: str, start: int, end: int | None = None) -> celtypes.StringType:
+def substring(text: str, start: int, end: int | None = None) -> str:
     """Return the text from ``start`` to before ``end``."""
     _check_index(text, start)
     if end is not None:
         _check_index(text, end)
         if start > end:
             raise IndexError
-    return celtypes.StringType(text[start:end])
-
-
-def sum_of(items: list[Number]) -> celtypes.IntType | celtypes.DoubleType:
-    """Return the sum of numbers."""
-    total = sum(items)
-    return celtypes.DoubleType(total) if isinstance(total, float) else celtypes.IntType(total)
-
-
-def trim(text: str) -> celtypes.StringType:
-    """Return the text without white space at both ends."""
-    return celtypes.StringType(text.strip())
-
-
-def upper_ascii(text: str) -> celtypes.StringType:
-    """Return the text with its ASCII letters in upper case."""
-    return celtypes.StringType(text.translate(_UPPER))
-
-
-def _texts(texts: Iterable[str]) -> celtypes.ListType:
-    return celtypes.ListType([celtypes.StringType(item) for item in texts])
+    return text[start:end]
 
 
 def parse(kind: str, text: str) -> celtypes.Value:
@@ -166,22 +110,23 @@ PARSED: Final[dict[str, tuple[re.Pattern[str], Callable[[str], celtypes.Value]]]
     "int": (re.compile("[+-]?[0-9]{1,30}"), lambda text: celtypes.IntType(int(text))),
     "uint": (re.compile("[0-9]{1,30}"), lambda text: celtypes.UintType(int(text))),
 }
-FUNCTIONS: Final = {
+FUNCTIONS: Final[dict[str, Function]] = {
     "charAt": char_at,
-    "find": find,
+    "find": lambda text, pattern: next(iter(find_all(text, pattern)), ""),
     "findAll": find_all,
     "indexOf": index_of,
-    "isSorted": is_sorted,
-    "join": join,
+    "isSorted": lambda items: all(one <= other for one, other in pairwise(items)),
+    "join": lambda texts, separator="": separator.join(texts),
     "lastIndexOf": last_index_of,
-    "lowerAscii": lower_ascii,
-    "matches": matches,
+    "lowerAscii": lambda text: text.translate(_LOWER),
+    "matches": lambda text, pattern: compiled(str(pattern)).search(str(text)) is not None,
     "max": max,
     "min": min,
-    "replace": replace,
+    "replace": lambda text, old, new, count=-1: text.replace(old, new, count),
     "split": split,
     "substring": substring,
-    "sum": sum_of,
-    "trim": trim,
-    "upperAscii": upper_ascii,
+    "sum": sum,
+    "trim": lambda text: text.strip(),
+    "upperAscii": lambda text: text.translate(_UPPER),
 }
+"""The functions by their names in CEL; results are plain values, or values of the arguments."""

@@ -62,6 +62,7 @@ FAILING = [
     ("{}", "expect: is required beside request"),
     ("expect: {}\nxr: xr.yaml", "xr: cannot stand beside request"),
     ("expect: {}\nredacted: many", "redacted: must be a whole number"),
+    ("expect: {}\ninput: 3", "input: must be a path or an object, not an integer"),
 ]
 
 
