@@ -32,6 +32,7 @@ ROOMS = {
     "grpc_reflection": ("function_script/server",),
     "h11": ("function_script/server/ops",),
     "jinja2": ("function_script/engines/jinja",),
+    "jsonschema": ("function_script/tools/crd_validator", "function_script/tools/input_schema"),
     "lark": ("function_script/tools/validate/cel",),
     "opentelemetry": ("function_script/server/tracing",),
     "orjson": (

@@ -1,7 +1,9 @@
-"""Our own inputs by their CRDs: what these refuse, the parsers refuse, too."""
+"""Our own inputs by their CRDs: jsonschema, the walk of `validate` and the parsers agree."""
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -17,7 +19,7 @@ from function_script.request.values import Object, Value
 from function_script.texts.errors import InputError
 from function_script.texts.source import Source
 from function_script.tools import input_schema, step_inputs, structural_schema
-from function_script.tools.validate import openapi
+from function_script.tools.validate import command, openapi
 
 CORPUS = ROOT / "tests" / "conformance" / "inputs"
 FILES = sorted(CORPUS.rglob("*.yaml"))
@@ -101,16 +103,18 @@ def parser_accepts(value: Object) -> bool:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_parser_refuses_what_the_schema_refuses(path: Path) -> None:
-    """An input that the parser alone refuses needs CEL: tests/conformance/test_input_crds.py."""
+def test_jsonschema_the_walk_and_the_parser_agree(path: Path) -> None:
+    """The walk has the same problems, in the same words and order, and the parser refuses.
+
+    An input that the parser alone refuses needs CEL: tests/conformance/test_input_crds.py.
+    """
     for case in corpus()[path]:
         schema = input_schema.find_schema(case)
         assert schema is not None
-        problems = [str(problem) for problem in input_schema.check(case)]
-        # A problem without words of `check` stands beside one that has some.
         value = structural_schema.complete(case, schema)
-        assert problems or not openapi.check(value, schema)[0]
+        assert command.find_schema_problems(value, schema) == openapi.check(value, schema)[0]
         if parser_accepts(case):
+            problems = [str(problem) for problem in input_schema.check(case)]
             assert [each for each in problems if not KNOWN_DIFFERENCES.fullmatch(each)] == []
 
 
@@ -152,3 +156,14 @@ def test_commands_report_the_problem_at_its_field(
 def test_input_of_another_group_is_not_validated() -> None:
     """function-go-templating's inputs have no CRD of ours."""
     step_inputs.validate({"apiVersion": "gotemplating.fn.crossplane.io/v1beta1", "kind": "x"})
+
+
+@pytest.mark.linux
+def test_jsonschema_is_imported_only_where_an_input_is_validated() -> None:
+    """Neither the server and its workers nor the start of a command pay for it."""
+    modules = ("cli", "step.function", "sandbox.worker", "server.lifecycle", "tools.check")
+    modules += ("tools.render", "tools.validate.command", "tools.editor", "tools.playground.server")
+    imports = ", ".join(f"function_script.{module}" for module in modules)
+    code = f"import sys, {imports}; print('jsonschema' in sys.modules)"
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert completed.stdout == b"False\n"
