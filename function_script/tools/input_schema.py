@@ -1,20 +1,28 @@
-"""Validation of inputs, ours and those of other functions, by their schemas.
+"""Validation of inputs, ours and those of other functions, with jsonschema.
 
 The parsers of `inputs` and the CRDs agree; the parsers' messages come first, so this finds a
 problem only where the two differ. Rules in CEL are not evaluated: the parsers enforce them.
 """
 
+from __future__ import annotations
+
 import json
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 from function_script.request import objects
-from function_script.request.values import Object
+from function_script.request.reader import format_path
+from function_script.request.values import Object, Value
 from function_script.texts import spelling
 from function_script.texts.problems import Problem
 from function_script.tools import manifests, structural_schema
-from function_script.tools.validate import catalog, openapi, report
+from function_script.tools.validate import catalog
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
+
 
 _OTHERS: Final = Path(__file__).parent / "render" / "builtin" / "inputs"
 # Fields that a later version than the released one has.
@@ -92,10 +100,8 @@ def find_metadata_problems(value: Object) -> list[Problem]:
 def _check_against(value: Object, schema: Object) -> list[Problem]:
     copy = structural_schema.complete(value, schema)
     violations = (
-        Problem(each.path, _describe(each, copy))
-        for each in openapi.check(copy, schema)[0]
-        # To the API server a number that is no integer has two faults: words are of its type.
-        if each.keyword
+        Problem(path, _describe(keyword, part, expected))
+        for path, keyword, part, expected in find_violations(copy, schema)
     )
     unknown = structural_schema.unknown_fields(copy, schema)
     return [
@@ -104,13 +110,11 @@ def _check_against(value: Object, schema: Object) -> list[Problem]:
     ]
 
 
-def _describe(problem: report.Problem, value: Object) -> str:
-    """Return what a field of an input must be by a keyword of its schema."""
-    keyword, expected = problem.keyword, problem.expected
+def _describe(keyword: str, value: Value, expected: Value) -> str:
+    """Return what a value must be by a keyword of its schema."""
     if keyword.startswith("min") and keyword != "minimum" and expected == 1:
         return "must not be empty"
-    part = objects.find_path(value, objects.read_path(problem.path))
-    if keyword == "type" and type(part) is int and expected == ["integer"]:
+    if keyword == "type" and type(value) is int and expected == "integer":
         return "must be an integer of at most 53 bits"
     listed = ", ".join(map(str, expected)) if isinstance(expected, list) else expected
     return _DESCRIPTIONS[keyword].format(listed)
@@ -124,6 +128,21 @@ def _explain(path: str, name: str, schema: Object) -> str | None:
         return "no release of the function has it, only its main branch"
     near = spelling.nearest(name, tuple(structural_schema.properties(parent)))
     return f'did you mean "{near}"?' if near else None
+
+
+def find_violations(value: Object, schema: Object) -> Iterator[tuple[str, str, Value, Value]]:
+    """Yield path, keyword, value and expectation of what violates ``schema``; some may be equal.
+
+    An object's fields are in their order. The expectation is the keyword's own value. Defaults are
+    filled in and nulls dropped before, as the API server does it. Fields that the schema does not
+    define are not reported.
+    """
+    from function_script.tools.crd_validator import CrdValidator  # noqa: PLC0415 - slow
+
+    errors: Iterator[ValidationError] = CrdValidator(schema).iter_errors(value)
+    for error in errors:
+        part, expected = cast("Value", error.instance), cast("Value", error.validator_value)
+        yield format_path(error.absolute_path), str(error.validator), part, expected
 
 
 @cache

@@ -290,7 +290,7 @@ def validate(value: Object) -> None:
 
     The parser's messages are better, so inputs that it rejects need not be validated.
     """
-    from function_script.tools import input_schema  # noqa: PLC0415 - slow to import
+    from function_script.tools import input_schema  # noqa: PLC0415 - jsonschema is slow to import
 
     problems = []
     for problem in input_schema.check(value):

@@ -16,7 +16,6 @@ from function_script.tools import structural_schema
 from function_script.tools.validate import formats, wording
 from function_script.tools.validate.report import Problem, SkippedRule
 
-_INT_OR_STRING: Final = structural_schema.INT_OR_STRING
 _NUMERIC: Final = {"integer", "number"}
 _ALTERNATIVES: Final = {"anyOf", "oneOf", "allOf", "not"}
 # Larger numbers are not integers to the API server's library.
@@ -65,7 +64,7 @@ class _Walk:
             self._checks += 2
             yield from self._check_text(value, schema, path)
             if format_ and not formats.is_valid(value, format_):
-                yield wording.wrong_type(path, [format_], value)
+                yield wording.wrong_type(path, format_, value)
         elif isinstance(value, int | float) and not isinstance(value, bool):
             self._checks += 2
             yield from _check_number(value, schema, path)
@@ -86,9 +85,7 @@ class _Walk:
         if fitting:
             self._checks += fitting[0]
         elif outcomes:
-            yield wording.whole(
-                path, f'"{path}" must validate at least one schema (anyOf)', "anyOf"
-            )
+            yield wording.whole(path, f'"{path}" must validate at least one schema (anyOf)')
             yield from self._take_nearest(outcomes)
         yield from self._check_one_of(value, schema, path)
         outcomes = self._try_each(schema.get("allOf"), value, path)
@@ -97,9 +94,7 @@ class _Walk:
             yield from problems
         if any(problems for problems, _ in outcomes):
             count = ". None validated" if all(problems for problems, _ in outcomes) else ""
-            yield wording.whole(
-                path, f'"{path}" must validate all the schemas (allOf){count}', "allOf"
-            )
+            yield wording.whole(path, f'"{path}" must validate all the schemas (allOf){count}')
         skipped = len(self.unevaluated)
         for problems, _ in self._try_each([schema.get("not")], value, path):
             # A pattern that was not evaluated counts as matching, which would break `not`.
@@ -143,14 +138,14 @@ class _Walk:
         longest, shortest = _limit(schema, "maxLength"), _limit(schema, "minLength")
         pattern = schema.get("pattern")
         if schema.get(structural_schema.QUANTITY) is True and not quantities.is_quantity(text):
-            yield wording.wrong_type(path, ["quantity"], text)
+            yield wording.wrong_type(path, "quantity", text)
         elif longest is not None and len(text) > longest:
             yield wording.too_long(path, int(longest))
         elif shortest is not None and len(text) < shortest:
             fault = f"should be at least {int(shortest)} chars long"
-            yield wording.invalid(path, text, fault, "minLength", shortest)
+            yield wording.invalid(path, text, fault)
         elif isinstance(pattern, str) and (fault := self._mismatch(pattern, text, path)):
-            yield wording.invalid(path, text, f"should match '{fault}'", "pattern", pattern)
+            yield wording.invalid(path, text, f"should match '{fault}'")
 
     def _mismatch(self, pattern: str, text: str, path: str) -> str:
         """Return the pattern if a text does not match it, with the fault of an invalid pattern."""
@@ -196,14 +191,12 @@ class _Walk:
 
 def _types(schema: Object) -> list[str]:
     """Return the types that a schema allows; an empty list allows any."""
-    if schema.get(_INT_OR_STRING) is True:
+    if schema.get(structural_schema.INT_OR_STRING) is True:
         return ["integer", "string"]
     if schema.get(structural_schema.QUANTITY) is True:
         return ["number", "string"]
-    names = schema.get("type")
-    if isinstance(names, list):
-        return [*map(str, names)]
-    return [names] if isinstance(names, str) and names else []
+    name = schema.get("type")
+    return [name] if isinstance(name, str) and name else []
 
 
 def _format(schema: Object) -> str:
@@ -227,14 +220,11 @@ def _check_type(value: Value, schema: Object, path: str) -> Problem | None:
         # Formats have a check of their own, even for a list.
         is_allowed = True
     elif format_ and not types:
-        return wording.wrong_type(path, [format_], "")
+        return wording.wrong_type(path, format_, "")
     else:
         is_whole = actual == "number" and _is_whole(value)
         is_allowed = actual in types or ("integer" in types and is_whole)
-    if is_allowed:
-        return None
-    keyword = _INT_OR_STRING if schema.get(_INT_OR_STRING) is True else "type"
-    return wording.wrong_type(path, types, actual, keyword)
+    return None if is_allowed else wording.wrong_type(path, ",".join(types), actual)
 
 
 def _is_whole(value: Value) -> bool:
@@ -254,8 +244,7 @@ def _check_number(value: float, schema: Object, path: str) -> Iterator[Problem]:
     excludes = schema.get("exclusiveMinimum") is True
     if lowest is not None and (value < lowest or (excludes and value == lowest)):
         than = "greater than" if excludes else "greater than or equal to"
-        fault = f"should be {than} {wording.number(lowest)}"
-        yield wording.invalid(path, value, fault, "minimum", lowest)
+        yield wording.invalid(path, value, f"should be {than} {wording.number(lowest)}")
     excludes = schema.get("exclusiveMaximum") is True
     if highest is not None and (value > highest or (excludes and value == highest)):
         than = "less than" if excludes else "less than or equal to"
@@ -263,13 +252,12 @@ def _check_number(value: float, schema: Object, path: str) -> Iterator[Problem]:
 
 
 def _check_size(size: int, of: str, schema: Object, path: str) -> Iterator[Problem]:
-    least, most = f"min{of}", f"max{of}"
-    lowest, highest = _limit(schema, least), _limit(schema, most)
+    lowest, highest = _limit(schema, f"min{of}"), _limit(schema, f"max{of}")
     if lowest is not None and size < lowest:
         text = f"should have at least {int(lowest)} {of.lower()}"
-        yield wording.invalid(path, size, text, least, lowest)
+        yield wording.invalid(path, size, text)
     if highest is not None and size > highest:
-        yield wording.too_many(path, size, most, int(highest))
+        yield wording.too_many(path, size, int(highest))
 
 
 def _check_enum(value: Value, schema: Object, path: str) -> Iterator[Problem]:

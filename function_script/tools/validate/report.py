@@ -24,8 +24,7 @@ class Problem:
 
     ``field`` is as the official command prints it. ``path`` is the value's path; empty for the
     object as a whole. ``span`` is its position in the author's file. ``writer`` says of which
-    resource it is, and where it was written; empty for what was not rendered here. ``keyword`` is
-    that of the schema, and ``expected`` its own value where words need it.
+    resource it is, and where it was written; empty for what was not rendered here.
     """
 
     type: ErrorType
@@ -37,8 +36,6 @@ class Problem:
     writer: str = ""
     hint: str | None = None
     severity: Severity = "error"
-    keyword: str = ""
-    expected: Value = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

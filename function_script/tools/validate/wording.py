@@ -5,7 +5,7 @@ path is then part of the text.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -25,18 +25,14 @@ def type_of(value: Value) -> str:
     return _TYPES.get(name, name)
 
 
-def wrong_type(path: str, types: Sequence[str], actual: str, keyword: str = "type") -> Problem:
+def wrong_type(path: str, expected: str, actual: str) -> Problem:
     """A value of another type, ``actual``, or a string of another format."""
-    fault = f"must be of type {','.join(types)}: {_quoted(actual)}"
-    return invalid(path, actual, fault, keyword, [*types])
+    return invalid(path, actual, f"must be of type {expected}: {_quoted(actual)}")
 
 
-def invalid(
-    path: str, value: Value, fault: str, keyword: str = "", expected: Value = None
-) -> Problem:
+def invalid(path: str, value: Value, fault: str) -> Problem:
     """A value that violates a keyword; ``fault`` continues a sentence about the field."""
-    text = f"Invalid value: {format_value(value)}: {path} in body {fault}"
-    return _problem(path, value, text, keyword, expected)
+    return _problem(path, value, f"Invalid value: {format_value(value)}: {path} in body {fault}")
 
 
 def forbidden(path: str, key: str) -> Problem:
@@ -45,36 +41,34 @@ def forbidden(path: str, key: str) -> Problem:
     return _problem(path, key, f"Invalid value: {_quoted(key)}: {text}")
 
 
-def whole(path: str, text: str, keyword: str = "") -> Problem:
+def whole(path: str, text: str) -> Problem:
     """A problem of the value at ``path``, whose field is named in its text only."""
-    return replace(_problem("", "", f'Invalid value: "": {text}', keyword), path=path)
+    return replace(_problem("", "", f'Invalid value: "": {text}'), path=path)
 
 
 def missing(path: str) -> Problem:
     """A required field that is absent."""
-    return _problem(path, "", "Required value", "required")
+    return _problem(path, "", "Required value")
 
 
 def too_long(path: str, longest: int) -> Problem:
     """A string of too many characters, which the API server calls bytes."""
     unit = "byte" if longest == 1 else "bytes"
-    text = f"Too long: may not be more than {longest} {unit}"
-    return _problem(path, _OMITTED, text, "maxLength", longest)
+    return _problem(path, _OMITTED, f"Too long: may not be more than {longest} {unit}")
 
 
-def too_many(path: str, size: int, keyword: str, most: int) -> Problem:
+def too_many(path: str, size: int, most: int) -> Problem:
     """A list or an object of too many items."""
     unit = "item" if most == 1 else "items"
-    text = f"Too many: {size}: must have at most {most} {unit}"
-    return _problem(path, size, text, keyword, most)
+    return _problem(path, size, f"Too many: {size}: must have at most {most} {unit}")
 
 
-def unsupported(path: str, value: Value, allowed: list[Value]) -> Problem:
+def unsupported(path: str, value: Value, allowed: Iterable[Value]) -> Problem:
     """A value that is not in an enum."""
     texts = (item if isinstance(item, str) else _compact(item) for item in allowed)
     listed = ", ".join(map(_quoted, texts))
     text = f"Unsupported value: {format_value(value)}: supported values: {listed}"
-    return _problem(path, value, text, "enum", allowed)
+    return _problem(path, value, text)
 
 
 def to_official(problem: Problem) -> Problem:
@@ -106,16 +100,6 @@ def _compact(value: Value) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def _problem(
-    path: str, value: Value, text: str, keyword: str = "", expected: Value = None
-) -> Problem:
+def _problem(path: str, value: Value, text: str) -> Problem:
     field = path or NO_FIELD
-    return Problem(
-        type="schema",
-        field=field,
-        value=value,
-        message=f"{field}: {text}",
-        path=path,
-        keyword=keyword,
-        expected=expected,
-    )
+    return Problem(type="schema", field=field, value=value, message=f"{field}: {text}", path=path)

@@ -78,7 +78,7 @@ def _check_input(function: BuiltinFunction, value: Object) -> None:
     """Raise InputError if the real function's type or its schema has no such input."""
     if not value:
         return
-    from function_script.tools import input_schema  # noqa: PLC0415 - slow to import
+    from function_script.tools import input_schema  # noqa: PLC0415 - jsonschema is slow to import
 
     problems = input_schema.check_other(value, function.api_version)
     if problems:
