@@ -207,74 +207,66 @@ def _refuse(response: pb.RunFunctionResponse) -> None:
 
 
 WITH = "with function-go-templating, and"
-CHANGES = [
-    pytest.param(
-        _set("size", 2), 27, f'resource "bucket-0": spec.size is 2 {WITH} 1 here', id="value"
-    ),
-    pytest.param(
-        _drop_field, 27, f'resource "bucket-0": spec.size is absent {WITH} 1 here', id="field"
-    ),
-    pytest.param(
-        _set("new", "x"), 25, f'resource "bucket-0": spec.new is "x" {WITH} absent here', id="new"
-    ),
-    pytest.param(
+CHANGES = {
+    "value": (_set("size", 2), 27, f'resource "bucket-0": spec.size is 2 {WITH} 1 here'),
+    "field": (_drop_field, 27, f'resource "bucket-0": spec.size is absent {WITH} 1 here'),
+    "new": (_set("new", "x"), 25, f'resource "bucket-0": spec.new is "x" {WITH} absent here'),
+    "order of keys": (
         _label,
         25,
-        'resource "bucket-0": spec.labels is {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1} '
-        f"{WITH} absent here",
-        id="order of keys",
+        (
+            'resource "bucket-0": spec.labels is {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1} '
+            f"{WITH} absent here"
+        ),
     ),
-    pytest.param(_drop, 19, f'resource "bucket-1" is absent {WITH} "Bucket" here', id="resource"),
-    pytest.param(_add, 9, f'resource "other" is "ConfigMap" {WITH} absent here', id="other"),
-    pytest.param(
-        _ready, 19, f'resource "bucket-0": ready is "false" {WITH} "true" here', id="readiness"
-    ),
-    pytest.param(
-        _status, 38, f'the response: xr.status.region is "us" {WITH} "eu" here', id="status"
-    ),
-    pytest.param(
+    "resource": (_drop, 19, f'resource "bucket-1" is absent {WITH} "Bucket" here'),
+    "other": (_add, 9, f'resource "other" is "ConfigMap" {WITH} absent here'),
+    "readiness": (_ready, 19, f'resource "bucket-0": ready is "false" {WITH} "true" here'),
+    "status": (_status, 38, f'the response: xr.status.region is "us" {WITH} "eu" here'),
+    "connection details": (
         _details,
         9,
-        "the response: xr.connectionDetails.password is another one with function-go-templating "
-        "than here",
-        id="connection details",
+        (
+            "the response: xr.connectionDetails.password is another one with function-go-templating "
+            "than here"
+        ),
     ),
-    pytest.param(
-        _context, 9, f'the response: context.zone is "a" {WITH} absent here', id="context"
-    ),
-    pytest.param(
+    "context": (_context, 9, f'the response: context.zone is "a" {WITH} absent here'),
+    "requirement": (
         _require,
         9,
         f'the response: requirements.resources is {{"all": {{"kind": "Zone"}}}} {WITH} absent here',
-        id="requirement",
     ),
-    pytest.param(
+    "condition": (
         _condition,
         9,
-        f'the response: conditions.Fine is {{"status": "true", "reason": "Good", '
-        f'"target": "TARGET_UNSPECIFIED"}} {WITH} absent here',
-        id="condition",
+        (
+            f'the response: conditions.Fine is {{"status": "true", "reason": "Good", '
+            f'"target": "TARGET_UNSPECIFIED"}} {WITH} absent here'
+        ),
     ),
-    pytest.param(
+    "warning": (
         _warn,
         9,
-        f'the response: results is [{{"severity": "warning", "reason": "", "target": '
-        f'"TARGET_UNSPECIFIED"}}] {WITH} [] here',
-        id="warning",
+        (
+            f'the response: results is [{{"severity": "warning", "reason": "", "target": '
+            f'"TARGET_UNSPECIFIED"}}] {WITH} [] here'
+        ),
     ),
-    pytest.param(
+    "severity of a newer protocol": (
         _add_severity,
         9,
-        f'the response: results is [{{"severity": "9", "reason": "", "target": '
-        f'"TARGET_UNSPECIFIED"}}] {WITH} [] here',
-        id="severity of a newer protocol",
+        (
+            f'the response: results is [{{"severity": "9", "reason": "", "target": '
+            f'"TARGET_UNSPECIFIED"}}] {WITH} [] here'
+        ),
     ),
-    pytest.param(_refuse, 9, f'the response is "error: no" {WITH} "no error" here', id="refusal"),
-]
+    "refusal": (_refuse, 9, f'the response is "error: no" {WITH} "no error" here'),
+}
 
 
 @pytest.mark.usefixtures("project")
-@pytest.mark.parametrize(("change", "line", "message"), CHANGES)
+@pytest.mark.parametrize(("change", "line", "message"), CHANGES.values(), ids=CHANGES)
 def test_change_of_one_side_is_reported_at_its_line(
     twin: Twin, run: Run, change: Change, line: int, message: str
 ) -> None:
@@ -388,27 +380,24 @@ kind: Function
 metadata: {name: function-go-templating}
 spec: {package: "localhost:1/example/function-go-templating:v0.11.0"}
 """
-FAULTS = [
-    pytest.param("functions.yaml", None, "nothing says how function", id="no function"),
-    pytest.param("functions.yaml", PACKAGE, "cannot", id="package without a network"),
-    pytest.param(
-        "functions.yaml", FUNCTIONS.format(address="localhost:1"), "cannot run step", id="no server"
-    ),
-    pytest.param("xr.yaml", None, "no XR is at hand", id="no XR"),
-    pytest.param("composition.yaml", LEGACY, "which only Crossplane 1 runs", id="Crossplane 1"),
-    pytest.param(
+FAULTS = {
+    "no function": ("functions.yaml", None, "nothing says how function"),
+    "package without a network": ("functions.yaml", PACKAGE, "cannot"),
+    "no server": ("functions.yaml", FUNCTIONS.format(address="localhost:1"), "cannot run step"),
+    "no XR": ("xr.yaml", None, "no XR is at hand"),
+    "Crossplane 1": ("composition.yaml", LEGACY, "which only Crossplane 1 runs"),
+    "other function before": (
         "composition.yaml",
         COMPOSITION.replace(
             "  - step: render",
             "  - {step: before, functionRef: {name: function-of-somebody-else}}\n  - step: render",
         ),
         "function-of-somebody-else",
-        id="other function before",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("name", "text", "reason"), FAULTS)
+@pytest.mark.parametrize(("name", "text", "reason"), FAULTS.values(), ids=FAULTS)
 def test_step_that_cannot_run_on_both_sides_is_never_equal(
     project: Path, run: Run, name: str, text: str | None, reason: str
 ) -> None:
@@ -516,13 +505,13 @@ def test_data_of_a_secret_on_one_side_alone_is_not_shown(
     assert "Y2FuYXJ5" not in text
 
 
-OTHERS = [
-    pytest.param("skip", "is skipped: --function", id="left out"),
-    pytest.param("local", "runs here, in the sandbox", id="here"),
-]
+OTHERS = {
+    "left out": ("skip", "is skipped: --function"),
+    "here": ("local", "runs here, in the sandbox"),
+}
 
 
-@pytest.mark.parametrize(("runtime", "reason"), OTHERS)
+@pytest.mark.parametrize(("runtime", "reason"), OTHERS.values(), ids=OTHERS)
 @pytest.mark.usefixtures("project")
 def test_function_that_has_no_other_side_is_not_compared(
     run: Run, runtime: str, reason: str
