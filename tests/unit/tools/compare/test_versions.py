@@ -127,38 +127,32 @@ REMOTE_FIELD = f"""\
       source: Remote
       remote: {{oci: {{ref: "example.org/a@sha256:{"0" * 64}", path: main.j2}}}}
 """
-EDITS = [
-    pytest.param(
+EDITS = {
+    "value": (
         ("size: 1", "size: 2"),
         "new/composition.yaml:23",
         'resource "a": spec.size is 1 in old, and 2 here',
-        id="value",
     ),
-    pytest.param(
+    "field": (
         ("          size: 1\n", ""),
         "new/composition.yaml:17",
         'resource "a": spec is {"size": 1} in old, and absent here',
-        id="field",
     ),
-    pytest.param(
+    "resource that only the other has": (
         ("spec.names", "spec.names[:1]"),
         "old/composition.yaml:17",
         'resource "b" is "Bucket" in old, and absent here',
-        id="resource that only the other has",
     ),
-    pytest.param(
+    "context": (
         ("  - step: ready\n    functionRef: {name: function-auto-ready}\n", NEXT_STEP),
         "new/composition.yaml:8",
         "the response: context.zone is absent in old, and 1 here",
-        id="context",
     ),
-    pytest.param(
-        ("spec.names", "spec.absent.names"), "new/composition.yaml:15", "error: ", id="refusal"
-    ),
-]
+    "refusal": (("spec.names", "spec.absent.names"), "new/composition.yaml:15", "error: "),
+}
 
 
-@pytest.mark.parametrize(("replaced", "position", "message"), EDITS)
+@pytest.mark.parametrize(("replaced", "position", "message"), EDITS.values(), ids=EDITS)
 def test_edit_is_reported_at_its_line(
     project: Path, run: Run, replaced: tuple[str, str], position: str, message: str
 ) -> None:
@@ -220,18 +214,16 @@ def test_revision_is_compared_with_the_work_tree(files: Path, run: Run) -> None:
     assert "--> HEAD:new/programs/buckets/main.j2:3" in text
 
 
-FAULTS = [
-    pytest.param("old", "name: buckets", "name: other", "no Composition of this name", id="new"),
-    pytest.param("new", "name: buckets", "name: other", "no such Composition here", id="deleted"),
-    pytest.param("old", "mode: Pipeline", "mode: Resources", "only Crossplane 1", id="old mode"),
-    pytest.param("old", "kind: Composition", "kind: [", "composition.yaml", id="no YAML"),
-    pytest.param(
-        "old", "function-auto-ready", "function-x", "cannot run step", id="other function"
-    ),
-]
+FAULTS = {
+    "new": ("old", "name: buckets", "name: other", "no Composition of this name"),
+    "deleted": ("new", "name: buckets", "name: other", "no such Composition here"),
+    "old mode": ("old", "mode: Pipeline", "mode: Resources", "only Crossplane 1"),
+    "no YAML": ("old", "kind: Composition", "kind: [", "composition.yaml"),
+    "other function": ("old", "function-auto-ready", "function-x", "cannot run step"),
+}
 
 
-@pytest.mark.parametrize(("version", "before", "after", "reason"), FAULTS)
+@pytest.mark.parametrize(("version", "before", "after", "reason"), FAULTS.values(), ids=FAULTS)
 def test_version_that_cannot_run_is_never_equal(
     project: Path, run: Run, version: str, before: str, after: str, reason: str
 ) -> None:
@@ -284,10 +276,10 @@ def test_live_xrs_are_compared_with_what_they_composed(project: Path, run: Run) 
     assert "and for" not in text
 
 
-LACKS = [
-    pytest.param([live(compositionRef={})], "no compositionRef yet", id="Composition"),
-    pytest.param([live()], 'the dump lacks Bucket "live-a"', id="composed resource"),
-    pytest.param(
+LACKS = {
+    "Composition": ([live(compositionRef={})], "no compositionRef yet"),
+    "composed resource": ([live()], 'the dump lacks Bucket "live-a"'),
+    "paused": (
         [
             {
                 **live(),
@@ -300,14 +292,12 @@ LACKS = [
             BUCKET,
         ],
         "the XR is paused",
-        id="paused",
     ),
-    pytest.param(
+    "other version": (
         [{**live(), "apiVersion": "example.org/v2"}, BUCKET],
         "the XR to render is XBucket of example.org/v2",
-        id="other version",
     ),
-    pytest.param(
+    "masked Secret": (
         [
             live(),
             {**BUCKET, "spec": {"writeConnectionSecretToRef": {"name": "b", "namespace": "here"}}},
@@ -322,12 +312,11 @@ LACKS = [
             },
         ],
         "a step gets a Secret, which the dump has masked",
-        id="masked Secret",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("manifests", "reason"), LACKS)
+@pytest.mark.parametrize(("manifests", "reason"), LACKS.values(), ids=LACKS)
 def test_live_xr_whose_request_is_not_at_hand_is_not_compared(
     project: Path, run: Run, manifests: list[Object], reason: str
 ) -> None:
