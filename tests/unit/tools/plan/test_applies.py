@@ -88,63 +88,54 @@ def spec(before: Object, after: Object) -> tuple[Object, Object]:
     return {"spec": {"region": "eu", **before}}, {"spec": {"region": "eu", **after}}
 
 
-EDITS = [
-    pytest.param(
-        SERVICE, spec({"type": "ClusterIP"}, {}), [], [("spec.type", None, False)], id="own kind"
-    ),
-    pytest.param(
+EDITS = {
+    "own kind": (SERVICE, spec({"type": "ClusterIP"}, {}), [], [("spec.type", None, False)]),
+    "data without defaults": (
         CONFIG,
         ({"data": {"a": "x", "b": "y"}}, {"data": {"a": "x"}}),
         [],
         [("data.b", None, True)],
-        id="data without defaults",
     ),
-    pytest.param(
+    "last field of a map with a default": (
         BUCKET,
         spec({"flags": {"a": "x"}}, {"flags": {}}),
         [definition(flags={**TEXTS, "default": {"b": "y"}})],
         [("spec.flags", {"b": "y"}, True)],
-        id="last field of a map with a default",
     ),
-    pytest.param(
+    "last field of a map that may be null": (
         BUCKET,
         spec({"flags": {"a": "x"}}, {"flags": {}}),
         [definition(flags={**TEXTS, "nullable": True})],
         [("spec.flags", None, True)],
-        id="last field of a map that may be null",
     ),
-    pytest.param(
+    "last field of an atomic map": (
         BUCKET,
         spec({"flags": {"a": "x"}}, {"flags": {}}),
         [definition(flags={**TEXTS, "x-kubernetes-map-type": "atomic"})],
         [("spec.flags.a", None, True)],
-        id="last field of an atomic map",
     ),
-    pytest.param(
+    "last item of a set with a default": (
         BUCKET,
         spec({"rules": ["a"]}, {"rules": []}),
         [definition(rules={**SET, "default": ["z"]})],
         [("spec.rules", ["z"], True)],
-        id="last item of a set with a default",
     ),
-    pytest.param(
+    "map of an empty set alone": (
         BUCKET,
         spec({"below": {"rules": ["a"]}}, {"below": {"rules": []}}),
         [definition(below={"type": "object", "properties": {"rules": SET}})],
         [("spec.below", None, True)],
-        id="map of an empty set alone",
     ),
-    pytest.param(
+    "new set without an item": (
         BUCKET,
         spec({}, {"rules": []}),
         [definition(rules=SET)],
         [("spec.rules", [], True)],
-        id="new set without an item",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("kind", "bodies", "definitions", "expected"), EDITS)
+@pytest.mark.parametrize(("kind", "bodies", "definitions", "expected"), EDITS.values(), ids=EDITS)
 def test_field_that_goes_leaves_what_the_api_server_leaves(
     project: Path,
     capsys: pytest.CaptureFixture[str],
@@ -172,16 +163,16 @@ def test_map_that_would_become_null_is_refused(
     assert str(row["reason"]).startswith("Bucket: spec.flags: {} in place of its last field")
 
 
-STRING_DATA = [
-    pytest.param({"a": "x", "b": "y"}, [], id="same"),
-    pytest.param({"a": "x", "b": "z"}, [["stringData"]], id="changed"),
-    pytest.param({"a": "x", "b": "y", "c": "z"}, [["stringData"]], id="added"),
+STRING_DATA = {
+    "same": ({"a": "x", "b": "y"}, []),
+    "changed": ({"a": "x", "b": "z"}, [["stringData"]]),
+    "added": ({"a": "x", "b": "y", "c": "z"}, [["stringData"]]),
     # It stays in the data of the Secret.
-    pytest.param({"a": "x"}, [], id="removed"),
-]
+    "removed": ({"a": "x"}, []),
+}
 
 
-@pytest.mark.parametrize(("after", "paths"), STRING_DATA)
+@pytest.mark.parametrize(("after", "paths"), STRING_DATA.values(), ids=STRING_DATA)
 def test_string_data_is_in_the_data_of_a_secret(
     project: Path, capsys: pytest.CaptureFixture[str], after: Object, paths: list[object]
 ) -> None:
@@ -196,20 +187,18 @@ def test_string_data_is_in_the_data_of_a_secret(
 
 BOTH: Object = {"data": {"k": "QQ==", "z": "QQ=="}, "stringData": {"k": "B"}}
 ONE: Object = {"data": {"k": "QQ==", "z": "QQ=="}}
-IN_BOTH = [
-    pytest.param(BOTH, {**BOTH, "data": {"k": "Qw==", "z": "QQ=="}}, [], id="overridden value"),
-    pytest.param(BOTH, ONE, [["data", "k"]], id="no longer in stringData"),
-    pytest.param(BOTH, {**BOTH, "data": {"z": "QQ=="}}, [], id="no longer in data"),
-    pytest.param(BOTH, {"data": {"z": "QQ=="}}, [["data", "k"]], id="in none"),
-    pytest.param(ONE, BOTH, [["stringData"]], id="overridden from now on"),
-    pytest.param(
-        {"stringData": {"k": "A"}, "data": {"z": "QQ=="}}, ONE, [], id="the same value in data"
-    ),
-    pytest.param({"stringData": {"k": "A"}}, {}, [], id="no data at all"),
-]
+IN_BOTH = {
+    "overridden value": (BOTH, {**BOTH, "data": {"k": "Qw==", "z": "QQ=="}}, []),
+    "no longer in stringData": (BOTH, ONE, [["data", "k"]]),
+    "no longer in data": (BOTH, {**BOTH, "data": {"z": "QQ=="}}, []),
+    "in none": (BOTH, {"data": {"z": "QQ=="}}, [["data", "k"]]),
+    "overridden from now on": (ONE, BOTH, [["stringData"]]),
+    "the same value in data": ({"stringData": {"k": "A"}, "data": {"z": "QQ=="}}, ONE, []),
+    "no data at all": ({"stringData": {"k": "A"}}, {}, []),
+}
 
 
-@pytest.mark.parametrize(("before", "after", "paths"), IN_BOTH)
+@pytest.mark.parametrize(("before", "after", "paths"), IN_BOTH.values(), ids=IN_BOTH)
 def test_string_data_overrides_the_data_of_a_secret(
     project: Path,
     capsys: pytest.CaptureFixture[str],
@@ -227,43 +216,37 @@ def test_string_data_overrides_the_data_of_a_secret(
 
 
 ROW: Object = {"type": "object", "properties": {"b": {"type": "integer", "default": 7}}}
-SAME = [
-    pytest.param(
+SAME = {
+    "default in an item of a list that is applied as a whole": (
         BUCKET,
         {"spec": {"rows": [{"a": 1}]}},
         {"spec": {"rows": [{"a": 1, "b": 7}]}},
         [definition(rows={"type": "array", "items": ROW})],
-        id="default in an item of a list that is applied as a whole",
     ),
-    pytest.param(
+    "default below an empty map": (
         BUCKET,
         {"spec": {"below": {}}},
         {"spec": {"below": {"b": 7}}},
         [definition(below=ROW)],
-        id="default below an empty map",
     ),
-    pytest.param(
-        BUCKET, {"spec": {"below": {}}}, {"spec": {"below": {"x": 1}}}, [], id="others in a map"
-    ),
-    pytest.param(
+    "others in a map": (BUCKET, {"spec": {"below": {}}}, {"spec": {"below": {"x": 1}}}, []),
+    "empty set": (
         BUCKET,
         {"spec": {"region": "eu", "rules": []}},
         {"spec": {"region": "eu"}},
         [definition(rules=SET)],
-        id="empty set",
     ),
-    pytest.param(CONFIG, {"data": {}}, {}, [], id="empty data"),
-    pytest.param(
+    "empty data": (CONFIG, {"data": {}}, {}, []),
+    "masks": (
         SECRET,
         {"data": {"a": "eA=="}, "stringData": {"b": "y"}},
         {"metadata": {"annotations": MASKED}, "data": {"a": "bWFzaw==", "b": "bWFzaw=="}},
         [],
-        id="masks",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("kind", "body", "live", "definitions"), SAME)
+@pytest.mark.parametrize(("kind", "body", "live", "definitions"), SAME.values(), ids=SAME)
 def test_object_as_the_api_server_completes_it_has_no_drift(
     project: Path,
     capsys: pytest.CaptureFixture[str],
@@ -276,14 +259,14 @@ def test_object_as_the_api_server_completes_it_has_no_drift(
     assert row["verdict"] == "unchanged", row
 
 
-VIOLATIONS = [
-    pytest.param({}, {"colour": "red"}, 'Bucket: unknown field "spec.colour"', id="unknown field"),
-    pytest.param({}, {"size": "two"}, "Bucket: spec.size: Invalid value", id="type"),
-    pytest.param({"colour": "red"}, {"colour": "blue"}, "", id="there before"),
-]
+VIOLATIONS = {
+    "unknown field": ({}, {"colour": "red"}, 'Bucket: unknown field "spec.colour"'),
+    "type": ({}, {"size": "two"}, "Bucket: spec.size: Invalid value"),
+    "there before": ({"colour": "red"}, {"colour": "blue"}, ""),
+}
 
 
-@pytest.mark.parametrize(("before", "after", "reason"), VIOLATIONS)
+@pytest.mark.parametrize(("before", "after", "reason"), VIOLATIONS.values(), ids=VIOLATIONS)
 def test_object_that_its_schema_does_not_allow_is_refused(
     project: Path, capsys: pytest.CaptureFixture[str], before: Object, after: Object, reason: str
 ) -> None:
