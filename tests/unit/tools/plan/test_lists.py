@@ -61,26 +61,21 @@ def plan_rules(
 
 A_LINE, B_LINE = RULES.splitlines(keepends=True)[1:]
 C_LINE = "          - {name: c, port: 3}\n"
-CASES = [
-    pytest.param("", [FOREIGN], [("rules.1", {"name": "b", "port": 2}, None)], id="removed"),
-    pytest.param("", [B], [], id="removed, and another has it"),
-    pytest.param(
+CASES = {
+    "removed": ("", [FOREIGN], [("rules.1", {"name": "b", "port": 2}, None)]),
+    "removed, and another has it": ("", [B], []),
+    "removed, and another has a field": (
         "",
         [PORT],
         [("rules.1", {"name": "b", "port": 2}, {"port": 2})],
-        id="removed, and another has a field",
     ),
-    pytest.param(B_LINE.replace("2", "5"), [], [("rules.1.port", 2, 5)], id="changed"),
-    pytest.param(
-        B_LINE + C_LINE, [FOREIGN], [("rules.2", None, {"name": "c", "port": 3})], id="added"
-    ),
-    pytest.param(
-        B_LINE + C_LINE.replace("c, port: 3", "x, port: 0"), [FOREIGN], [], id="added what is there"
-    ),
-]
+    "changed": (B_LINE.replace("2", "5"), [], [("rules.1.port", 2, 5)]),
+    "added": (B_LINE + C_LINE, [FOREIGN], [("rules.2", None, {"name": "c", "port": 3})]),
+    "added what is there": (B_LINE + C_LINE.replace("c, port: 3", "x, port: 0"), [FOREIGN], []),
+}
 
 
-@pytest.mark.parametrize(("end", "others", "expected"), CASES)
+@pytest.mark.parametrize(("end", "others", "expected"), CASES.values(), ids=CASES)
 def test_items_of_other_managers_stay(
     project: Path,
     capsys: pytest.CaptureFixture[str],
