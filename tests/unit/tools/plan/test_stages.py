@@ -26,25 +26,20 @@ NEW = BUCKET.format(name="new", size=1)
 LATER = "        {% if is_ready(get_composed_resource('new')) %}\nBODY        {% endif %}\n"
 UNLESS = LATER.replace("is_ready", "not is_ready")
 
-STAGES = [
-    pytest.param(
-        NEW + UNLESS.replace("BODY", OLD), ["add new", "destroy bucket-0 later"], id="destroy"
-    ),
-    pytest.param(
-        OLD + NEW + LATER.replace("BODY", LAST),
-        ["add last later", "add new"],
-        id="add",
-    ),
-    pytest.param(
-        NEW
-        + LATER.replace("BODY", OLD.replace("size: 1", "size: 2"))
-        + UNLESS.replace("BODY", OLD),
+STAGES = {
+    "destroy": (NEW + UNLESS.replace("BODY", OLD), ["add new", "destroy bucket-0 later"]),
+    "add": (OLD + NEW + LATER.replace("BODY", LAST), ["add last later", "add new"]),
+    "change": (
+        (
+            NEW
+            + LATER.replace("BODY", OLD.replace("size: 1", "size: 2"))
+            + UNLESS.replace("BODY", OLD)
+        ),
         ["add new", "change bucket-0 later"],
-        id="change",
     ),
-    pytest.param(OLD, [], id="nothing"),
-    pytest.param(NEW, ["add new", "destroy bucket-0"], id="one reconcile"),
-]
+    "nothing": (OLD, []),
+    "one reconcile": (NEW, ["add new", "destroy bucket-0"]),
+}
 
 
 def render(project: Path, old: str, new: str) -> None:
@@ -53,7 +48,7 @@ def render(project: Path, old: str, new: str) -> None:
         (project / name / "composition.yaml").write_text(HEAD + text)
 
 
-@pytest.mark.parametrize(("program", "expected"), STAGES)
+@pytest.mark.parametrize(("program", "expected"), STAGES.values(), ids=STAGES)
 def test_later_reconciles_are_announced(
     project: Path, capsys: pytest.CaptureFixture[str], program: str, expected: list[str]
 ) -> None:
@@ -89,21 +84,19 @@ def test_later_change_is_told_apart(project: Path, capsys: pytest.CaptureFixture
     assert 'destroy: 1 object of 1 XR, later: Bucket "demo-0"\n' in text
 
 
-ENDLESS = [
-    pytest.param(
+ENDLESS = {
+    "no end": (
         BUCKET.format(name="{{ 'b' if 'a' in observed.resources else 'a' }}", size=1),
         "unknown: it does not settle within 10 reconciles",
-        id="no end",
     ),
-    pytest.param(
+    "failure": (
         OLD + NEW + LATER.replace("BODY", "        {{ fail('no') }}\n"),
         "fails after the change: ",
-        id="failure",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("program", "text"), ENDLESS)
+@pytest.mark.parametrize(("program", "text"), ENDLESS.values(), ids=ENDLESS)
 def test_pipeline_that_does_not_settle_has_no_plan(
     project: Path, capsys: pytest.CaptureFixture[str], program: str, text: str
 ) -> None:
