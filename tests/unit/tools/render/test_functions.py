@@ -54,48 +54,43 @@ PACKAGE = "registry.example.org/team/function-script:v1.0.0"
 ADDRESS = "127.0.0.1:9999"
 
 # The Functions given (None: no file), the step, and where it is to run.
-PLACES = [
-    pytest.param(None, {"input": OURS}, LOCAL, id="no-file-but-our-input"),
-    pytest.param(None, {"input": PEER}, LOCAL, id="no-file-but-an-input-we-accept"),
-    pytest.param(None, {"input": SHAPED}, LOCAL, id="no-file-but-the-fields-of-one"),
-    pytest.param([function("function-other", PACKAGE)], {}, LOCAL, id="our-package"),
-    pytest.param(
+PLACES = {
+    "no-file-but-our-input": (None, {"input": OURS}, LOCAL),
+    "no-file-but-an-input-we-accept": (None, {"input": PEER}, LOCAL),
+    "no-file-but-the-fields-of-one": (None, {"input": SHAPED}, LOCAL),
+    "our-package": ([function("function-other", PACKAGE)], {}, LOCAL),
+    "our-package-by-digest": (
         [function("function-other", PACKAGE.replace(":v1.0.0", "@sha256:0123"))],
         {},
         LOCAL,
-        id="our-package-by-digest",
     ),
-    pytest.param(
+    "our-name": (
         [function("function-script")],
         {"functionRef": {"name": "function-script"}},
         LOCAL,
-        id="our-name",
     ),
-    pytest.param(
+    "address": (
         [function("function-other", runtime_development_target=ADDRESS)],
         {},
         Remote(address=ADDRESS),
-        id="address",
     ),
-    pytest.param(
+    "target-of-go": (
         [function("function-other", runtime_development_target=f"passthrough:///{ADDRESS}")],
         {},
         Remote(address=ADDRESS),
-        id="target-of-go",
     ),
-    pytest.param(
+    "last-of-two": (
         [
             function("function-other", runtime_development_target="old:1"),
             function("function-other", runtime_development_target=ADDRESS),
         ],
         {},
         Remote(address=ADDRESS),
-        id="last-of-two",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("manifests", "step", "place"), PLACES)
+@pytest.mark.parametrize(("manifests", "step", "place"), PLACES.values(), ids=PLACES)
 def test_function_runs_where_the_table_chooses(
     manifests: list[Object] | None, step: Object, place: Runtime
 ) -> None:
@@ -249,60 +244,59 @@ def index_of(*manifests: Object, **flags: str) -> FunctionIndex:
     return make_index(manifests, runtimes=runtimes)
 
 
-ORDER = [
-    pytest.param(
+ORDER = {
+    "flag-before-annotation": (
         {},
         index_of(function("function-other", IMAGE, runtime="Development"), function_other="skip"),
         "function-other is skipped: --function function-other=skip",
-        id="flag-before-annotation",
     ),
-    pytest.param(
+    "annotation-before-local": (
         {"input": OURS},
         index_of(function("function-other", PACKAGE, runtime="Development")),
         f"function-other is called at localhost:9443: its Function has {RUNTIME}: Development",
-        id="annotation-before-local",
     ),
-    pytest.param(
+    "our-input-before-docker": (
         {"input": OURS},
         index_of(function("function-other", IMAGE)),
         "function-other runs here, in the sandbox: its input is StarlarkScript, which runs here",
-        id="our-input-before-docker",
     ),
-    pytest.param(
+    "builtin-before-docker": (
         {},
         index_of(function("function-other", f"{REGISTRY}/{READY}:v0.7.0")),
         "function-other is built in, as v0.7.0: function-auto-ready needs no image here",
-        id="builtin-before-docker",
     ),
-    pytest.param(
+    "flag-before-local": (
         {"input": OURS},
         index_of(function("function-other", IMAGE), function_other="docker"),
-        f"function-other runs as a container of {IMAGE}, by docker: "
-        "--function function-other=docker",
-        id="flag-before-local",
+        (
+            f"function-other runs as a container of {IMAGE}, by docker: "
+            "--function function-other=docker"
+        ),
     ),
-    pytest.param(
+    "docker": (
         {},
         index_of(function("function-other", IMAGE, runtime="Docker")),
-        f"function-other runs as a container of {IMAGE}, by docker: "
-        f"its Function has {RUNTIME}: Docker",
-        id="docker",
+        (
+            f"function-other runs as a container of {IMAGE}, by docker: "
+            f"its Function has {RUNTIME}: Docker"
+        ),
     ),
-    pytest.param(
+    "target-of-our-engine": (
         {"input": OURS},
         index_of(
             function(
                 "function-other", IMAGE, runtime="Development", runtime_development_target="local"
             )
         ),
-        "function-other runs here, in the sandbox: "
-        "render.crossplane.io/runtime-development-target: local",
-        id="target-of-our-engine",
+        (
+            "function-other runs here, in the sandbox: "
+            "render.crossplane.io/runtime-development-target: local"
+        ),
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("step", "index", "line"), ORDER)
+@pytest.mark.parametrize(("step", "index", "line"), ORDER.values(), ids=ORDER)
 def test_explanation_has_the_runtime_and_the_reason(
     step: Object, index: FunctionIndex, line: str, commands: Path
 ) -> None:
