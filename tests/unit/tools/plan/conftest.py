@@ -3,14 +3,12 @@
 from pathlib import Path
 
 import pytest
-from support.plans import COMPOSITION
+from support.commands import Run
+from support.plans import Plan
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the Composition before the change in ``old`` and after it in ``new``."""
-    for name in ("old", "new"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "composition.yaml").write_text(COMPOSITION)
+def plan(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Plan:
+    """A project in the current directory."""
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    return Plan(run, tmp_path)
