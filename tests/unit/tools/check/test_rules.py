@@ -320,52 +320,43 @@ def test_function_revision_of_a_step_is_found(tmp_path: Path, line: str, count: 
         assert finding.diagnostic.span.line == 10
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param(
-            ours(
-                "StarlarkScript",
-                "script: |",
-                "  def main(req):",
-                "      rsp = response()",
-                '      rsp.resource("server", {"apiVersion": "v1", "kind": "ConfigMap"})',
-                '      if get_observed(req, "servce", "status.x"):',
-                '          rsp.set_status("x", get_observed(req, "server", "status.x"))',
-                "      return rsp",
-            ),
-            id="starlark",
-        ),
-        pytest.param(
-            ours(
-                "JinjaTemplate",
-                "inline: |",
-                '  {% set server = get_composed_resource("servce") %}',
-                "  apiVersion: v1",
-                "  kind: ConfigMap",
-                "  metadata:",
-                "    annotations:",
-                "      script.fn.crossplane.io/composition-resource-name: server",
-                '  data: {x: "{{ server.status.x | default("") }}"}',
-            ),
-            id="jinja",
-        ),
-        pytest.param(
-            ours(
-                "GoTemplate",
-                "inline: |",
-                '  {{ $server := getComposedResource . "servce" }}',
-                "  apiVersion: v1",
-                "  kind: ConfigMap",
-                "  metadata:",
-                "    annotations:",
-                "      script.fn.crossplane.io/composition-resource-name: server",
-                '  data: {x: {{ dig "status" "x" "" ($server | default dict) | quote }}}',
-            ),
-            id="gotemplate",
-        ),
-    ],
-)
+MISSPELT = {
+    "starlark": ours(
+        "StarlarkScript",
+        "script: |",
+        "  def main(req):",
+        "      rsp = response()",
+        '      rsp.resource("server", {"apiVersion": "v1", "kind": "ConfigMap"})',
+        '      if get_observed(req, "servce", "status.x"):',
+        '          rsp.set_status("x", get_observed(req, "server", "status.x"))',
+        "      return rsp",
+    ),
+    "jinja": ours(
+        "JinjaTemplate",
+        "inline: |",
+        '  {% set server = get_composed_resource("servce") %}',
+        "  apiVersion: v1",
+        "  kind: ConfigMap",
+        "  metadata:",
+        "    annotations:",
+        "      script.fn.crossplane.io/composition-resource-name: server",
+        '  data: {x: "{{ server.status.x | default("") }}"}',
+    ),
+    "gotemplate": ours(
+        "GoTemplate",
+        "inline: |",
+        '  {{ $server := getComposedResource . "servce" }}',
+        "  apiVersion: v1",
+        "  kind: ConfigMap",
+        "  metadata:",
+        "    annotations:",
+        "      script.fn.crossplane.io/composition-resource-name: server",
+        '  data: {x: {{ dig "status" "x" "" ($server | default dict) | quote }}}',
+    ),
+}
+
+
+@pytest.mark.parametrize("text", MISSPELT.values(), ids=MISSPELT)
 def test_unknown_resource_is_found_where_all_names_are_constants(text: str, tmp_path: Path) -> None:
     (finding,) = [
         each for each in found(tmp_path, text).findings if each.rule == "unknown-resource"
