@@ -33,35 +33,29 @@ def host(**metadata: object) -> Object:
     }
 
 
-@pytest.mark.parametrize(
-    ("xr", "composed", "is_owned"),
-    [
-        pytest.param(site("a"), host(labels={"crossplane.io/composite": "a"}), True, id="label"),
-        pytest.param(site("a"), host(labels={"crossplane.io/composite": "b"}), False, id="other"),
-        pytest.param(
-            site("a", namespace="n"),
-            host(labels={"crossplane.io/composite": "a"}, namespace="m"),
-            False,
-            id="label-of-another-namespace",
+OWNERS = {
+    "label": (site("a"), host(labels={"crossplane.io/composite": "a"}), True),
+    "other": (site("a"), host(labels={"crossplane.io/composite": "b"}), False),
+    "label-of-another-namespace": (
+        site("a", namespace="n"),
+        host(labels={"crossplane.io/composite": "a"}, namespace="m"),
+        False,
+    ),
+    "uid": (site("a", uid=UID), host(ownerReferences=[{**OWNER, "uid": UID}]), True),
+    "another-uid-wins-over-the-label": (
+        site("a", uid=UID),
+        host(
+            ownerReferences=[{**OWNER, "uid": "another"}],
+            labels={"crossplane.io/composite": "a"},
         ),
-        pytest.param(
-            site("a", uid=UID), host(ownerReferences=[{**OWNER, "uid": UID}]), True, id="uid"
-        ),
-        pytest.param(
-            site("a", uid=UID),
-            host(
-                ownerReferences=[{**OWNER, "uid": "another"}],
-                labels={"crossplane.io/composite": "a"},
-            ),
-            False,
-            id="another-uid-wins-over-the-label",
-        ),
-        pytest.param(
-            site("a"), host(ownerReferences=[{**OWNER, "uid": UID}]), True, id="owner-by-name"
-        ),
-        pytest.param(site("a"), host(), True, id="nothing-and-one-xr"),
-    ],
-)
+        False,
+    ),
+    "owner-by-name": (site("a"), host(ownerReferences=[{**OWNER, "uid": UID}]), True),
+    "nothing-and-one-xr": (site("a"), host(), True),
+}
+
+
+@pytest.mark.parametrize(("xr", "composed", "is_owned"), OWNERS.values(), ids=OWNERS)
 def test_composed_resource_belongs_to_its_xr(xr: Object, composed: Object, is_owned: bool) -> None:
     (composite,) = resource_list.find_composites(resource_list.read_items([xr, composed]), {}, TYPE)
 
