@@ -177,22 +177,20 @@ def test_time_of_a_file_is_taken_over(tmp_path: Path) -> None:
     assert (files / "a.py").stat().st_mtime == 1_700_000_000
 
 
-@pytest.mark.parametrize(
-    ("entries", "cause"),
-    [
-        pytest.param([member("../escape")], "outside of it", id="parent"),
-        pytest.param([member("a/../../escape")], "outside of it", id="parent inside"),
-        pytest.param([hard_link("a", "../../etc/passwd")], "outside of it", id="hard link outside"),
-        pytest.param([hard_link("a", "missing")], "a file that it does not have", id="no target"),
-        pytest.param([member("a", type=tarfile.CHRTYPE)], "is a device", id="character device"),
-        pytest.param([member("a", type=tarfile.BLKTYPE)], "is a device", id="block device"),
-        pytest.param([member("a", type=tarfile.FIFOTYPE)], "is a named pipe", id="named pipe"),
-        pytest.param([member("a"), member("a/b")], "no directory", id="below a file"),
-        pytest.param(
-            [link("a", "b"), link("b", "a"), member("a/c")], "loop of links", id="loop of links"
-        ),
-    ],
-)
+REFUSED = {
+    "parent": ([member("../escape")], "outside of it"),
+    "parent inside": ([member("a/../../escape")], "outside of it"),
+    "hard link outside": ([hard_link("a", "../../etc/passwd")], "outside of it"),
+    "no target": ([hard_link("a", "missing")], "a file that it does not have"),
+    "character device": ([member("a", type=tarfile.CHRTYPE)], "is a device"),
+    "block device": ([member("a", type=tarfile.BLKTYPE)], "is a device"),
+    "named pipe": ([member("a", type=tarfile.FIFOTYPE)], "is a named pipe"),
+    "below a file": ([member("a"), member("a/b")], "no directory"),
+    "loop of links": ([link("a", "b"), link("b", "a"), member("a/c")], "loop of links"),
+}
+
+
+@pytest.mark.parametrize(("entries", "cause"), REFUSED.values(), ids=REFUSED)
 def test_archive_that_no_image_has_is_refused(
     tmp_path: Path, entries: list[Entry], cause: str
 ) -> None:
@@ -254,19 +252,17 @@ def test_large_header_is_refused_before_it_is_read(files: Path) -> None:
         Unpacker(files, 1 << 30).add(info.tobuf() + bytes(1024))
 
 
-@pytest.mark.parametrize(
-    ("data", "cause"),
-    [
-        pytest.param(zstd.compress(b"no archive"), "no archive", id="text in zstd"),
-        pytest.param(zstd.compress(bytes(999))[:-3], "compression is broken", id="cut off zstd"),
-        pytest.param(b"\x28\xb5\x2f\xfd no zstd", "compression is broken", id="no zstd"),
-        pytest.param(b"no archive", "no archive", id="text"),
-        pytest.param(gzip.compress(b"no archive", mtime=0), "no archive", id="text in gzip"),
-        pytest.param(
-            gzip.compress(bytes(999), mtime=0)[:-9], "compression is broken", id="cut off"
-        ),
-    ],
-)
+NO_ARCHIVES = {
+    "text in zstd": (zstd.compress(b"no archive"), "no archive"),
+    "cut off zstd": (zstd.compress(bytes(999))[:-3], "compression is broken"),
+    "no zstd": (b"\x28\xb5\x2f\xfd no zstd", "compression is broken"),
+    "text": (b"no archive", "no archive"),
+    "text in gzip": (gzip.compress(b"no archive", mtime=0), "no archive"),
+    "cut off": (gzip.compress(bytes(999), mtime=0)[:-9], "compression is broken"),
+}
+
+
+@pytest.mark.parametrize(("data", "cause"), NO_ARCHIVES.values(), ids=NO_ARCHIVES)
 def test_layer_that_is_no_archive_is_refused(unpacker: Unpacker, data: bytes, cause: str) -> None:
     with pytest.raises(ValueError, match=cause):
         unpacker.add(data)
