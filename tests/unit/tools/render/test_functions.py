@@ -122,20 +122,16 @@ REVISION: Object = {
 SELECTOR: Object = {"functionRevisionSelector": {"matchLabels": {"channel": "stable"}}}
 
 
-@pytest.mark.parametrize(
-    ("step", "name"),
-    [
-        pytest.param(REVISION, "function-other-4f1a", id="revision"),
-        pytest.param(REVISION, "function-other", id="function-of-a-revision"),
-        pytest.param(SELECTOR, "function-other", id="selector"),
-        pytest.param(
-            {"functionRef": None, "functionRevisionRef": {"name": "other-1"}}, "other-1", id="alone"
-        ),
-        pytest.param(
-            {"functionRef": None, "function": "r.io/f@sha256:1"}, "r.io/f@sha256:1", id="oci"
-        ),
-    ],
-)
+NEWER = {
+    "revision": (REVISION, "function-other-4f1a"),
+    "function-of-a-revision": (REVISION, "function-other"),
+    "selector": (SELECTOR, "function-other"),
+    "alone": ({"functionRef": None, "functionRevisionRef": {"name": "other-1"}}, "other-1"),
+    "oci": ({"functionRef": None, "function": "r.io/f@sha256:1"}, "r.io/f@sha256:1"),
+}
+
+
+@pytest.mark.parametrize(("step", "name"), NEWER.values(), ids=NEWER)
 def test_function_of_newer_steps_may_have_a_place(step: Object, name: str) -> None:
     """By whichever name stands in the step; a selector's revision is not looked for."""
     manifest = composition(step)
@@ -170,19 +166,17 @@ REGISTRY = "xpkg.example.org/team"
 READY = "function-auto-ready"
 
 
-@pytest.mark.parametrize(
-    ("manifests", "step"),
-    [
-        pytest.param(None, {"functionRef": {"name": READY}}, id="no-functions"),
-        pytest.param([], {"functionRef": {"name": READY}}, id="not-in-functions"),
-        pytest.param(
-            None, {"functionRef": {"name": f"crossplane-contrib-{READY}"}}, id="package-manager"
-        ),
-        pytest.param([function(READY)], {"functionRef": {"name": READY}}, id="name"),
-        pytest.param([function("function-other", f"{REGISTRY}/{READY}:v0.7.0")], {}, id="package"),
-        pytest.param([function("function-other", f"{REGISTRY}/{READY}@sha256:0")], {}, id="digest"),
-    ],
-)
+BUILTIN = {
+    "no-functions": (None, {"functionRef": {"name": READY}}),
+    "not-in-functions": ([], {"functionRef": {"name": READY}}),
+    "package-manager": (None, {"functionRef": {"name": f"crossplane-contrib-{READY}"}}),
+    "name": ([function(READY)], {"functionRef": {"name": READY}}),
+    "package": ([function("function-other", f"{REGISTRY}/{READY}:v0.7.0")], {}),
+    "digest": ([function("function-other", f"{REGISTRY}/{READY}@sha256:0")], {}),
+}
+
+
+@pytest.mark.parametrize(("manifests", "step"), BUILTIN.values(), ids=BUILTIN)
 def test_builtin_function_runs_here(manifests: list[Object] | None, step: Object) -> None:
     runtime = find(step, make_index(manifests))
     assert isinstance(runtime, Builtin)
@@ -377,15 +371,15 @@ def test_selection_of_a_function_that_no_step_calls_is_no_error() -> None:
     assert find({"input": OURS}, index_of(function_absent="skip")) == LOCAL
 
 
-@pytest.mark.parametrize(
-    ("package", "is_refused"),
-    [
-        pytest.param(f"{REGISTRY}/{READY}:v0.7.0", False, id="same"),
-        pytest.param(f"{REGISTRY}/{READY}:v0.6.0", True, id="other"),
-        pytest.param(f"{REGISTRY}/{READY}@sha256:0123", True, id="digest"),
-        pytest.param(READY, False, id="none"),
-    ],
-)
+VERSIONS = {
+    "same": (f"{REGISTRY}/{READY}:v0.7.0", False),
+    "other": (f"{REGISTRY}/{READY}:v0.6.0", True),
+    "digest": (f"{REGISTRY}/{READY}@sha256:0123", True),
+    "none": (READY, False),
+}
+
+
+@pytest.mark.parametrize(("package", "is_refused"), VERSIONS.values(), ids=VERSIONS)
 def test_strict_versions_refuse_another_version(package: str, is_refused: bool) -> None:
     index = make_index([function("function-other", package)], is_strict=True)
     _, problems = functions.choose(steps.parse(composition({})), index)
