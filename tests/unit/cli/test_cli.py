@@ -290,40 +290,38 @@ def test_serve_defaults(served: "list[ServeOptions]") -> None:
     assert served == [server.ServeOptions()]
 
 
-USAGE = [
-    pytest.param(["serve", "--no-such-flag"], "No such option", id="flag"),
-    pytest.param(["rendr"], "No such command", id="command"),
-    pytest.param(["validate"], "Missing argument 'EXTENSIONS'", id="argument"),
-    pytest.param(["render", __file__], "COMPOSITION is missing", id="composition"),
-    pytest.param(["serve", "--address", "127.0.0.1"], "form HOST:PORT", id="no-port"),
-    pytest.param(["serve", "--health-address", "a:65536"], "65535 at most", id="port"),
-    pytest.param(["serve", "--address", "unix:/a:1"], "form HOST:PORT", id="socket"),
-    pytest.param(["serve", "--address", "::1:80"], "form HOST:PORT", id="no-brackets"),
-    pytest.param(["serve", "--address", "[::1:80"], "form HOST:PORT", id="bracket"),
-    pytest.param(["serve", "--address", "http://a:80"], "form HOST:PORT", id="url"),
-    pytest.param(["serve", "--metrics-address", "a b:80"], "form HOST:PORT", id="space"),
-    pytest.param(["serve", "--metrics-address", f"{'a' * 64}:80"], "form HOST:PORT", id="label"),
-    pytest.param(["serve", "--metrics-address", "a:" + "9" * 5_000], "at most", id="digits"),
-    pytest.param(["serve", "--address", "a:\u0661"], "form HOST:PORT", id="other digits"),
-    pytest.param(["run", "--program-root", "/no/such"], "does not exist", id="root"),
-    pytest.param(["serve", "--timeout", "2"], "a number and a unit", id="duration"),
-    pytest.param(["serve", "--timeout", "0s"], "must be more than 0", id="no-time"),
-    pytest.param(["serve", "--memory-limit", "x"], "a number and a unit", id="size"),
-    pytest.param(["serve", "--workers", "0"], "is not in the range", id="range"),
-    pytest.param(
-        ["serve", "--max-recv-message-size", "2048"], "'FUNCTION_SCRIPT_MAX_RECV", id="mebibytes"
-    ),
-    pytest.param(["serve", "--workers", "100000"], "'FUNCTION_SCRIPT_WORKERS'", id="workers"),
-    pytest.param(["serve", "--memory-limit", "1000"], "'FUNCTION_SCRIPT_MEM", id="unit"),
-    pytest.param(["serve", "--memory-limit", "100Ki"], "'--memory-limit'", id="memory"),
-    pytest.param(["serve", "--time-limit", "1us"], "'FUNCTION_SCRIPT_TIME", id="time"),
-    pytest.param(["serve", "--timeout", "1us"], "'--timeout'", id="time-by-its-old-name"),
-    pytest.param(["render", "a", "b", "--context-values", "x"], "KEY=VALUE", id="pair"),
-    pytest.param(["render", "a", "b", "--function", "x"], "NAME=RUNTIME", id="runtime"),
-]
+USAGE = {
+    "flag": (["serve", "--no-such-flag"], "No such option"),
+    "command": (["rendr"], "No such command"),
+    "argument": (["validate"], "Missing argument 'EXTENSIONS'"),
+    "composition": (["render", __file__], "COMPOSITION is missing"),
+    "no-port": (["serve", "--address", "127.0.0.1"], "form HOST:PORT"),
+    "port": (["serve", "--health-address", "a:65536"], "65535 at most"),
+    "socket": (["serve", "--address", "unix:/a:1"], "form HOST:PORT"),
+    "no-brackets": (["serve", "--address", "::1:80"], "form HOST:PORT"),
+    "bracket": (["serve", "--address", "[::1:80"], "form HOST:PORT"),
+    "url": (["serve", "--address", "http://a:80"], "form HOST:PORT"),
+    "space": (["serve", "--metrics-address", "a b:80"], "form HOST:PORT"),
+    "label": (["serve", "--metrics-address", f"{'a' * 64}:80"], "form HOST:PORT"),
+    "digits": (["serve", "--metrics-address", "a:" + "9" * 5_000], "at most"),
+    "other digits": (["serve", "--address", "a:\u0661"], "form HOST:PORT"),
+    "root": (["run", "--program-root", "/no/such"], "does not exist"),
+    "duration": (["serve", "--timeout", "2"], "a number and a unit"),
+    "no-time": (["serve", "--timeout", "0s"], "must be more than 0"),
+    "size": (["serve", "--memory-limit", "x"], "a number and a unit"),
+    "range": (["serve", "--workers", "0"], "is not in the range"),
+    "mebibytes": (["serve", "--max-recv-message-size", "2048"], "'FUNCTION_SCRIPT_MAX_RECV"),
+    "workers": (["serve", "--workers", "100000"], "'FUNCTION_SCRIPT_WORKERS'"),
+    "unit": (["serve", "--memory-limit", "1000"], "'FUNCTION_SCRIPT_MEM"),
+    "memory": (["serve", "--memory-limit", "100Ki"], "'--memory-limit'"),
+    "time": (["serve", "--time-limit", "1us"], "'FUNCTION_SCRIPT_TIME"),
+    "time-by-its-old-name": (["serve", "--timeout", "1us"], "'--timeout'"),
+    "pair": (["render", "a", "b", "--context-values", "x"], "KEY=VALUE"),
+    "runtime": (["render", "a", "b", "--function", "x"], "NAME=RUNTIME"),
+}
 
 
-@pytest.mark.parametrize(("args", "message"), USAGE)
+@pytest.mark.parametrize(("args", "message"), USAGE.values(), ids=USAGE)
 def test_wrong_usage(args: list[str], message: str, run: Run) -> None:
     output = run(*args, code=exit_codes.USAGE)
     assert message in output.err

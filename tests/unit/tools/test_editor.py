@@ -98,22 +98,21 @@ def test_editor_schema_refuses_inputs_that_the_crds_refuse(value: Object) -> Non
 
 
 SCRIPT = {"apiVersion": "script.fn.crossplane.io/v1beta1", "kind": "StarlarkScript", "script": "x"}
-MISTAKES = [
-    pytest.param({"input": {**SCRIPT, "scirpt": "x"}}, "'scirpt' was unexpected", id="field"),
-    pytest.param({"input": {**SCRIPT, "kind": "Starlark"}}, "'Starlark' is not one of", id="kind"),
-    pytest.param(
+MISTAKES = {
+    "field": ({"input": {**SCRIPT, "scirpt": "x"}}, "'scirpt' was unexpected"),
+    "kind": ({"input": {**SCRIPT, "kind": "Starlark"}}, "'Starlark' is not one of"),
+    "version": (
         {"input": {**SCRIPT, "apiVersion": "script.fn.crossplane.io/v1"}},
         "'script.fn.crossplane.io/v1beta1' was expected",
-        id="version",
     ),
-    pytest.param({"input": {**SCRIPT, "script": 1}}, "1 is not of type", id="type"),
-    pytest.param({"input": {"kind": "StarlarkScript"}}, "'apiVersion' is a required", id="api"),
-    pytest.param({"stepp": "a"}, "'stepp' was unexpected", id="step"),
-    pytest.param({"functionRef": {}}, "'name' is a required property", id="function"),
-]
+    "type": ({"input": {**SCRIPT, "script": 1}}, "1 is not of type"),
+    "api": ({"input": {"kind": "StarlarkScript"}}, "'apiVersion' is a required"),
+    "step": ({"stepp": "a"}, "'stepp' was unexpected"),
+    "function": ({"functionRef": {}}, "'name' is a required property"),
+}
 
 
-@pytest.mark.parametrize(("step", "message"), MISTAKES)
+@pytest.mark.parametrize(("step", "message"), MISTAKES.values(), ids=MISTAKES)
 def test_usual_mistakes_are_marked(step: Object, message: str) -> None:
     assert message in "\n".join(problems(composition(step)))
 

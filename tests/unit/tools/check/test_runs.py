@@ -342,24 +342,20 @@ def test_check_finds_the_mistake_at_its_line(
 _COMPUTED = _NAMELESS.replace("  labels: {a: b}\n", "  annotations: {}\n")
 _NAMED = _CONFIG.replace("name: config", "name: {}")
 # What may differ with data that is not at hand, or with other words than those of a variant.
-UNSURE = [
-    pytest.param(
-        _GO, _COMPUTED.format("{{ $spec.network | default dict | toJson }}"), id="annotations"
-    ),
-    pytest.param(
+UNSURE = {
+    "annotations": (_GO, _COMPUTED.format("{{ $spec.network | default dict | toJson }}")),
+    "name-of-an-item": (
         _GO,
         "{{- range ($spec.tags | default list) }}\n" + _NAMED.format("{{ . }}") + "{{- end }}\n",
-        id="name-of-an-item",
     ),
-    pytest.param(
+    "key-of-an-item": (
         _JINJA,
         _CONFIG + '{% for tag in spec.tags | default([]) %}\n  {{ tag }}: "1"\n{% endfor %}\n',
-        id="key-of-an-item",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("kind", "program"), UNSURE)
+@pytest.mark.parametrize(("kind", "program"), UNSURE.values(), ids=UNSURE)
 def test_name_that_is_computed_is_no_finding(
     kind: str, program: str, tmp_path: Path, pool: Pool
 ) -> None:
@@ -386,17 +382,17 @@ steps:
 - expect: {expect}
 - patch: {{spec: {{tags: [crash]}}}}
 """
-CASES = [
-    pytest.param(_CASE, ["failing-run"], id="case"),
-    pytest.param(_STEPS.format(expect="{ready: false}"), ["failing-run"], id="second-step"),
-    pytest.param(_STEPS.format(expect="{error: b}"), [], id="step-behind-an-expected-error"),
-    pytest.param(f"{_CASE}expect: {{error: tags}}\n", [], id="expected-error"),
-    pytest.param(f"{_CASE}patch: {{spec: {{size: medium}}}}\n", [], id="invalid-xr"),
-    pytest.param("xr: [", [], id="unreadable"),
-]
+CASES = {
+    "case": (_CASE, ["failing-run"]),
+    "second-step": (_STEPS.format(expect="{ready: false}"), ["failing-run"]),
+    "step-behind-an-expected-error": (_STEPS.format(expect="{error: b}"), []),
+    "expected-error": (f"{_CASE}expect: {{error: tags}}\n", []),
+    "invalid-xr": (f"{_CASE}patch: {{spec: {{size: medium}}}}\n", []),
+    "unreadable": ("xr: [", []),
+}
 
 
-@pytest.mark.parametrize(("case", "rules"), CASES)
+@pytest.mark.parametrize(("case", "rules"), CASES.values(), ids=CASES)
 def test_xr_of_a_case_runs(case: str, rules: list[str], tmp_path: Path, pool: Pool) -> None:
     file = _place(tmp_path, _JINJA, _FOR_A_WORD)
     tmp_path.joinpath("tests").mkdir()
@@ -580,15 +576,15 @@ def main(req):
 
 
 _LISTED = "no run reached this line"
-FORMS = [
-    pytest.param([], f"Not reached: 5 lines, or what follows\n  {{file}}: {_LISTED}", id="text"),
-    pytest.param(["--diagnostics", "line"], f"{{file}}: info: {_LISTED}", id="line"),
-    pytest.param(["--diagnostics", "json"], '{{"severity": "info", "rule": "unreached"', id="json"),
-    pytest.param(["--output", "json"], '"notReached": [', id="report"),
-]
+FORMS = {
+    "text": ([], f"Not reached: 5 lines, or what follows\n  {{file}}: {_LISTED}"),
+    "line": (["--diagnostics", "line"], f"{{file}}: info: {_LISTED}"),
+    "json": (["--diagnostics", "json"], '{{"severity": "info", "rule": "unreached"'),
+    "report": (["--output", "json"], '"notReached": ['),
+}
 
 
-@pytest.mark.parametrize(("flags", "text"), FORMS)
+@pytest.mark.parametrize(("flags", "text"), FORMS.values(), ids=FORMS)
 def test_branch_is_listed_in_every_form_and_is_no_finding(
     flags: list[str], text: str, tmp_path: Path, run: Run
 ) -> None:

@@ -115,15 +115,13 @@ def test_tag_and_branch_are_resolved(tmp_path: Path) -> None:
             client.resolve(url, "--upload-pack=id", TRUST)
 
 
-MISSING = [
-    pytest.param("PATH", "git is not installed", "make an image with git", id="git"),
-    pytest.param(
-        "TMPDIR", "git needs a directory for", "mount an emptyDir at /tmp", id="directory"
-    ),
-]
+MISSING = {
+    "git": ("PATH", "git is not installed", "make an image with git"),
+    "directory": ("TMPDIR", "git needs a directory for", "mount an emptyDir at /tmp"),
+}
 
 
-@pytest.mark.parametrize(("variable", "message", "hint"), MISSING)
+@pytest.mark.parametrize(("variable", "message", "hint"), MISSING.values(), ids=MISSING)
 def test_missing_need_of_git_is_named_with_its_page(
     variable: str, message: str, hint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

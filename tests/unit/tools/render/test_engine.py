@@ -208,18 +208,17 @@ def test_watch_operation_makes_one() -> None:
     ]
 
 
-REFUSED = [
-    pytest.param(b"\xff", "cannot read the request", id="no-message"),
-    pytest.param(b"", "it holds nothing to render", id="empty"),
-    pytest.param(
+REFUSED = {
+    "no-message": (b"\xff", "cannot read the request"),
+    "empty": (b"", "it holds nothing to render"),
+    "function-without-an-address": (
         request(composite={"composite_resource": XR, "composition": composition({})}),
         'the request has no function "function-other"',
-        id="function-without-an-address",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("given", "message"), REFUSED)
+@pytest.mark.parametrize(("given", "message"), REFUSED.values(), ids=REFUSED)
 def test_unanswerable_request_is_refused(given: bytes, message: str) -> None:
     """In words, as everything that is told to the official command's user."""
     with pytest.raises(InputError, match=message):

@@ -49,19 +49,17 @@ CONDITION: Object = {
     "lastTransitionTime": "2026-01-01T00:00:00Z",
 }
 
-ALLOWED = [
-    pytest.param(xrd(), {"crossplane": {"resourceRefs": REFERENCES}}, id="modern"),
-    pytest.param(xrd(), {"crossplane": {"compositionRef": {"name": "x"}}}, id="composition"),
-    pytest.param(xrd("v1"), {"resourceRefs": REFERENCES}, id="v1-is-legacy"),
-    pytest.param(xrd("v1"), {"claimRef": {**REFERENCES[0], "namespace": "n"}}, id="claim-ref"),
-    pytest.param(
-        xrd("v1", scope="Cluster"), {"crossplane": {"resourceRefs": REFERENCES}}, id="v1-cluster"
-    ),
-    pytest.param(xrd(scope="LegacyCluster"), {"resourceRefs": REFERENCES}, id="v2-legacy"),
-]
+ALLOWED = {
+    "modern": (xrd(), {"crossplane": {"resourceRefs": REFERENCES}}),
+    "composition": (xrd(), {"crossplane": {"compositionRef": {"name": "x"}}}),
+    "v1-is-legacy": (xrd("v1"), {"resourceRefs": REFERENCES}),
+    "claim-ref": (xrd("v1"), {"claimRef": {**REFERENCES[0], "namespace": "n"}}),
+    "v1-cluster": (xrd("v1", scope="Cluster"), {"crossplane": {"resourceRefs": REFERENCES}}),
+    "v2-legacy": (xrd(scope="LegacyCluster"), {"resourceRefs": REFERENCES}),
+}
 
 
-@pytest.mark.parametrize(("definition", "machinery"), ALLOWED)
+@pytest.mark.parametrize(("definition", "machinery"), ALLOWED.values(), ids=ALLOWED)
 def test_machinery_stands_where_the_scope_says(definition: Object, machinery: Object) -> None:
     """Below spec.crossplane for modern XRs, directly below spec for legacy ones."""
     assert problems(definition, spec={"size": "s", **machinery}) == []

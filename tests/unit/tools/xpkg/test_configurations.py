@@ -78,19 +78,16 @@ def test_examples_are_a_layer_of_their_own(project: Path, examples: str) -> None
     assert image_loader.find_file(unlabelled, "examples.yaml") == f"---\n{XR}---\n".encode()
 
 
-MISTAKES = [
-    pytest.param(
-        {"more.yaml": COMPOSITION}, 'Composition "apps".*several of this name', id="same-name"
-    ),
-    pytest.param(
+MISTAKES = {
+    "same-name": ({"more.yaml": COMPOSITION}, 'Composition "apps".*several of this name'),
+    "kind": (
         {"more.yaml": COMPOSITION.replace("Composition", "Compositon")},
         'Compositon "apps" into the package: it takes one Configuration',
-        id="kind",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("files", "message"), MISTAKES)
+@pytest.mark.parametrize(("files", "message"), MISTAKES.values(), ids=MISTAKES)
 def test_mistakes_are_told(project: Path, files: dict[str, str], message: str) -> None:
     """An object of Crossplane's that does not belong is a mistake, and no file to leave out."""
     for name, text in files.items():
