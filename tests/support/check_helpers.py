@@ -57,16 +57,11 @@ def found(path: Path, *inputs: str, programs: Path | None = None) -> Report:
 def pointed_at(finding: Finding) -> str:
     """The rest of the line that a finding points at, from its column on."""
     span, excerpt = finding.diagnostic.span, finding.diagnostic.excerpt
-    assert span is not None
-    assert excerpt is not None
     return excerpt.lines[span.line - excerpt.first_line][(span.column or 1) - 1 :]
 
 
 def told(finding: Finding) -> tuple[str, str, str]:
     """Rule, place and message; the place counts from the first step's input."""
     problem = finding.diagnostic
-    assert problem.span is not None
-    assert problem.span.column is not None
-    assert problem.excerpt is not None
     line, column = problem.span.line - LINE + 1, problem.span.column - COLUMN + 1
     return finding.rule, f"{line}:{column}", problem.message

@@ -6,6 +6,7 @@ import sys
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
+from subprocess import PIPE
 from typing import TYPE_CHECKING
 
 import click
@@ -40,6 +41,16 @@ def served(monkeypatch: pytest.MonkeyPatch) -> "list[ServeOptions]":
     return options
 
 
+ENTRY = "from function_script.__main__ import main; main()"
+Completed = subprocess.CompletedProcess[str]
+
+
+def start(*words: str, **settings: object) -> Completed:
+    """Run the command in a process of its own, with all that it prints as text."""
+    settings = {"stdout": PIPE, "stderr": PIPE, "text": True, "timeout": 120, **settings}
+    return subprocess.run([sys.executable, "-P", "-c", ENTRY, *words], check=False, **settings)
+
+
 @pytest.mark.linux
 def test_bare_command_prints_help_at_a_terminal() -> None:
     """The bare command lists the others for a person."""
@@ -47,7 +58,7 @@ def test_bare_command_prints_help_at_a_terminal() -> None:
 
     ours, theirs = pty.openpty()
     try:
-        process = run_bare(stdin=theirs)
+        process = start(stdin=theirs, env={})
     finally:
         os.close(ours)
         os.close(theirs)
@@ -58,23 +69,12 @@ def test_bare_command_prints_help_at_a_terminal() -> None:
 @pytest.mark.linux
 def test_bare_command_names_what_is_missing_in_a_container() -> None:
     """Where no certificates are mounted, and nobody looks at a terminal."""
-    process = run_bare(stdin=subprocess.DEVNULL)
+    process = start(stdin=subprocess.DEVNULL, env={})
     assert process.returncode == exit_codes.USAGE
     assert process.stdout == ""
     for word in ("TLS_SERVER_CERTS_DIR", "--tls-certs-dir", "--insecure", "--help"):
         assert word in process.stderr
     assert "Crossplane composition function and the tools" not in process.stderr
-
-
-def run_bare(stdin: int) -> subprocess.CompletedProcess[str]:
-    """The command without arguments, in an empty environment."""
-    command = [sys.executable, "-P", "-c", "from function_script.__main__ import main; main()"]
-    return subprocess.run(
-        command, stdin=stdin, capture_output=True, text=True, env={}, check=False, timeout=60
-    )
-
-
-ENTRY = "from function_script.__main__ import main; main()"
 
 
 @pytest.mark.parametrize(
@@ -98,25 +98,13 @@ def test_locale_without_utf_8_changes_nothing(tmp_path: Path) -> None:
     """Files of ours and of the author are UTF-8, whatever the locale's encoding is."""
     assert cli.execute(["init", "-q", str(tmp_path / "app")]) == 0
     composition = tmp_path / "app" / "composition.yaml"
-    composition.write_text(
-        composition.read_text(encoding="utf-8").replace("return rsp", "return rps # \u00c4"),
-        encoding="utf-8",
-    )
+    text = composition.read_text(encoding="utf-8").replace("return rsp", "return rps # \u00c4")
+    composition.write_text(text, encoding="utf-8")
     locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    for arguments in (("check", "app"), ("docs", "merge")):
-        process = subprocess.run(
-            [sys.executable, "-P", "-c", ENTRY, *arguments],
-            cwd=tmp_path,
-            env={**os.environ, **locale},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+    for words in (("check", "app"), ("docs", "merge")):
+        process = start(*words, cwd=tmp_path, env={**os.environ, **locale})
         assert process.returncode != exit_codes.BUG, process.stderr
-        assert arguments[0] == "docs" or 'name "rps" is not defined' in (
-            process.stdout + process.stderr
-        )
+        assert words[0] == "docs" or 'name "rps" is not defined' in process.stdout + process.stderr
 
 
 @pytest.mark.parametrize(
@@ -179,45 +167,39 @@ def test_file_of_another_encoding_is_told(tmp_path: Path, run: Run) -> None:
 OURS = "FUNCTION_SCRIPT_"
 PEERS = "FUNCTION_GO_TEMPLATING_"
 # Words, variables, and the options of the server that is started by them.
-SERVED = [
-    pytest.param(["serve", "--insecure"], {}, {"insecure": True, "debug": False}, id="command"),
+SERVED = {
+    "command": (["serve", "--insecure"], {}, {"insecure": True, "debug": False}),
     # An image is started with the single argument --insecure.
-    pytest.param(["--insecure"], {}, {"insecure": True, "debug": False}, id="flag-alone"),
-    pytest.param(["--insecure", "--debug"], {}, {"insecure": True, "debug": True}, id="flags"),
+    "flag-alone": (["--insecure"], {}, {"insecure": True, "debug": False}),
+    "flags": (["--insecure", "--debug"], {}, {"insecure": True, "debug": True}),
     # In a cluster there are no arguments, but a directory with certificates.
-    pytest.param(
-        [], {"TLS_SERVER_CERTS_DIR": "/tls"}, {"tls_certs_dir": Path("/tls")}, id="bare-command"
-    ),
-    pytest.param(
+    "bare-command": ([], {"TLS_SERVER_CERTS_DIR": "/tls"}, {"tls_certs_dir": Path("/tls")}),
+    "flag-over-the-contract's-variable": (
         ["serve", "--tls-certs-dir", "/flag"],
         {"TLS_SERVER_CERTS_DIR": "/variable"},
         {"tls_certs_dir": Path("/flag")},
-        id="flag-over-the-contract's-variable",
     ),
-    pytest.param(
+    "flag-over-our-variable": (
         ["serve", "--tls-certs-dir", "/flag"],
         {f"{OURS}TLS_CERTS_DIR": "/variable"},
         {"tls_certs_dir": Path("/flag")},
-        id="flag-over-our-variable",
     ),
-    pytest.param(
+    "the-sdk's-flag": (
         ["serve", "--tls-server-certs-dir", "/flag"],
         {"TLS_SERVER_CERTS_DIR": "/variable"},
         {"tls_certs_dir": Path("/flag")},
-        id="the-sdk's-flag",
     ),
     # Without a host every one is meant, as in functions in Go.
-    *(
-        pytest.param(
+    **{
+        f"address-{address}": (
             ["serve", "--address", address, "--health-address", ""],
             {},
             {"address": served_at, "health_address": ""},
-            id=f"address-{address}",
         )
         for address, served_at in ((":9", "[::]:9"), ("[::]:9", "[::]:9"), ("a:0", "a:0"))
-    ),
+    },
     # Where function-go-templating is replaced, its settings stay; the directory is that of now.
-    pytest.param(
+    "variables-of-function-go-templating": (
         ["serve"],
         {
             f"{PEERS}MAX_RECV_MESSAGE_SIZE": "9",
@@ -229,9 +211,8 @@ SERVED = [
             "limits.default_source": str(Path("templates").resolve()),
             "limits.default_options": "missingkey=error",
         },
-        id="variables-of-function-go-templating",
     ),
-    pytest.param(
+    "variables": (
         ["serve"],
         {
             f"{OURS}ADDRESS": "127.0.0.1:1",
@@ -261,13 +242,12 @@ SERVED = [
             "limits.output_bytes": MIB,
             "program_root": ROOT,
         },
-        id="variables",
     ),
-]
+}
 
 
 @pytest.mark.linux
-@pytest.mark.parametrize(("words", "variables", "expected"), SERVED)
+@pytest.mark.parametrize(("words", "variables", "expected"), SERVED.values(), ids=SERVED)
 def test_server_has_the_options_of_flags_and_variables(
     served: "list[ServeOptions]",
     monkeypatch: pytest.MonkeyPatch,
@@ -368,11 +348,8 @@ def test_bugs_are_told_as_bugs(
     "args", [("docs", "get"), ("--help",), ("render", "examples/starlark-robots")]
 )
 def test_full_disk_is_no_bug(args: tuple[str, ...]) -> None:
-    command = [sys.executable, "-m", "function_script.cli", *args]
     with Path("/dev/full").open("w") as full:
-        result = subprocess.run(
-            command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT, check=False
-        )
+        result = start(*args, stdout=full, cwd=ROOT)
     assert result.returncode == exit_codes.PROBLEM
     assert "error: cannot write the output: no space left on device\n" in result.stderr
     assert "bug" not in result.stderr

@@ -61,7 +61,6 @@ def test_package_is_the_same_in_every_file(
     assert objects.find_path(manifest, "spec.package") == package
     assert objects.find_path(manifest, "metadata.name") == function
     dependency = objects.find_path(load(project, "crossplane.yaml"), "spec.dependsOn[0]")
-    assert isinstance(dependency, dict)
     assert (dependency["package"], dependency["version"]) == (name, constraint)
     composition = load(project, "composition.yaml")
     assert objects.find_path(composition, "spec.pipeline[0].functionRef.name") == function

@@ -54,7 +54,6 @@ def test_process_ends_with_the_one_that_started_it(
     os.mkfifo("dump")
     flags = plan.make_context("plan", ["--cluster", "dump"]).params
     process = subprocess.Popen(own_process.command(PLAN), stdin=subprocess.PIPE)
-    assert process.stdin is not None
     process.stdin.write(pickle.dumps((flags, 0, 1)))
     process.stdin.flush()
     writer = None

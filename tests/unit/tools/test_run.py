@@ -91,7 +91,7 @@ SPELLINGS = {
     "the-protocol's": '{"required_resources": {"a": {}}}',
     "yaml": "required_resources:\n  a: {}\n",
     "unknown-field": '{"requiredResources": {"a": {}}, "newer": {"x": 1}}',
-    "unknown-enum-value": '{"requiredResources": {"a": {}}, "meta": {"capabilities": ["CAPABILITY_NEW"]}}',
+    "unknown-enum-value": "requiredResources: {a: {}}\nmeta: {capabilities: [CAPABILITY_NEW]}\n",
 }
 
 

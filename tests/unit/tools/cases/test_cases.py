@@ -202,7 +202,6 @@ def test_mismatches_have_a_place(tmp_path: Path) -> None:
     for name, (_, line, column) in PLACES.items():
         (problem,) = verdicts[name].problems
         span = problem.diagnostic.span
-        assert span is not None
         file = str(tmp_path / f"{name}.case.yaml")
         assert (span.name, span.line, span.column) == (file, line, column)
 
@@ -226,8 +225,6 @@ ERRORS = {
 def test_errors_have_their_authors_place(tmp_path: Path, case: str, file: str, shown: str) -> None:
     (problem,) = run_one(tmp_path, case).problems
     span, excerpt = problem.diagnostic.span, problem.diagnostic.excerpt
-    assert span is not None
-    assert excerpt is not None
     assert span.name == str(tmp_path / file)
     assert shown in excerpt.lines[span.line - excerpt.first_line]
 

@@ -81,7 +81,6 @@ def mistakes(path: Path) -> str:
         parser.parse(CaseFile(path=path), FileCache(Project([path.parent])))
     lines = []
     for problem in caught.value.diagnostics:
-        assert problem.span is not None
         assert problem.span.name == str(path)
         hint = f" ({problem.hint})" if problem.hint else ""
         lines.append(f"{problem.span.line}:{problem.span.column} {problem.message}{hint}")

@@ -77,7 +77,6 @@ def test_error_in_the_program_is_at_its_line_in_the_case(tmp_path: Path) -> None
     verdict = run(tmp_path, OTHER % "1 // 0" + "expect: {}")
     (problem,) = verdict.problems
     span = problem.diagnostic.span
-    assert span is not None
     assert (span.name.rpartition("/")[2], span.line) == ("a.case.yaml", 17)
 
 

@@ -104,6 +104,5 @@ def test_item_keeps_what_the_server_and_the_orchestrator_have_set() -> None:
     assert item["spec"] == {"new": 2}
     assert item["status"] == {"ready": True}
     metadata = item["metadata"]
-    assert isinstance(metadata, dict)
     assert (metadata["uid"], metadata["resourceVersion"]) == (UID, "7")
     assert metadata["annotations"] == {NAME: "host", **transport}

@@ -134,10 +134,18 @@ def test_image_without_entrypoint_is_an_error(registry: Registry, tmp_path: Path
     assert failure(registry, tmp_path).endswith("it has no entrypoint: the package has no runtime")
 
 
-def test_layer_with_another_digest_is_an_error(registry: Registry, tmp_path: Path) -> None:
+def put_layer(registry: Registry, **fields: object) -> str:
+    """Put an image whose manifest says something else of its layer; return the layer's digest."""
     manifest = put_image(registry, [LAYER])
-    layer = manifest["layers"][0]["digest"]  # type: ignore[index] # JSON
-    registry.blobs[layer] = LAYER[:-1] + b"x"
+    layer = manifest["layers"][0]
+    digest = layer["digest"]
+    layer.update(fields)
+    put_manifest(registry, manifest, "v1")
+    return digest
+
+
+def test_layer_with_another_digest_is_an_error(registry: Registry, tmp_path: Path) -> None:
+    registry.blobs[put_layer(registry)] = LAYER[:-1] + b"x"
     assert "has the digest" in failure(registry, tmp_path)
 
 
@@ -147,30 +155,24 @@ def test_manifest_with_another_digest_is_an_error(registry: Registry, tmp_path: 
     assert "has the digest" in failure(registry, tmp_path, f"@{digest}")
 
 
-def test_layer_with_a_larger_size_than_declared_is_an_error(
-    registry: Registry, tmp_path: Path
+SIZES = [
+    (100, "more than 100 bytes"),
+    *((size, "does not state the size of a layer") for size in (None, -1, "1", True)),
+]
+
+
+@pytest.mark.parametrize(("size", "message"), SIZES)
+def test_layer_with_a_wrong_size_is_an_error(
+    registry: Registry, tmp_path: Path, size: object, message: str
 ) -> None:
-    manifest = put_image(registry, [LAYER])
-    manifest["layers"][0]["size"] = 100  # type: ignore[index] # JSON
-    put_manifest(registry, manifest, "v1")
-    assert "more than 100 bytes" in failure(registry, tmp_path)
+    put_layer(registry, size=size)
+    assert message in failure(registry, tmp_path)
 
 
 def test_layers_beyond_the_bound_are_not_fetched(registry: Registry, tmp_path: Path) -> None:
-    manifest = put_image(registry, [LAYER])
-    layer = manifest["layers"][0]  # type: ignore[index] # JSON
-    layer["size"] = 5 << 30
-    put_manifest(registry, manifest, "v1")
+    layer = put_layer(registry, size=5 << 30)
     assert "its layers have 5.0 GiB; at most 2.0 GiB are fetched" in failure(registry, tmp_path)
-    assert [one for one in registry.seen if layer["digest"] in one.path] == []
-
-
-@pytest.mark.parametrize("size", [None, -1, "1", True])
-def test_layer_without_a_size_is_an_error(registry: Registry, tmp_path: Path, size: object) -> None:
-    manifest = put_image(registry, [LAYER])
-    manifest["layers"][0]["size"] = size  # type: ignore[index] # JSON
-    put_manifest(registry, manifest, "v1")
-    assert "does not state the size of a layer" in failure(registry, tmp_path)
+    assert [one for one in registry.seen if layer in one.path] == []
 
 
 def test_layer_that_is_refused_leaves_nothing(registry: Registry, tmp_path: Path) -> None:
