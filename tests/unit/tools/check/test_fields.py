@@ -9,74 +9,73 @@ from support.field_checks import GET, REFERENCE, XR, XRD, found, go, jinja, scri
 from function_script.tools import check
 from function_script.tools.check.report import Finding
 
-SIZE = 'did you mean "size"?'
-ADDRESS = 'did you mean "address"?'
+# A program, the path of what it reads, below the XR, and the field that is meant.
 WRONG = {
-    "alias": (script(GET, 'a = xr["spec"]["szie"]'), f"{XR}.spec.szie", SIZE),
-    "getter": (script(GET, 'a = get(xr, "status.adress")'), f"{XR}.status.adress", ADDRESS),
-    "get-xr": (script('a = get_xr(req, "spec.szie")'), f"{XR}.spec.szie", SIZE),
+    "alias": (script(GET, 'a = xr["spec"]["szie"]'), "spec.szie", "size"),
+    "getter": (script(GET, 'a = get(xr, "status.adress")'), "status.adress", "address"),
+    "get-xr": (script('a = get_xr(req, "spec.szie")'), "spec.szie", "size"),
     "items": (
         script(GET, 'for d in xr["spec"]["disks"]:', '    a = d["nmae"]'),
-        f"{XR}.spec.disks[].nmae",
-        'did you mean "name"?',
+        "spec.disks[].nmae",
+        "name",
     ),
     "values-of-a-map": (
         script(GET, 'a = [v["tema"] for k, v in xr["spec"]["owners"].items()]'),
-        f"{XR}.spec.owners[].tema",
-        'did you mean "team"?',
+        "spec.owners[].tema",
+        "team",
     ),
     "or-empty": (
         script(GET, 'a = (xr["spec"].get("owner") or {}).get("tema")'),
-        f"{XR}.spec.owner.tema",
-        'did you mean "team"?',
+        "spec.owner.tema",
+        "team",
     ),
-    "request": (script('a = req["observd"]'), "observd", 'did you mean "observed"?'),
-    "metadata": (
-        script(GET, 'a = xr["metadata"]["nmae"]'),
-        f"{XR}.metadata.nmae",
-        'did you mean "name"?',
-    ),
-    "jinja": (jinja("{{ spec.szie | default(1) }}"), f"{XR}.spec.szie", SIZE),
-    "set": (jinja("{% set s = xr.status %}{{ s.adress }}"), f"{XR}.status.adress", ADDRESS),
+    "metadata": (script(GET, 'a = xr["metadata"]["nmae"]'), "metadata.nmae", "name"),
+    "jinja": (jinja("{{ spec.szie | default(1) }}"), "spec.szie", "size"),
+    "set": (jinja("{% set s = xr.status %}{{ s.adress }}"), "status.adress", "address"),
     "for": (
         jinja("{% for d in spec.disks %}{{ d.nmae }}{% endfor %}"),
-        f"{XR}.spec.disks[].nmae",
-        'did you mean "name"?',
+        "spec.disks[].nmae",
+        "name",
     ),
-    "filter": (
-        jinja('{{ xr | get("spec.owner.tema", 1) }}'),
-        f"{XR}.spec.owner.tema",
-        'did you mean "team"?',
-    ),
-    "go": (go(f"{{{{ .{XR}.spec.szie }}}}"), f"{XR}.spec.szie", SIZE),
+    "filter": (jinja('{{ xr | get("spec.owner.tema", 1) }}'), "spec.owner.tema", "team"),
+    "go": (go(f"{{{{ .{XR}.spec.szie }}}}"), "spec.szie", "size"),
     "variable": (
         go(f"{{{{ $xr := .{XR} }}}}{{{{ $xr.status.adress }}}}"),
-        f"{XR}.status.adress",
-        ADDRESS,
+        "status.adress",
+        "address",
     ),
     "range": (
         go(f"{{{{ range .{XR}.spec.disks }}}}{{{{ .nmae }}}}{{{{ end }}}}"),
-        f"{XR}.spec.disks[].nmae",
-        'did you mean "name"?',
+        "spec.disks[].nmae",
+        "name",
     ),
-    "function": (go("{{ (getCompositeResource .).spec.szie }}"), f"{XR}.spec.szie", SIZE),
-    "index": (go(f'{{{{ index .{XR}.spec "szie" }}}}'), f"{XR}.spec.szie", SIZE),
-    "values-of-helm": (
-        go("{{ .Values }}"),
-        "Values",
-        "Helm's values are observed.composite.resource.spec here, or the input's params",
-    ),
+    "function": (go("{{ (getCompositeResource .).spec.szie }}"), "spec.szie", "size"),
+    "index": (go(f'{{{{ index .{XR}.spec "szie" }}}}'), "spec.szie", "size"),
+}
+
+
+@pytest.mark.parametrize(("text", "path", "name"), WRONG.values(), ids=WRONG)
+def test_field_that_does_not_exist(tmp_path: Path, text: str, path: str, name: str) -> None:
+    assert found(tmp_path, text) == [(f"{XR}.{path}", f'did you mean "{name}"?')]
+
+
+HELM = "Helm's values are observed.composite.resource.spec here, or the input's params"
+PARTS = {
+    "script": (script('a = req["observd"]'), "observd", 'did you mean "observed"?'),
     "peer": (
         peer("source: Inline", "inline: {template: '{{ .observd }}'}"),
         "observd",
         'did you mean "observed"?',
     ),
+    "values-of-helm": (go("{{ .Values }}"), "Values", HELM),
 }
 
 
-@pytest.mark.parametrize(("text", "path", "hint"), WRONG.values(), ids=WRONG)
-def test_field_that_does_not_exist(tmp_path: Path, text: str, path: str, hint: str) -> None:
-    assert found(tmp_path, text) == [(path, hint)]
+@pytest.mark.parametrize(("text", "name", "hint"), PARTS.values(), ids=PARTS)
+def test_part_of_a_request_that_does_not_exist(
+    tmp_path: Path, text: str, name: str, hint: str
+) -> None:
+    assert found(tmp_path, text) == [(name, hint)]
 
 
 RIGHT = {
@@ -111,22 +110,14 @@ def test_uncertain_fields_have_no_finding(tmp_path: Path, text: str) -> None:
     assert found(tmp_path, text) == []
 
 
-NETWORK = [
-    "---",
-    "apiVersion: net.example.org/v1",
-    "kind: Network",
-    "metadata:",
-    "  annotations:",
-]
+ANNOTATIONS = ["metadata:", "  annotations:"]
+NETWORK = ["---", "apiVersion: net.example.org/v1", "kind: Network", *ANNOTATIONS]
 RESOURCE = "observed.resources.net.resource"
 NAMED = "    script.fn.crossplane.io/composition-resource-name: net"
+NAMES = '    {{ setResourceNameAnnotation "net" }}'
 COMPOSED = {
     "jinja": jinja(f"a: {{{{ {RESOURCE}.status.networkID }}}}", *NETWORK, NAMED),
-    "gotemplate": go(
-        f"a: {{{{ .{RESOURCE}.status.networkID }}}}",
-        *NETWORK,
-        '    {{ setResourceNameAnnotation "net" }}',
-    ),
+    "gotemplate": go(f"a: {{{{ .{RESOURCE}.status.networkID }}}}", *NETWORK, NAMES),
     "starlark": script(
         'a = get_observed(req, "net", "status.networkID")',
         'net = {"net": {"resource": {"apiVersion": "net.example.org/v1", "kind": "Network"}}}',
@@ -148,19 +139,15 @@ def test_definition_may_be_given(tmp_path: Path) -> None:
     (tmp_path / "api.txt").write_text(XRD)
     known = check.load(tmp_path / "api.txt", [])
     (finding,) = check.check([str(file)], None, known).findings
-    assert finding.diagnostic.message == (
-        f"{XR}.spec.szie does not exist: the XR's schema has no such field"
-    )
+    message = f"{XR}.spec.szie does not exist: the XR's schema has no such field"
+    assert finding.diagnostic.message == message
     assert check.check([str(file)]).findings == []
-    (tmp_path / "xrd.yaml").write_text(XRD.replace("kind: Thing", "kind: Other"))
-    assert check.check([str(file)]).findings == []
-    (tmp_path / "xrd.yaml").write_text(f"{XRD}---\n{XRD}")
-    assert check.check([str(file)]).findings == []
-    (tmp_path / "xrd.yaml").write_text("a: [")
-    assert check.check([str(file)]).findings == []
+    for text in (XRD.replace("kind: Thing", "kind: Other"), f"{XRD}---\n{XRD}", "a: ["):
+        (tmp_path / "xrd.yaml").write_text(text)
+        assert check.check([str(file)]).findings == []
     file.write_text(f"{file.read_text()}---\n{XRD}")
     (same,) = check.check([str(file)]).findings
-    assert same.diagnostic.message == finding.diagnostic.message
+    assert same.diagnostic.message == message
 
 
 COMPARISONS = {
