@@ -68,7 +68,7 @@ def test_bare_command_prints_help_at_a_terminal() -> None:
 
 @pytest.mark.linux
 def test_bare_command_names_what_is_missing_in_a_container() -> None:
-    """Where no certificates are mounted, and nobody looks at a terminal."""
+    """No certificates are mounted, and nobody looks at a terminal."""
     process = start(stdin=subprocess.DEVNULL, env={})
     assert process.returncode == exit_codes.USAGE
     assert process.stdout == ""
