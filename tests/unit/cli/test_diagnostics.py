@@ -99,7 +99,7 @@ ERRORS = {
 
 @pytest.mark.parametrize("command", ERRORS.values(), ids=ERRORS)
 def test_error_has_the_form(command: list[str], folder: Path, run: Run) -> None:
-    """Of commands whose report is about changes, the errors are in this form."""
+    """Commands whose report is about changes have their errors in this form."""
     for name in ("composition", "dump"):
         (folder / f"{name}.yaml").write_text("a: [\n")
     out, err = run(*command, "--diagnostics", "json", code=1)
