@@ -24,7 +24,7 @@ def test_current_directory_is_the_default(
 
 
 def test_check_watches_program_and_xrd(tmp_path: Path) -> None:
-    """And nothing in hidden folders."""
+    """Hidden folders are not watched."""
     starters.write("starlark", tmp_path)
     hidden = tmp_path / ".git" / "index"
     hidden.parent.mkdir()
