@@ -121,7 +121,7 @@ SILENT = {
 
 @pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
 def test_unsure_means_silent(tmp_path: Path, text: str) -> None:
-    """Where only a run knows all names, nothing is told."""
+    """Nothing is told if only a run knows all names."""
     rules = {each.rule for each in found(tmp_path, text).findings}
     assert rules.isdisjoint({"unknown-dependency", "program", "input"})
 
