@@ -391,7 +391,7 @@ OWN_CRD = one_step.crd(
 
 
 def test_conditions_of_crossplane_are_no_finding(tmp_path: Path, pool: Pool) -> None:
-    """Whatever a CRD of the XR's kind says of them."""
+    """A CRD of the XR's kind may say less of them."""
     file = _place(tmp_path, _GO, _CONFIG)
     (tmp_path / "crds" / "own.yaml").write_text(OWN_CRD)
     (tmp_path / "xr.yaml").write_text(dedent(_CASE.partition("\n")[2]))
