@@ -390,7 +390,7 @@ def test_request_of_no_step_is_not_compared(project: Path, run: Run) -> None:
 
 
 def test_json_is_what_its_schema_says(project: Path, run: Run) -> None:
-    """Of a difference, a secret, an XR and a request that are not compared, and named ones."""
+    """The report has a difference, a secret, and an XR and a request that are not compared."""
     capture_request(project / "new", details=b"canary-of-a-request")
     (project / "dump.yaml").write_text(to_yaml_stream([live()]))
     edit(project / "new/composition.yaml", "size: 1", "size: 2")
