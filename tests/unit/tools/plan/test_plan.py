@@ -49,7 +49,7 @@ def test_same_compositions_change_nothing(plan: Plan) -> None:
 
 
 def test_change_is_reported_once_for_all_xrs(plan: Plan) -> None:
-    """At the line that writes the value after the change."""
+    """The report names the line that writes the value after the change."""
     plan.change(LARGER)
     text = plan(xr(), *buckets(), xr("other", 1), *buckets("other", 1))
     assert (
@@ -162,7 +162,7 @@ def test_change_that_a_rule_refuses_is_invalid(plan: Plan, rule: str, size: str,
 
 
 def test_json_is_what_its_schema_says(plan: Plan) -> None:
-    """With each verb and an uncertain value; a field that the schema lacks is refused."""
+    """The reports have each verb and an uncertain value; a field that the schema lacks is refused."""
     schema = json.loads((ROOT / "docs/reference/plan.schema.json").read_text())
     reports = []
     for each in (("  size: 1", "  # no size"), STORE):
@@ -179,7 +179,7 @@ def test_json_is_what_its_schema_says(plan: Plan) -> None:
 
 
 def test_value_that_an_object_has_already_is_no_change(plan: Plan) -> None:
-    """Such as a default, which becomes a value of the program's."""
+    """It may be a default, which becomes a value of the program's."""
     plan.change(("size: 1", "size: 1\n          class: fast"))
     assert plan(xr(count=1), managed((CROSSPLANE, SIZE), **{"class": "fast"})) == SAME
 
@@ -195,7 +195,7 @@ DRIFTS = {
 def test_object_that_is_not_what_is_desired_before_is_drift(
     plan: Plan, fields: Object, spec: Object, path: str
 ) -> None:
-    """Counted and named in each form."""
+    """The report counts and names it in each form."""
     for form in ("text", "markdown", "json"):
         text = plan(xr(count=1), managed((CROSSPLANE, fields), **spec), flags=("-o", form))
         assert "1 with drift" in text
@@ -405,7 +405,7 @@ def test_name_in_a_dump_has_no_meaning_in_markdown(plan: Plan) -> None:
 
 @needs_git
 def test_revision_of_git_has_the_compositions_before(plan: Plan) -> None:
-    """With the positions there of what is destroyed."""
+    """What is destroyed has its position there."""
     identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
     for arguments in (("init",), ("add", "new"), (*identity, "commit", "--message=one")):
         subprocess.run(["git", *arguments], check=True, capture_output=True)
@@ -471,7 +471,7 @@ def test_progress_is_on_a_terminal_alone(plan: Plan, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.usefixtures("plan")
 def test_interrupt_leaves_no_process() -> None:
-    """While the dump is read, when the sandbox has started."""
+    """The dump is read, and the sandbox has started."""
     pipe = "dump.json"
     os.mkfifo(pipe)
     command = [sys.executable, "-m", "function_script", "plan", "new", "--cluster", pipe]
@@ -507,7 +507,7 @@ def test_values_below_an_xr_with_a_secret_are_not_printed(plan: Plan, is_planned
 
 @pytest.mark.parametrize("name", ["dump.yaml", "cluster/dump.yaml"])
 def test_dump_beside_the_compositions_is_none_of_them(plan: Plan, run: Run, name: str) -> None:
-    """As in a project of `init`, whose CI job plans all of it."""
+    """The CI job of a project of `init` plans all of it."""
     plan.change(LARGER)
     file = plan.directory / "new" / name
     file.parent.mkdir(exist_ok=True)
