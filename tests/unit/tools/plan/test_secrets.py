@@ -66,7 +66,7 @@ def plan_size(plan: Plan, size: str, inputs: list[str], *manifests: Object) -> s
 def test_masked_value_that_a_program_reads_makes_the_xr_unknown(
     plan: Plan, inputs: list[str], manifests: list[Object], value: str, form: str
 ) -> None:
-    """Also if it tests the value alone."""
+    """The program may test the value alone."""
     text = plan_size(plan, form.replace("@", value), inputs, *manifests)
     assert text.startswith("unknown: a step reads data of a Secret, which the dump has masked\n")
 
@@ -144,7 +144,7 @@ OUTPUTS = [
 
 @pytest.mark.parametrize(("source", "leak", "form"), OUTPUTS)
 def test_canary_is_in_no_output(plan: Plan, source: str, leak: str, form: str) -> None:
-    """Nor a part of it, nor another form."""
+    """No part of it is there, nor another form."""
     inputs, value = SOURCES[source]
     before = COMPOSITION
     for each in inputs:
