@@ -209,7 +209,7 @@ def test_masked_dump_is_read_by_plan(kubectl: Path) -> None:
 
 
 def test_interrupt_leaves_no_file_and_no_process(kubectl: Path) -> None:
-    """While kubectl runs."""
+    """The signal comes while kubectl runs."""
     pid = Path("pid")
     kubectl.write_text(f"#!/bin/sh\necho $$ > {pid}.part\nmv {pid}.part {pid}\nexec sleep 60\n")
     command = [sys.executable, "-m", "function_script", "snapshot", "dump.json"]
