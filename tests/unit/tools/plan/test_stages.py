@@ -45,7 +45,7 @@ def plan_stages(plan: Plan, old: str, new: str) -> str:
 
 @pytest.mark.parametrize(("program", "expected"), STAGES.values(), ids=STAGES)
 def test_later_reconciles_are_announced(plan: Plan, program: str, expected: list[str]) -> None:
-    """Without the flag, those changes alone that the next reconcile makes."""
+    """A plan without the flag has the changes of the next reconcile alone."""
     plan.write("composition.yaml", HEAD + OLD, HEAD + program)
     at_once = [each for each in expected if not each.endswith(" later")]
     for flags, announced in ((("--until-ready",), expected), ((), at_once)):
