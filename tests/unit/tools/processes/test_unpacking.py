@@ -126,7 +126,7 @@ def test_whiteout_of_a_parent_is_refused(tmp_path: Path, name: str) -> None:
 
 
 def test_link_in_a_path_is_followed_inside_the_image(tmp_path: Path) -> None:
-    """As in images whose /lib is a link to /usr/lib."""
+    """The /lib of many images is a link to /usr/lib."""
     files = unpack(tmp_path, [directory("usr/lib"), link("lib", "/usr/lib")], [member("lib/a")])
     assert (files / "usr" / "lib" / "a").is_file()
     assert (files / "lib").is_symlink()
