@@ -53,7 +53,7 @@ MISTAKES = {
 def test_input_that_its_schema_refuses_is_fatal(
     name: str, value: Object, problem: str, hint: str | None
 ) -> None:
-    """Whatever apiVersion and kind it has: the functions do not look at them."""
+    """The functions look at neither apiVersion nor kind."""
     answer = call(name, {"apiVersion": "a.org/v1", "kind": "Any", **value})
     prefix = "cannot get Function input from *v1.RunFunctionRequest: "
     (result,) = answer.response.results
