@@ -279,7 +279,7 @@ CLOCK = """\
 
 @pytest.mark.parametrize("created", [False, True])
 def test_clock_that_stands_still_is_noted(created: bool, tmp_path: Path, run: Run) -> None:
-    """In a cluster the XR always has a creation time."""
+    """The XR of a cluster always has a creation time."""
     time = "creationTimestamp: 2026-01-02T03:04:05Z"
     xr = XR.replace("metadata:\n", f"metadata:\n  {time}\n") if created else XR
     err = run(*RENDER, example(tmp_path, CLOCK, xr=xr)).err
