@@ -94,7 +94,7 @@ PREFIXES = {
 
 @pytest.mark.parametrize(("prefix", "name"), PREFIXES.values(), ids=PREFIXES)
 def test_generated_name_is_a_prefix_and_a_hash(prefix: str, name: str) -> None:
-    """Within 63 characters."""
+    """The name has at most 63 characters."""
     fields = metadata(rendered(("bucket", {"resource": bucket(generateName=prefix)})))
     assert (fields["generateName"], fields["name"]) == (prefix, name)
 
@@ -175,7 +175,7 @@ def test_readiness_of_the_xr_wins(ready: str, reason: str) -> None:
 
 
 def test_unchanged_xr_is_shown_as_written_last() -> None:
-    """When its status does not change, Crossplane's last write is an earlier one, of all of it."""
+    """Crossplane's last write of an unchanged status is an earlier one, of all of it."""
     result = rendered()
     again: Object = {**XR, "status": result.xr["status"]}
     manifest = rendered(xr=again).xr
