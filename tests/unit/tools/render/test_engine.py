@@ -177,7 +177,7 @@ TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": operation(step("return {
 
 
 def test_cron_operation_makes_one() -> None:
-    """Named after the time it is scheduled for."""
+    """The time that it is scheduled for is in its name."""
     cron = {"metadata": {"name": "nightly", "uid": "u"}, "spec": {"operationTemplate": TEMPLATE}}
     inputs = {"cron_operation": cron, "scheduled_time": "2023-11-14T22:13:20Z"}
     operation_ = answer(cron_operation=inputs)[0]["cronOperation"]["operation"]
@@ -220,13 +220,13 @@ REFUSED = {
 
 @pytest.mark.parametrize(("given", "message"), REFUSED.values(), ids=REFUSED)
 def test_unanswerable_request_is_refused(given: bytes, message: str) -> None:
-    """In words, as everything that is told to the official command's user."""
+    """The user of the official command gets words."""
     with pytest.raises(InputError, match=message):
         engine.respond(given, OPTIONS, local_pool.OPTIONS)
 
 
 def test_command_speaks_on_stdin_and_stdout() -> None:
-    """As the official command calls it; exit code 3 says that a step returned a FATAL result."""
+    """The official command calls it so; exit code 3 says that a step returned a FATAL result."""
     parts: Object = {"composite_resource": XR, "composition": composition(step('fail("no")'))}
     process = subprocess.run(
         [sys.executable, "-m", "function_script.cli", "internal", "render"],
@@ -243,7 +243,7 @@ def test_command_speaks_on_stdin_and_stdout() -> None:
 def test_command_salts_random_values_with_the_seed_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    """By a flag, or by the variable, since the official command passes no flags."""
+    """The variable is there since the official command passes no flags."""
     body = 'return {"desired": {"composite": {"resource": {"status": {"a": stable_secret("a")}}}}}'
     parts: Object = {"composite_resource": XR, "composition": composition(step(body))}
     data = request(composite={**parts, "functions": [HERE]})
