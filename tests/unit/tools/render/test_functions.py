@@ -270,7 +270,7 @@ NEWER = {
 
 @pytest.mark.parametrize(("step", "name"), NEWER.values(), ids=NEWER)
 def test_function_of_newer_steps_may_have_a_place(step: Object, name: str) -> None:
-    """By whichever name stands in the step; a selector's revision is not looked for."""
+    """Any name in the step selects it; a selector's revision is not looked for."""
     manifest = composition(step)
     (whole,) = manifest["spec"]["pipeline"]
     manifest["spec"]["pipeline"] = [{key: value for key, value in whole.items() if value}]
