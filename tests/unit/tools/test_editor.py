@@ -89,7 +89,7 @@ def test_editor_schema_accepts_inputs_that_the_crds_accept(value: Object) -> Non
 
 @pytest.mark.parametrize("value", inputs("refused"))
 def test_editor_schema_refuses_inputs_that_the_crds_refuse(value: Object) -> None:
-    """And nothing else: rules in CEL are for `validate`."""
+    """The schema refuses nothing else: rules in CEL are for `validate`."""
     result = CATALOG.find(*objects.api_version_and_kind(value))
     copy = structural_schema.complete(value, result)
     refused = [*openapi.check(copy, result)[0], *structural_schema.unknown_fields(copy, result)]
@@ -202,7 +202,7 @@ def test_settings_of_the_user_are_kept(tmp_path: Path, run: Run) -> None:
 
 
 def test_bash_completes_commands_and_flags() -> None:
-    """In a real bash, with the script that the command itself prints."""
+    """A real bash runs the script that the command itself prints."""
     binary = Path(sys.executable).with_name("function-script")
     script = """
 eval "$(_FUNCTION_SCRIPT_COMPLETE=bash_source function-script)"
