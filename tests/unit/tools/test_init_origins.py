@@ -49,7 +49,7 @@ PACKAGES = {
 def test_package_is_the_same_in_every_file(
     tmp_path: Path, package: str, expected: tuple[str, str, str | None]
 ) -> None:
-    """By the name that Crossplane gives to the Function it installs as a dependency.
+    """Its name is what Crossplane gives to the Function that it installs as a dependency.
 
     The starters of all languages have the same words for it: see the test below.
     """
@@ -68,7 +68,7 @@ def test_package_is_the_same_in_every_file(
 
 
 def test_default_is_the_release(tmp_path: Path) -> None:
-    """Without flags a project names what the release file names."""
+    """A project without flags names what the release file names."""
     assert execute(["init", str(tmp_path / "my-app")]) == 0
     manifest = load(tmp_path / "my-app", "functions.yaml")
     assert objects.find_path(manifest, "spec.package") == release.REFERENCE
@@ -144,7 +144,7 @@ WRONG_REQUIREMENTS = [
 def test_wrong_requirement_is_refused(
     tmp_path: Path, run: Run, requirement: str, message: str
 ) -> None:
-    """Above all the bare name, which anybody could register while it is not published."""
+    """Anybody could register the bare name while it is not published."""
     assert not release.IS_ON_INDEX
     assert message in run("init", tmp_path / "my-app", "--install", requirement, code=1).err
     assert list(tmp_path.iterdir()) == []
