@@ -49,7 +49,7 @@ def test_process_that_nobody_waits_for_is_ended(monkeypatch: pytest.MonkeyPatch)
 def test_process_ends_with_the_one_that_started_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While it waits for a dump."""
+    """The process waits for a dump."""
     monkeypatch.chdir(tmp_path)
     os.mkfifo("dump")
     flags = plan.make_context("plan", ["--cluster", "dump"]).params
