@@ -41,7 +41,7 @@ GOOD = {
 
 @pytest.mark.parametrize("text", GOOD.values(), ids=GOOD)
 def test_kinds_of_kubernetes_are_known(tmp_path: Path, text: str) -> None:
-    """Without any extension or download."""
+    """The schemas need no extension and no download."""
     report = check(tmp_path, text)
     assert [result.status for result in report.results] == ["valid"]
     assert report.notes == ()
