@@ -220,7 +220,7 @@ SEVERAL = {
 
 @pytest.mark.parametrize(("schema", "value", "messages"), SEVERAL.values(), ids=SEVERAL)
 def test_value_may_have_several_problems(schema: Object, value: Value, messages: list[str]) -> None:
-    """In the order of the API server's checks."""
+    """The order is that of the API server's checks."""
     result = openapi.check({"a": value}, obj(a=schema))[0]
     assert [problem.message for problem in result] == messages
 
@@ -288,7 +288,7 @@ UNBOUNDED = {
 
 @pytest.mark.parametrize("text", ["name7", "nobody"])
 def test_long_pattern_is_evaluated_in_linear_time(text: str) -> None:
-    """By RE2 as every other: the pattern of a list of names has thousands of characters."""
+    """RE2 evaluates it as every other: a list of names has thousands of characters."""
     result, unevaluated = openapi.check({"a": text}, obj(a={"type": "string", "pattern": LONG}))
     assert (len(result), unevaluated) == (int(text == "nobody"), [])
 
