@@ -308,7 +308,7 @@ def test_json_objects_on_one_line_are_several(tmp_path: Path) -> None:
 
 
 def test_json_objects_in_a_row_are_one_document(tmp_path: Path) -> None:
-    """After a broken object, the next one cannot be found."""
+    """The one after a broken object cannot be found."""
     good = json.dumps({"apiVersion": "example.org/v1", "kind": "Other"})
     report = check(tmp_path, f"{good}\n{{]\n{good}\n---\n{GOOD}")
     assert [result.status for result in report.results] == ["invalid", "valid"]
