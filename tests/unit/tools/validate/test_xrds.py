@@ -60,7 +60,7 @@ ALLOWED = {
 
 @pytest.mark.parametrize(("definition", "machinery"), ALLOWED.values(), ids=ALLOWED)
 def test_machinery_stands_where_the_scope_says(definition: Object, machinery: Object) -> None:
-    """Below spec.crossplane for modern XRs, directly below spec for legacy ones."""
+    """Modern XRs have it below spec.crossplane, legacy ones directly below spec."""
     assert problems(definition, spec={"size": "s", **machinery}) == []
 
 
