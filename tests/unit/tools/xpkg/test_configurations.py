@@ -104,7 +104,7 @@ def test_files_can_be_ignored(project: Path) -> None:
 
 
 def test_example_needs_a_kind(project: Path) -> None:
-    """As Crossplane's own command wants it."""
+    """Crossplane's own command wants one."""
     with pytest.raises(InputError, match="no apiVersion or no kind"):
         build(project, project / "ci.yaml")
 
@@ -112,7 +112,7 @@ def test_example_needs_a_kind(project: Path) -> None:
 def test_directory_with_the_metadata_is_found(
     project: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
-    """Without a flag it is the current one, when crossplane.yaml is there."""
+    """It is the current one if no flag names another and crossplane.yaml is there."""
     monkeypatch.chdir(project)
     output = run("package", "build", "-o", "x.xpkg")
     assert output.out.startswith("x.xpkg sha256:")
