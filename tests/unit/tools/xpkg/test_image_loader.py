@@ -130,7 +130,7 @@ def test_indices_have_an_end(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["config", "layer"])
 def test_names_with_hashes_are_digests_in_saved_images(tmp_path: Path, name: str) -> None:
-    """As `docker save` writes them, in its newer form and in its older one."""
+    """`docker save` writes them in a newer form and in an older one."""
     archive = archives.tar({"app": b"x"})
     layer = archives.gzip_stored(archive)
     config = json.dumps({"rootfs": {"diff_ids": [images.sha256(archive)]}}).encode()
