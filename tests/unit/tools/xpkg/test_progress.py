@@ -71,7 +71,7 @@ class Shares(Progress):
 
 
 def test_body_tells_how_much_of_it_is_read() -> None:
-    """Also when it is sent again, as registries may ask for."""
+    """Registries may ask for it again."""
     shares = Shares()
     body = Body(b"abcd", shares)
     assert [body.read(3), body.read(3), body.read(3)] == [b"abc", b"d", b""]
