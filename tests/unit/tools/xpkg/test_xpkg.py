@@ -136,7 +136,7 @@ def test_runtime_image_is_extended(tmp_path: Path, *, compress: bool) -> None:
 
 
 def test_oci_layout_is_an_image_too(tmp_path: Path) -> None:
-    """As a directory or as an archive; attestations are no platform."""
+    """It may be a directory or an archive; attestations are no platform."""
     package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)
     archive = save(tmp_path / "oci.tar", oci_layout())
     directory = tmp_path / "oci"
@@ -230,7 +230,7 @@ def test_default_file_name_has_the_digest(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_uncompressed_gzip_is_gzip() -> None:
-    """Of any length, also of several blocks and of none."""
+    """The data may have several blocks or none."""
     for data in (b"", b"x", bytes(range(256)) * 1000):
         packed = archives.gzip_stored(data)
         assert gzip.decompress(packed) == data
