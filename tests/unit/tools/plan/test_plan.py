@@ -162,7 +162,7 @@ def test_change_that_a_rule_refuses_is_invalid(plan: Plan, rule: str, size: str,
 
 
 def test_json_is_what_its_schema_says(plan: Plan) -> None:
-    """The reports have each verb and an uncertain value; a field that the schema lacks is refused."""
+    """The reports have each verb and an uncertain value; the schema refuses other fields."""
     schema = json.loads((ROOT / "docs/reference/plan.schema.json").read_text())
     reports = []
     for each in (("  size: 1", "  # no size"), STORE):
