@@ -10,6 +10,7 @@ from textwrap import dedent
 import jsonschema
 import pytest
 from e2e.remote_sources import needs_git
+from support import plans
 from support.commands import Run
 from support.paths import ROOT
 
@@ -22,34 +23,14 @@ from function_script.tools import sources
 from function_script.tools.project import Project
 from function_script.tools.render import messages
 
-COMPOSITION = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata:
-  name: buckets
-spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: XBucket}
-  mode: Pipeline
-  pipeline:
-  - step: render
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: JinjaTemplate
-      inline: |
-        {% for name in spec.names %}
-        ---
-        apiVersion: s3.example.org/v1
-        kind: Bucket
-        metadata:
-          annotations:
-            script.fn.crossplane.io/composition-resource-name: {{ name }}
-        spec:
-          size: 1
-        {% endfor %}
-  - step: ready
-    functionRef: {name: function-auto-ready}
-"""
+COMPOSITION = plans.COMPOSITION
+for before, after in (
+    ("for i in range(spec.count)", "for name in spec.names"),
+    ("bucket-{{ i }}", "{{ name }}"),
+    ("          region: {{ spec.region }}\n", ""),
+):
+    COMPOSITION = COMPOSITION.replace(before, after)
+COMPOSITION += "  - step: ready\n    functionRef: {name: function-auto-ready}\n"
 HEAD, INLINE, TAIL = re.split(r"(?s)      inline: \|\n(.*?)(?=  - step: ready)", COMPOSITION)
 IN_FILE = f"{HEAD}      source: FileSystem\n      fileSystem: {{dirPath: buckets}}\n{TAIL}"
 PROGRAM = dedent(INLINE)
@@ -233,35 +214,13 @@ def test_version_that_cannot_run_is_never_equal(
     assert "  equal" not in text
 
 
-def live(**spec: object) -> Object:
+def live(**crossplane: object) -> Object:
     """A live XR with one bucket."""
-    reference = {"apiVersion": "s3.example.org/v1", "kind": "Bucket", "name": "live-a"}
-    crossplane: Object = {"compositionRef": {"name": "buckets"}, "resourceRefs": [reference]}
-    return {
-        **XR,
-        "metadata": {"name": "live", "uid": "1"},
-        "spec": {"names": ["a"], "crossplane": {**crossplane, **spec}},
-    }
+    value = plans.xr("live", 1, **crossplane)
+    return {**value, "spec": {**value["spec"], "names": ["bucket-0"]}}
 
 
-BUCKET: Object = {
-    "apiVersion": "s3.example.org/v1",
-    "kind": "Bucket",
-    "metadata": {
-        "name": "live-a",
-        "annotations": {"crossplane.io/composition-resource-name": "a"},
-        "ownerReferences": [
-            {
-                "apiVersion": "example.org/v1",
-                "kind": "XBucket",
-                "name": "live",
-                "uid": "1",
-                "controller": True,
-            }
-        ],
-    },
-    "spec": {"size": 1},
-}
+(BUCKET,) = plans.buckets("live", 1)
 
 
 def test_live_xrs_are_compared_with_what_they_composed(project: Path, run: Run) -> None:
@@ -271,46 +230,32 @@ def test_live_xrs_are_compared_with_what_they_composed(project: Path, run: Run) 
     size = "size: {{ 1 + (observed.resources | default({}) | length) }}"
     edit(project / "new/composition.yaml", "size: 1", size)
     text = run(*VERSIONS, "--cluster", "dump.yaml").out
-    assert 'resource "a": spec.size is 1 in old, and 2 here' in text
+    assert 'resource "bucket-0": spec.size is 1 in old, and 2 here' in text
     assert 'for XBucket "live" of the dump' in text
     assert "and for" not in text
 
 
+PAUSED: Object = {
+    "name": "live",
+    "uid": "uid-live",
+    "annotations": {"crossplane.io/paused": "true"},
+}
+MASKED: Object = {"name": "b", "namespace": "here"}
+SECRET: Object = {
+    "apiVersion": "v1",
+    "kind": "Secret",
+    "metadata": {**MASKED, "annotations": {"script.fn.crossplane.io/masked": "true"}},
+}
 LACKS = {
     "Composition": ([live(compositionRef={})], "no compositionRef yet"),
-    "composed resource": ([live()], 'the dump lacks Bucket "live-a"'),
-    "paused": (
-        [
-            {
-                **live(),
-                "metadata": {
-                    "name": "live",
-                    "uid": "1",
-                    "annotations": {"crossplane.io/paused": "true"},
-                },
-            },
-            BUCKET,
-        ],
-        "the XR is paused",
-    ),
+    "composed resource": ([live()], 'the dump lacks Bucket "live-0"'),
+    "paused": ([{**live(), "metadata": PAUSED}, BUCKET], "the XR is paused"),
     "other version": (
         [{**live(), "apiVersion": "example.org/v2"}, BUCKET],
         "the XR to render is XBucket of example.org/v2",
     ),
     "masked Secret": (
-        [
-            live(),
-            {**BUCKET, "spec": {"writeConnectionSecretToRef": {"name": "b", "namespace": "here"}}},
-            {
-                "apiVersion": "v1",
-                "kind": "Secret",
-                "metadata": {
-                    "name": "b",
-                    "namespace": "here",
-                    "annotations": {"script.fn.crossplane.io/masked": "true"},
-                },
-            },
-        ],
+        [live(), {**BUCKET, "spec": {"writeConnectionSecretToRef": MASKED}}, SECRET],
         "a step gets a Secret, which the dump has masked",
     ),
 }
