@@ -75,50 +75,37 @@ def test_successes_can_be_left_out(tmp_path: Path) -> None:
     assert text == "Total 1 resources: 0 missing schemas, 1 success cases, 0 failure cases"
 
 
+TYPE = {"apiVersion": "example.org/v1", "kind": "Thing"}
+ERRORS = [
+    {
+        "type": "schema",
+        "field": "spec.size",
+        "message": 'spec.size: Invalid value: "number": spec.size in body must be of type string: '
+        '"number"',
+        "value": "number",
+    },
+    {
+        "type": "unknownField",
+        "field": "spec.colour",
+        "message": 'spec.colour: Invalid value: "colour": unknown field: "colour"',
+        "value": "colour",
+    },
+    {
+        "type": "cel",
+        "field": "spec",
+        "message": "spec: Invalid value: count must be positive",
+        "value": {},
+    },
+]
+
+
 def test_json_has_the_official_shape(tmp_path: Path) -> None:
     assert json.loads(render_json(check(tmp_path, GOOD, BAD, OTHER))) == {
         "summary": {"total": 3, "valid": 1, "invalid": 1, "missingSchemas": 1},
         "resources": [
-            {
-                "apiVersion": "example.org/v1",
-                "kind": "Thing",
-                "name": "good",
-                "namespace": "here",
-                "status": "valid",
-            },
-            {
-                "apiVersion": "example.org/v1",
-                "kind": "Thing",
-                "name": "bad",
-                "status": "invalid",
-                "errors": [
-                    {
-                        "type": "schema",
-                        "field": "spec.size",
-                        "message": 'spec.size: Invalid value: "number": spec.size in body must be '
-                        'of type string: "number"',
-                        "value": "number",
-                    },
-                    {
-                        "type": "unknownField",
-                        "field": "spec.colour",
-                        "message": 'spec.colour: Invalid value: "colour": unknown field: "colour"',
-                        "value": "colour",
-                    },
-                    {
-                        "type": "cel",
-                        "field": "spec",
-                        "message": "spec: Invalid value: count must be positive",
-                        "value": {},
-                    },
-                ],
-            },
-            {
-                "apiVersion": "example.org/v1",
-                "kind": "Other",
-                "name": "other",
-                "status": "missingSchema",
-            },
+            {**TYPE, "name": "good", "namespace": "here", "status": "valid"},
+            {**TYPE, "name": "bad", "status": "invalid", "errors": ERRORS},
+            {**TYPE, "kind": "Other", "name": "other", "status": "missingSchema"},
         ],
     }
 
