@@ -1,6 +1,7 @@
 import pytest
+import yaml
+from support import one_step, render_helpers
 
-from function_script.request import objects
 from function_script.request.values import Object, Value
 from function_script.tools import structural_schema
 from function_script.tools.validate import openapi
@@ -14,23 +15,15 @@ SPEC: Object = {
 STATUS: Object = {"type": "object", "properties": {"ready": {"type": "integer"}}}
 
 
+SCHEMA: Object = {"type": "object", "properties": {"spec": SPEC, "status": STATUS}}
+
+
 def xrd(version: str = "v2", **spec: Value) -> Object:
-    """An XRD of XThing with a claim's names where wanted."""
-    schema: Object = {"type": "object", "properties": {"spec": SPEC, "status": STATUS}}
-    return {
-        "apiVersion": f"apiextensions.crossplane.io/{version}",
-        "kind": "CompositeResourceDefinition",
-        "metadata": {"name": "xthings.example.org"},
-        "spec": {
-            "group": "example.org",
-            "names": {"kind": "XThing", "plural": "xthings"},
-            "versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}],
-            **spec,
-        },
-    }
+    """An XRD of XBucket with a claim's names if they are given."""
+    return render_helpers.xrd(version, SCHEMA, **spec)
 
 
-def problems(definition: Object, kind: str = "XThing", **parts: Value) -> list[str]:
+def problems(definition: Object, kind: str = "XBucket", **parts: Value) -> list[str]:
     """Return the problems of an object of the XRD, unknown fields included."""
     schema = Catalog([definition]).find("example.org/v1", kind)
     value: Object = {"apiVersion": "example.org/v1", "kind": kind, "metadata": {}, **parts}
@@ -124,25 +117,18 @@ def test_policies_have_the_xrds_defaults() -> None:
     )
     catalog = Catalog([definition])
     for kind, field, policy in (
-        ("XThing", "compositionUpdatePolicy", "Manual"),
+        ("XBucket", "compositionUpdatePolicy", "Manual"),
         ("Thing", "compositeDeletePolicy", "Foreground"),
     ):
         value: Object = {"spec": {"size": "s"}}
         structural_schema.add_defaults(value, catalog.find("example.org/v1", kind) or {})
-        assert objects.find_path(value, ("spec", field)) == policy
+        assert value["spec"][field] == policy
 
 
 def test_last_of_two_definitions_counts() -> None:
     """The official command does the same."""
-    crd: Object = {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "spec": {
-            "group": "example.org",
-            "names": {"kind": "XThing"},
-            "versions": [{"name": "v1", "schema": {"openAPIV3Schema": {"type": "object"}}}],
-        },
-    }
+    crd = yaml.safe_load(one_step.crd("spec: {type: object}", "XBucket"))
     catalog = Catalog([xrd(), crd])
-    assert catalog.find("example.org/v1", "XThing") == {"type": "object"}
-    assert catalog.find("example.org/v2", "XThing") is None
+    schema = {"type": "object", "properties": {"spec": {"type": "object"}}}
+    assert catalog.find("example.org/v1", "XBucket") == schema
+    assert catalog.find("example.org/v2", "XBucket") is None
