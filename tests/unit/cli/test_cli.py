@@ -117,28 +117,18 @@ def test_locale_without_utf_8_changes_nothing(tmp_path: Path) -> None:
         pytest.param(("validate", "", ""), id="validate"),
     ],
 )
-def test_empty_argument_is_no_directory(
-    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
-) -> None:
+def test_empty_argument_is_no_directory(arguments: tuple[str, ...], here: Path, run: Run) -> None:
     """A shell's variable without a value must not mean the current directory."""
-    monkeypatch.chdir(tmp_path)
     assert "it is empty" in run(*arguments, code=exit_codes.USAGE).err
-    assert [*tmp_path.iterdir()] == []
+    assert [*here.iterdir()] == []
 
 
 @pytest.mark.parametrize(
     "command", ["init", "render", "check", "test", "validate a.yaml", "editor", "vendor"]
 )
-def test_name_that_is_too_long_is_told(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.yaml").write_text("")
-    assert (
-        run(*command.split(), "a" * 300, code=exit_codes.PROBLEM)
-        .err.rstrip()
-        .endswith("file name too long")
-    )
+def test_name_that_is_too_long_is_told(command: str, here: Path, run: Run) -> None:
+    (here / "a.yaml").write_text("")
+    assert "file name too long\n" in run(*command.split(), "a" * 300, code=exit_codes.PROBLEM).err
 
 
 @pytest.mark.linux
@@ -157,11 +147,8 @@ def test_file_of_another_encoding_is_told(tmp_path: Path, run: Run) -> None:
     (tmp_path / "a.yaml").write_text("a: b\n", encoding="utf-16")
     assert "it is UTF-16" in run("check", tmp_path / "a.yaml", code=exit_codes.PROBLEM).err
     (tmp_path / "a.yaml").write_bytes(b"a: \xe4\n")
-    assert (
-        run("check", tmp_path / "a.yaml", code=exit_codes.PROBLEM)
-        .err.rstrip()
-        .endswith("it is not UTF-8 text")
-    )
+    err = run("check", tmp_path / "a.yaml", code=exit_codes.PROBLEM).err
+    assert err.endswith("it is not UTF-8 text\n")
 
 
 OURS = "FUNCTION_SCRIPT_"
@@ -437,25 +424,20 @@ def test_command_is_quick(args: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
         ("package build", "there is no crossplane.yaml in this directory"),
     ],
 )
+@pytest.mark.usefixtures("here")
 def test_command_in_another_directory_than_the_projects_says_so(
-    command: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+    command: str, message: str, run: Run
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     text = run(*command.split(), code=exit_codes.PROBLEM).err
     assert message in text
     assert "hint:" in text
 
 
-@pytest.mark.parametrize("flag", ["--output=json"])
-def test_flag_of_validation_alone_is_wrong_usage(flag: str, run: Run) -> None:
-    assert (
-        "is for --validate"
-        in run("render", flag, ROOT / "examples" / "starlark-robots", code=2).err
-    )
+def test_flag_of_validation_alone_is_wrong_usage(run: Run) -> None:
+    err = run("render", "--output=json", ROOT / "examples" / "starlark-robots", code=2).err
+    assert "is for --validate" in err
 
 
 def test_render_of_an_operation_names_the_other_command(run: Run) -> None:
-    assert (
-        "hint: it has an Operation: function-script render operation "
-        in run("render", ROOT / "examples" / "operation-report", code=1).err
-    )
+    err = run("render", ROOT / "examples" / "operation-report", code=1).err
+    assert "hint: it has an Operation: function-script render operation " in err

@@ -182,11 +182,10 @@ def test_example_is_valid_by_its_own_schema(spec: Object) -> None:
     assert report.is_success(error_on_missing_schemas=True), reports.render_text(report)
 
 
-def test_example_in_the_new_folder_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "xr.yaml").write_text(EXAMPLE)
-    monkeypatch.chdir(tmp_path)
+def test_example_in_the_new_folder_stays(here: Path) -> None:
+    (here / "xr.yaml").write_text(EXAMPLE)
     assert execute(["init", ".", "--from", "xr.yaml"]) == 0
-    assert (tmp_path / "xr.yaml").read_text() == EXAMPLE
+    assert (here / "xr.yaml").read_text() == EXAMPLE
     assert execute(["test"]) == 0
 
 

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import time
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
@@ -46,11 +45,9 @@ def test_process_that_nobody_waits_for_is_ended(monkeypatch: pytest.MonkeyPatch)
     assert [process.returncode for process in processes] == [-signal.SIGKILL]
 
 
-def test_process_ends_with_the_one_that_started_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("here")
+def test_process_ends_with_the_one_that_started_it() -> None:
     """The process waits for a dump."""
-    monkeypatch.chdir(tmp_path)
     os.mkfifo("dump")
     flags = plan.make_context("plan", ["--cluster", "dump"]).params
     process = subprocess.Popen(own_process.command(PLAN), stdin=subprocess.PIPE)

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from generate import check_page
 from support import generated
 from support.check_helpers import LINE, found, ours
@@ -58,12 +57,9 @@ def test_result_says_what_the_finding_says(tmp_path: Path) -> None:
     }
 
 
-def test_command_writes_it_with_relative_paths(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
-) -> None:
+def test_command_writes_it_with_relative_paths(here: Path, run: Run) -> None:
     """Reviews look for files below the root of the repository, with blanks escaped."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a b.yaml").write_text(BROKEN)
+    (here / "a b.yaml").write_text(BROKEN)
     text = run("check", "a b.yaml", "-o", "sarif", code=1).out
     assert len(json.loads(text)["runs"][0]["results"]) == 1
     assert '"uri": "a%20b.yaml"' in text

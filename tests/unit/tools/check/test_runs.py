@@ -184,16 +184,6 @@ MISTAKES = [
         ),
     ),
     *_mistake(
-        "misspelt-for-debugging",
-        "pasued",
-        go=_WORKLOAD + _POD + "{{- if $spec.debug }}\n  pasued: true\n{{- end }}\n",
-        jinja=_WORKLOAD + _POD + "{% if spec.debug %}\n  pasued: true\n{% endif %}\n",
-        starlark=_script(
-            'extra = {"pasued": True} if spec["debug"] else {}',
-            _app(f"dict({{{_POD_OBJECT}}}, **extra)"),
-        ),
-    ),
-    *_mistake(
         "status-field-unknown",
         "adress",
         template=_STATUS + "  adress: x\n" + _CONFIG,

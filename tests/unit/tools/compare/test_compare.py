@@ -127,13 +127,12 @@ def twin(server: Twin) -> Iterator[Twin]:
 
 
 @pytest.fixture
-def project(tmp_path: Path, twin: Twin, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(here: Path, twin: Twin) -> Path:
     """A folder with a Composition, an XR and the address of the twin."""
-    (tmp_path / "composition.yaml").write_text(COMPOSITION)
-    (tmp_path / "xr.yaml").write_text(XR)
-    (tmp_path / "functions.yaml").write_text(FUNCTIONS.format(address=twin.address))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    (here / "composition.yaml").write_text(COMPOSITION)
+    (here / "xr.yaml").write_text(XR)
+    (here / "functions.yaml").write_text(FUNCTIONS.format(address=twin.address))
+    return here
 
 
 @pytest.mark.usefixtures("project")

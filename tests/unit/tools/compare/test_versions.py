@@ -49,15 +49,14 @@ spec: {package: xpkg.crossplane.io/crossplane-contrib/function-auto-ready:v0.6.0
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(here: Path) -> Path:
     """A folder with two versions, ``old`` and ``new``, which are equal."""
     for name in ("old", "new"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "composition.yaml").write_text(COMPOSITION)
-        (tmp_path / name / "functions.yaml").write_text(FUNCTIONS)
-    (tmp_path / "new/xr.yaml").write_text(to_yaml(XR))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+        (here / name).mkdir()
+        (here / name / "composition.yaml").write_text(COMPOSITION)
+        (here / name / "functions.yaml").write_text(FUNCTIONS)
+    (here / "new/xr.yaml").write_text(to_yaml(XR))
+    return here
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from support.plans import Plan
 
 
 @pytest.fixture
-def plan(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Plan:
+def plan(here: Path, run: Run) -> Plan:
     """A project in the current directory."""
-    monkeypatch.chdir(tmp_path)
-    return Plan(run, tmp_path)
+    return Plan(run, here)

@@ -106,14 +106,13 @@ def cluster() -> dict[str, list[dict[str, object]]]:
 
 
 @pytest.fixture
-def kubectl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def kubectl(here: Path) -> Path:
     """A kubectl of the cluster, which notes its calls."""
-    program = tmp_path / "kubectl"
-    calls, objects = str(tmp_path / "calls"), str(tmp_path / "objects.json")
+    program = here / "kubectl"
+    calls, objects = str(here / "calls"), str(here / "objects.json")
     program.write_text(KUBECTL.format(python=sys.executable, calls=calls, objects=objects))
     program.chmod(0o755)
     Path(objects).write_text(json.dumps(cluster()))
-    monkeypatch.chdir(tmp_path)
     return program
 
 

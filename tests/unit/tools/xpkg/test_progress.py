@@ -20,15 +20,14 @@ metadata: {name: function-test}
 
 
 @pytest.fixture(autouse=True)
-def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _project(here: Path) -> None:
     """A function with the image it runs as, in the current directory."""
     for name in ("package", "input_crds"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "package" / "crossplane.yaml").write_text(META)
+        (here / name).mkdir()
+    (here / "package" / "crossplane.yaml").write_text(META)
     base = images.Image(config={**images.EMPTY.config, "architecture": "arm64"})
     image = images.with_layer(base, archives.tar({"app": b"x"}), "other")
-    (tmp_path / "image.tar").write_bytes(images.to_docker_archive(image))
-    monkeypatch.chdir(tmp_path)
+    (here / "image.tar").write_bytes(images.to_docker_archive(image))
 
 
 BUILD = ("package", "build", "--runtime-image", "image.tar")

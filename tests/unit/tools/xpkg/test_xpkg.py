@@ -220,10 +220,9 @@ def test_directory_that_is_not_there_is_named(tmp_path: Path) -> None:
         packed(tmp_path / "package", tmp_path, None)
 
 
-def test_default_file_name_has_the_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_file_name_has_the_digest(here: Path) -> None:
     """Two different packages never overwrite each other."""
-    monkeypatch.chdir(tmp_path)
-    package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)
+    package, crds = write(here / "p", a=META), write(here / "c", b=CRD)
     built = packed(package, crds, None)
     assert built.path.name == f"function-test-{built.digest.removeprefix('sha256:')[:12]}.xpkg"
     assert built.path.exists()
