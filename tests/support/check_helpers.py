@@ -30,6 +30,17 @@ def ours(kind: str, *lines: str) -> str:
     return "\n".join(["apiVersion: script.fn.crossplane.io/v1beta1", f"kind: {kind}", *lines])
 
 
+def script(*lines: str) -> str:
+    """A script with these lines in `main`; the first is the input's line 5."""
+    body = (f"      {line}" for line in lines)
+    return ours("StarlarkScript", "script: |", "  def main(req):", *body)
+
+
+def template(kind: str, *lines: str) -> str:
+    """A template with these lines; the first is the input's line 4."""
+    return ours(kind, "inline: |", *(f"  {line}" for line in lines))
+
+
 def peer(*lines: str) -> str:
     """An input of function-go-templating; the first of ``lines`` is its line 3."""
     return "\n".join(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from support import one_step
-from support.check_helpers import LINE, PIPELINE, composition, found, ours
+from support.check_helpers import LINE, PIPELINE, composition, found, ours, script
 from support.commands import Run
 from support.paths import ROOT
 
@@ -174,14 +174,8 @@ def test_programs_that_only_a_request_brings_are_named(tmp_path: Path) -> None:
 
 def test_kinds_without_a_crd_are_counted_if_crds_are_given(tmp_path: Path) -> None:
     """An author who gives no CRD has not asked for the comparison."""
-    script = (
-        "script: |",
-        "  def main(req):",
-        "      rsp = response()",
-        '      rsp.resource("bucket", {"apiVersion": "s3.example.org/v1", "kind": "Bucket"})',
-        "      return rsp",
-    )
-    report = found(tmp_path, ours("StarlarkScript", *script))
+    bucket = 'rsp.resource("bucket", {"apiVersion": "s3.example.org/v1", "kind": "Bucket"})'
+    report = found(tmp_path, script("rsp = response()", bucket, "return rsp"))
     assert report.kinds == set()
     crd = tmp_path / "crd.yaml"
     crd.write_text(one_step.crd("spec: {type: object}", "Queue", "s3.example.org"))
@@ -195,21 +189,18 @@ def test_kinds_without_a_crd_are_counted_if_crds_are_given(tmp_path: Path) -> No
 
 def test_input_alone_is_compared_with_the_crds_beside_it(tmp_path: Path) -> None:
     """A Composition in another directory has CRDs of its own."""
-    script = ours(
-        "StarlarkScript",
-        "script: |",
-        "  def main(req):",
-        "      rsp = response()",
-        '      rsp.resource("queue", {"apiVersion": "example.org/v1", "kind": "Queue"})',
-        '      rsp.set_status("a", get_observed(req, "queue", "status.url"))',
-        "      return rsp",
+    text = script(
+        "rsp = response()",
+        'rsp.resource("queue", {"apiVersion": "example.org/v1", "kind": "Queue"})',
+        'rsp.set_status("a", get_observed(req, "queue", "status.url"))',
+        "return rsp",
     )
     (tmp_path / "a" / "crds").mkdir(parents=True)
     crd = one_step.crd("status: {type: object, properties: {a: {type: string}}}", "Queue")
     (tmp_path / "a" / "crds" / "queue.yaml").write_text(crd)
-    (tmp_path / "a" / "composition.yaml").write_text(composition(script))
+    (tmp_path / "a" / "composition.yaml").write_text(composition(text))
     (tmp_path / "b").mkdir()
-    (tmp_path / "b" / "input.yaml").write_text(script)
+    (tmp_path / "b" / "input.yaml").write_text(text)
     (finding,) = check.check([str(tmp_path)]).findings
     assert finding.diagnostic.span.name == str(tmp_path / "a" / "composition.yaml")
 

@@ -3,23 +3,12 @@
 from pathlib import Path
 
 import pytest
-from support.check_helpers import found, ours, told
+from support.check_helpers import found, script, template, told
 
 SAYS = "this result is emitted on every call, as an event that never changes"
 META = ["---", "apiVersion: meta.script.fn.crossplane.io/v1beta1", "kind: Results", "results:"]
 HELLO = '{"severity": "Normal", "message": "hello"}'
 FATAL = '{"severity": "Fatal", "message": "hello"}'
-
-
-def script(*lines: str) -> str:
-    """A script with these lines in `main`."""
-    body = (f"      {line}" for line in lines)
-    return ours("StarlarkScript", "script: |", "  def main(req):", *body)
-
-
-def template(kind: str, *lines: str) -> str:
-    """A template with these lines."""
-    return ours(kind, "inline: |", *(f"  {line}" for line in lines))
 
 
 CONSTANT = {

@@ -5,7 +5,7 @@ from textwrap import indent
 
 import pytest
 from support import one_step
-from support.check_helpers import composition, found, ours, peer, told
+from support.check_helpers import composition, found, ours, peer, script, template, told
 from support.one_step import HEAD
 
 from function_script.tools import check
@@ -211,9 +211,7 @@ def test_constant_names_in_scripts(tmp_path: Path, metadata: str, place: str | N
     """Those of objects inside of others, such as a manifest to apply, are left alone."""
     inner = '{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "inner"}}'
     outer = f'{{"apiVersion": "v1", "kind": "é", "metadata": {{{metadata}}}, "spec": {inner}}}'
-    lines = ("  def main(req):", f"      x = {outer}", "      return x")
-    text = ours("StarlarkScript", "script: |", *lines)
-    report = found(tmp_path, text)
+    report = found(tmp_path, script(f"x = {outer}", "return x"))
     assert [told(finding)[:2] for finding in report.findings] == [
         ("constant-name", where) for where in [place] if where is not None
     ]
@@ -319,38 +317,32 @@ def test_function_revision_of_a_step_is_found(tmp_path: Path, line: str, count: 
         assert finding.diagnostic.span.line == 10
 
 
+DOCUMENT = (
+    "apiVersion: v1",
+    "kind: ConfigMap",
+    "metadata:",
+    "  annotations:",
+    "    script.fn.crossplane.io/composition-resource-name: server",
+)
 MISSPELT = {
-    "starlark": ours(
-        "StarlarkScript",
-        "script: |",
-        "  def main(req):",
-        "      rsp = response()",
-        '      rsp.resource("server", {"apiVersion": "v1", "kind": "ConfigMap"})',
-        '      if get_observed(req, "servce", "status.x"):',
-        '          rsp.set_status("x", get_observed(req, "server", "status.x"))',
-        "      return rsp",
+    "starlark": script(
+        "rsp = response()",
+        'rsp.resource("server", {"apiVersion": "v1", "kind": "ConfigMap"})',
+        'if get_observed(req, "servce", "status.x"):',
+        '    rsp.set_status("x", get_observed(req, "server", "status.x"))',
+        "return rsp",
     ),
-    "jinja": ours(
+    "jinja": template(
         "JinjaTemplate",
-        "inline: |",
-        '  {% set server = get_composed_resource("servce") %}',
-        "  apiVersion: v1",
-        "  kind: ConfigMap",
-        "  metadata:",
-        "    annotations:",
-        "      script.fn.crossplane.io/composition-resource-name: server",
-        '  data: {x: "{{ server.status.x | default("") }}"}',
+        '{% set server = get_composed_resource("servce") %}',
+        *DOCUMENT,
+        'data: {x: "{{ server.status.x | default("") }}"}',
     ),
-    "gotemplate": ours(
+    "gotemplate": template(
         "GoTemplate",
-        "inline: |",
-        '  {{ $server := getComposedResource . "servce" }}',
-        "  apiVersion: v1",
-        "  kind: ConfigMap",
-        "  metadata:",
-        "    annotations:",
-        "      script.fn.crossplane.io/composition-resource-name: server",
-        '  data: {x: {{ dig "status" "x" "" ($server | default dict) | quote }}}',
+        '{{ $server := getComposedResource . "servce" }}',
+        *DOCUMENT,
+        'data: {x: {{ dig "status" "x" "" ($server | default dict) | quote }}}',
     ),
 }
 
