@@ -100,12 +100,6 @@ def test_requests_may_be_spelled_freely(text: str) -> None:
     assert list(runs.parse(Source(name="x", text=text)).required_resources) == ["a"]
 
 
-def test_requests_are_read_from_files(tmp_path: Path) -> None:
-    path = tmp_path / "request.yaml"
-    path.write_text("meta: {tag: t}\n")
-    assert runs.parse(sources.load_argument(str(path))).meta.tag == "t"
-
-
 UNREADABLE = {
     "empty": ("", "it holds 0 requests instead of one"),
     "type": ("meta: {tag: [1]}", "cannot read x as a RunFunctionRequest"),
