@@ -126,7 +126,7 @@ def twin(server: Twin) -> Iterator[Twin]:
     server.change, server.seconds = _leave, 0.0
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def project(here: Path, twin: Twin) -> Path:
     """A folder with a Composition, an XR and the address of the twin."""
     (here / "composition.yaml").write_text(COMPOSITION)
@@ -135,7 +135,6 @@ def project(here: Path, twin: Twin) -> Path:
     return here
 
 
-@pytest.mark.usefixtures("project")
 def test_equal_sides_change_nothing(run: Run) -> None:
     flags = ("--fail-on", "difference", "--fail-on", "not-compared")
     assert run("compare", *flags).out == dedent("""\
@@ -257,7 +256,6 @@ def find_difference(run: Run) -> dict[str, object]:
     return difference
 
 
-@pytest.mark.usefixtures("project")
 @pytest.mark.parametrize(("change", "line", "there", "here"), CHANGES.values(), ids=CHANGES)
 def test_change_of_one_side_is_reported_at_its_line(
     twin: Twin, run: Run, change: Change, line: int, there: str, here: str
@@ -268,7 +266,6 @@ def test_change_of_one_side_is_reported_at_its_line(
     assert (difference["message"], difference["line"]) == (message, line)
 
 
-@pytest.mark.usefixtures("project")
 def test_connection_details_of_one_side_are_not_shown(twin: Twin, run: Run) -> None:
     twin.change = edit({"desired": {"composite": SECRET}})
     difference = find_difference(run)
@@ -287,7 +284,6 @@ NAMED = {
 }
 
 
-@pytest.mark.usefixtures("project")
 @pytest.mark.parametrize(("change", "kind"), NAMED.values(), ids=NAMED)
 def test_named_difference_is_no_change(twin: Twin, run: Run, change: Change, kind: str) -> None:
     twin.change = change
@@ -488,7 +484,6 @@ OTHERS = {
 
 
 @pytest.mark.parametrize(("runtime", "reason"), OTHERS.values(), ids=OTHERS)
-@pytest.mark.usefixtures("project")
 def test_function_that_has_no_other_side_is_not_compared(
     run: Run, runtime: str, reason: str
 ) -> None:
@@ -502,7 +497,6 @@ def test_address_that_a_file_names_needs_a_permission(project: Path, run: Run) -
     assert 'a file names the address "192.0.2.1:9443"' in run("compare").out
 
 
-@pytest.mark.usefixtures("project")
 def test_function_that_answers_too_late_is_not_compared(twin: Twin, run: Run) -> None:
     twin.seconds = 1.0
     assert "0 XRs  not compared" in run("compare", "--timeout", "300ms").out
@@ -527,7 +521,6 @@ def test_composition_without_go_templates_has_nothing_to_compare(project: Path, 
     assert "nothing to compare" in run("compare", "--fail-on", "not-compared").out
 
 
-@pytest.mark.usefixtures("project")
 def test_markdown_has_a_table_and_the_differences(twin: Twin, run: Run) -> None:
     twin.change = UNREADY
     sentence = f'resource "bucket-0": ready is "false" {WITH} "true" here'

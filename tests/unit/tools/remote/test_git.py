@@ -22,12 +22,18 @@ from function_script.tools.xpkg.credentials import Trust
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from e2e.remote_sources import GitServer
+
 pytestmark = needs_git
 TRUST = Trust(find_login=lambda _: None)
 
 
 def reference(url: str, version: str, path: str = "") -> RemoteReference:
     return RemoteReference(transport="git", location=url, version=version, path=path)
+
+
+def fetch(server: GitServer, revision: str, trust: Trust = TRUST) -> dict[str, str]:
+    return client.fetch(reference(f"{server.url}/lib.git", revision), trust).texts
 
 
 def test_silent_server_ends_at_the_time_limit(
@@ -38,7 +44,7 @@ def test_silent_server_ends_at_the_time_limit(
         server.is_silent.set()
         start = time.monotonic()
         with pytest.raises(FetchError, match="did not arrive within 1 s"):
-            client.fetch(reference(f"{server.url}/lib.git", "0" * 40), TRUST)
+            fetch(server, "0" * 40)
         assert time.monotonic() - start < 30
 
 
@@ -50,7 +56,7 @@ def test_large_pack_ends_at_the_size_limit(tmp_path: Path, monkeypatch: pytest.M
     revision = commit(tmp_path)
     monkeypatch.setattr(client, "_LIMITS", 'ulimit -f 2048; exec "$@"')
     with serving_git(tmp_path) as server, pytest.raises(FetchError, match="more than 64 MiB"):
-        client.fetch(reference(f"{server.url}/lib.git", revision), TRUST)
+        fetch(server, revision)
 
 
 def test_configuration_and_hooks_of_the_user_are_not_read(
@@ -67,10 +73,10 @@ def test_configuration_and_hooks_of_the_user_are_not_read(
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(home / ".gitconfig"))
     with serving_git(tmp_path) as server:
-        assert client.fetch(reference(f"{server.url}/lib.git", revision), TRUST).texts
+        assert fetch(server, revision)
         server.authorization = "Basic x"
         with pytest.raises(FetchError, match="refuses access"):
-            client.fetch(reference(f"{server.url}/lib.git", revision), TRUST)
+            fetch(server, revision)
     assert not trap.exists()
 
 
@@ -87,7 +93,7 @@ def test_submodules_are_left_out(tmp_path: Path) -> None:
     (work / ".gitmodules").write_text('[submodule "sub"]\n path = sub\n url = https://a.org/b\n')
     revision = commit(tmp_path)
     with serving_git(tmp_path) as server:
-        texts = client.fetch(reference(f"{server.url}/lib.git", revision), TRUST).texts
+        texts = fetch(server, revision)
     assert set(texts) == {"main.star", "lib/names.star"}
 
 
@@ -96,9 +102,7 @@ def test_login_without_tls_is_not_sent(tmp_path: Path) -> None:
     login = Login(user="me", password="secret")  # noqa: S106 - a test's
     with serving_git(tmp_path) as server:
         with pytest.raises(FetchError, match="over TLS only"):
-            client.fetch(
-                reference(f"{server.url}/lib.git", revision), Trust(find_login=lambda _: login)
-            )
+            fetch(server, revision, Trust(find_login=lambda _: login))
         assert server.seen == []
 
 

@@ -49,38 +49,26 @@ def open_with(docker: DockerCommand, runtime: Container, *answers: Answer) -> Ru
 
 INSPECT = f"image inspect --format {{{{.Id}}}} {IMAGE}"
 RUN = "run --detach --name NAME --publish 127.0.0.1::9443"
+START = f"{RUN} {IMAGE} --insecure"
+ASK = "port NAME 9443/tcp"
+REMOVE = "rm --force NAME"
 
 COMMAND_LINES = {
-    "defaults": (
-        {},
-        (PORT,),
-        [INSPECT, f"{RUN} {IMAGE} --insecure", "port NAME 9443/tcp", "rm --force NAME"],
-    ),
+    "defaults": ({}, (PORT,), [INSPECT, START, ASK, REMOVE]),
     "image-is-pulled": (
         {},
         (NO_IMAGE, PORT),
-        [
-            INSPECT,
-            f"pull --quiet {IMAGE}",
-            f"{RUN} {IMAGE} --insecure",
-            "port NAME 9443/tcp",
-            "rm --force NAME",
-        ],
+        [INSPECT, f"pull --quiet {IMAGE}", START, ASK, REMOVE],
     ),
     "always-pulled-and-stopped": (
         {"pull_policy": "Always", "cleanup": "Stop"},
         (PORT,),
-        [
-            f"pull --quiet {IMAGE}",
-            f"{RUN} {IMAGE} --insecure",
-            "port NAME 9443/tcp",
-            "stop NAME",
-        ],
+        [f"pull --quiet {IMAGE}", START, ASK, "stop NAME"],
     ),
     "environment-and-orphan": (
         {"cleanup": "Orphan", "env": "A=1,B=x=y,bad"},
         (PORT,),
-        [INSPECT, f"{RUN} --env A=1 --env B=x=y {IMAGE} --insecure", "port NAME 9443/tcp"],
+        [INSPECT, f"{RUN} --env A=1 --env B=x=y {IMAGE} --insecure", ASK],
     ),
     "name-is-reused": (
         {"name": "kept", "cleanup": "Orphan"},
@@ -103,14 +91,14 @@ COMMAND_LINES = {
         [
             "image inspect --format {{.Id}} other:v2",
             "run --detach --name NAME --publish [::1]::9443 other:v2 --insecure",
-            "port NAME 9443/tcp",
-            "rm --force NAME",
+            ASK,
+            REMOVE,
         ],
     ),
     "network": (
         {"network": "ci"},
         (),
-        [INSPECT, f"run --detach --name NAME --network ci {IMAGE} --insecure", "rm --force NAME"],
+        [INSPECT, f"run --detach --name NAME --network ci {IMAGE} --insecure", REMOVE],
     ),
 }
 
@@ -151,33 +139,28 @@ FAILURES = {
     "daemon": (
         {},
         (["image"], 1, "", DAEMON),
-        'cannot start function "f": docker does not answer',
+        "docker does not answer",
         "start it, or select another way with --function f=…",
     ),
     "image-not-found": (
         {"pull_policy": "Always"},
         (["pull"], 1, "", "Error response from daemon: manifest unknown\n"),
-        f'cannot start function "f": docker cannot pull {IMAGE}',
+        f"docker cannot pull {IMAGE}",
         None,
     ),
     "never-pulled": (
         {"pull_policy": "Never"},
         NO_IMAGE,
-        f'cannot start function "f": there is no image {IMAGE}, and the pull policy is Never',
+        f"there is no image {IMAGE}, and the pull policy is Never",
         f"pull it with: docker pull {IMAGE}",
     ),
     "run": (
         {},
         (["run"], 125, "", "docker: invalid publish opts format\n"),
-        'cannot start function "f": "docker run" failed',
+        '"docker run" failed',
         None,
     ),
-    "no-port": (
-        {},
-        (["port"], 0, "", ""),
-        'cannot start function "f": its container publishes no port for 9443',
-        None,
-    ),
+    "no-port": ({}, (["port"], 0, "", ""), "its container publishes no port for 9443", None),
 }
 
 
@@ -194,10 +177,11 @@ def test_failure_of_the_command_is_an_error(
     with pytest.raises(ProgramError) as caught:
         open_with(docker, container(**annotations), answer)
     (problem,) = caught.value.diagnostics
-    assert (problem.message, problem.hint) == (message, hint)
+    assert problem.message == f'cannot start function "f": {message}'
+    assert problem.hint == hint
     if answer[3] and annotations.get("pull_policy") != "Never":
         assert answer[3].strip() in problem.notes
-    assert docker.read_calls()[-1] == "rm --force NAME"
+    assert docker.read_calls()[-1] == REMOVE
 
 
 def test_log_has_both_streams(docker: DockerCommand) -> None:
