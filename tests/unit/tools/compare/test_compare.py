@@ -256,13 +256,13 @@ def find_difference(run: Run) -> dict[str, object]:
     return difference
 
 
-@pytest.mark.parametrize(("change", "line", "there", "here"), CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize(("change", "line", "theirs", "ours"), CHANGES.values(), ids=CHANGES)
 def test_change_of_one_side_is_reported_at_its_line(
-    twin: Twin, run: Run, change: Change, line: int, there: str, here: str
+    twin: Twin, run: Run, change: Change, line: int, theirs: str, ours: str
 ) -> None:
     twin.change = change
     difference = find_difference(run)
-    message = f"{there} {WITH} {here} here"
+    message = f"{theirs} {WITH} {ours} here"
     assert (difference["message"], difference["line"]) == (message, line)
 
 
