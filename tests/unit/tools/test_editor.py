@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 from support.commands import Run
 from support.paths import ROOT
+from support.render_helpers import composition
 
 from function_script.cli import commands, execute
 from function_script.request import objects
@@ -49,20 +50,6 @@ def inputs(folder: str) -> list[object]:
         if CATALOG.find(*objects.api_version_and_kind(document.value)) is not None
         if document.value.get("ttl") != ONLY_IN_PYTHON
     ]
-
-
-def composition(step: Object) -> Object:
-    """A Composition of one step."""
-    return {
-        "apiVersion": "apiextensions.crossplane.io/v1",
-        "kind": "Composition",
-        "metadata": {"name": "apps"},
-        "spec": {
-            "compositeTypeRef": {"apiVersion": "example.org/v1", "kind": "App"},
-            "mode": "Pipeline",
-            "pipeline": [{"step": "a", "functionRef": {"name": "function-script"}, **step}],
-        },
-    }
 
 
 def problems(value: object) -> list[str]:

@@ -36,7 +36,7 @@ def test_process_that_nobody_waits_for_is_ended(monkeypatch: pytest.MonkeyPatch)
     start = subprocess.Popen
 
     def note(*args: object, **settings: object) -> subprocess.Popen[bytes]:
-        processes.append(start(*args, **settings))  # type: ignore[call-overload] # as they come
+        processes.append(start(*args, **settings))
         return processes[-1]
 
     monkeypatch.setattr(own_process.subprocess, "Popen", note)

@@ -20,7 +20,7 @@ OWNER: Object = {"apiVersion": "example.org/v1", "kind": "Site", "name": "a", "c
 
 def site(name: str, **metadata: object) -> Object:
     """An XR."""
-    return {"apiVersion": TYPE[0], "kind": TYPE[1], "metadata": {"name": name, **metadata}}  # type: ignore[dict-item] # an object
+    return {"apiVersion": TYPE[0], "kind": TYPE[1], "metadata": {"name": name, **metadata}}
 
 
 def host(**metadata: object) -> Object:
@@ -29,7 +29,7 @@ def host(**metadata: object) -> Object:
     return {
         "apiVersion": "example.org/v1",
         "kind": "Host",
-        "metadata": {"name": "h", "annotations": annotations, **metadata},  # type: ignore[dict-item] # an object
+        "metadata": {"name": "h", "annotations": annotations, **metadata},
     }
 
 

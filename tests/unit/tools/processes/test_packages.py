@@ -51,13 +51,6 @@ def failure(registry: Registry, tmp_path: Path, version: str = ":v1") -> str:
     return problem.message.removeprefix(prefix)
 
 
-def test_layers_of_the_runtime_are_unpacked_without_that_of_the_package(
-    registry: Registry, tmp_path: Path
-) -> None:
-    put_image(registry, [LAYER])
-    assert files(load(registry, tmp_path)) == {"function", "etc/hosts"}
-
-
 def test_package_is_fetched_once(registry: Registry, tmp_path: Path) -> None:
     put_image(registry, [LAYER])
     first = load(registry, tmp_path)
@@ -125,7 +118,7 @@ def test_index_for_other_machines_is_an_error(registry: Registry, tmp_path: Path
 def test_image_for_another_machine_is_not_fetched(registry: Registry, tmp_path: Path) -> None:
     manifest = put_image(registry, [LAYER], platform="linux/plan9")
     assert "it is built for linux/plan9" in failure(registry, tmp_path)
-    layer = manifest["layers"][0]["digest"]  # type: ignore[index] # JSON
+    layer = manifest["layers"][0]["digest"]
     assert [one for one in registry.seen if layer in one.path] == []
 
 
@@ -232,7 +225,8 @@ def test_fetch_that_is_cancelled_leaves_nothing(registry: Registry, tmp_path: Pa
     assert [path.suffix for path in (tmp_path / "cache" / "images").iterdir()] == [".lock"]
 
 
-def test_layers_are_one_image(registry: Registry, tmp_path: Path) -> None:
+def test_layers_of_the_runtime_are_one_image(registry: Registry, tmp_path: Path) -> None:
+    """The layer of the package is none of them."""
     upper = archive([member("bin/helper", b"x"), member(".wh.function")])
     put_image(registry, [LAYER, upper])
     assert files(load(registry, tmp_path)) == {"bin/helper", "etc/hosts"}

@@ -99,22 +99,26 @@ def test_zstd_layer_without_a_reader_has_a_way_out(
         unpacker.add(zstd.compress(archive([member("a")])))
 
 
-def test_whiteout_removes_a_file_of_a_lower_layer(tmp_path: Path) -> None:
-    files = unpack(
-        tmp_path,
+LAYERS = {
+    "whiteouts-of-a-lower-layer": (
         [member("d/a"), member("d/b/c"), member("d/e")],
         [member("d/.wh.a"), member("d/.wh.b")],
-    )
-    assert names(files) == ["d", "d/e"]
-
-
-def test_opaque_whiteout_removes_lower_layers_alone(tmp_path: Path) -> None:
-    files = unpack(
-        tmp_path,
+        ["d", "d/e"],
+    ),
+    "opaque-whiteout-of-lower-layers-alone": (
         [member("d/a"), member("d/sub/lower")],
         [member("d/new"), member("d/sub/upper"), member("d/.wh..wh..opq")],
-    )
-    assert names(files) == ["d", "d/new", "d/sub", "d/sub/upper"]
+        ["d", "d/new", "d/sub", "d/sub/upper"],
+    ),
+    "absolute-name": ([member("/ko-app/function", b"x")], [], ["ko-app", "ko-app/function"]),
+}
+
+
+@pytest.mark.parametrize(("lower", "upper", "left"), LAYERS.values(), ids=LAYERS)
+def test_layers_make_one_tree(
+    tmp_path: Path, lower: list[Entry], upper: list[Entry], left: list[str]
+) -> None:
+    assert names(unpack(tmp_path, lower, upper)) == left
 
 
 @pytest.mark.parametrize("name", [".wh..", ".wh...", ".wh."])
@@ -138,13 +142,6 @@ def test_link_to_the_outside_leads_into_the_image(tmp_path: Path, target: str) -
     outside = [path for path in tmp_path.rglob("escape") if "rootfs" not in path.parts]
     assert outside == []
     assert not Path("/tmp/escape").exists()  # noqa: S108 - must not be there
-
-
-def test_absolute_name_is_below_the_root(tmp_path: Path) -> None:
-    assert names(unpack(tmp_path, [member("/ko-app/function", b"x")])) == [
-        "ko-app",
-        "ko-app/function",
-    ]
 
 
 def test_file_replaces_a_link_and_not_its_target(tmp_path: Path) -> None:

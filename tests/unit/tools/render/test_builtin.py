@@ -84,11 +84,11 @@ def find_readiness(observed: Object) -> bool:
 
 
 def _condition(**fields: object) -> Object:
-    return {"status": {"conditions": [{"type": "Ready", "status": "True", **fields}]}}  # type: ignore[dict-item] # plain data
+    return {"status": {"conditions": [{"type": "Ready", "status": "True", **fields}]}}
 
 
 def _cron_job(scheduled: object, succeeded: object) -> Object:
-    return {"status": {"lastScheduleTime": scheduled, "lastSuccessfulTime": succeeded}}  # type: ignore[dict-item] # plain data
+    return {"status": {"lastScheduleTime": scheduled, "lastSuccessfulTime": succeeded}}
 
 
 _COMPLETE: Object = {"status": {"conditions": [{"type": "Complete", "status": "True"}]}}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from google.protobuf import json_format
+from support.builders import starlark
 from support.render_helpers import XR, composition, observed
 
 from function_script.cli import execute
@@ -23,13 +24,8 @@ HERE = {"name": "function-script", "address": "local"}
 
 def step(body: str, **fields: object) -> Object:
     """A step that runs here, with the body of its main."""
-    script = f"def main(req):\n    {body}\n"
-    kind: Object = {"apiVersion": "script.fn.crossplane.io/v1beta1", "kind": "StarlarkScript"}
-    return {
-        "functionRef": {"name": "function-script"},
-        "input": {**kind, "script": script},
-        **fields,
-    }
+    program = starlark(f"def main(req):\n    {body}\n")
+    return {"functionRef": {"name": "function-script"}, "input": program, **fields}
 
 
 def operation(*steps: Object, **parts: object) -> Object:
