@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support import one_step
 from support.builders import XR
 from support.commands import Run
 
@@ -35,34 +36,16 @@ inline:
   template: |
     {{ randomChoice "red" "green" }} {{ .value }} {{ len .list }}
 """
-COMPOSITION = """\
-apiVersion: v1
-kind: ConfigMap
----
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-spec:
-  pipeline:
-  - step: script
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: StarlarkScript
-      script: "def main(req): pass"
-  - step: other
-    input: {apiVersion: example.org/v1, kind: Input}
-  - step: first
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: JinjaTemplate
-      inline: first {{ xr.kind }}
-  - step: second
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: GoTemplate
-      inline: |
-        second
-        {{ fail "no more" }}
-"""
+COMPOSITION = "".join(
+    [
+        "apiVersion: v1\nkind: ConfigMap\n---\n",
+        one_step.PIPELINE,
+        one_step.step("script", "StarlarkScript", "def main(req): pass\n", field="script"),
+        "  - {step: other, input: {apiVersion: example.org/v1, kind: Input}}\n",
+        one_step.step("first", "JinjaTemplate", "first {{ xr.kind }}\n"),
+        one_step.step("second", "GoTemplate", 'second\n{{ fail "no more" }}\n'),
+    ]
+)
 OPTIONS = template.Options(print=lambda _: None)
 OBSERVED: Object = {"composite": {"resource": XR}, "resources": {"a": {"resource": XR}}}
 
@@ -112,7 +95,7 @@ def test_plain_data_is_for_go_templates() -> None:
 
 
 def test_step_is_chosen_by_name() -> None:
-    assert render(COMPOSITION, XR, "first") == "first XThing"
+    assert render(COMPOSITION, XR, "first") == "first XThing\n"
 
 
 PROBLEMS = {
@@ -124,7 +107,7 @@ PROBLEMS = {
         '"manifests" at <len .list>: error calling len: len of type int64',
         "6:54",
     ),
-    "step": (COMPOSITION, XR, "second", "cannot render inline: no more", "26:12"),
+    "step": (COMPOSITION, XR, "second", "cannot render inline: no more", "33:12"),
     "field-of-the-input": (JINJA + "ttl: 5\n", {}, "", "ttl: ", "6:1"),
 }
 

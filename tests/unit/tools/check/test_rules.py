@@ -234,7 +234,7 @@ def test_operations_write_whole_names(tmp_path: Path) -> None:
     assert [each.rule for each in check.check([str(file)]).findings] == ["constant-name"]
 
 
-TEMPLATE = """\
+OPERATION = """\
 apiVersion: ops.crossplane.io/v1alpha1
 kind: CronOperation
 metadata: {name: nightly, labels: {kept: here}}
@@ -246,27 +246,21 @@ spec:
     spec:
       mode: Pipeline
       pipeline:
-      - step: report
-        functionRef: {name: function-script}
-        input:
-          apiVersion: script.fn.crossplane.io/v1beta1
-          kind: StarlarkScript
-          script: |
-            def main(req):
-                return {}
 """
+STEP = one_step.step("report", "StarlarkScript", "def main(req):\n    return {}\n", field="script")
 
 
 def test_metadata_of_a_template_is_told(tmp_path: Path) -> None:
     """An API server refuses the field or drops it, though `render` makes an Operation with it."""
     path = tmp_path / "operation.yaml"
-    path.write_text(TEMPLATE)
+    text = OPERATION + indent(STEP, "    ")
+    path.write_text(text)
     (finding,) = check.check([str(path)]).findings
     assert (finding.rule, finding.severity) == ("template-metadata", "error")
     assert str(finding.diagnostic.span) == f"{path}:8:7"
     message = finding.diagnostic.message
     assert message.startswith("spec.operationTemplate.metadata.labels: no cluster keeps this field")
-    path.write_text(TEMPLATE.replace("      labels: {team: platform}\n", ""))
+    path.write_text(text.replace("      labels: {team: platform}\n", ""))
     assert check.check([str(path)]).findings == []
 
 
