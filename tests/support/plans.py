@@ -4,13 +4,12 @@ import json
 from pathlib import Path
 from typing import cast
 
+import yaml
 from support import one_step
 from support.commands import Printed, Run
 
-from function_script import documents
 from function_script.documents import to_yaml_stream
 from function_script.request.values import Object
-from function_script.texts.source import Source
 
 COMPOSITION = """\
 apiVersion: apiextensions.crossplane.io/v1
@@ -42,12 +41,16 @@ spec:
 _PROPERTIES = "{count: {type: integer}, region: {type: string}}"
 
 
+def _read(text: str) -> Object:
+    value: Object = yaml.safe_load(text)
+    return value
+
+
 def _xrd(kind: str) -> Object:
     """The XRD of a cluster-scoped kind of XRs."""
     spec = f"spec: {{type: object, properties: {_PROPERTIES}}}"
     text = one_step.xrd(spec, kind).replace("\nspec:", "\nspec:\n  scope: Cluster", 1)
-    (document,) = documents.read_source(Source(name="xrd.yaml", text=text))
-    return {**document.value, "metadata": {"name": f"{kind.lower()}s.example.org", "uid": "xrd"}}
+    return {**_read(text), "metadata": {"name": f"{kind.lower()}s.example.org", "uid": "xrd"}}
 
 
 XRD: Object = _xrd("XBucket")
@@ -60,25 +63,14 @@ def _reference(kind: str, name: str, **more: object) -> dict[str, object]:
 
 def xr(name: str = "demo", count: int = 2, **crossplane: object) -> Object:
     """A live XR with references to what it composes."""
+    references = [_reference("Bucket", f"{name}-{number}") for number in range(count)]
+    machinery = {"compositionRef": {"name": "buckets"}, "resourceRefs": references, **crossplane}
+    labels = {"crossplane.io/composite": name}
     return {
         "apiVersion": "example.org/v1",
         "kind": "XBucket",
-        "metadata": {
-            "name": name,
-            "uid": f"uid-{name}",
-            "labels": {"crossplane.io/composite": name},
-        },
-        "spec": {
-            "count": count,
-            "region": "eu",
-            "crossplane": {
-                "compositionRef": {"name": "buckets"},
-                "resourceRefs": [
-                    _reference("Bucket", f"{name}-{number}") for number in range(count)
-                ],
-                **crossplane,
-            },
-        },
+        "metadata": {"name": name, "uid": f"uid-{name}", "labels": labels},
+        "spec": {"count": count, "region": "eu", "crossplane": machinery},
     }
 
 
@@ -121,20 +113,18 @@ OUTER = (
 def nested() -> list[Object]:
     """An XR that composes the usual one."""
     inner = xr()
-    metadata = inner["metadata"]
-    assert isinstance(metadata, dict)
-    metadata["annotations"] = {"crossplane.io/composition-resource-name": "inner"}
-    metadata["labels"] = {"crossplane.io/composite": "top"}
-    metadata["ownerReferences"] = [_reference("XOuter", "top", uid="t", controller=True)]
-    crossplane = {
-        "compositionRef": {"name": "outer"},
-        "resourceRefs": [_reference("XBucket", "demo")],
+    inner["metadata"] |= {
+        "annotations": {"crossplane.io/composition-resource-name": "inner"},
+        "labels": {"crossplane.io/composite": "top"},
+        "ownerReferences": [_reference("XOuter", "top", uid="t", controller=True)],
     }
+    references = [_reference("XBucket", "demo")]
+    machinery = {"compositionRef": {"name": "outer"}, "resourceRefs": references}
     outer: Object = {
         "apiVersion": "example.org/v1",
         "kind": "XOuter",
         "metadata": {"name": "top", "uid": "t"},
-        "spec": {"crossplane": crossplane},
+        "spec": {"crossplane": machinery},
     }
     return [_xrd("XOuter"), outer, inner, *buckets()]
 
@@ -218,5 +208,4 @@ def crd(properties: Object | None = None, **size: object) -> Object:
         {"region": {"type": "string"}, "size": {"type": "integer", **size}, **(properties or {})}
     )
     text = one_step.crd(f"spec: {{type: object, properties: {fields}}}", "Bucket", "s3.example.org")
-    (document,) = documents.read_source(Source(name="crd.yaml", text=text))
-    return document.value
+    return _read(text)

@@ -1,7 +1,6 @@
 """Plans of edits that a server-side apply treats in a way of its own."""
 
 import base64
-from typing import cast
 
 import pytest
 from support.plans import CROSSPLANE, HEAD, Plan, applied, buckets, crd, list_fields, xr
@@ -36,7 +35,7 @@ def plan_edit(
     """Plan the edit of one resource; ``live`` is what its object has if not what is desired."""
     plan.write("composition.yaml", *(to_composition(kind, body) for body in bodies))
     (bucket,) = buckets(count=1)
-    metadata = cast("Object", bucket["metadata"])
+    metadata = bucket["metadata"]
     metadata["managedFields"] = [applied(CROSSPLANE, list_fields(bodies[0]), kind["apiVersion"])]
     subject = xr(count=1, resourceRefs=[{**kind, "name": "demo-0"}])
     body = bodies[0] if live is None else {**live}

@@ -10,7 +10,6 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from textwrap import dedent
-from typing import cast
 
 import jsonschema
 import pytest
@@ -455,8 +454,7 @@ def test_moved_object_that_is_composed_no_longer_is_destroyed(plan: Plan) -> Non
     plan.change(("range(spec.count)", "range(1)"), before=COMPOSITION.replace(*STORE))
     live = buckets()
     for number, each in enumerate(live):
-        annotations = cast("Object", cast("Object", each["metadata"])["annotations"])
-        annotations["script.fn.crossplane.io/moved-to"] = f"store-{number}"
+        each["metadata"]["annotations"]["script.fn.crossplane.io/moved-to"] = f"store-{number}"
     text = plan(xr(), *live)
     assert text.startswith('destroy: 1 object of 1 XR: Bucket "demo-1"\n')
     assert "Plan: 0 to add, 0 to change, 1 to destroy." in text
