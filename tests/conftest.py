@@ -85,6 +85,13 @@ def update_goldens(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is the current directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Run command lines in this process."""
     return Run(capsys)

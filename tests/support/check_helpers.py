@@ -30,6 +30,17 @@ def ours(kind: str, *lines: str) -> str:
     return "\n".join(["apiVersion: script.fn.crossplane.io/v1beta1", f"kind: {kind}", *lines])
 
 
+def script(*lines: str) -> str:
+    """A script with these lines in `main`; the first is the input's line 5."""
+    body = (f"      {line}" for line in lines)
+    return ours("StarlarkScript", "script: |", "  def main(req):", *body)
+
+
+def template(kind: str, *lines: str) -> str:
+    """A template with these lines; the first is the input's line 4."""
+    return ours(kind, "inline: |", *(f"  {line}" for line in lines))
+
+
 def peer(*lines: str) -> str:
     """An input of function-go-templating; the first of ``lines`` is its line 3."""
     return "\n".join(
@@ -57,16 +68,11 @@ def found(path: Path, *inputs: str, programs: Path | None = None) -> Report:
 def pointed_at(finding: Finding) -> str:
     """The rest of the line that a finding points at, from its column on."""
     span, excerpt = finding.diagnostic.span, finding.diagnostic.excerpt
-    assert span is not None
-    assert excerpt is not None
     return excerpt.lines[span.line - excerpt.first_line][(span.column or 1) - 1 :]
 
 
 def told(finding: Finding) -> tuple[str, str, str]:
     """Rule, place and message; the place counts from the first step's input."""
     problem = finding.diagnostic
-    assert problem.span is not None
-    assert problem.span.column is not None
-    assert problem.excerpt is not None
     line, column = problem.span.line - LINE + 1, problem.span.column - COLUMN + 1
     return finding.rule, f"{line}:{column}", problem.message

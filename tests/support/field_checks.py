@@ -1,9 +1,10 @@
 """Compositions of an XR whose XRD stands beside them, and the fields that `check` finds wrong."""
 
+from functools import partial
 from pathlib import Path
 
-from support import one_step
-from support.check_helpers import PIPELINE, composition, ours, pointed_at
+from support import check_helpers, one_step
+from support.check_helpers import PIPELINE, composition, pointed_at, template
 
 from function_script.request.values import Object
 from function_script.tools import check
@@ -63,18 +64,9 @@ def found(path: Path, text: str, *, crds: bool = False) -> list[tuple[str, str |
 
 def script(*lines: str) -> str:
     """A script with these lines in `main`."""
-    body = (f"      {line}" for line in lines)
-    return ours("StarlarkScript", "script: |", "  def main(req):", *body, "      return {}")
+    return check_helpers.script(*lines, "return {}")
 
 
-def jinja(*lines: str) -> str:
-    """A template with these lines."""
-    return ours("JinjaTemplate", "inline: |", *(f"  {line}" for line in lines))
-
-
-def go(*lines: str) -> str:
-    """A Go template with these lines."""
-    return ours("GoTemplate", "inline: |", *(f"  {line}" for line in lines))
-
-
+jinja = partial(template, "JinjaTemplate")
+go = partial(template, "GoTemplate")
 GET = 'xr = req["observed"]["composite"]["resource"]'

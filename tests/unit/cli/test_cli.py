@@ -6,6 +6,7 @@ import sys
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
+from subprocess import PIPE
 from typing import TYPE_CHECKING
 
 import click
@@ -40,6 +41,16 @@ def served(monkeypatch: pytest.MonkeyPatch) -> "list[ServeOptions]":
     return options
 
 
+ENTRY = "from function_script.__main__ import main; main()"
+Completed = subprocess.CompletedProcess[str]
+
+
+def start(*words: str, **settings: object) -> Completed:
+    """Run the command in a process of its own, with all that it prints as text."""
+    settings = {"stdout": PIPE, "stderr": PIPE, "text": True, "timeout": 120, **settings}
+    return subprocess.run([sys.executable, "-P", "-c", ENTRY, *words], check=False, **settings)
+
+
 @pytest.mark.linux
 def test_bare_command_prints_help_at_a_terminal() -> None:
     """The bare command lists the others for a person."""
@@ -47,7 +58,7 @@ def test_bare_command_prints_help_at_a_terminal() -> None:
 
     ours, theirs = pty.openpty()
     try:
-        process = run_bare(stdin=theirs)
+        process = start(stdin=theirs, env={})
     finally:
         os.close(ours)
         os.close(theirs)
@@ -57,24 +68,13 @@ def test_bare_command_prints_help_at_a_terminal() -> None:
 
 @pytest.mark.linux
 def test_bare_command_names_what_is_missing_in_a_container() -> None:
-    """Where no certificates are mounted, and nobody looks at a terminal."""
-    process = run_bare(stdin=subprocess.DEVNULL)
+    """No certificates are mounted, and nobody looks at a terminal."""
+    process = start(stdin=subprocess.DEVNULL, env={})
     assert process.returncode == exit_codes.USAGE
     assert process.stdout == ""
     for word in ("TLS_SERVER_CERTS_DIR", "--tls-certs-dir", "--insecure", "--help"):
         assert word in process.stderr
     assert "Crossplane composition function and the tools" not in process.stderr
-
-
-def run_bare(stdin: int) -> subprocess.CompletedProcess[str]:
-    """The command without arguments, in an empty environment."""
-    command = [sys.executable, "-P", "-c", "from function_script.__main__ import main; main()"]
-    return subprocess.run(
-        command, stdin=stdin, capture_output=True, text=True, env={}, check=False, timeout=60
-    )
-
-
-ENTRY = "from function_script.__main__ import main; main()"
 
 
 @pytest.mark.parametrize(
@@ -98,25 +98,13 @@ def test_locale_without_utf_8_changes_nothing(tmp_path: Path) -> None:
     """Files of ours and of the author are UTF-8, whatever the locale's encoding is."""
     assert cli.execute(["init", "-q", str(tmp_path / "app")]) == 0
     composition = tmp_path / "app" / "composition.yaml"
-    composition.write_text(
-        composition.read_text(encoding="utf-8").replace("return rsp", "return rps # \u00c4"),
-        encoding="utf-8",
-    )
+    text = composition.read_text(encoding="utf-8").replace("return rsp", "return rps # \u00c4")
+    composition.write_text(text, encoding="utf-8")
     locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    for arguments in (("check", "app"), ("docs", "merge")):
-        process = subprocess.run(
-            [sys.executable, "-P", "-c", ENTRY, *arguments],
-            cwd=tmp_path,
-            env={**os.environ, **locale},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+    for words in (("check", "app"), ("docs", "merge")):
+        process = start(*words, cwd=tmp_path, env={**os.environ, **locale})
         assert process.returncode != exit_codes.BUG, process.stderr
-        assert arguments[0] == "docs" or 'name "rps" is not defined' in (
-            process.stdout + process.stderr
-        )
+        assert words[0] == "docs" or 'name "rps" is not defined' in process.stdout + process.stderr
 
 
 @pytest.mark.parametrize(
@@ -129,28 +117,18 @@ def test_locale_without_utf_8_changes_nothing(tmp_path: Path) -> None:
         pytest.param(("validate", "", ""), id="validate"),
     ],
 )
-def test_empty_argument_is_no_directory(
-    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
-) -> None:
+def test_empty_argument_is_no_directory(arguments: tuple[str, ...], here: Path, run: Run) -> None:
     """A shell's variable without a value must not mean the current directory."""
-    monkeypatch.chdir(tmp_path)
     assert "it is empty" in run(*arguments, code=exit_codes.USAGE).err
-    assert [*tmp_path.iterdir()] == []
+    assert [*here.iterdir()] == []
 
 
 @pytest.mark.parametrize(
     "command", ["init", "render", "check", "test", "validate a.yaml", "editor", "vendor"]
 )
-def test_name_that_is_too_long_is_told(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.yaml").write_text("")
-    assert (
-        run(*command.split(), "a" * 300, code=exit_codes.PROBLEM)
-        .err.rstrip()
-        .endswith("file name too long")
-    )
+def test_name_that_is_too_long_is_told(command: str, here: Path, run: Run) -> None:
+    (here / "a.yaml").write_text("")
+    assert "file name too long\n" in run(*command.split(), "a" * 300, code=exit_codes.PROBLEM).err
 
 
 @pytest.mark.linux
@@ -169,55 +147,46 @@ def test_file_of_another_encoding_is_told(tmp_path: Path, run: Run) -> None:
     (tmp_path / "a.yaml").write_text("a: b\n", encoding="utf-16")
     assert "it is UTF-16" in run("check", tmp_path / "a.yaml", code=exit_codes.PROBLEM).err
     (tmp_path / "a.yaml").write_bytes(b"a: \xe4\n")
-    assert (
-        run("check", tmp_path / "a.yaml", code=exit_codes.PROBLEM)
-        .err.rstrip()
-        .endswith("it is not UTF-8 text")
-    )
+    err = run("check", tmp_path / "a.yaml", code=exit_codes.PROBLEM).err
+    assert err.endswith("it is not UTF-8 text\n")
 
 
 OURS = "FUNCTION_SCRIPT_"
 PEERS = "FUNCTION_GO_TEMPLATING_"
 # Words, variables, and the options of the server that is started by them.
-SERVED = [
-    pytest.param(["serve", "--insecure"], {}, {"insecure": True, "debug": False}, id="command"),
+SERVED = {
+    "command": (["serve", "--insecure"], {}, {"insecure": True, "debug": False}),
     # An image is started with the single argument --insecure.
-    pytest.param(["--insecure"], {}, {"insecure": True, "debug": False}, id="flag-alone"),
-    pytest.param(["--insecure", "--debug"], {}, {"insecure": True, "debug": True}, id="flags"),
+    "flag-alone": (["--insecure"], {}, {"insecure": True, "debug": False}),
+    "flags": (["--insecure", "--debug"], {}, {"insecure": True, "debug": True}),
     # In a cluster there are no arguments, but a directory with certificates.
-    pytest.param(
-        [], {"TLS_SERVER_CERTS_DIR": "/tls"}, {"tls_certs_dir": Path("/tls")}, id="bare-command"
-    ),
-    pytest.param(
+    "bare-command": ([], {"TLS_SERVER_CERTS_DIR": "/tls"}, {"tls_certs_dir": Path("/tls")}),
+    "flag-over-the-contract's-variable": (
         ["serve", "--tls-certs-dir", "/flag"],
         {"TLS_SERVER_CERTS_DIR": "/variable"},
         {"tls_certs_dir": Path("/flag")},
-        id="flag-over-the-contract's-variable",
     ),
-    pytest.param(
+    "flag-over-our-variable": (
         ["serve", "--tls-certs-dir", "/flag"],
         {f"{OURS}TLS_CERTS_DIR": "/variable"},
         {"tls_certs_dir": Path("/flag")},
-        id="flag-over-our-variable",
     ),
-    pytest.param(
+    "the-sdk's-flag": (
         ["serve", "--tls-server-certs-dir", "/flag"],
         {"TLS_SERVER_CERTS_DIR": "/variable"},
         {"tls_certs_dir": Path("/flag")},
-        id="the-sdk's-flag",
     ),
     # Without a host every one is meant, as in functions in Go.
-    *(
-        pytest.param(
+    **{
+        f"address-{address}": (
             ["serve", "--address", address, "--health-address", ""],
             {},
             {"address": served_at, "health_address": ""},
-            id=f"address-{address}",
         )
         for address, served_at in ((":9", "[::]:9"), ("[::]:9", "[::]:9"), ("a:0", "a:0"))
-    ),
+    },
     # Where function-go-templating is replaced, its settings stay; the directory is that of now.
-    pytest.param(
+    "variables-of-function-go-templating": (
         ["serve"],
         {
             f"{PEERS}MAX_RECV_MESSAGE_SIZE": "9",
@@ -229,9 +198,8 @@ SERVED = [
             "limits.default_source": str(Path("templates").resolve()),
             "limits.default_options": "missingkey=error",
         },
-        id="variables-of-function-go-templating",
     ),
-    pytest.param(
+    "variables": (
         ["serve"],
         {
             f"{OURS}ADDRESS": "127.0.0.1:1",
@@ -261,13 +229,12 @@ SERVED = [
             "limits.output_bytes": MIB,
             "program_root": ROOT,
         },
-        id="variables",
     ),
-]
+}
 
 
 @pytest.mark.linux
-@pytest.mark.parametrize(("words", "variables", "expected"), SERVED)
+@pytest.mark.parametrize(("words", "variables", "expected"), SERVED.values(), ids=SERVED)
 def test_server_has_the_options_of_flags_and_variables(
     served: "list[ServeOptions]",
     monkeypatch: pytest.MonkeyPatch,
@@ -290,40 +257,38 @@ def test_serve_defaults(served: "list[ServeOptions]") -> None:
     assert served == [server.ServeOptions()]
 
 
-USAGE = [
-    pytest.param(["serve", "--no-such-flag"], "No such option", id="flag"),
-    pytest.param(["rendr"], "No such command", id="command"),
-    pytest.param(["validate"], "Missing argument 'EXTENSIONS'", id="argument"),
-    pytest.param(["render", __file__], "COMPOSITION is missing", id="composition"),
-    pytest.param(["serve", "--address", "127.0.0.1"], "form HOST:PORT", id="no-port"),
-    pytest.param(["serve", "--health-address", "a:65536"], "65535 at most", id="port"),
-    pytest.param(["serve", "--address", "unix:/a:1"], "form HOST:PORT", id="socket"),
-    pytest.param(["serve", "--address", "::1:80"], "form HOST:PORT", id="no-brackets"),
-    pytest.param(["serve", "--address", "[::1:80"], "form HOST:PORT", id="bracket"),
-    pytest.param(["serve", "--address", "http://a:80"], "form HOST:PORT", id="url"),
-    pytest.param(["serve", "--metrics-address", "a b:80"], "form HOST:PORT", id="space"),
-    pytest.param(["serve", "--metrics-address", f"{'a' * 64}:80"], "form HOST:PORT", id="label"),
-    pytest.param(["serve", "--metrics-address", "a:" + "9" * 5_000], "at most", id="digits"),
-    pytest.param(["serve", "--address", "a:\u0661"], "form HOST:PORT", id="other digits"),
-    pytest.param(["run", "--program-root", "/no/such"], "does not exist", id="root"),
-    pytest.param(["serve", "--timeout", "2"], "a number and a unit", id="duration"),
-    pytest.param(["serve", "--timeout", "0s"], "must be more than 0", id="no-time"),
-    pytest.param(["serve", "--memory-limit", "x"], "a number and a unit", id="size"),
-    pytest.param(["serve", "--workers", "0"], "is not in the range", id="range"),
-    pytest.param(
-        ["serve", "--max-recv-message-size", "2048"], "'FUNCTION_SCRIPT_MAX_RECV", id="mebibytes"
-    ),
-    pytest.param(["serve", "--workers", "100000"], "'FUNCTION_SCRIPT_WORKERS'", id="workers"),
-    pytest.param(["serve", "--memory-limit", "1000"], "'FUNCTION_SCRIPT_MEM", id="unit"),
-    pytest.param(["serve", "--memory-limit", "100Ki"], "'--memory-limit'", id="memory"),
-    pytest.param(["serve", "--time-limit", "1us"], "'FUNCTION_SCRIPT_TIME", id="time"),
-    pytest.param(["serve", "--timeout", "1us"], "'--timeout'", id="time-by-its-old-name"),
-    pytest.param(["render", "a", "b", "--context-values", "x"], "KEY=VALUE", id="pair"),
-    pytest.param(["render", "a", "b", "--function", "x"], "NAME=RUNTIME", id="runtime"),
-]
+USAGE = {
+    "flag": (["serve", "--no-such-flag"], "No such option"),
+    "command": (["rendr"], "No such command"),
+    "argument": (["validate"], "Missing argument 'EXTENSIONS'"),
+    "composition": (["render", __file__], "COMPOSITION is missing"),
+    "no-port": (["serve", "--address", "127.0.0.1"], "form HOST:PORT"),
+    "port": (["serve", "--health-address", "a:65536"], "65535 at most"),
+    "socket": (["serve", "--address", "unix:/a:1"], "form HOST:PORT"),
+    "no-brackets": (["serve", "--address", "::1:80"], "form HOST:PORT"),
+    "bracket": (["serve", "--address", "[::1:80"], "form HOST:PORT"),
+    "url": (["serve", "--address", "http://a:80"], "form HOST:PORT"),
+    "space": (["serve", "--metrics-address", "a b:80"], "form HOST:PORT"),
+    "label": (["serve", "--metrics-address", f"{'a' * 64}:80"], "form HOST:PORT"),
+    "digits": (["serve", "--metrics-address", "a:" + "9" * 5_000], "at most"),
+    "other digits": (["serve", "--address", "a:\u0661"], "form HOST:PORT"),
+    "root": (["run", "--program-root", "/no/such"], "does not exist"),
+    "duration": (["serve", "--timeout", "2"], "a number and a unit"),
+    "no-time": (["serve", "--timeout", "0s"], "must be more than 0"),
+    "size": (["serve", "--memory-limit", "x"], "a number and a unit"),
+    "range": (["serve", "--workers", "0"], "is not in the range"),
+    "mebibytes": (["serve", "--max-recv-message-size", "2048"], "'FUNCTION_SCRIPT_MAX_RECV"),
+    "workers": (["serve", "--workers", "100000"], "'FUNCTION_SCRIPT_WORKERS'"),
+    "unit": (["serve", "--memory-limit", "1000"], "'FUNCTION_SCRIPT_MEM"),
+    "memory": (["serve", "--memory-limit", "100Ki"], "'--memory-limit'"),
+    "time": (["serve", "--time-limit", "1us"], "'FUNCTION_SCRIPT_TIME"),
+    "time-by-its-old-name": (["serve", "--timeout", "1us"], "'--timeout'"),
+    "pair": (["render", "a", "b", "--context-values", "x"], "KEY=VALUE"),
+    "runtime": (["render", "a", "b", "--function", "x"], "NAME=RUNTIME"),
+}
 
 
-@pytest.mark.parametrize(("args", "message"), USAGE)
+@pytest.mark.parametrize(("args", "message"), USAGE.values(), ids=USAGE)
 def test_wrong_usage(args: list[str], message: str, run: Run) -> None:
     output = run(*args, code=exit_codes.USAGE)
     assert message in output.err
@@ -370,11 +335,8 @@ def test_bugs_are_told_as_bugs(
     "args", [("docs", "get"), ("--help",), ("render", "examples/starlark-robots")]
 )
 def test_full_disk_is_no_bug(args: tuple[str, ...]) -> None:
-    command = [sys.executable, "-m", "function_script.cli", *args]
     with Path("/dev/full").open("w") as full:
-        result = subprocess.run(
-            command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT, check=False
-        )
+        result = start(*args, stdout=full, cwd=ROOT)
     assert result.returncode == exit_codes.PROBLEM
     assert "error: cannot write the output: no space left on device\n" in result.stderr
     assert "bug" not in result.stderr
@@ -462,25 +424,20 @@ def test_command_is_quick(args: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
         ("package build", "there is no crossplane.yaml in this directory"),
     ],
 )
+@pytest.mark.usefixtures("here")
 def test_command_in_another_directory_than_the_projects_says_so(
-    command: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+    command: str, message: str, run: Run
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     text = run(*command.split(), code=exit_codes.PROBLEM).err
     assert message in text
     assert "hint:" in text
 
 
-@pytest.mark.parametrize("flag", ["--output=json"])
-def test_flag_of_validation_alone_is_wrong_usage(flag: str, run: Run) -> None:
-    assert (
-        "is for --validate"
-        in run("render", flag, ROOT / "examples" / "starlark-robots", code=2).err
-    )
+def test_flag_of_validation_alone_is_wrong_usage(run: Run) -> None:
+    err = run("render", "--output=json", ROOT / "examples" / "starlark-robots", code=2).err
+    assert "is for --validate" in err
 
 
 def test_render_of_an_operation_names_the_other_command(run: Run) -> None:
-    assert (
-        "hint: it has an Operation: function-script render operation "
-        in run("render", ROOT / "examples" / "operation-report", code=1).err
-    )
+    err = run("render", ROOT / "examples" / "operation-report", code=1).err
+    assert "hint: it has an Operation: function-script render operation " in err

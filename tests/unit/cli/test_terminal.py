@@ -20,7 +20,7 @@ HOSTILE = "a\x1b]0;title\x07\x9b31m\u202eb\x7f\ud800"
 
 
 def test_command_prints_by_one_function() -> None:
-    """Else a name in a file could control the terminal."""
+    """A name in a file could control the terminal."""
     direct = {
         path.name
         for path in COMMANDS.glob("*.py")
@@ -57,7 +57,7 @@ def test_text_cannot_command_a_ci_system(text: str, capsys: pytest.CaptureFixtur
 
 
 def test_our_own_colours_stay(capsys: pytest.CaptureFixture[str]) -> None:
-    """And nothing else does."""
+    """Nothing else of the text stays as it is."""
     terminal.echo_coloured(f"\x1b[1;31m{HOSTILE}\x1b[0m\x1b[2J")
     escaped = "a\\u001b]0;title\\u0007\\u009b31m\\u202eb\\u007f\\ud800"
     assert capsys.readouterr().out == f"\x1b[1;31m{escaped}\x1b[0m\\u001b[2J\n"
@@ -126,6 +126,6 @@ def test_long_command_shows_its_seconds_on_a_terminal(written: dict[str, str]) -
 
 @pytest.mark.parametrize("name", ["pipe", "quiet"])
 def test_long_command_shows_nothing_elsewhere(written: dict[str, str], name: str) -> None:
-    """Neither in a file, nor where nothing but the result is wanted."""
+    """A file and a quiet run have nothing but the result."""
     assert re.search(r"check: \d+ s|\x1b\[K", written[name]) is None
     assert "cannot check -" in written[name]

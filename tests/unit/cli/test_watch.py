@@ -3,28 +3,14 @@
 import re
 from pathlib import Path
 
-import pytest
 from support.commands import Run
 from support.watching import watching_command
 
-from function_script.cli import execute
 from function_script.tools import starters
 
 
-@pytest.mark.parametrize("command", ["check", "render", "test"])
-def test_current_directory_is_the_default(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    starters.write("starlark", tmp_path / "new")
-    monkeypatch.chdir(tmp_path / "new")
-    assert execute([command]) == 0
-    composition = tmp_path / "new" / "composition.yaml"
-    composition.write_text(f"{composition.read_text()}broken: [")
-    assert execute([command]) == 1
-
-
 def test_check_watches_program_and_xrd(tmp_path: Path) -> None:
-    """And nothing in hidden folders."""
+    """Hidden folders are not watched."""
     starters.write("starlark", tmp_path)
     hidden = tmp_path / ".git" / "index"
     hidden.parent.mkdir()

@@ -52,27 +52,19 @@ def test_error_of_parts_is_that_of_the_whole(
     assert read(broken, part_size) == read(broken, len(broken) + 1)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        pytest.param('[{"a": 1}', "it is not JSON: Expecting ']': line 1 column 10", id="cut"),
-        pytest.param(
-            '{"items": [\n{}\n {}]}', "it is not JSON: Expecting ']': line 3 column 2", id="comma"
-        ),
-        pytest.param(
-            "{1: 2}", "it is not JSON: Expecting property name: line 1 column 3", id="key"
-        ),
-        pytest.param('{"a" 1}', "it is not JSON: Expecting ':': line 1 column 6", id="colon"),
-        pytest.param("[]\n[]", "it is not JSON: Extra data: line 2 column 1", id="two values"),
-        pytest.param("[NaN]", "it is not JSON: NaN is not a JSON value", id="constant"),
-        pytest.param(
-            '["\\ud800"]', "a string in it has half of a surrogate pair", id="half of a pair"
-        ),
-        pytest.param(
-            f"[{'[' * 201}{']' * 201}]", "it is nested more than 200 levels deep", id="depth"
-        ),
-    ],
-)
+ERRORS = {
+    "cut": ('[{"a": 1}', "it is not JSON: Expecting ']': line 1 column 10"),
+    "comma": ('{"items": [\n{}\n {}]}', "it is not JSON: Expecting ']': line 3 column 2"),
+    "key": ("{1: 2}", "it is not JSON: Expecting property name: line 1 column 3"),
+    "colon": ('{"a" 1}', "it is not JSON: Expecting ':': line 1 column 6"),
+    "two values": ("[]\n[]", "it is not JSON: Extra data: line 2 column 1"),
+    "constant": ("[NaN]", "it is not JSON: NaN is not a JSON value"),
+    "half of a pair": ('["\\ud800"]', "a string in it has half of a surrogate pair"),
+    "depth": (f"[{'[' * 201}{']' * 201}]", "it is nested more than 200 levels deep"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), ERRORS.values(), ids=ERRORS)
 @pytest.mark.parametrize("part_size", [1, 1_000])
 def test_error_names_line_and_column(text: str, message: str, part_size: int) -> None:
     assert read(text, part_size) == message

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 from support.commands import Run
 from support.paths import ROOT
+from support.render_helpers import composition
 
 from function_script.cli import commands, execute
 from function_script.request import objects
@@ -51,20 +52,6 @@ def inputs(folder: str) -> list[object]:
     ]
 
 
-def composition(step: Object) -> Object:
-    """A Composition of one step."""
-    return {
-        "apiVersion": "apiextensions.crossplane.io/v1",
-        "kind": "Composition",
-        "metadata": {"name": "apps"},
-        "spec": {
-            "compositeTypeRef": {"apiVersion": "example.org/v1", "kind": "App"},
-            "mode": "Pipeline",
-            "pipeline": [{"step": "a", "functionRef": {"name": "function-script"}, **step}],
-        },
-    }
-
-
 def problems(value: object) -> list[str]:
     """Return the messages of the schema's validator."""
     return [error.message for error in VALIDATOR.iter_errors(value)]
@@ -89,31 +76,29 @@ def test_editor_schema_accepts_inputs_that_the_crds_accept(value: Object) -> Non
 
 @pytest.mark.parametrize("value", inputs("refused"))
 def test_editor_schema_refuses_inputs_that_the_crds_refuse(value: Object) -> None:
-    """And nothing else: rules in CEL are for `validate`."""
+    """The schema refuses nothing else: rules in CEL are for `validate`."""
     result = CATALOG.find(*objects.api_version_and_kind(value))
-    assert result is not None
     copy = structural_schema.complete(value, result)
     refused = [*openapi.check(copy, result)[0], *structural_schema.unknown_fields(copy, result)]
     assert bool(problems(composition({"input": value}))) == bool(refused)
 
 
 SCRIPT = {"apiVersion": "script.fn.crossplane.io/v1beta1", "kind": "StarlarkScript", "script": "x"}
-MISTAKES = [
-    pytest.param({"input": {**SCRIPT, "scirpt": "x"}}, "'scirpt' was unexpected", id="field"),
-    pytest.param({"input": {**SCRIPT, "kind": "Starlark"}}, "'Starlark' is not one of", id="kind"),
-    pytest.param(
+MISTAKES = {
+    "field": ({"input": {**SCRIPT, "scirpt": "x"}}, "'scirpt' was unexpected"),
+    "kind": ({"input": {**SCRIPT, "kind": "Starlark"}}, "'Starlark' is not one of"),
+    "version": (
         {"input": {**SCRIPT, "apiVersion": "script.fn.crossplane.io/v1"}},
         "'script.fn.crossplane.io/v1beta1' was expected",
-        id="version",
     ),
-    pytest.param({"input": {**SCRIPT, "script": 1}}, "1 is not of type", id="type"),
-    pytest.param({"input": {"kind": "StarlarkScript"}}, "'apiVersion' is a required", id="api"),
-    pytest.param({"stepp": "a"}, "'stepp' was unexpected", id="step"),
-    pytest.param({"functionRef": {}}, "'name' is a required property", id="function"),
-]
+    "type": ({"input": {**SCRIPT, "script": 1}}, "1 is not of type"),
+    "api": ({"input": {"kind": "StarlarkScript"}}, "'apiVersion' is a required"),
+    "step": ({"stepp": "a"}, "'stepp' was unexpected"),
+    "function": ({"functionRef": {}}, "'name' is a required property"),
+}
 
 
-@pytest.mark.parametrize(("step", "message"), MISTAKES)
+@pytest.mark.parametrize(("step", "message"), MISTAKES.values(), ids=MISTAKES)
 def test_usual_mistakes_are_marked(step: Object, message: str) -> None:
     assert message in "\n".join(problems(composition(step)))
 
@@ -204,7 +189,7 @@ def test_settings_of_the_user_are_kept(tmp_path: Path, run: Run) -> None:
 
 
 def test_bash_completes_commands_and_flags() -> None:
-    """In a real bash, with the script that the command itself prints."""
+    """A real bash runs the script that the command itself prints."""
     binary = Path(sys.executable).with_name("function-script")
     script = """
 eval "$(_FUNCTION_SCRIPT_COMPLETE=bash_source function-script)"

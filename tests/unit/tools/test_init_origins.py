@@ -28,33 +28,28 @@ def load(project: Path, name: str) -> Object:
     return document.value
 
 
-PACKAGES = [
-    pytest.param(
+PACKAGES = {
+    "in a team's repository": (
         "localhost:5000/team/function-script:v1.2.3",
         ("localhost:5000/team/function-script", ">=v1.2.3", "team-function-script"),
-        id="in a team's repository",
     ),
-    pytest.param(
+    "a pre-release": (
         "registry.example.net/function-script:0.3.0-rc.1",
         ("registry.example.net/function-script", ">=0.3.0-rc.1", "function-script"),
-        id="a pre-release",
     ),
-    pytest.param(
+    "by digest": (
         f"registry.example.net/a.b/my_team/function-script@{DIGEST}",
         ("registry.example.net/a.b/my_team/function-script", DIGEST, "a-b-myteam-function-script"),
-        id="by digest",
     ),
-    pytest.param(
-        release.REFERENCE, (release.PACKAGE, f">=v{release.VERSION}", None), id="the default"
-    ),
-]
+    "the default": (release.REFERENCE, (release.PACKAGE, f">=v{release.VERSION}", None)),
+}
 
 
-@pytest.mark.parametrize(("package", "expected"), PACKAGES)
+@pytest.mark.parametrize(("package", "expected"), PACKAGES.values(), ids=PACKAGES)
 def test_package_is_the_same_in_every_file(
     tmp_path: Path, package: str, expected: tuple[str, str, str | None]
 ) -> None:
-    """By the name that Crossplane gives to the Function it installs as a dependency.
+    """Its name is what Crossplane gives to the Function that it installs as a dependency.
 
     The starters of all languages have the same words for it: see the test below.
     """
@@ -66,7 +61,6 @@ def test_package_is_the_same_in_every_file(
     assert objects.find_path(manifest, "spec.package") == package
     assert objects.find_path(manifest, "metadata.name") == function
     dependency = objects.find_path(load(project, "crossplane.yaml"), "spec.dependsOn[0]")
-    assert isinstance(dependency, dict)
     assert (dependency["package"], dependency["version"]) == (name, constraint)
     composition = load(project, "composition.yaml")
     assert objects.find_path(composition, "spec.pipeline[0].functionRef.name") == function
@@ -74,7 +68,7 @@ def test_package_is_the_same_in_every_file(
 
 
 def test_default_is_the_release(tmp_path: Path) -> None:
-    """Without flags a project names what the release file names."""
+    """A project without flags names what the release file names."""
     assert execute(["init", str(tmp_path / "my-app")]) == 0
     manifest = load(tmp_path / "my-app", "functions.yaml")
     assert objects.find_path(manifest, "spec.package") == release.REFERENCE
@@ -93,16 +87,16 @@ def test_words_of_the_starters_are_all_replaced() -> None:
         assert text.count(release.REFERENCE) == 1
 
 
-WRONG_PACKAGES = [
-    pytest.param("function-script", "as the name of a package in a registry", id="no registry"),
-    pytest.param("registry.example.org/a", "as the name of a package", id="no version"),
-    pytest.param("registry.example.org/function-script:latest", "is not a version", id="latest"),
-    pytest.param("registry.example.org/function-script:main", "is not a version", id="a branch"),
-    pytest.param("registry.example.org/a:v1.0.0", 'must be "function-script"', id="another name"),
-]
+WRONG_PACKAGES = {
+    "no registry": ("function-script", "as the name of a package in a registry"),
+    "no version": ("registry.example.org/a", "as the name of a package"),
+    "latest": ("registry.example.org/function-script:latest", "is not a version"),
+    "a branch": ("registry.example.org/function-script:main", "is not a version"),
+    "another name": ("registry.example.org/a:v1.0.0", 'must be "function-script"'),
+}
 
 
-@pytest.mark.parametrize(("package", "message"), WRONG_PACKAGES)
+@pytest.mark.parametrize(("package", "message"), WRONG_PACKAGES.values(), ids=WRONG_PACKAGES)
 def test_wrong_package_is_refused(tmp_path: Path, run: Run, package: str, message: str) -> None:
     assert message in run("init", tmp_path / "my-app", "--package", package, code=1).err
     assert list(tmp_path.iterdir()) == []
@@ -150,7 +144,7 @@ WRONG_REQUIREMENTS = [
 def test_wrong_requirement_is_refused(
     tmp_path: Path, run: Run, requirement: str, message: str
 ) -> None:
-    """Above all the bare name, which anybody could register while it is not published."""
+    """Anybody could register the bare name while it is not published."""
     assert not release.IS_ON_INDEX
     assert message in run("init", tmp_path / "my-app", "--install", requirement, code=1).err
     assert list(tmp_path.iterdir()) == []
@@ -159,37 +153,32 @@ def test_wrong_requirement_is_refused(
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 GIT = {"vcs": "git", "requested_revision": "main", "commit_id": COMMIT}
 URL = "https://git.example.org/team/function-script"
-ORIGINS = [
-    pytest.param(
-        {"url": URL, "vcs_info": GIT}, f"function-script @ git+{URL}@{COMMIT}", id="a git URL"
-    ),
-    pytest.param(
+ORIGINS = {
+    "a git URL": ({"url": URL, "vcs_info": GIT}, f"function-script @ git+{URL}@{COMMIT}"),
+    "git over ssh, in a directory": (
         {"url": "ssh://git@git.example.org/f.git", "vcs_info": GIT, "subdirectory": "src"},
         f"function-script @ git+ssh://git@git.example.org/f.git@{COMMIT}#subdirectory=src",
-        id="git over ssh, in a directory",
     ),
-    pytest.param(
+    "the URL of a wheel": (
         {"url": "https://example.org/f.whl", "archive_info": {"hashes": {"sha256": "00"}}},
         "function-script @ https://example.org/f.whl#sha256=00",
-        id="the URL of a wheel",
     ),
-    pytest.param(
+    "without its hash": (
         {"url": "https://example.org/f.whl", "archive_info": {}},
         "function-script @ https://example.org/f.whl",
-        id="without its hash",
     ),
-    pytest.param({"url": "file:///home/me/f", "dir_info": {"editable": True}}, "", id="a checkout"),
-    pytest.param({"url": "file:///home/me/f.whl", "archive_info": {}}, "", id="a file"),
-    pytest.param({"url": "file:///home/me/f", "vcs_info": GIT}, "", id="git on this machine"),
-    pytest.param({"url": "https://me:pw@example.org/f", "vcs_info": GIT}, "", id="a password"),
-    pytest.param({"url": "https://token@example.org/f", "vcs_info": GIT}, "", id="a token"),
-    pytest.param(["no", "object"], "", id="no object"),
-    pytest.param("{", "", id="no JSON"),
-    pytest.param(None, "", id="an index"),
-]
+    "a checkout": ({"url": "file:///home/me/f", "dir_info": {"editable": True}}, ""),
+    "a file": ({"url": "file:///home/me/f.whl", "archive_info": {}}, ""),
+    "git on this machine": ({"url": "file:///home/me/f", "vcs_info": GIT}, ""),
+    "a password": ({"url": "https://me:pw@example.org/f", "vcs_info": GIT}, ""),
+    "a token": ({"url": "https://token@example.org/f", "vcs_info": GIT}, ""),
+    "no object": (["no", "object"], ""),
+    "no JSON": ("{", ""),
+    "an index": (None, ""),
+}
 
 
-@pytest.mark.parametrize(("origin", "expected"), ORIGINS)
+@pytest.mark.parametrize(("origin", "expected"), ORIGINS.values(), ids=ORIGINS)
 def test_default_is_where_this_installation_came_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, origin: object, expected: str
 ) -> None:

@@ -17,7 +17,7 @@ from function_script.tools.project import Project
 def test_language_of_every_input_kind_is_guessed(
     tmp_path: Path, type_: tuple[str, str], language: Language
 ) -> None:
-    """From a file that holds an input of the kind, and it is the only guess."""
+    """It is the only guess for a file that holds an input of the kind."""
     file = tmp_path / "composition.yaml"
     file.write_text(f"apiVersion: {type_[0]}\nkind: {type_[1]}\n")
     assert local_pool.engines_of([file], Project([tmp_path])) == (language.engine_module,)

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import time
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
@@ -37,7 +36,7 @@ def test_process_that_nobody_waits_for_is_ended(monkeypatch: pytest.MonkeyPatch)
     start = subprocess.Popen
 
     def note(*args: object, **settings: object) -> subprocess.Popen[bytes]:
-        processes.append(start(*args, **settings))  # type: ignore[call-overload] # as they come
+        processes.append(start(*args, **settings))
         return processes[-1]
 
     monkeypatch.setattr(own_process.subprocess, "Popen", note)
@@ -46,15 +45,12 @@ def test_process_that_nobody_waits_for_is_ended(monkeypatch: pytest.MonkeyPatch)
     assert [process.returncode for process in processes] == [-signal.SIGKILL]
 
 
-def test_process_ends_with_the_one_that_started_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """While it waits for a dump."""
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("here")
+def test_process_ends_with_the_one_that_started_it() -> None:
+    """The process waits for a dump."""
     os.mkfifo("dump")
     flags = plan.make_context("plan", ["--cluster", "dump"]).params
     process = subprocess.Popen(own_process.command(PLAN), stdin=subprocess.PIPE)
-    assert process.stdin is not None
     process.stdin.write(pickle.dumps((flags, 0, 1)))
     process.stdin.flush()
     writer = None

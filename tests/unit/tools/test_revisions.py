@@ -24,7 +24,7 @@ def git(*arguments: str, stdin: bytes = b"") -> str:
     return result.stdout.decode().strip()
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository whose last commit is `before`, with other files in its work tree."""
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
@@ -43,7 +43,6 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-@pytest.mark.usefixtures("repository")
 def test_folder_at_a_revision_has_the_bytes_of_its_commit() -> None:
     with revisions.open_version("before", [Path("platform"), Path("other.yaml")]) as version:
         folder, file = version.paths
@@ -58,14 +57,12 @@ def test_folder_at_a_revision_has_the_bytes_of_its_commit() -> None:
     assert Path("platform/a.yaml").read_text() == "new: 1\n"
 
 
-@pytest.mark.usefixtures("repository")
 def test_name_of_a_path_is_that_path() -> None:
     Path("before").mkdir()
     with revisions.open_version("before", [Path("platform")]) as version:
         assert version.paths == [Path("before")]
 
 
-@pytest.mark.usefixtures("repository")
 def test_error_about_a_revision_names_files_as_git_does() -> None:
     with (
         pytest.raises(InputError, match=r'cannot read "HEAD:platform/x"'),
@@ -74,7 +71,6 @@ def test_error_about_a_revision_names_files_as_git_does() -> None:
         raise InputError.of(f'cannot read "{version.paths[0] / "x"}"')
 
 
-@pytest.mark.usefixtures("repository")
 @pytest.mark.parametrize(
     ("name", "path", "reason"),
     [
@@ -97,7 +93,6 @@ def test_revision_that_cannot_be_read_is_an_error(name: str, path: str, reason: 
     assert reason in str(error.value)
 
 
-@pytest.mark.usefixtures("repository")
 def test_machine_without_git_gets_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with (
@@ -107,7 +102,6 @@ def test_machine_without_git_gets_an_error(tmp_path: Path, monkeypatch: pytest.M
         pass
 
 
-@pytest.mark.usefixtures("repository")
 def test_large_revision_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(revisions, "_MAX_BYTES", 3)
     with (
@@ -183,7 +177,6 @@ def test_repository_that_means_harm_runs_no_command(
     assert not trap.exists()
 
 
-@pytest.mark.usefixtures("repository")
 def test_environment_of_the_user_names_no_other_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -86,38 +86,29 @@ def test_programs_in_files(tmp_path: Path, run: Run) -> None:
     assert "thing" in json.loads(out)["desired"]["resources"]
 
 
-SPELLINGS = [
-    pytest.param('{"requiredResources": {"a": {}}}', id="camel-case"),
-    pytest.param('{"required_resources": {"a": {}}}', id="the-protocol's"),
-    pytest.param("required_resources:\n  a: {}\n", id="yaml"),
-    pytest.param('{"requiredResources": {"a": {}}, "newer": {"x": 1}}', id="unknown-field"),
-    pytest.param(
-        '{"requiredResources": {"a": {}}, "meta": {"capabilities": ["CAPABILITY_NEW"]}}',
-        id="unknown-enum-value",
-    ),
-]
+SPELLINGS = {
+    "camel-case": '{"requiredResources": {"a": {}}}',
+    "the-protocol's": '{"required_resources": {"a": {}}}',
+    "yaml": "required_resources:\n  a: {}\n",
+    "unknown-field": '{"requiredResources": {"a": {}}, "newer": {"x": 1}}',
+    "unknown-enum-value": "requiredResources: {a: {}}\nmeta: {capabilities: [CAPABILITY_NEW]}\n",
+}
 
 
-@pytest.mark.parametrize("text", SPELLINGS)
+@pytest.mark.parametrize("text", SPELLINGS.values(), ids=SPELLINGS)
 def test_requests_may_be_spelled_freely(text: str) -> None:
     assert list(runs.parse(Source(name="x", text=text)).required_resources) == ["a"]
 
 
-def test_requests_are_read_from_files(tmp_path: Path) -> None:
-    path = tmp_path / "request.yaml"
-    path.write_text("meta: {tag: t}\n")
-    assert runs.parse(sources.load_argument(str(path))).meta.tag == "t"
+UNREADABLE = {
+    "empty": ("", "it holds 0 requests instead of one"),
+    "type": ("meta: {tag: [1]}", "cannot read x as a RunFunctionRequest"),
+    "two": ("a: 1\n---\na: 2\n", "it holds 2 requests instead of one"),
+    "syntax": ("a: [", "cannot read"),
+}
 
 
-UNREADABLE = [
-    pytest.param("", "it holds 0 requests instead of one", id="empty"),
-    pytest.param("meta: {tag: [1]}", "cannot read x as a RunFunctionRequest", id="type"),
-    pytest.param("a: 1\n---\na: 2\n", "it holds 2 requests instead of one", id="two"),
-    pytest.param("a: [", "cannot read", id="syntax"),
-]
-
-
-@pytest.mark.parametrize(("text", "message"), UNREADABLE)
+@pytest.mark.parametrize(("text", "message"), UNREADABLE.values(), ids=UNREADABLE)
 def test_unreadable_requests_are_told(text: str, message: str) -> None:
     with pytest.raises(FatalError, match=message):
         runs.parse(Source(name="x", text=text))

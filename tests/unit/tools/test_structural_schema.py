@@ -9,33 +9,21 @@ def obj(**properties: Value) -> Object:
     return {"type": "object", "properties": properties}
 
 
-DEFAULTS = [
-    pytest.param(obj(a={"default": 1}), {}, {"a": 1}, id="absent"),
-    pytest.param(obj(a={"default": 1}), {"a": 0}, {"a": 0}, id="present"),
-    pytest.param(obj(a={"default": 1}), {"a": None}, {"a": 1}, id="null-is-absent"),
-    pytest.param(
-        obj(a={"default": 1, "nullable": True}), {"a": None}, {"a": None}, id="null-is-allowed"
-    ),
-    pytest.param(
-        obj(a={"type": "string"}), {"a": None}, {"a": None}, id="null-without-default-stays"
-    ),
-    pytest.param(obj(a=obj(b={"default": 1})), {}, {}, id="absent-parents-stay-absent"),
-    pytest.param(
-        obj(a=obj(b={"default": 1}) | {"default": {}}), {}, {"a": {"b": 1}}, id="default-in-default"
-    ),
-    pytest.param(
-        {"additionalProperties": obj(b={"default": 1})}, {"x": {}}, {"x": {"b": 1}}, id="map"
-    ),
-    pytest.param(
-        obj(a={"items": {"default": 7}}), {"a": [None, 1]}, {"a": [7, 1]}, id="items-of-lists"
-    ),
-    pytest.param(
-        obj(a={"items": {"type": "string"}}), {"a": [None]}, {"a": [None]}, id="items-keep-nulls"
-    ),
-]
+DEFAULTS = {
+    "absent": (obj(a={"default": 1}), {}, {"a": 1}),
+    "present": (obj(a={"default": 1}), {"a": 0}, {"a": 0}),
+    "null-is-absent": (obj(a={"default": 1}), {"a": None}, {"a": 1}),
+    "null-is-allowed": (obj(a={"default": 1, "nullable": True}), {"a": None}, {"a": None}),
+    "null-without-default-stays": (obj(a={"type": "string"}), {"a": None}, {"a": None}),
+    "absent-parents-stay-absent": (obj(a=obj(b={"default": 1})), {}, {}),
+    "default-in-default": (obj(a=obj(b={"default": 1}) | {"default": {}}), {}, {"a": {"b": 1}}),
+    "map": ({"additionalProperties": obj(b={"default": 1})}, {"x": {}}, {"x": {"b": 1}}),
+    "items-of-lists": (obj(a={"items": {"default": 7}}), {"a": [None, 1]}, {"a": [7, 1]}),
+    "items-keep-nulls": (obj(a={"items": {"type": "string"}}), {"a": [None]}, {"a": [None]}),
+}
 
 
-@pytest.mark.parametrize(("schema", "value", "expected"), DEFAULTS)
+@pytest.mark.parametrize(("schema", "value", "expected"), DEFAULTS.values(), ids=DEFAULTS)
 def test_defaults_are_filled_in(schema: Object, value: Object, expected: Object) -> None:
     """The API server fills in defaults before it validates."""
     structural_schema.add_defaults(value, schema)
@@ -61,32 +49,28 @@ def test_default_is_not_shared() -> None:
     assert first["a"] is not second["a"]
 
 
-UNKNOWN = [
-    pytest.param(obj(a={}), {"b": 1}, ["b"], id="root"),
-    pytest.param(obj(a=obj(b={})), {"a": {"c": 1, "b": 1}}, ["a.c"], id="below"),
-    pytest.param(obj(a={"items": obj()}), {"a": [{}, {"x": 1}]}, ["a[1].x"], id="in-a-list"),
-    pytest.param(obj(), {"apiVersion": "v1", "kind": "X", "metadata": {"x": 1}}, [], id="type"),
-    pytest.param(
-        obj(a={"x-kubernetes-preserve-unknown-fields": True}), {"a": {"x": {}}}, [], id="preserved"
-    ),
-    pytest.param(
+UNKNOWN = {
+    "root": (obj(a={}), {"b": 1}, ["b"]),
+    "below": (obj(a=obj(b={})), {"a": {"c": 1, "b": 1}}, ["a.c"]),
+    "in-a-list": (obj(a={"items": obj()}), {"a": [{}, {"x": 1}]}, ["a[1].x"]),
+    "type": (obj(), {"apiVersion": "v1", "kind": "X", "metadata": {"x": 1}}, []),
+    "preserved": (obj(a={"x-kubernetes-preserve-unknown-fields": True}), {"a": {"x": {}}}, []),
+    "known-fields-of-a-preserved-object": (
         obj(a=obj(b=obj()) | {"x-kubernetes-preserve-unknown-fields": True}),
         {"a": {"x": 1, "b": {"y": 1}}},
         ["a.b.y"],
-        id="known-fields-of-a-preserved-object",
     ),
-    pytest.param({"additionalProperties": obj(b={})}, {"x": {"c": 1}}, ["x.c"], id="map"),
-    pytest.param(
+    "map": ({"additionalProperties": obj(b={})}, {"x": {"c": 1}}, ["x.c"]),
+    "embedded": (
         obj(a=obj() | {"x-kubernetes-embedded-resource": True}),
         {"a": {"kind": "X", "metadata": {}, "spec": 1}},
         ["a.spec"],
-        id="embedded",
     ),
-    pytest.param(obj(a=obj()), {"a": {"kind": "X"}}, ["a.kind"], id="type-of-no-object"),
-]
+    "type-of-no-object": (obj(a=obj()), {"a": {"kind": "X"}}, ["a.kind"]),
+}
 
 
-@pytest.mark.parametrize(("schema", "value", "paths"), UNKNOWN)
+@pytest.mark.parametrize(("schema", "value", "paths"), UNKNOWN.values(), ids=UNKNOWN)
 def test_unknown_fields_are_found(schema: Object, value: Object, paths: list[str]) -> None:
     """Fields that a cluster would drop silently are named, at any depth."""
     assert [path for path, _ in structural_schema.unknown_fields(value, schema)] == paths

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support import one_step
 from support.builders import XR
 from support.commands import Run
 
@@ -35,34 +36,16 @@ inline:
   template: |
     {{ randomChoice "red" "green" }} {{ .value }} {{ len .list }}
 """
-COMPOSITION = """\
-apiVersion: v1
-kind: ConfigMap
----
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-spec:
-  pipeline:
-  - step: script
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: StarlarkScript
-      script: "def main(req): pass"
-  - step: other
-    input: {apiVersion: example.org/v1, kind: Input}
-  - step: first
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: JinjaTemplate
-      inline: first {{ xr.kind }}
-  - step: second
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: GoTemplate
-      inline: |
-        second
-        {{ fail "no more" }}
-"""
+COMPOSITION = "".join(
+    [
+        "apiVersion: v1\nkind: ConfigMap\n---\n",
+        one_step.PIPELINE,
+        one_step.step("script", "StarlarkScript", "def main(req): pass\n", field="script"),
+        "  - {step: other, input: {apiVersion: example.org/v1, kind: Input}}\n",
+        one_step.step("first", "JinjaTemplate", "first {{ xr.kind }}\n"),
+        one_step.step("second", "GoTemplate", 'second\n{{ fail "no more" }}\n'),
+    ]
+)
 OPTIONS = template.Options(print=lambda _: None)
 OBSERVED: Object = {"composite": {"resource": XR}, "resources": {"a": {"resource": XR}}}
 
@@ -73,57 +56,37 @@ def render(text: str, data: Object | None = None, step: str = "", **options: obj
     return template.render(result, data or {}, replace(OPTIONS, **options))
 
 
-def test_text_is_what_the_template_wrote() -> None:
-    assert render(JINJA, {"observed": OBSERVED}) == "count: 2 of 1\n"
-    assert render(JINJA.replace("count:", "- {["), {"observed": OBSERVED}) == "- {[ 2 of 1\n"
+REQUIRED = JINJA.partition("inline")[0] + (
+    "inline: |\n  {{ required_resources.x.items[0].resource.kind }}\n"
+)
+ITEMS: Object = {"x": {"items": [{"resource": XR}]}}
+OTHER = PEER.replace("gotemplating.fn.crossplane.io/v1beta1", "x/v1").replace(
+    "kind: GoTemplate", "kind: Other"
+)
+TEXTS = {
+    "request": (JINJA, {"observed": OBSERVED}, "count: 2 of 1\n"),
+    "no-yaml": (JINJA.replace("count:", "- {["), {"observed": OBSERVED}, "- {[ 2 of 1\n"),
+    # Authors more often have an XR's file than a request.
+    "xr": (JINJA, XR, "count: 2 of 0\n"),
+    "xr-in-go": (GO, XR, "count: 2\n"),
+    # Requests are taken as they are logged, and as protobuf JSON spells them.
+    "field-of-the-protocol": (REQUIRED, {"required_resources": ITEMS}, "XThing\n"),
+    "field-of-json": (REQUIRED, {"requiredResources": ITEMS}, "XThing\n"),
+    "input-is-not-used": (GO, {"observed": OBSERVED, "input": {"kind": "Other"}}, "count: 2\n"),
+    # Plain data and fixed random values allow a comparison with Go.
+    "other-data": (PEER, {"value": 1.5, "list": [1, 2]}, "red 1.5 2\n"),
+    # Whatever the input's apiVersion and kind, as in a cluster.
+    "fields-of-a-go-template": (OTHER, {"value": 1.5, "list": [1, 2]}, "red 1.5 2\n"),
+}
 
 
-def test_xr_stands_for_a_request() -> None:
-    """Authors more often have an XR's file than a request."""
-    assert render(JINJA, XR) == "count: 2 of 0\n"
-    assert render(GO, XR) == "count: 2\n"
+@pytest.mark.parametrize(("text", "data", "expected"), TEXTS.values(), ids=TEXTS)
+def test_text_is_what_the_template_wrote(text: str, data: Object, expected: str) -> None:
+    assert render(text, data) == expected
 
 
-NAMES = [
-    pytest.param({"required_resources": {"x": {"items": [{"resource": XR}]}}}, id="protocol"),
-    pytest.param({"requiredResources": {"x": {"items": [{"resource": XR}]}}}, id="camelCase"),
-]
-
-
-@pytest.mark.parametrize("data", NAMES)
-def test_fields_in_both_spellings(data: Object) -> None:
-    """Requests are taken as they are logged, and as protobuf JSON spells them."""
-    text = "inline: |\n  {{ required_resources.x.items[0].resource.kind }}\n"
-    assert render(JINJA.partition("inline")[0] + text, data) == "XThing\n"
-
-
-def test_input_in_the_data_is_not_used() -> None:
-    assert render(GO, {"observed": OBSERVED, "input": {"kind": "Other"}}) == "count: 2\n"
-
-
-def test_other_data_is_the_root_value_of_a_go_template() -> None:
-    """Plain data and fixed random values allow a comparison with Go."""
-    assert render(PEER, {"value": 1.5, "list": [1, 2]}) == "red 1.5 2\n"
+def test_flag_makes_plain_data_of_a_request() -> None:
     assert render(PEER, {"meta": {}, "value": 1, "list": []}, plain=True) == "red 1 0\n"
-
-
-def test_fields_tell_a_go_template() -> None:
-    """Whatever the input's apiVersion and kind, as in a cluster."""
-    other = PEER.replace("gotemplating.fn.crossplane.io/v1beta1", "x/v1")
-    other = other.replace("kind: GoTemplate", "kind: Other")
-    assert render(other, {"value": 1.5, "list": [1, 2]}) == "red 1.5 2\n"
-
-
-def test_plain_data_fails_in_the_words_of_go() -> None:
-    """With the place in the author's file all the same."""
-    with pytest.raises(ProgramError) as caught:
-        render(PEER, {"value": 1, "list": 5})
-    (problem,) = caught.value.diagnostics
-    assert problem.message == (
-        'cannot render inline.template: executing "manifests" at <len .list>: '
-        "error calling len: len of type int64"
-    )
-    assert str(problem.span) == "x.yaml:6:54"
 
 
 def test_plain_data_is_for_go_templates() -> None:
@@ -132,23 +95,35 @@ def test_plain_data_is_for_go_templates() -> None:
 
 
 def test_step_is_chosen_by_name() -> None:
-    assert render(COMPOSITION, XR, "first") == "first XThing"
+    assert render(COMPOSITION, XR, "first") == "first XThing\n"
 
 
-def test_positions_are_in_the_composition() -> None:
-    with pytest.raises(ProgramError) as caught:
-        render(COMPOSITION, XR, "second")
-    (problem,) = caught.value.diagnostics
-    assert problem.message == "cannot render inline: no more"
-    assert str(problem.span) == "x.yaml:26:12"
-    assert problem.excerpt is not None
+PROBLEMS = {
+    # In the words of Go, with the place in the author's file all the same.
+    "plain-data": (
+        PEER,
+        {"value": 1, "list": 5},
+        "",
+        '"manifests" at <len .list>: error calling len: len of type int64',
+        "6:54",
+    ),
+    "step": (COMPOSITION, XR, "second", "cannot render inline: no more", "33:12"),
+    "field-of-the-input": (JINJA + "ttl: 5\n", {}, "", "ttl: ", "6:1"),
+}
 
 
-def test_problem_of_the_input_is_at_its_field() -> None:
+@pytest.mark.parametrize(
+    ("text", "data", "step", "message", "place"), PROBLEMS.values(), ids=PROBLEMS
+)
+def test_problem_is_at_its_place(
+    text: str, data: Object, step: str, message: str, place: str
+) -> None:
     with pytest.raises(FatalError) as caught:
-        render(JINJA + "ttl: 5\n")
+        render(text, data, step)
     (problem,) = caught.value.diagnostics
-    assert str(problem.span) == "x.yaml:6:1"
+    assert message in problem.message
+    assert str(problem.span) == f"x.yaml:{place}"
+    assert problem.excerpt is not None
 
 
 def test_problem_of_the_object_that_the_input_names_says_so() -> None:

@@ -202,34 +202,29 @@ def test_mismatches_have_a_place(tmp_path: Path) -> None:
     for name, (_, line, column) in PLACES.items():
         (problem,) = verdicts[name].problems
         span = problem.diagnostic.span
-        assert span is not None
         file = str(tmp_path / f"{name}.case.yaml")
         assert (span.name, span.line, span.column) == (file, line, column)
 
 
-ERRORS = [
-    pytest.param("patch: {spec: {size: 10}}\nexpect: {}", "composition.yaml", "fail(", id="above"),
-    pytest.param(
+ERRORS = {
+    "above": ("patch: {spec: {size: 10}}\nexpect: {}", "composition.yaml", "fail("),
+    "input-in-the-case": (
         f"input:\n{indented(INPUT, 2)}xr: xr.yaml\npatch: {{spec: {{size: 10}}}}\nexpect: {{}}",
         "one.case.yaml",
         "fail(",
-        id="input-in-the-case",
     ),
-    pytest.param(
+    "composition-in-the-case": (
         f"composition:\n{COMPOSITION}xr: xr.yaml\npatch: {{spec: {{size: 10}}}}\nexpect: {{}}",
         "one.case.yaml",
         "fail(",
-        id="composition-in-the-case",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("case", "file", "shown"), ERRORS)
+@pytest.mark.parametrize(("case", "file", "shown"), ERRORS.values(), ids=ERRORS)
 def test_errors_have_their_authors_place(tmp_path: Path, case: str, file: str, shown: str) -> None:
     (problem,) = run_one(tmp_path, case).problems
     span, excerpt = problem.diagnostic.span, problem.diagnostic.excerpt
-    assert span is not None
-    assert excerpt is not None
     assert span.name == str(tmp_path / file)
     assert shown in excerpt.lines[span.line - excerpt.first_line]
 

@@ -216,7 +216,7 @@ def test_text_in_a_file(tmp_path: Path, printed: Printed) -> None:
 
 
 def test_other_functions_are_left_out_on_demand(tmp_path: Path, printed: Printed) -> None:
-    """As with `render`, a function that is not ours is called, or skipped."""
+    """A function that is not ours is called or skipped, as with `render`."""
     project(tmp_path, a="expect: {status: {runs: 1}}")
     step = "  - step: other\n    functionRef:\n      name: function-other\n"
     with (tmp_path / "composition.yaml").open("a") as file:

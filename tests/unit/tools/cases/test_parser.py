@@ -12,56 +12,49 @@ from function_script.tools.cases.loader import FileCache
 from function_script.tools.cases.model import CaseFile
 from function_script.tools.project import Project
 
-MISTAKES = [
-    pytest.param("expct: {}", ['1:1 expct: unknown field (did you mean "expect"?)'], id="key"),
-    pytest.param(
+MISTAKES = {
+    "key": ("expct: {}", ['1:1 expct: unknown field (did you mean "expect"?)']),
+    "expectation": (
         "expect: {evnts: []}",
         ['1:10 expect.evnts: unknown field (did you mean "events"?)'],
-        id="expectation",
     ),
-    pytest.param("ready: [a]", ["1:1 ready: belongs to a step of steps (it says"], id="ready"),
-    pytest.param("steps: []", ["1:1 steps: must not be empty"], id="no-steps"),
-    pytest.param(
+    "ready": ("ready: [a]", ["1:1 ready: belongs to a step of steps (it says"]),
+    "no-steps": ("steps: []", ["1:1 steps: must not be empty"]),
+    "steps": (
         "steps: [{expct: 1}, {ready: 2}]",
         [
             '1:10 steps[0].expct: unknown field (did you mean "expect"?)',
             "1:22 steps[1].ready: must be a string or a list of strings",
         ],
-        id="steps",
     ),
-    pytest.param(
+    "expectation-beside-steps": (
         "expect: {}\nsteps: [{name: a}]",
         ["1:1 expect: belongs to a step of steps"],
-        id="expectation-beside-steps",
     ),
-    pytest.param("expect: {error: ''}", ["1:10 expect.error: must not be empty"], id="empty-error"),
-    pytest.param(
+    "empty-error": ("expect: {error: ''}", ["1:10 expect.error: must not be empty"]),
+    "error-and-more": (
         "expect: {error: a, status: {}}",
         ["1:20 expect.status: cannot be expected together with an error"],
-        id="error-and-more",
     ),
-    pytest.param(
+    "condition": (
         "expect: {conditions: [{status: 'True'}]}",
         ["1:23 expect.conditions[0].type: is required"],
-        id="condition",
     ),
-    pytest.param(
+    "event": (
         "expect: {events: [{mesage: a}, {}]}",
         [
             '1:20 expect.events[0].mesage: unknown field (did you mean "message"?)',
             "1:32 expect.events[1]: must not be empty",
         ],
-        id="event",
     ),
-    pytest.param(
+    "paths": (
         "expect: {checks: [{path: 'a[', equals: 1}, {path: resource.a, equals: 1}]}",
         [
             "1:20 expect.checks[0].path: cannot read the path 'a[' at character 2",
             '1:45 expect.checks[1].path: there is no "resource" to look at (did you',
         ],
-        id="paths",
     ),
-    pytest.param(
+    "questions": (
         "expect: {checks: [{path: status}, {path: status, exists: 1, matches: '(', oneOf: []}]}",
         [
             "1:19 expect.checks[0]: must ask something: equals, exists, matches, oneOf",
@@ -69,21 +62,17 @@ MISTAKES = [
             "1:61 expect.checks[1].matches: cannot read the regular expression",
             "1:75 expect.checks[1].oneOf: must be a list that is not empty",
         ],
-        id="questions",
     ),
-    pytest.param("observed: nope.yaml", ['1:1 cannot read "', "no such file"], id="no-file"),
-    pytest.param("observed: 1", ["1:1 observed: must be a path or an object"], id="no-path"),
-    pytest.param("required: [1]", ["1:12 required[0]: must be a path or an object"], id="item"),
-    pytest.param("xr: [1]", ["1:1 xr: must be a path or an object, not a list"], id="xr"),
-    pytest.param(
+    "no-file": ("observed: nope.yaml", ['1:1 cannot read "', "no such file"]),
+    "no-path": ("observed: 1", ["1:1 observed: must be a path or an object"]),
+    "item": ("required: [1]", ["1:12 required[0]: must be a path or an object"]),
+    "xr": ("xr: [1]", ["1:1 xr: must be a path or an object, not a list"]),
+    "both": (
         "{input: {}, composition: composition.yaml}",
         ["1:2 input: there can be a Composition or an input, not both"],
-        id="both",
     ),
-    pytest.param(
-        "functions: {apiVersion: v1, kind: Pod}", ["1:1 cannot use a Pod"], id="no-function"
-    ),
-]
+    "no-function": ("functions: {apiVersion: v1, kind: Pod}", ["1:1 cannot use a Pod"]),
+}
 
 
 def mistakes(path: Path) -> str:
@@ -92,14 +81,13 @@ def mistakes(path: Path) -> str:
         parser.parse(CaseFile(path=path), FileCache(Project([path.parent])))
     lines = []
     for problem in caught.value.diagnostics:
-        assert problem.span is not None
         assert problem.span.name == str(path)
         hint = f" ({problem.hint})" if problem.hint else ""
         lines.append(f"{problem.span.line}:{problem.span.column} {problem.message}{hint}")
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize(("case", "expected"), MISTAKES)
+@pytest.mark.parametrize(("case", "expected"), MISTAKES.values(), ids=MISTAKES)
 def test_mistakes_have_a_place(tmp_path: Path, case: str, expected: list[str]) -> None:
     lines = mistakes(project(tmp_path, one=case) / "one.case.yaml")
     assert len(lines.splitlines()) == (1 if "no such file" in expected else len(expected))

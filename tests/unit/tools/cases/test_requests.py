@@ -74,11 +74,10 @@ def test_fails(text: str, message: str, tmp_path: Path) -> None:
 
 
 def test_error_in_the_program_is_at_its_line_in_the_case(tmp_path: Path) -> None:
-    """Where it can be mended, then and there."""
+    """The author can mend it then and there."""
     verdict = run(tmp_path, OTHER % "1 // 0" + "expect: {}")
     (problem,) = verdict.problems
     span = problem.diagnostic.span
-    assert span is not None
     assert (span.name.rpartition("/")[2], span.line) == ("a.case.yaml", 17)
 
 

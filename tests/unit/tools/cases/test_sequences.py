@@ -102,15 +102,13 @@ def test_error_ends_the_sequence(tmp_path: Path) -> None:
     assert messages(run_one(tmp_path, case)) == ["size 10 is too much"]
 
 
-NAMES = [
-    pytest.param("ready: [databas]", 'ready: there is no composed resource "databas"', id="ready"),
-    pytest.param(
-        "changed: {bucket: {}}", 'changed: there is no composed resource "bucket"', id="changed"
-    ),
-]
+NAMES = {
+    "ready": ("ready: [databas]", 'ready: there is no composed resource "databas"'),
+    "changed": ("changed: {bucket: {}}", 'changed: there is no composed resource "bucket"'),
+}
 
 
-@pytest.mark.parametrize(("step", "message"), NAMES)
+@pytest.mark.parametrize(("step", "message"), NAMES.values(), ids=NAMES)
 def test_names_must_exist(tmp_path: Path, step: str, message: str) -> None:
     """Only what a step before composed can become ready or change."""
     case = f"steps:\n- expect: {{}}\n- {step}\n  expect: {{error: whatever}}\n"

@@ -31,17 +31,15 @@ xr:
   spec: {size: 2}
 composition: composition.yaml
 """
-CASES = [
-    pytest.param("resources: {map: {data: {zone: south}}}", "written at {}:19:11", id="value"),
-    pytest.param("resources: {map: {data: {other: x}}}", "data is written at {}:18:9", id="field"),
-    pytest.param("absent: [map]", "written at {}:14:9", id="resource"),
-    pytest.param("status: {zone: south}", "written at {}:25:11", id="status"),
-    pytest.param("xr: {status: {zone: south}}", "written at {}:25:11", id="xr"),
-    pytest.param(
-        "checks: [{path: resources.map.data.size, equals: '3'}]", "written at {}:20:11", id="check"
-    ),
-    pytest.param("documents: expected.yaml", "written at {}:19:11", id="documents"),
-]
+CASES = {
+    "value": ("resources: {map: {data: {zone: south}}}", "written at {}:19:11"),
+    "field": ("resources: {map: {data: {other: x}}}", "data is written at {}:18:9"),
+    "resource": ("absent: [map]", "written at {}:14:9"),
+    "status": ("status: {zone: south}", "written at {}:25:11"),
+    "xr": ("xr: {status: {zone: south}}", "written at {}:25:11"),
+    "check": ("checks: [{path: resources.map.data.size, equals: '3'}]", "written at {}:20:11"),
+    "documents": ("documents: expected.yaml", "written at {}:19:11"),
+}
 EXPECTED = """\
 apiVersion: v1
 kind: ConfigMap
@@ -51,7 +49,7 @@ data: {zone: south, size: "2"}
 """
 
 
-@pytest.mark.parametrize(("expectation", "note"), CASES)
+@pytest.mark.parametrize(("expectation", "note"), CASES.values(), ids=CASES)
 def test_failure_names_the_line_that_wrote_the_value(
     expectation: str, note: str, tmp_path: Path, run: Run
 ) -> None:

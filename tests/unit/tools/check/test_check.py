@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from support import one_step
-from support.check_helpers import LINE, PIPELINE, composition, found, ours
+from support.check_helpers import LINE, PIPELINE, composition, found, ours, script
 from support.commands import Run
 from support.paths import ROOT
 
@@ -66,7 +66,7 @@ UNRELATED = {
 
 
 def test_other_files_of_a_directory_are_left_alone(tmp_path: Path) -> None:
-    """Whatever is in them, unless somebody names one."""
+    """A file is looked at if somebody names it."""
     (tmp_path / "helm" / "templates").mkdir(parents=True)
     for name, text in UNRELATED.items():
         (tmp_path / name).write_bytes(text.encode("latin-1"))
@@ -141,7 +141,7 @@ def test_steps_of_other_functions_are_named(tmp_path: Path) -> None:
 
 
 def test_names_begin_no_lines(tmp_path: Path) -> None:
-    """Of a neighbour's Composition, whose text could look like a report."""
+    """The text of a neighbour's Composition could look like a report."""
     step = '  - {step: "a\\nChecked 9", functionRef: {name: "b\\n\\nc"}}\n'
     (tmp_path / "a.yaml").write_text(composition() + step)
     assert check.render_text(check.check([str(tmp_path)])).splitlines()[1:] == [
@@ -151,7 +151,7 @@ def test_names_begin_no_lines(tmp_path: Path) -> None:
 
 
 def test_programs_that_only_a_request_brings_are_named(tmp_path: Path) -> None:
-    """Of such steps no more than the input is checked."""
+    """The input of such a step is all that is checked."""
     text = ours("StarlarkScript", "source: Context", "context: {key: a}")
     report = found(tmp_path, text)
     assert report.findings == []
@@ -173,15 +173,9 @@ def test_programs_that_only_a_request_brings_are_named(tmp_path: Path) -> None:
 
 
 def test_kinds_without_a_crd_are_counted_if_crds_are_given(tmp_path: Path) -> None:
-    """Without any CRD the author has not asked for the comparison."""
-    script = (
-        "script: |",
-        "  def main(req):",
-        "      rsp = response()",
-        '      rsp.resource("bucket", {"apiVersion": "s3.example.org/v1", "kind": "Bucket"})',
-        "      return rsp",
-    )
-    report = found(tmp_path, ours("StarlarkScript", *script))
+    """An author who gives no CRD has not asked for the comparison."""
+    bucket = 'rsp.resource("bucket", {"apiVersion": "s3.example.org/v1", "kind": "Bucket"})'
+    report = found(tmp_path, script("rsp = response()", bucket, "return rsp"))
     assert report.kinds == set()
     crd = tmp_path / "crd.yaml"
     crd.write_text(one_step.crd("spec: {type: object}", "Queue", "s3.example.org"))
@@ -195,34 +189,30 @@ def test_kinds_without_a_crd_are_counted_if_crds_are_given(tmp_path: Path) -> No
 
 def test_input_alone_is_compared_with_the_crds_beside_it(tmp_path: Path) -> None:
     """A Composition in another directory has CRDs of its own."""
-    script = ours(
-        "StarlarkScript",
-        "script: |",
-        "  def main(req):",
-        "      rsp = response()",
-        '      rsp.resource("queue", {"apiVersion": "example.org/v1", "kind": "Queue"})',
-        '      rsp.set_status("a", get_observed(req, "queue", "status.url"))',
-        "      return rsp",
+    text = script(
+        "rsp = response()",
+        'rsp.resource("queue", {"apiVersion": "example.org/v1", "kind": "Queue"})',
+        'rsp.set_status("a", get_observed(req, "queue", "status.url"))',
+        "return rsp",
     )
     (tmp_path / "a" / "crds").mkdir(parents=True)
     crd = one_step.crd("status: {type: object, properties: {a: {type: string}}}", "Queue")
     (tmp_path / "a" / "crds" / "queue.yaml").write_text(crd)
-    (tmp_path / "a" / "composition.yaml").write_text(composition(script))
+    (tmp_path / "a" / "composition.yaml").write_text(composition(text))
     (tmp_path / "b").mkdir()
-    (tmp_path / "b" / "input.yaml").write_text(script)
+    (tmp_path / "b" / "input.yaml").write_text(text)
     (finding,) = check.check([str(tmp_path)]).findings
-    assert finding.diagnostic.span is not None
     assert finding.diagnostic.span.name == str(tmp_path / "a" / "composition.yaml")
 
 
 def test_default_of_nothing_is_no_mistake(tmp_path: Path) -> None:
-    """As in sprig, it returns what comes through the pipe."""
+    """It returns what comes through the pipe, as in sprig."""
     text = "inline: '{{ .observed.composite.resource.spec.a | default }}'"
     assert found(tmp_path, ours("GoTemplate", text)).findings == []
 
 
 def test_composition_without_steps_of_ours_is_no_mistake(tmp_path: Path) -> None:
-    """Of repositories most Compositions may be other functions' alone."""
+    """Most Compositions of a repository may be other functions' alone."""
     (tmp_path / "a.yaml").write_text(composition().replace(PIPELINE, "  mode: Resources\n"))
     report = check.check([str(tmp_path)])
     assert (report.files, report.steps, report.is_success(strict=True)) == (1, 0, True)
@@ -243,7 +233,7 @@ IGNORED = [
 
 @pytest.mark.parametrize(("pattern", "left"), IGNORED)
 def test_files_may_be_ignored(tmp_path: Path, pattern: str, left: list[str]) -> None:
-    """By names and by paths below the directory; what is named itself is checked."""
+    """Patterns are names or paths below the directory; what is named itself is checked."""
     (tmp_path / "b" / "c").mkdir(parents=True)
     for name in ("a.yaml", "b/c/a.yml"):
         (tmp_path / name).write_text(BROKEN)
@@ -258,7 +248,7 @@ def test_files_may_be_ignored(tmp_path: Path, pattern: str, left: list[str]) -> 
 
 
 def test_check_of_nothing_is_an_error(tmp_path: Path) -> None:
-    """Else a wrong path would look like success."""
+    """A wrong path would look like success."""
     (tmp_path / "a.yaml").write_text("apiVersion: v1\nkind: ConfigMap\n")
     with pytest.raises(InputError, match="there is no Composition, Operation or input of ours"):
         check.check([str(tmp_path)])
@@ -375,7 +365,7 @@ def test_inputs_that_were_to_run_here_are_counted(tmp_path: Path) -> None:
 
 
 def test_other_yaml_is_no_input(tmp_path: Path) -> None:
-    """Though it has the fields of one, and runs where a step has it."""
+    """It has the fields of one, and runs if a step has it."""
     (tmp_path / "values.yaml").write_text("source: Inline\ninline: {template: '{{ .x | nope }}'}")
     (tmp_path / "more.yaml").write_text("source: somewhere\noptions: {}\n---\nkind: X\nsource: a")
     with pytest.raises(InputError, match="cannot check"):

@@ -38,14 +38,12 @@ MISSING = 'no step composes "netwrok", so what depends on it is never created'
 NETWORK = document("network")
 BAD = document("bucket", depends_on="network, netwrok:status.id")
 
-FINDINGS = [
-    pytest.param([template(NETWORK, BAD)], "16:52", id="gotemplate"),
-    pytest.param([template(NETWORK, BAD, kind="JinjaTemplate")], "16:52", id="jinja"),
-    pytest.param([template(BAD), template(NETWORK)], "10:52", id="of-another-step"),
-    pytest.param(
-        [template("{{ if true }}\n", NETWORK, "{{ end }}\n", BAD)], "18:52", id="in-a-condition"
-    ),
-    pytest.param(
+FINDINGS = {
+    "gotemplate": ([template(NETWORK, BAD)], "16:52"),
+    "jinja": ([template(NETWORK, BAD, kind="JinjaTemplate")], "16:52"),
+    "of-another-step": ([template(BAD), template(NETWORK)], "10:52"),
+    "in-a-condition": ([template("{{ if true }}\n", NETWORK, "{{ end }}\n", BAD)], "18:52"),
+    "starlark": (
         [
             script(
                 f'rsp.resource("network", {BODY})',
@@ -53,9 +51,8 @@ FINDINGS = [
             )
         ],
         "7:94",
-        id="starlark",
     ),
-    pytest.param(
+    "starlark-response": (
         [
             script(
                 f'"network": {{"resource": {BODY}}},',
@@ -65,9 +62,8 @@ FINDINGS = [
             )
         ],
         "7:84",
-        id="starlark-response",
     ),
-    pytest.param(
+    "starlark-assigned": (
         [
             script(
                 f'{TREE}["network"] = {{"resource": {BODY}}}',
@@ -77,12 +73,11 @@ FINDINGS = [
             )
         ],
         "7:114",
-        id="starlark-assigned",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("inputs", "place"), FINDINGS)
+@pytest.mark.parametrize(("inputs", "place"), FINDINGS.values(), ids=FINDINGS)
 def test_dependency_on_no_resource_is_found(tmp_path: Path, inputs: list[str], place: str) -> None:
     findings = found(tmp_path, *inputs).findings
     assert [told(each) for each in findings] == [("unknown-dependency", place, MISSING)]
@@ -95,63 +90,49 @@ def test_hint_names_the_nearest_or_all(tmp_path: Path) -> None:
     assert other.diagnostic.hint == "there are bucket, network"
 
 
-SILENT = [
-    pytest.param(template(NETWORK, document("b", depends_on="network")), id="it-is-composed"),
-    pytest.param(template(document("n-{{ .x }}"), BAD), id="a-name-that-is-made"),
-    pytest.param(template(document("n", depends_on="n-{{ .x }}")), id="a-made-dependency"),
-    pytest.param(template(BAD, "{{ .params.more | toYaml }}\n"), id="whole-documents-of-a-value"),
-    pytest.param(
-        template(BAD, "{{ params.more | to_yaml }}\n", kind="JinjaTemplate"), id="in-jinja-too"
+SILENT = {
+    "it-is-composed": template(NETWORK, document("b", depends_on="network")),
+    "a-name-that-is-made": template(document("n-{{ .x }}"), BAD),
+    "a-made-dependency": template(document("n", depends_on="n-{{ .x }}")),
+    "whole-documents-of-a-value": template(BAD, "{{ .params.more | toYaml }}\n"),
+    "in-jinja-too": template(BAD, "{{ params.more | to_yaml }}\n", kind="JinjaTemplate"),
+    "starlark-a-name-that-is-made": script(
+        f'rsp.resource("bucket", {BODY}, depends_on = ["netwrok"])',
+        f'rsp.resource("net%s" % "wrok", {BODY})',
     ),
-    pytest.param(
-        script(
-            f'rsp.resource("bucket", {BODY}, depends_on = ["netwrok"])',
-            f'rsp.resource("net%s" % "wrok", {BODY})',
-        ),
-        id="starlark-a-name-that-is-made",
+    "starlark-by-another-name": script(
+        f'rsp.resource("bucket", {BODY}, depends_on = ["netwrok"])',
+        "add = rsp.resource",
+        f'add("netwrok", {BODY})',
     ),
-    pytest.param(
-        script(
-            f'rsp.resource("bucket", {BODY}, depends_on = ["netwrok"])',
-            "add = rsp.resource",
-            f'add("netwrok", {BODY})',
-        ),
-        id="starlark-by-another-name",
+    "starlark-a-variable": script(
+        'rsp["desired"]["resources"]["a"] = {"depends_on": ["netwrok"]}',
+        'resources = rsp["desired"]["resources"]',
+        f'resources["net" + "wrok"] = {{"resource": {BODY}}}',
+        begin='rsp = {"desired": req["desired"]}',
+        end="return rsp",
     ),
-    pytest.param(
-        script(
-            'rsp["desired"]["resources"]["a"] = {"depends_on": ["netwrok"]}',
-            'resources = rsp["desired"]["resources"]',
-            f'resources["net" + "wrok"] = {{"resource": {BODY}}}',
-            begin='rsp = {"desired": req["desired"]}',
-            end="return rsp",
-        ),
-        id="starlark-a-variable",
+    "starlark-decoded": script(
+        f'rsp.resource("bucket", {BODY}, depends_on = ["netwrok"])',
+        end='return json.decode(req["context"]["x"])',
     ),
-    pytest.param(
-        script(
-            f'rsp.resource("bucket", {BODY}, depends_on = ["netwrok"])',
-            end='return json.decode(req["context"]["x"])',
-        ),
-        id="starlark-decoded",
-    ),
-]
+}
 
 
-@pytest.mark.parametrize("text", SILENT)
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
 def test_unsure_means_silent(tmp_path: Path, text: str) -> None:
-    """Where only a run knows all names, nothing is told."""
+    """Nothing is told if only a run knows all names."""
     rules = {each.rule for each in found(tmp_path, text).findings}
     assert rules.isdisjoint({"unknown-dependency", "program", "input"})
 
 
-STEPS = [
-    pytest.param("function-patch-and-transform", 0, id="it-may-compose-anything"),
-    pytest.param("crossplane-contrib-function-auto-ready", 1, id="it-composes-nothing"),
-]
+STEPS = {
+    "it-may-compose-anything": ("function-patch-and-transform", 0),
+    "it-composes-nothing": ("crossplane-contrib-function-auto-ready", 1),
+}
 
 
-@pytest.mark.parametrize(("function", "count"), STEPS)
+@pytest.mark.parametrize(("function", "count"), STEPS.values(), ids=STEPS)
 def test_steps_of_other_functions(tmp_path: Path, function: str, count: int) -> None:
     """Only some are known to compose nothing."""
     step = f"  - step: other\n    functionRef:\n      name: {function}\n"
@@ -180,24 +161,21 @@ def moved(name: str, old: str) -> str:
     return document(name).replace(f"{NAME}: {name}\n", f"{NAME}: {name}\n    {MOVED_FROM}: {old}\n")
 
 
-MOVES = [
-    pytest.param([template(moved("a", "old"))], [], id="moved"),
-    pytest.param(
+MOVES = {
+    "moved": ([template(moved("a", "old"))], []),
+    "composed-here": (
         [template(moved("a", "older, old"), document("old"))],
         ['a step composes "old", so nothing can be moved from it'],
-        id="composed-here",
     ),
-    pytest.param(
+    "composed-by-another-step": (
         [template(moved("a", "old"), kind="JinjaTemplate"), template(document("old"))],
         ['a step composes "old", so nothing can be moved from it'],
-        id="composed-by-another-step",
     ),
-    pytest.param(
+    "twice": (
         [template(moved("a", "old"), moved("b", "old"))],
         ['two resources are moved from "old", which is one object'],
-        id="twice",
     ),
-    pytest.param(
+    "twice-in-a-script": (
         [
             script(
                 f'rsp.resource("a", {BODY}, moved_from = "old")',
@@ -205,12 +183,11 @@ MOVES = [
             )
         ],
         ['two resources are moved from "old", which is one object'],
-        id="twice-in-a-script",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("inputs", "messages"), MOVES)
+@pytest.mark.parametrize(("inputs", "messages"), MOVES.values(), ids=MOVES)
 def test_moved_from_of_a_name_in_use_is_found(
     tmp_path: Path, inputs: list[str], messages: list[str]
 ) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from support.check_helpers import found, ours, told
+from support.check_helpers import found, script, template, told
 
 SAYS = "this result is emitted on every call, as an event that never changes"
 META = ["---", "apiVersion: meta.script.fn.crossplane.io/v1beta1", "kind: Results", "results:"]
@@ -11,38 +11,23 @@ HELLO = '{"severity": "Normal", "message": "hello"}'
 FATAL = '{"severity": "Fatal", "message": "hello"}'
 
 
-def script(*lines: str) -> str:
-    """A script with these lines in `main`."""
-    body = (f"      {line}" for line in lines)
-    return ours("StarlarkScript", "script: |", "  def main(req):", *body)
-
-
-def template(kind: str, *lines: str) -> str:
-    """A template with these lines."""
-    return ours(kind, "inline: |", *(f"  {line}" for line in lines))
-
-
-CONSTANT = [
-    pytest.param(script(f'return {{"results": [{HELLO}]}}'), "5:27", id="starlark"),
-    pytest.param(
-        script("rsp = response()", 'rsp.event("hello")', "return rsp.build()"), "6:7", id="builder"
-    ),
-    pytest.param(
+CONSTANT = {
+    "starlark": (script(f'return {{"results": [{HELLO}]}}'), "5:27"),
+    "builder": (script("rsp = response()", 'rsp.event("hello")', "return rsp.build()"), "6:7"),
+    "builder-warning": (
         script("rsp = response()", 'rsp.warning("hello")', "return rsp.build()"),
         "6:7",
-        id="builder-warning",
     ),
-    pytest.param(template("JinjaTemplate", *META, "- message: hello"), "6:3", id="jinja"),
-    pytest.param(
+    "jinja": (template("JinjaTemplate", *META, "- message: hello"), "6:3"),
+    "jinja-with-a-value": (
         template("JinjaTemplate", "{% set a = xr.kind %}", *META, "- message: hello {{ a }}"),
         "7:3",
-        id="jinja-with-a-value",
     ),
-    pytest.param(template("GoTemplate", *META, "- message: hello"), "6:3", id="gotemplate"),
-]
+    "gotemplate": (template("GoTemplate", *META, "- message: hello"), "6:3"),
+}
 
 
-@pytest.mark.parametrize(("text", "place"), CONSTANT)
+@pytest.mark.parametrize(("text", "place"), CONSTANT.values(), ids=CONSTANT)
 def test_result_of_every_call_is_found(tmp_path: Path, text: str, place: str) -> None:
     """It stands in no condition and no loop, and nothing may return before it."""
     (finding,) = found(tmp_path, text).findings
@@ -50,42 +35,27 @@ def test_result_of_every_call_is_found(tmp_path: Path, text: str, place: str) ->
     assert finding.severity == "warning"
 
 
-FINE = [
-    pytest.param(script("if req:", f'    return {{"results": [{HELLO}]}}', "return {}"), id="if"),
-    pytest.param(
-        script("if req:", "    return {}", f'return {{"results": [{HELLO}]}}'), id="after-a-return"
+FINE = {
+    "if": script("if req:", f'    return {{"results": [{HELLO}]}}', "return {}"),
+    "after-a-return": script("if req:", "    return {}", f'return {{"results": [{HELLO}]}}'),
+    "comprehension": script('return {"results": [{"message": m} for m in []]}'),
+    "fatal": script(f'return {{"results": [{FATAL}]}}'),
+    "builder-if": script(
+        "rsp = response()", "if req:", '    rsp.event("hello")', "return rsp.build()"
     ),
-    pytest.param(script('return {"results": [{"message": m} for m in []]}'), id="comprehension"),
-    pytest.param(script(f'return {{"results": [{FATAL}]}}'), id="fatal"),
-    pytest.param(
-        script("rsp = response()", "if req:", '    rsp.event("hello")', "return rsp.build()"),
-        id="builder-if",
+    "jinja-if": template("JinjaTemplate", "{% if a %}", *META, "- message: hello", "{% endif %}"),
+    "jinja-for": template(
+        "JinjaTemplate", *META, "{% for a in b %}", "- message: hello", "{% endfor %}"
     ),
-    pytest.param(
-        template("JinjaTemplate", "{% if a %}", *META, "- message: hello", "{% endif %}"),
-        id="jinja-if",
+    "jinja-fatal": template("JinjaTemplate", *META, "- message: hello", "  severity: Fatal"),
+    "go-if": template(
+        "GoTemplate", "{{ if .observed.composite }}", *META, "- message: hello", "{{ end }}"
     ),
-    pytest.param(
-        template("JinjaTemplate", *META, "{% for a in b %}", "- message: hello", "{% endfor %}"),
-        id="jinja-for",
-    ),
-    pytest.param(
-        template("JinjaTemplate", *META, "- message: hello", "  severity: Fatal"),
-        id="jinja-fatal",
-    ),
-    pytest.param(
-        template(
-            "GoTemplate", "{{ if .observed.composite }}", *META, "- message: hello", "{{ end }}"
-        ),
-        id="go-if",
-    ),
-    pytest.param(
-        template("GoTemplate", "kind: Results", "results:", "- message: hello"), id="no-meta-kind"
-    ),
-]
+    "no-meta-kind": template("GoTemplate", "kind: Results", "results:", "- message: hello"),
+}
 
 
-@pytest.mark.parametrize("text", FINE)
+@pytest.mark.parametrize("text", FINE.values(), ids=FINE)
 def test_other_results_are_left_alone(tmp_path: Path, text: str) -> None:
     """What happens under a condition may be what the condition tells of."""
     findings = found(tmp_path, text).findings

@@ -36,23 +36,15 @@ def test_folded_template_of_the_other_function_is_found(tmp_path: Path) -> None:
     assert "are joined" in finding.diagnostic.message
 
 
-@pytest.mark.parametrize(
-    "block",
-    [
-        pytest.param(_block("inline: |", _OURS), id="literal"),
-        pytest.param(
-            _block("inline: |", ["# no other kind: of object", *_OURS]), id="word-of-a-comment"
-        ),
-        pytest.param(
-            _block("inline: >", ["{% if spec %}", "{{ 1 | to_json }}", "{% endif %}"]),
-            id="no-object",
-        ),
-        pytest.param(
-            _block("inline: >", ["{apiVersion: v1,", "kind: ConfigMap,", "metadata: {}}"]),
-            id="flow-mapping",
-        ),
-    ],
-)
+KEPT = {
+    "literal": _block("inline: |", _OURS),
+    "word-of-a-comment": _block("inline: |", ["# no other kind: of object", *_OURS]),
+    "no-object": _block("inline: >", ["{% if spec %}", "{{ 1 | to_json }}", "{% endif %}"]),
+    "flow-mapping": _block("inline: >", ["{apiVersion: v1,", "kind: ConfigMap,", "metadata: {}}"]),
+}
+
+
+@pytest.mark.parametrize("block", KEPT.values(), ids=KEPT)
 def test_block_that_keeps_its_objects_is_not_found(tmp_path: Path, block: list[str]) -> None:
     findings = found(tmp_path, ours("JinjaTemplate", *block)).findings
     assert [each for each in findings if "joined" in each.diagnostic.message] == []

@@ -25,18 +25,17 @@ from function_script.texts.source import Source
 from function_script.tools import check, run
 
 V1 = "only XRs of scope LegacyCluster have it"
-OF_V1 = [
-    pytest.param("claimRef", V1, id="claim"),
-    pytest.param("writeConnectionSecretToRef", V1, id="secret"),
-    pytest.param(
+OF_V1 = {
+    "claim": ("claimRef", V1),
+    "secret": ("writeConnectionSecretToRef", V1),
+    "composition": (
         "compositionRef",
         "Crossplane v2 has it below spec.crossplane: spec.crossplane.compositionRef",
-        id="composition",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("name", "hint"), OF_V1)
+@pytest.mark.parametrize(("name", "hint"), OF_V1.values(), ids=OF_V1)
 def test_fields_of_crossplane_v1_are_not_in_an_xr_of_v2(
     tmp_path: Path, name: str, hint: str
 ) -> None:
@@ -65,58 +64,47 @@ def test_hints_begin_with_the_author_s_fields(tmp_path: Path) -> None:
 
 
 # Of each language: what fails without the field, and what goes on. Templates write comments.
-SEVERITIES = [
-    pytest.param(script(GET, 'a = xr["spec"]["szie"]'), "error", id="subscript"),
-    pytest.param(script(GET, 'a = xr["spec"].get("szie", 1)'), "warning", id="get"),
-    pytest.param(script('a = get_xr(req, "spec.szie")'), "warning", id="getter"),
-    pytest.param(
+SEVERITIES = {
+    "subscript": (script(GET, 'a = xr["spec"]["szie"]'), "error"),
+    "get": (script(GET, 'a = xr["spec"].get("szie", 1)'), "warning"),
+    "getter": (script('a = get_xr(req, "spec.szie")'), "warning"),
+    "asked-before": (
         script(GET, 'if "szie" in xr["spec"]:', '    a = xr["spec"]["szie"]'),
         "warning",
-        id="asked-before",
     ),
-    pytest.param(
+    "asked-by-another-name": (
         script(GET, 'spec = xr["spec"]', 'a = 1 if "szie" not in spec else spec["szie"]'),
         "warning",
-        id="asked-by-another-name",
     ),
-    pytest.param(jinja("# {{ spec.szie }}"), "error", id="output"),
-    pytest.param(jinja("# {{ spec.szie | default(1) }}"), "warning", id="default"),
-    pytest.param(jinja("# {{ spec.szie.more | default(1) }}"), "warning", id="default-below"),
-    pytest.param(
-        jinja("# {% if spec.szie %}{{ spec.szie }}{% endif %}"), "warning", id="condition"
-    ),
-    pytest.param(
-        jinja("# {% set s = spec.szie %}{{ s | default(1) }}"), "warning", id="default-of-a-name"
-    ),
-    pytest.param(jinja("# {{ 1 if not spec.szie else spec.szie }}"), "warning", id="inline-if"),
-    pytest.param(jinja("# {{ xr | get('spec.szie') }}"), "warning", id="get-filter"),
-    pytest.param(jinja("# {{ spec.get('szie') }}"), "warning", id="get-method"),
-    pytest.param(
-        jinja("# {% if spec.szie is defined %}{{ spec.szie }}{% endif %}"), "warning", id="defined"
-    ),
-    pytest.param(go(f'# {{{{ index .{XR}.spec.szie "a" }}}}'), "error", id="index-of-nothing"),
-    pytest.param(
+    "output": (jinja("# {{ spec.szie }}"), "error"),
+    "default": (jinja("# {{ spec.szie | default(1) }}"), "warning"),
+    "default-below": (jinja("# {{ spec.szie.more | default(1) }}"), "warning"),
+    "condition": (jinja("# {% if spec.szie %}{{ spec.szie }}{% endif %}"), "warning"),
+    "default-of-a-name": (jinja("# {% set s = spec.szie %}{{ s | default(1) }}"), "warning"),
+    "inline-if": (jinja("# {{ 1 if not spec.szie else spec.szie }}"), "warning"),
+    "get-filter": (jinja("# {{ xr | get('spec.szie') }}"), "warning"),
+    "get-method": (jinja("# {{ spec.get('szie') }}"), "warning"),
+    "defined": (jinja("# {% if spec.szie is defined %}{{ spec.szie }}{% endif %}"), "warning"),
+    "index-of-nothing": (go(f'# {{{{ index .{XR}.spec.szie "a" }}}}'), "error"),
+    "index-in-a-condition": (
         go(f'# {{{{ if .{XR}.spec.szie }}}}{{{{ index .{XR}.spec.szie "a" }}}}{{{{ end }}}}'),
         "warning",
-        id="index-in-a-condition",
     ),
-    pytest.param(
+    "has-key": (
         go(
             f'# {{{{ if hasKey .{XR}.spec "szie" }}}}',
             f'# {{{{ index .{XR}.spec.szie "a" }}}}{{{{ end }}}}',
         ),
         "warning",
-        id="has-key",
     ),
-    pytest.param(
+    "peer": (
         peer("source: Inline", f"inline: {{template: '# {{{{ .{XR}.spec.szie }}}}'}}"),
         "warning",
-        id="peer",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("text", "severity"), SEVERITIES)
+@pytest.mark.parametrize(("text", "severity"), SEVERITIES.values(), ids=SEVERITIES)
 def test_unguarded_field_is_an_error(tmp_path: Path, text: str, severity: str) -> None:
     """A program that goes on runs, so it is a warning."""
     assert found(tmp_path, text)
@@ -124,7 +112,7 @@ def test_unguarded_field_is_an_error(tmp_path: Path, text: str, severity: str) -
     assert {finding.severity for finding in findings} == {severity}
 
 
-@pytest.mark.parametrize(("text", "severity"), SEVERITIES)
+@pytest.mark.parametrize(("text", "severity"), SEVERITIES.values(), ids=SEVERITIES)
 def test_finding_of_a_field_agrees_with_a_run(text: str, severity: str) -> None:
     """An error fails when the program runs on an XR without the field, a warning does not."""
     value: Object = {

@@ -7,20 +7,19 @@ import pytest
 from support.check_helpers import found, ours, peer, told
 
 RULE = "plain-scalar"
-PARAMS = [
-    pytest.param("no: 1", "4:3", 'the key no is read as "false"', id="key"),
-    pytest.param("n: 1", "4:3", 'the key n is read as "false"', id="key-of-one-letter"),
-    pytest.param("On: {a: 1}", "4:3", 'the key On is read as "true"', id="key-of-a-map"),
-    pytest.param("country: no", "4:12", "no is read as false", id="word"),
-    pytest.param("list: [se, no]", "4:14", "no is read as false", id="item"),
-    pytest.param("size: 1_000", "4:9", "1_000 is read as the number 1000", id="underscore"),
-    pytest.param(
+PARAMS = {
+    "key": ("no: 1", "4:3", 'the key no is read as "false"'),
+    "key-of-one-letter": ("n: 1", "4:3", 'the key n is read as "false"'),
+    "key-of-a-map": ("On: {a: 1}", "4:3", 'the key On is read as "true"'),
+    "word": ("country: no", "4:12", "no is read as false"),
+    "item": ("list: [se, no]", "4:14", "no is read as false"),
+    "underscore": ("size: 1_000", "4:9", "1_000 is read as the number 1000"),
+    "base-60": (
         "at: 12:30",
         "4:7",
         "12:30 is text here, and a number of base 60 to other readers of YAML 1.1",
-        id="base-60",
     ),
-]
+}
 SILENT = [
     '"no": "on"',
     "a: true",
@@ -38,7 +37,7 @@ SILENT = [
 ]
 
 
-@pytest.mark.parametrize(("line", "place", "message"), PARAMS)
+@pytest.mark.parametrize(("line", "place", "message"), PARAMS.values(), ids=PARAMS)
 def test_plain_scalar_in_an_input_of_ours_is_found(
     tmp_path: Path, line: str, place: str, message: str
 ) -> None:
@@ -47,7 +46,6 @@ def test_plain_scalar_in_an_input_of_ours_is_found(
     assert [told(finding) for finding in report.findings] == [(RULE, place, message)]
     (finding,) = report.findings
     assert finding.severity == "warning"
-    assert finding.diagnostic.hint is not None
     assert finding.diagnostic.hint.startswith('write "')
 
 

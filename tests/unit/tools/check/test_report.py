@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from generate import check_page
 from support import generated
 from support.check_helpers import LINE, found, ours
@@ -11,7 +10,7 @@ from support.commands import Run
 from support.paths import ROOT
 
 from function_script.tools import check
-from function_script.tools.check import report, rules
+from function_script.tools.check import rules
 
 PAGE = ROOT / "docs" / "reference" / "check.md"
 BROKEN = ours("GoTemplate", "inline: '{{ uper }}'")
@@ -40,7 +39,8 @@ def test_log_has_what_the_standard_requires(tmp_path: Path) -> None:
 
 def test_result_says_what_the_finding_says(tmp_path: Path) -> None:
     (result,) = json.loads(check.render_sarif(found(tmp_path, BROKEN)))["runs"][0]["results"]
-    file = tmp_path / "composition.yaml"
+    region = {"startLine": LINE + 2, "startColumn": 19, "endColumn": 23}
+    uri = (tmp_path / "composition.yaml").as_uri()
     assert result == {
         "ruleId": "program",
         "ruleIndex": [rule.name for rule in rules.RULES].index("program"),
@@ -50,29 +50,19 @@ def test_result_says_what_the_finding_says(tmp_path: Path) -> None:
         },
         "locations": [
             {
-                "physicalLocation": {
-                    "artifactLocation": {"uri": file.as_uri()},
-                    "region": {"startLine": LINE + 2, "startColumn": 19, "endColumn": 23},
-                },
+                "physicalLocation": {"artifactLocation": {"uri": uri}, "region": region},
                 "logicalLocations": [{"name": "step-0", "kind": "member"}],
             }
         ],
     }
 
 
-def test_paths_stay_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_writes_it_with_relative_paths(here: Path, run: Run) -> None:
     """Reviews look for files below the root of the repository, with blanks escaped."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a b.yaml").write_text(BROKEN)
-    assert '"uri": "a%20b.yaml"' in report.render_sarif(check.check(["a b.yaml"]))
-
-
-def test_command_writes_it(tmp_path: Path, run: Run) -> None:
-    (tmp_path / "a.yaml").write_text(BROKEN)
-    assert (
-        len(json.loads(run("check", tmp_path, "-o", "sarif", code=1).out)["runs"][0]["results"])
-        == 1
-    )
+    (here / "a b.yaml").write_text(BROKEN)
+    text = run("check", "a b.yaml", "-o", "sarif", code=1).out
+    assert len(json.loads(text)["runs"][0]["results"]) == 1
+    assert '"uri": "a%20b.yaml"' in text
 
 
 def test_table_of_rules_is_fresh(*, update_goldens: bool) -> None:

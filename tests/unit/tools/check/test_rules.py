@@ -5,7 +5,7 @@ from textwrap import indent
 
 import pytest
 from support import one_step
-from support.check_helpers import composition, found, ours, peer, told
+from support.check_helpers import composition, found, ours, peer, script, template, told
 from support.one_step import HEAD
 
 from function_script.tools import check
@@ -14,33 +14,30 @@ PARSE = "cannot parse inline: "
 COMPILE = "cannot compile template: "
 
 # Single mistakes are in the catalogue of tests/diagnostics.
-FINDINGS = [
-    pytest.param(
+FINDINGS = {
+    "gotemplate-unknown-functions": (
         ours("GoTemplate", "inline: |", "  {{ lowr 1 }}", "  {{ $x }} {{ uper 1 }}"),
         [
             ("program", "4:6", PARSE + 'function "lowr" not defined'),
             ("program", "5:6", PARSE + 'undefined variable "$x"'),
             ("program", "5:15", PARSE + 'function "uper" not defined'),
         ],
-        id="gotemplate-unknown-functions",
     ),
-    pytest.param(
+    "gotemplate-not-deterministic": (
         ours("GoTemplate", "inline: |", "  {{ now }}{{ randAlpha 3 }}{{ env `X` }}"),
         [
             ("program", "4:6", PARSE + 'function "now" is not available'),
             ("program", "4:15", PARSE + 'function "randAlpha" is not available'),
             ("program", "4:32", PARSE + 'function "env" is not available'),
         ],
-        id="gotemplate-not-deterministic",
     ),
-    pytest.param(
+    "peer-second-template": (
         peer(
             "source: Inline", "inline:", "  templates:", "  - a", "  - |", "    b", "    {{ uper }}"
         ),
         [("program", "9:8", 'cannot parse inline.templates[1]: function "uper" not defined')],
-        id="peer-second-template",
     ),
-    pytest.param(
+    "jinja-unknown-filters-and-tests-in-all-modules": (
         ours(
             "JinjaTemplate",
             "modules:",
@@ -53,9 +50,8 @@ FINDINGS = [
             ("program", "7:11", COMPILE + 'there is no test "od"'),
             ("program", "5:12", COMPILE + 'there is no filter "uper"'),
         ],
-        id="jinja-unknown-filters-and-tests-in-all-modules",
     ),
-    pytest.param(
+    "jinja-unknown-names": (
         ours(
             "JinjaTemplate",
             "inline: |",
@@ -66,9 +62,8 @@ FINDINGS = [
             ("unknown-name", "4:25", COMPILE + '"spce" has no value, for nothing sets it'),
             ("unknown-name", "5:9", COMPILE + '"nope" has no value, for nothing sets it'),
         ],
-        id="jinja-unknown-names",
     ),
-    pytest.param(
+    "starlark-all-names-of-all-modules": (
         ours(
             "StarlarkScript",
             "modules:",
@@ -85,9 +80,8 @@ FINDINGS = [
             ("program", "9:22", 'cannot load script: name "second" is not defined'),
             ("program", "5:15", 'cannot parse modules[b.star]: bracket "(" is not closed'),
         ],
-        id="starlark-all-names-of-all-modules",
     ),
-    pytest.param(
+    "starlark-unused-module": (
         ours(
             "StarlarkScript",
             "modules:",
@@ -99,14 +93,12 @@ FINDINGS = [
             "      return {}",
         ),
         [("unused-module", "5:3", 'input.modules["b.star"]: nothing uses this module')],
-        id="starlark-unused-module",
     ),
-    pytest.param(
+    "jinja-unused-module": (
         ours("JinjaTemplate", "modules: {a: A, b: B}", "inline: \"{% include 'a' %}\""),
         [("unused-module", "3:17", 'input.modules["b"]: nothing uses this module')],
-        id="jinja-unused-module",
     ),
-    pytest.param(
+    "gotemplate-unused-module": (
         ours(
             "GoTemplate",
             "modules:",
@@ -116,9 +108,8 @@ FINDINGS = [
             "inline: '{{ include `x` . }}'",
         ),
         [("unused-module", "5:3", 'input.modules["b"]: nothing uses this module')],
-        id="gotemplate-unused-module",
     ),
-    pytest.param(
+    "program-not-checked": (
         ours("JinjaTemplate", "source: FileSystem", "fileSystem:", "  dirPath: site"),
         [
             (
@@ -127,55 +118,43 @@ FINDINGS = [
                 "input.fileSystem.dirPath: the program is in files, and was not checked",
             )
         ],
-        id="program-not-checked",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("text", "expected"), FINDINGS)
+@pytest.mark.parametrize(("text", "expected"), FINDINGS.values(), ids=FINDINGS)
 def test_findings(tmp_path: Path, text: str, expected: list[tuple[str, str, str]]) -> None:
     """Rule, place and message of everything that is wrong with one step."""
     assert [told(finding) for finding in found(tmp_path, text).findings] == expected
 
 
-FINE = [
-    pytest.param(
-        ours("GoTemplate", "modules: {a: A}", "inline: '{{ include .params.x . }}'"),
-        id="a-computed-name-may-be-that-of-any-module",
+FINE = {
+    "a-computed-name-may-be-that-of-any-module": ours(
+        "GoTemplate", "modules: {a: A}", "inline: '{{ include .params.x . }}'"
     ),
-    pytest.param(
-        peer("source: Environment", "environment: {key: a}"), id="a-template-from-the-context"
+    "a-template-from-the-context": peer("source: Environment", "environment: {key: a}"),
+    "function-go-templating-has-random-functions": peer(
+        "source: Inline", "inline: {template: '{{ randAlpha 3 }}'}"
     ),
-    pytest.param(
-        peer("source: Inline", "inline: {template: '{{ randAlpha 3 }}'}"),
-        id="function-go-templating-has-random-functions",
+    "allowed-by-an-option": ours(
+        "GoTemplate", "options: {stableValues: true}", "inline: '{{ randAlpha 3 }}'"
     ),
-    pytest.param(
-        ours("GoTemplate", "options: {stableValues: true}", "inline: '{{ randAlpha 3 }}'"),
-        id="allowed-by-an-option",
+    "set-by-the-includer": ours(
+        "JinjaTemplate",
+        "modules: {a: '{{ x }}'}",
+        "inline: \"{% set x = 1 %}{% include 'a' %}\"",
     ),
-    pytest.param(
-        ours(
-            "JinjaTemplate",
-            "modules: {a: '{{ x }}'}",
-            "inline: \"{% set x = 1 %}{% include 'a' %}\"",
-        ),
-        id="set-by-the-includer",
+    "set-by-loops-and-macros": ours(
+        "JinjaTemplate",
+        "inline: |",
+        "  {% for a, b in xr|items %}{{ loop.index }}{{ a }}{{ b }}{% endfor %}",
+        "  {% macro m(x) %}{{ x }}{{ caller() }}{% endmacro %}{% call m(1) %}{% endcall %}",
     ),
-    pytest.param(
-        ours(
-            "JinjaTemplate",
-            "inline: |",
-            "  {% for a, b in xr|items %}{{ loop.index }}{{ a }}{{ b }}{% endfor %}",
-            "  {% macro m(x) %}{{ x }}{{ caller() }}{% endmacro %}{% call m(1) %}{% endcall %}",
-        ),
-        id="set-by-loops-and-macros",
-    ),
-    pytest.param("apiVersion: example.org/v1\nkind: Other\nscirpt: x", id="not-ours"),
-]
+    "not-ours": "apiVersion: example.org/v1\nkind: Other\nscirpt: x",
+}
 
 
-@pytest.mark.parametrize("text", FINE)
+@pytest.mark.parametrize("text", FINE.values(), ids=FINE)
 def test_uncertain_compositions_have_no_finding(tmp_path: Path, text: str) -> None:
     """A finding is a mistake, whatever the request."""
     fine = ours("GoTemplate", "inline: a")
@@ -198,18 +177,18 @@ kind: XR
 metadata:
   name: not-composed
 """
-NAMES = [
-    pytest.param("JinjaTemplate", "same", "10:11", id="plain"),
-    pytest.param("JinjaTemplate", '"same" # a comment', "10:11", id="quoted"),
-    pytest.param("GoTemplate", "same", "10:11", id="gotemplate"),
-    pytest.param("JinjaTemplate", "{{ xr.metadata.name }}-a", None, id="jinja-computed"),
-    pytest.param("GoTemplate", 'a-{{ "x" }}', None, id="gotemplate-computed"),
-    pytest.param("GoTemplate", "", None, id="empty"),
-    pytest.param("GoTemplate", "|", None, id="block"),
-]
+NAMES = {
+    "plain": ("JinjaTemplate", "same", "10:11"),
+    "quoted": ("JinjaTemplate", '"same" # a comment', "10:11"),
+    "gotemplate": ("GoTemplate", "same", "10:11"),
+    "jinja-computed": ("JinjaTemplate", "{{ xr.metadata.name }}-a", None),
+    "gotemplate-computed": ("GoTemplate", 'a-{{ "x" }}', None),
+    "empty": ("GoTemplate", "", None),
+    "block": ("GoTemplate", "|", None),
+}
 
 
-@pytest.mark.parametrize(("kind", "name", "place"), NAMES)
+@pytest.mark.parametrize(("kind", "name", "place"), NAMES.values(), ids=NAMES)
 def test_constant_names_in_templates(
     tmp_path: Path, kind: str, name: str, place: str | None
 ) -> None:
@@ -220,21 +199,19 @@ def test_constant_names_in_templates(
     ]
 
 
-OBJECTS = [
-    pytest.param('"name": "same"', "5:66", id="constant"),
-    pytest.param('"name": req["meta"]["tag"]', None, id="computed"),
-    pytest.param('"labels": {"name": "same"}', None, id="label"),
-]
+OBJECTS = {
+    "constant": ('"name": "same"', "5:66"),
+    "computed": ('"name": req["meta"]["tag"]', None),
+    "label": ('"labels": {"name": "same"}', None),
+}
 
 
-@pytest.mark.parametrize(("metadata", "place"), OBJECTS)
+@pytest.mark.parametrize(("metadata", "place"), OBJECTS.values(), ids=OBJECTS)
 def test_constant_names_in_scripts(tmp_path: Path, metadata: str, place: str | None) -> None:
     """Those of objects inside of others, such as a manifest to apply, are left alone."""
     inner = '{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "inner"}}'
     outer = f'{{"apiVersion": "v1", "kind": "é", "metadata": {{{metadata}}}, "spec": {inner}}}'
-    lines = ("  def main(req):", f"      x = {outer}", "      return x")
-    text = ours("StarlarkScript", "script: |", *lines)
-    report = found(tmp_path, text)
+    report = found(tmp_path, script(f"x = {outer}", "return x"))
     assert [told(finding)[:2] for finding in report.findings] == [
         ("constant-name", where) for where in [place] if where is not None
     ]
@@ -257,7 +234,7 @@ def test_operations_write_whole_names(tmp_path: Path) -> None:
     assert [each.rule for each in check.check([str(file)]).findings] == ["constant-name"]
 
 
-TEMPLATE = """\
+OPERATION = """\
 apiVersion: ops.crossplane.io/v1alpha1
 kind: CronOperation
 metadata: {name: nightly, labels: {kept: here}}
@@ -269,47 +246,36 @@ spec:
     spec:
       mode: Pipeline
       pipeline:
-      - step: report
-        functionRef: {name: function-script}
-        input:
-          apiVersion: script.fn.crossplane.io/v1beta1
-          kind: StarlarkScript
-          script: |
-            def main(req):
-                return {}
 """
+STEP = one_step.step("report", "StarlarkScript", "def main(req):\n    return {}\n", field="script")
 
 
 def test_metadata_of_a_template_is_told(tmp_path: Path) -> None:
     """An API server refuses the field or drops it, though `render` makes an Operation with it."""
     path = tmp_path / "operation.yaml"
-    path.write_text(TEMPLATE)
+    text = OPERATION + indent(STEP, "    ")
+    path.write_text(text)
     (finding,) = check.check([str(path)]).findings
     assert (finding.rule, finding.severity) == ("template-metadata", "error")
     assert str(finding.diagnostic.span) == f"{path}:8:7"
     message = finding.diagnostic.message
     assert message.startswith("spec.operationTemplate.metadata.labels: no cluster keeps this field")
-    path.write_text(TEMPLATE.replace("      labels: {team: platform}\n", ""))
+    path.write_text(text.replace("      labels: {team: platform}\n", ""))
     assert check.check([str(path)]).findings == []
 
 
-BUILTIN_INPUTS = [
-    pytest.param(
+BUILTIN_INPUTS = {
+    "environment-configs": (
         ("environmentconfigs", "spec: {environmentConfigs: [{type: Selektor, ref: {name: a}}]}"),
         "input.spec.environmentConfigs[0].type: must be one of Reference, Selector",
-        id="environment-configs",
     ),
-    pytest.param(
-        ("extra-resources", "spec: {}"),
-        "input.spec.extraResources: is required",
-        id="extra-resources",
-    ),
-    pytest.param(("autoready", "ttl: 5"), "input.ttl: must be of type string", id="auto-ready"),
-    pytest.param(("autoready", "ttk: 5s"), "input.ttk: unknown field", id="unknown-field"),
-]
+    "extra-resources": (("extra-resources", "spec: {}"), "input.spec.extraResources: is required"),
+    "auto-ready": (("autoready", "ttl: 5"), "input.ttl: must be of type string"),
+    "unknown-field": (("autoready", "ttk: 5s"), "input.ttk: unknown field"),
+}
 
 
-@pytest.mark.parametrize(("value", "message"), BUILTIN_INPUTS)
+@pytest.mark.parametrize(("value", "message"), BUILTIN_INPUTS.values(), ids=BUILTIN_INPUTS)
 def test_input_of_a_builtin_function_is_compared_with_its_schema(
     tmp_path: Path, value: tuple[str, str], message: str
 ) -> None:
@@ -342,56 +308,40 @@ def test_function_revision_of_a_step_is_found(tmp_path: Path, line: str, count: 
 
     assert len(findings) == count
     for finding in findings:
-        assert finding.diagnostic.span is not None
         assert finding.diagnostic.span.line == 10
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param(
-            ours(
-                "StarlarkScript",
-                "script: |",
-                "  def main(req):",
-                "      rsp = response()",
-                '      rsp.resource("server", {"apiVersion": "v1", "kind": "ConfigMap"})',
-                '      if get_observed(req, "servce", "status.x"):',
-                '          rsp.set_status("x", get_observed(req, "server", "status.x"))',
-                "      return rsp",
-            ),
-            id="starlark",
-        ),
-        pytest.param(
-            ours(
-                "JinjaTemplate",
-                "inline: |",
-                '  {% set server = get_composed_resource("servce") %}',
-                "  apiVersion: v1",
-                "  kind: ConfigMap",
-                "  metadata:",
-                "    annotations:",
-                "      script.fn.crossplane.io/composition-resource-name: server",
-                '  data: {x: "{{ server.status.x | default("") }}"}',
-            ),
-            id="jinja",
-        ),
-        pytest.param(
-            ours(
-                "GoTemplate",
-                "inline: |",
-                '  {{ $server := getComposedResource . "servce" }}',
-                "  apiVersion: v1",
-                "  kind: ConfigMap",
-                "  metadata:",
-                "    annotations:",
-                "      script.fn.crossplane.io/composition-resource-name: server",
-                '  data: {x: {{ dig "status" "x" "" ($server | default dict) | quote }}}',
-            ),
-            id="gotemplate",
-        ),
-    ],
+DOCUMENT = (
+    "apiVersion: v1",
+    "kind: ConfigMap",
+    "metadata:",
+    "  annotations:",
+    "    script.fn.crossplane.io/composition-resource-name: server",
 )
+MISSPELT = {
+    "starlark": script(
+        "rsp = response()",
+        'rsp.resource("server", {"apiVersion": "v1", "kind": "ConfigMap"})',
+        'if get_observed(req, "servce", "status.x"):',
+        '    rsp.set_status("x", get_observed(req, "server", "status.x"))',
+        "return rsp",
+    ),
+    "jinja": template(
+        "JinjaTemplate",
+        '{% set server = get_composed_resource("servce") %}',
+        *DOCUMENT,
+        'data: {x: "{{ server.status.x | default("") }}"}',
+    ),
+    "gotemplate": template(
+        "GoTemplate",
+        '{{ $server := getComposedResource . "servce" }}',
+        *DOCUMENT,
+        'data: {x: {{ dig "status" "x" "" ($server | default dict) | quote }}}',
+    ),
+}
+
+
+@pytest.mark.parametrize("text", MISSPELT.values(), ids=MISSPELT)
 def test_unknown_resource_is_found_where_all_names_are_constants(text: str, tmp_path: Path) -> None:
     (finding,) = [
         each for each in found(tmp_path, text).findings if each.rule == "unknown-resource"

@@ -8,12 +8,14 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from google.protobuf import json_format
 from support.commands import Run
 from support.function_servers import serving
 
 from function_script.cli import exit_codes
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import Limits
+from function_script.request.values import Object
 from function_script.step import function
 
 COMPOSITION = """\
@@ -124,17 +126,15 @@ def twin(server: Twin) -> Iterator[Twin]:
     server.change, server.seconds = _leave, 0.0
 
 
-@pytest.fixture
-def project(tmp_path: Path, twin: Twin, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(autouse=True)
+def project(here: Path, twin: Twin) -> Path:
     """A folder with a Composition, an XR and the address of the twin."""
-    (tmp_path / "composition.yaml").write_text(COMPOSITION)
-    (tmp_path / "xr.yaml").write_text(XR)
-    (tmp_path / "functions.yaml").write_text(FUNCTIONS.format(address=twin.address))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    (here / "composition.yaml").write_text(COMPOSITION)
+    (here / "xr.yaml").write_text(XR)
+    (here / "functions.yaml").write_text(FUNCTIONS.format(address=twin.address))
+    return here
 
 
-@pytest.mark.usefixtures("project")
 def test_equal_sides_change_nothing(run: Run) -> None:
     flags = ("--fail-on", "difference", "--fail-on", "not-compared")
     assert run("compare", *flags).out == dedent("""\
@@ -144,57 +144,37 @@ def test_equal_sides_change_nothing(run: Run) -> None:
         """)
 
 
-def _set(path: str, value: object) -> Change:
+def edit(patch: Object) -> Change:
+    """Return a change of fields of a response, which is protobuf JSON; None removes a field."""
+
     def change(response: pb.RunFunctionResponse) -> None:
-        resource = response.desired.resources["bucket-0"].resource
-        resource["spec"][path] = value
+        value = json_format.MessageToDict(response, preserving_proto_field_name=True)
+        response.Clear()
+        json_format.ParseDict(merge(value, patch), response)
 
     return change
 
 
-def _ready(response: pb.RunFunctionResponse) -> None:
-    response.desired.resources["bucket-0"].ready = pb.READY_FALSE
+def merge(value: object, patch: object) -> object:
+    """Return a value with the fields of a patch."""
+    if not isinstance(value, dict) or not isinstance(patch, dict):
+        return patch
+    merged = {**value, **{key: merge(value.get(key), each) for key, each in patch.items()}}
+    return {key: each for key, each in merged.items() if each is not None}
 
 
-def _drop_field(response: pb.RunFunctionResponse) -> None:
-    del response.desired.resources["bucket-0"].resource["spec"]["size"]
+def resources(**fields: object) -> Change:
+    """Return a change of a resource; the name of a parameter has _ for -."""
+    named = {name.replace("_", "-"): each for name, each in fields.items()}
+    return edit({"desired": {"resources": named}})
 
 
-def _drop(response: pb.RunFunctionResponse) -> None:
-    del response.desired.resources["bucket-1"]
+def spec(**fields: object) -> Change:
+    """Return a change of the first bucket's spec."""
+    return resources(bucket_0={"resource": {"spec": fields}})
 
 
-def _add(response: pb.RunFunctionResponse) -> None:
-    response.desired.resources["other"].resource.update({"apiVersion": "v1", "kind": "ConfigMap"})
-
-
-def _status(response: pb.RunFunctionResponse) -> None:
-    response.desired.composite.resource["status"]["region"] = "us"
-
-
-def _details(response: pb.RunFunctionResponse) -> None:
-    response.desired.composite.connection_details["password"] = b"canary"
-
-
-def _context(response: pb.RunFunctionResponse) -> None:
-    response.context["zone"] = "a"
-
-
-def _require(response: pb.RunFunctionResponse) -> None:
-    response.requirements.resources["all"].kind = "Zone"
-
-
-def _label(response: pb.RunFunctionResponse) -> None:
-    labels = dict.fromkeys("fbdace", 1)
-    response.desired.resources["bucket-0"].resource["spec"]["labels"] = labels
-
-
-def _condition(response: pb.RunFunctionResponse) -> None:
-    response.conditions.add(type="Fine", status=pb.STATUS_CONDITION_TRUE, reason="Good")
-
-
-def _warn(response: pb.RunFunctionResponse) -> None:
-    response.results.add(severity=pb.SEVERITY_WARNING, message="careful")
+UNREADY = resources(bucket_0={"ready": "READY_FALSE"})
 
 
 def _add_severity(response: pb.RunFunctionResponse) -> None:
@@ -202,116 +182,124 @@ def _add_severity(response: pb.RunFunctionResponse) -> None:
     response.results.add().MergeFromString(b"\x08\x09")
 
 
-def _refuse(response: pb.RunFunctionResponse) -> None:
-    response.results.add(severity=pb.SEVERITY_FATAL, message="no\nat all")
-
-
 WITH = "with function-go-templating, and"
-CHANGES = [
-    pytest.param(
-        _set("size", 2), 27, f'resource "bucket-0": spec.size is 2 {WITH} 1 here', id="value"
-    ),
-    pytest.param(
-        _drop_field, 27, f'resource "bucket-0": spec.size is absent {WITH} 1 here', id="field"
-    ),
-    pytest.param(
-        _set("new", "x"), 25, f'resource "bucket-0": spec.new is "x" {WITH} absent here', id="new"
-    ),
-    pytest.param(
-        _label,
+CONFIG = {"resource": {"apiVersion": "v1", "kind": "ConfigMap"}}
+STATUS = {"resource": {"status": {"region": "us"}}}
+SECRET = {"connection_details": {"password": "Y2FuYXJ5"}}
+FINE = {"type": "Fine", "status": "STATUS_CONDITION_TRUE", "reason": "Good"}
+TARGET = '"target": "TARGET_UNSPECIFIED"'
+BUCKET = 'resource "bucket-0"'
+LABELS = '{"a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1}'
+# With the line of a bucket's field, of its spec, of the bucket, or of the step.
+CHANGES = {
+    "value": (spec(size=2), 27, f"{BUCKET}: spec.size is 2", "1"),
+    "field": (spec(size=None), 27, f"{BUCKET}: spec.size is absent", "1"),
+    "new": (spec(new="x"), 25, f'{BUCKET}: spec.new is "x"', "absent"),
+    "order of keys": (
+        spec(labels=dict.fromkeys("fbdace", 1)),
         25,
-        'resource "bucket-0": spec.labels is {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1} '
-        f"{WITH} absent here",
-        id="order of keys",
+        f"{BUCKET}: spec.labels is {LABELS}",
+        "absent",
     ),
-    pytest.param(_drop, 19, f'resource "bucket-1" is absent {WITH} "Bucket" here', id="resource"),
-    pytest.param(_add, 9, f'resource "other" is "ConfigMap" {WITH} absent here', id="other"),
-    pytest.param(
-        _ready, 19, f'resource "bucket-0": ready is "false" {WITH} "true" here', id="readiness"
+    "resource": (resources(bucket_1=None), 19, 'resource "bucket-1" is absent', '"Bucket"'),
+    "other": (resources(other=CONFIG), 9, 'resource "other" is "ConfigMap"', "absent"),
+    "readiness": (UNREADY, 19, f'{BUCKET}: ready is "false"', '"true"'),
+    "status": (
+        edit({"desired": {"composite": STATUS}}),
+        38,
+        'the response: xr.status.region is "us"',
+        '"eu"',
     ),
-    pytest.param(
-        _status, 38, f'the response: xr.status.region is "us" {WITH} "eu" here', id="status"
-    ),
-    pytest.param(
-        _details,
+    "context": (edit({"context": {"a": 1}}), 9, "the response: context.a is 1", "absent"),
+    "requirement": (
+        edit({"requirements": {"resources": {"all": {"kind": "Zone"}}}}),
         9,
-        "the response: xr.connectionDetails.password is another one with function-go-templating "
-        "than here",
-        id="connection details",
+        'the response: requirements.resources is {"all": {"kind": "Zone"}}',
+        "absent",
     ),
-    pytest.param(
-        _context, 9, f'the response: context.zone is "a" {WITH} absent here', id="context"
-    ),
-    pytest.param(
-        _require,
+    "condition": (
+        edit({"conditions": [FINE]}),
         9,
-        f'the response: requirements.resources is {{"all": {{"kind": "Zone"}}}} {WITH} absent here',
-        id="requirement",
+        f'the response: conditions.Fine is {{"status": "true", "reason": "Good", {TARGET}}}',
+        "absent",
     ),
-    pytest.param(
-        _condition,
+    "warning": (
+        edit({"results": [{"severity": "SEVERITY_WARNING", "message": "careful"}]}),
         9,
-        f'the response: conditions.Fine is {{"status": "true", "reason": "Good", '
-        f'"target": "TARGET_UNSPECIFIED"}} {WITH} absent here',
-        id="condition",
+        f'the response: results is [{{"severity": "warning", "reason": "", {TARGET}}}]',
+        "[]",
     ),
-    pytest.param(
-        _warn,
-        9,
-        f'the response: results is [{{"severity": "warning", "reason": "", "target": '
-        f'"TARGET_UNSPECIFIED"}}] {WITH} [] here',
-        id="warning",
-    ),
-    pytest.param(
+    "severity of a newer protocol": (
         _add_severity,
         9,
-        f'the response: results is [{{"severity": "9", "reason": "", "target": '
-        f'"TARGET_UNSPECIFIED"}}] {WITH} [] here',
-        id="severity of a newer protocol",
+        f'the response: results is [{{"severity": "9", "reason": "", {TARGET}}}]',
+        "[]",
     ),
-    pytest.param(_refuse, 9, f'the response is "error: no" {WITH} "no error" here', id="refusal"),
-]
+    "refusal": (
+        edit({"results": [{"severity": "SEVERITY_FATAL", "message": "no\nat all"}]}),
+        9,
+        'the response is "error: no"',
+        '"no error"',
+    ),
+}
 
 
-@pytest.mark.usefixtures("project")
-@pytest.mark.parametrize(("change", "line", "message"), CHANGES)
-def test_change_of_one_side_is_reported_at_its_line(
-    twin: Twin, run: Run, change: Change, line: int, message: str
-) -> None:
-    twin.change = change
-    report = json.loads(
-        run("compare", "-o", "json", "--fail-on", "difference", code=exit_codes.REPORTED).out
-    )
+def find_difference(run: Run) -> dict[str, object]:
+    """Return the only difference of the only Composition."""
+    flags = ("-o", "json", "--fail-on", "difference")
+    report = json.loads(run("compare", *flags, code=exit_codes.REPORTED).out)
+    assert report["summary"][0] == "0 of 1 Compositions change nothing."
+    assert not any(word in json.dumps(report) for word in ("canary", "Y2FuYXJ5"))
     (row,) = report["compositions"]
     assert row["verdict"] == "different"
     (difference,) = row["differences"]
+    return difference
+
+
+@pytest.mark.parametrize(("change", "line", "theirs", "ours"), CHANGES.values(), ids=CHANGES)
+def test_change_of_one_side_is_reported_at_its_line(
+    twin: Twin, run: Run, change: Change, line: int, theirs: str, ours: str
+) -> None:
+    twin.change = change
+    difference = find_difference(run)
+    message = f"{theirs} {WITH} {ours} here"
     assert (difference["message"], difference["line"]) == (message, line)
-    assert report["summary"][0] == "0 of 1 Compositions change nothing."
-    assert "canary" not in json.dumps(report)
 
 
-def _message(response: pb.RunFunctionResponse) -> None:
-    response.meta.ttl.seconds = 7
+def test_connection_details_of_one_side_are_not_shown(twin: Twin, run: Run) -> None:
+    twin.change = edit({"desired": {"composite": SECRET}})
+    difference = find_difference(run)
+    value = "xr.connectionDetails.password is another one"
+    message = f"the response: {value} with function-go-templating than here"
+    assert (difference["message"], difference["line"]) == (message, 9)
 
 
-def _random(response: pb.RunFunctionResponse) -> None:
+def _randomize(response: pb.RunFunctionResponse) -> None:
     response.desired.resources["bucket-0"].resource["spec"]["size"] = next(numbers)
 
 
-@pytest.mark.usefixtures("project")
-@pytest.mark.parametrize(
-    ("change", "kind"),
-    [
-        pytest.param(_message, "TTL", id="TTL"),
-        pytest.param(_random, "changes in every run", id="random value"),
-    ],
-)
+NAMED = {
+    "TTL": (edit({"meta": {"ttl": "7s"}}), "TTL"),
+    "random value": (_randomize, "changes in every run"),
+}
+
+
+@pytest.mark.parametrize(("change", "kind"), NAMED.values(), ids=NAMED)
 def test_named_difference_is_no_change(twin: Twin, run: Run, change: Change, kind: str) -> None:
     twin.change = change
     text = run("compare", "--all", "--fail-on", "difference").out
     assert "1 XR  equal" in text
     assert f"composition.yaml buckets: {kind} (1)" in text
     assert f"No changes, by XRs and requests: {kind} (1)." in text
+
+
+def _write(project: Path, name: str, text: str) -> None:
+    (project / name).write_text(text)
+
+
+def _add_document(project: Path, text: str) -> None:
+    head, tail = COMPOSITION.split("  - step: later")
+    _write(project, "composition.yaml", f"{head}{text}  - step: later{tail}")
 
 
 REQUIRING = """\
@@ -331,24 +319,18 @@ def _use_old_field(response: pb.RunFunctionResponse) -> None:
 def test_requirement_in_the_deprecated_field_too_is_no_difference(
     project: Path, twin: Twin, run: Run
 ) -> None:
-    head, tail = COMPOSITION.split("  - step: later")
-    _write(project, "composition.yaml", f"{head}{REQUIRING}  - step: later{tail}")
+    _add_document(project, REQUIRING)
     twin.change = _use_old_field
     assert "1 XR  equal" in run("compare", "--fail-on", "difference").out
-    twin.change = _drop_requirements
+    twin.change = edit({"requirements": None})
     assert 'absent with function-go-templating, and {"zone": ' in run("compare").out
-
-
-def _drop_requirements(response: pb.RunFunctionResponse) -> None:
-    response.requirements.Clear()
 
 
 def test_function_that_dies_in_the_middle_is_not_compared(
     project: Path, twin: Twin, run: Run
 ) -> None:
     """It answers the first request, and not the one with what it required."""
-    head, tail = COMPOSITION.split("  - step: later")
-    _write(project, "composition.yaml", f"{head}{REQUIRING}  - step: later{tail}")
+    _add_document(project, REQUIRING)
     calls = itertools.count()
 
     def die_at_the_second_call(_: pb.RunFunctionResponse) -> None:
@@ -366,7 +348,7 @@ def test_resource_that_nothing_can_compose_is_compared(project: Path, twin: Twin
     text = f"{head}            name: a b\n            annotations:\n{tail}"
     _write(project, "composition.yaml", text)
     assert "1 XR  equal" in run("compare").out
-    twin.change = _set("size", 2)
+    twin.change = spec(size=2)
     assert "1 XR  different" in run("compare").out
 
 
@@ -377,38 +359,28 @@ def test_file_of_functions_may_hold_other_objects(project: Path, run: Run) -> No
     assert "1 XR  equal" in run("compare").out
 
 
-def _write(project: Path, name: str, text: str) -> None:
-    (project / name).write_text(text)
-
-
 LEGACY = COMPOSITION.replace("mode: Pipeline", "mode: Resources").replace("pipeline:", "resources:")
+BEFORE = COMPOSITION.replace(
+    "  - step: render",
+    "  - {step: before, functionRef: {name: function-of-somebody-else}}\n  - step: render",
+)
 PACKAGE = """\
 apiVersion: pkg.crossplane.io/v1
 kind: Function
 metadata: {name: function-go-templating}
 spec: {package: "localhost:1/example/function-go-templating:v0.11.0"}
 """
-FAULTS = [
-    pytest.param("functions.yaml", None, "nothing says how function", id="no function"),
-    pytest.param("functions.yaml", PACKAGE, "cannot", id="package without a network"),
-    pytest.param(
-        "functions.yaml", FUNCTIONS.format(address="localhost:1"), "cannot run step", id="no server"
-    ),
-    pytest.param("xr.yaml", None, "no XR is at hand", id="no XR"),
-    pytest.param("composition.yaml", LEGACY, "which only Crossplane 1 runs", id="Crossplane 1"),
-    pytest.param(
-        "composition.yaml",
-        COMPOSITION.replace(
-            "  - step: render",
-            "  - {step: before, functionRef: {name: function-of-somebody-else}}\n  - step: render",
-        ),
-        "function-of-somebody-else",
-        id="other function before",
-    ),
-]
+FAULTS = {
+    "no function": ("functions.yaml", None, "nothing says how function"),
+    "package without a network": ("functions.yaml", PACKAGE, "cannot"),
+    "no server": ("functions.yaml", FUNCTIONS.format(address="localhost:1"), "cannot run step"),
+    "no XR": ("xr.yaml", None, "no XR is at hand"),
+    "Crossplane 1": ("composition.yaml", LEGACY, "which only Crossplane 1 runs"),
+    "other function before": ("composition.yaml", BEFORE, "function-of-somebody-else"),
+}
 
 
-@pytest.mark.parametrize(("name", "text", "reason"), FAULTS)
+@pytest.mark.parametrize(("name", "text", "reason"), FAULTS.values(), ids=FAULTS)
 def test_step_that_cannot_run_on_both_sides_is_never_equal(
     project: Path, run: Run, name: str, text: str | None, reason: str
 ) -> None:
@@ -425,11 +397,8 @@ def test_function_that_nothing_runs_is_reported_once(project: Path, run: Run) ->
     (project / "functions.yaml").unlink()
     for name, step in (("a", "render"), ("b", "paint")):
         (project / name).mkdir()
-        _write(
-            project,
-            f"{name}/composition.yaml",
-            COMPOSITION.replace("step: render", f"step: {step}"),
-        )
+        text = COMPOSITION.replace("step: render", f"step: {step}")
+        _write(project, f"{name}/composition.yaml", text)
         _write(project, f"{name}/xr.yaml", XR)
     (project / "composition.yaml").unlink()
     printed = run("compare").out
@@ -484,11 +453,7 @@ def test_patch_and_transform_runs_before_and_after(project: Path, twin: Twin, ru
     with (project / "functions.yaml").open("a") as file:
         file.write(f"---\n{patching.format(address=twin.address)}")
     assert "1 XR  equal" in run("compare", "--fail-on", "not-compared").out
-
-    def drop(response: pb.RunFunctionResponse) -> None:
-        del response.desired.resources["before"]
-
-    twin.change = drop
+    twin.change = resources(before=None)
     assert f'resource "before" is absent {WITH} "Policy" here' in run("compare").out
 
 
@@ -503,27 +468,22 @@ def test_data_of_a_secret_on_one_side_alone_is_not_shown(
             annotations: {gotemplating.fn.crossplane.io/composition-resource-name: secret}
           data: {password: Y2FuYXJ5}
 """
-    head, tail = COMPOSITION.split("  - step: later")
-    _write(project, "composition.yaml", f"{head}{resource}  - step: later{tail}")
+    _add_document(project, resource)
 
-    def change(response: pb.RunFunctionResponse) -> None:
-        value = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"password": "other"}}
-        response.desired.resources["secret"].resource.update(value)
-
-    twin.change = change
+    other = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"password": "other"}}
+    twin.change = resources(secret={"resource": other})
     text = run("compare", "-o", "json").out
     assert "data.password is another one with function-go-templating than here" in text
     assert "Y2FuYXJ5" not in text
 
 
-OTHERS = [
-    pytest.param("skip", "is skipped: --function", id="left out"),
-    pytest.param("local", "runs here, in the sandbox", id="here"),
-]
+OTHERS = {
+    "left out": ("skip", "is skipped: --function"),
+    "here": ("local", "runs here, in the sandbox"),
+}
 
 
-@pytest.mark.parametrize(("runtime", "reason"), OTHERS)
-@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(("runtime", "reason"), OTHERS.values(), ids=OTHERS)
 def test_function_that_has_no_other_side_is_not_compared(
     run: Run, runtime: str, reason: str
 ) -> None:
@@ -537,18 +497,17 @@ def test_address_that_a_file_names_needs_a_permission(project: Path, run: Run) -
     assert 'a file names the address "192.0.2.1:9443"' in run("compare").out
 
 
-@pytest.mark.usefixtures("project")
 def test_function_that_answers_too_late_is_not_compared(twin: Twin, run: Run) -> None:
     twin.seconds = 1.0
     assert "0 XRs  not compared" in run("compare", "--timeout", "300ms").out
 
 
 def test_difference_is_reported_once_for_all_xrs(project: Path, twin: Twin, run: Run) -> None:
-    """With the line, the values, and an XR that shows it."""
+    """The report has the line, the values, and an XR that shows it."""
     (project / "examples").mkdir()
     for number in range(9):
         _write(project / "examples", f"{number}.yaml", XR.replace("demo", f"other-{number}"))
-    twin.change = _set("size", 2)
+    twin.change = spec(size=2)
     text = run("compare").out
     assert text.count("spec.size is 2") == 1
     assert "--> composition.yaml:27:" in text
@@ -562,9 +521,8 @@ def test_composition_without_go_templates_has_nothing_to_compare(project: Path, 
     assert "nothing to compare" in run("compare", "--fail-on", "not-compared").out
 
 
-@pytest.mark.usefixtures("project")
 def test_markdown_has_a_table_and_the_differences(twin: Twin, run: Run) -> None:
-    twin.change = _ready
+    twin.change = UNREADY
     sentence = f'resource "bucket-0": ready is "false" {WITH} "true" here'
     assert run("compare", "-o", "markdown").out == (
         "| Composition | compared | |\n"

@@ -10,6 +10,7 @@ from textwrap import dedent
 import jsonschema
 import pytest
 from e2e.remote_sources import needs_git
+from support import plans
 from support.commands import Run
 from support.paths import ROOT
 
@@ -22,34 +23,14 @@ from function_script.tools import sources
 from function_script.tools.project import Project
 from function_script.tools.render import messages
 
-COMPOSITION = """\
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata:
-  name: buckets
-spec:
-  compositeTypeRef: {apiVersion: example.org/v1, kind: XBucket}
-  mode: Pipeline
-  pipeline:
-  - step: render
-    functionRef: {name: function-script}
-    input:
-      apiVersion: script.fn.crossplane.io/v1beta1
-      kind: JinjaTemplate
-      inline: |
-        {% for name in spec.names %}
-        ---
-        apiVersion: s3.example.org/v1
-        kind: Bucket
-        metadata:
-          annotations:
-            script.fn.crossplane.io/composition-resource-name: {{ name }}
-        spec:
-          size: 1
-        {% endfor %}
-  - step: ready
-    functionRef: {name: function-auto-ready}
-"""
+COMPOSITION = plans.COMPOSITION
+for before, after in (
+    ("for i in range(spec.count)", "for name in spec.names"),
+    ("bucket-{{ i }}", "{{ name }}"),
+    ("          region: {{ spec.region }}\n", ""),
+):
+    COMPOSITION = COMPOSITION.replace(before, after)
+COMPOSITION += "  - step: ready\n    functionRef: {name: function-auto-ready}\n"
 HEAD, INLINE, TAIL = re.split(r"(?s)      inline: \|\n(.*?)(?=  - step: ready)", COMPOSITION)
 IN_FILE = f"{HEAD}      source: FileSystem\n      fileSystem: {{dirPath: buckets}}\n{TAIL}"
 PROGRAM = dedent(INLINE)
@@ -68,15 +49,14 @@ spec: {package: xpkg.crossplane.io/crossplane-contrib/function-auto-ready:v0.6.0
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(here: Path) -> Path:
     """A folder with two versions, ``old`` and ``new``, which are equal."""
     for name in ("old", "new"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "composition.yaml").write_text(COMPOSITION)
-        (tmp_path / name / "functions.yaml").write_text(FUNCTIONS)
-    (tmp_path / "new/xr.yaml").write_text(to_yaml(XR))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+        (here / name).mkdir()
+        (here / name / "composition.yaml").write_text(COMPOSITION)
+        (here / name / "functions.yaml").write_text(FUNCTIONS)
+    (here / "new/xr.yaml").write_text(to_yaml(XR))
+    return here
 
 
 @pytest.fixture
@@ -127,38 +107,32 @@ REMOTE_FIELD = f"""\
       source: Remote
       remote: {{oci: {{ref: "example.org/a@sha256:{"0" * 64}", path: main.j2}}}}
 """
-EDITS = [
-    pytest.param(
+EDITS = {
+    "value": (
         ("size: 1", "size: 2"),
         "new/composition.yaml:23",
         'resource "a": spec.size is 1 in old, and 2 here',
-        id="value",
     ),
-    pytest.param(
+    "field": (
         ("          size: 1\n", ""),
         "new/composition.yaml:17",
         'resource "a": spec is {"size": 1} in old, and absent here',
-        id="field",
     ),
-    pytest.param(
+    "resource that only the other has": (
         ("spec.names", "spec.names[:1]"),
         "old/composition.yaml:17",
         'resource "b" is "Bucket" in old, and absent here',
-        id="resource that only the other has",
     ),
-    pytest.param(
+    "context": (
         ("  - step: ready\n    functionRef: {name: function-auto-ready}\n", NEXT_STEP),
         "new/composition.yaml:8",
         "the response: context.zone is absent in old, and 1 here",
-        id="context",
     ),
-    pytest.param(
-        ("spec.names", "spec.absent.names"), "new/composition.yaml:15", "error: ", id="refusal"
-    ),
-]
+    "refusal": (("spec.names", "spec.absent.names"), "new/composition.yaml:15", "error: "),
+}
 
 
-@pytest.mark.parametrize(("replaced", "position", "message"), EDITS)
+@pytest.mark.parametrize(("replaced", "position", "message"), EDITS.values(), ids=EDITS)
 def test_edit_is_reported_at_its_line(
     project: Path, run: Run, replaced: tuple[str, str], position: str, message: str
 ) -> None:
@@ -220,18 +194,16 @@ def test_revision_is_compared_with_the_work_tree(files: Path, run: Run) -> None:
     assert "--> HEAD:new/programs/buckets/main.j2:3" in text
 
 
-FAULTS = [
-    pytest.param("old", "name: buckets", "name: other", "no Composition of this name", id="new"),
-    pytest.param("new", "name: buckets", "name: other", "no such Composition here", id="deleted"),
-    pytest.param("old", "mode: Pipeline", "mode: Resources", "only Crossplane 1", id="old mode"),
-    pytest.param("old", "kind: Composition", "kind: [", "composition.yaml", id="no YAML"),
-    pytest.param(
-        "old", "function-auto-ready", "function-x", "cannot run step", id="other function"
-    ),
-]
+FAULTS = {
+    "new": ("old", "name: buckets", "name: other", "no Composition of this name"),
+    "deleted": ("new", "name: buckets", "name: other", "no such Composition here"),
+    "old mode": ("old", "mode: Pipeline", "mode: Resources", "only Crossplane 1"),
+    "no YAML": ("old", "kind: Composition", "kind: [", "composition.yaml"),
+    "other function": ("old", "function-auto-ready", "function-x", "cannot run step"),
+}
 
 
-@pytest.mark.parametrize(("version", "before", "after", "reason"), FAULTS)
+@pytest.mark.parametrize(("version", "before", "after", "reason"), FAULTS.values(), ids=FAULTS)
 def test_version_that_cannot_run_is_never_equal(
     project: Path, run: Run, version: str, before: str, after: str, reason: str
 ) -> None:
@@ -241,35 +213,13 @@ def test_version_that_cannot_run_is_never_equal(
     assert "  equal" not in text
 
 
-def live(**spec: object) -> Object:
+def live(**crossplane: object) -> Object:
     """A live XR with one bucket."""
-    reference = {"apiVersion": "s3.example.org/v1", "kind": "Bucket", "name": "live-a"}
-    crossplane: Object = {"compositionRef": {"name": "buckets"}, "resourceRefs": [reference]}
-    return {
-        **XR,
-        "metadata": {"name": "live", "uid": "1"},
-        "spec": {"names": ["a"], "crossplane": {**crossplane, **spec}},
-    }
+    value = plans.xr("live", 1, **crossplane)
+    return {**value, "spec": {**value["spec"], "names": ["bucket-0"]}}
 
 
-BUCKET: Object = {
-    "apiVersion": "s3.example.org/v1",
-    "kind": "Bucket",
-    "metadata": {
-        "name": "live-a",
-        "annotations": {"crossplane.io/composition-resource-name": "a"},
-        "ownerReferences": [
-            {
-                "apiVersion": "example.org/v1",
-                "kind": "XBucket",
-                "name": "live",
-                "uid": "1",
-                "controller": True,
-            }
-        ],
-    },
-    "spec": {"size": 1},
-}
+(BUCKET,) = plans.buckets("live", 1)
 
 
 def test_live_xrs_are_compared_with_what_they_composed(project: Path, run: Run) -> None:
@@ -279,55 +229,38 @@ def test_live_xrs_are_compared_with_what_they_composed(project: Path, run: Run) 
     size = "size: {{ 1 + (observed.resources | default({}) | length) }}"
     edit(project / "new/composition.yaml", "size: 1", size)
     text = run(*VERSIONS, "--cluster", "dump.yaml").out
-    assert 'resource "a": spec.size is 1 in old, and 2 here' in text
+    assert 'resource "bucket-0": spec.size is 1 in old, and 2 here' in text
     assert 'for XBucket "live" of the dump' in text
     assert "and for" not in text
 
 
-LACKS = [
-    pytest.param([live(compositionRef={})], "no compositionRef yet", id="Composition"),
-    pytest.param([live()], 'the dump lacks Bucket "live-a"', id="composed resource"),
-    pytest.param(
-        [
-            {
-                **live(),
-                "metadata": {
-                    "name": "live",
-                    "uid": "1",
-                    "annotations": {"crossplane.io/paused": "true"},
-                },
-            },
-            BUCKET,
-        ],
-        "the XR is paused",
-        id="paused",
-    ),
-    pytest.param(
+PAUSED: Object = {
+    "name": "live",
+    "uid": "uid-live",
+    "annotations": {"crossplane.io/paused": "true"},
+}
+MASKED: Object = {"name": "b", "namespace": "here"}
+SECRET: Object = {
+    "apiVersion": "v1",
+    "kind": "Secret",
+    "metadata": {**MASKED, "annotations": {"script.fn.crossplane.io/masked": "true"}},
+}
+LACKS = {
+    "Composition": ([live(compositionRef={})], "no compositionRef yet"),
+    "composed resource": ([live()], 'the dump lacks Bucket "live-0"'),
+    "paused": ([{**live(), "metadata": PAUSED}, BUCKET], "the XR is paused"),
+    "other version": (
         [{**live(), "apiVersion": "example.org/v2"}, BUCKET],
         "the XR to render is XBucket of example.org/v2",
-        id="other version",
     ),
-    pytest.param(
-        [
-            live(),
-            {**BUCKET, "spec": {"writeConnectionSecretToRef": {"name": "b", "namespace": "here"}}},
-            {
-                "apiVersion": "v1",
-                "kind": "Secret",
-                "metadata": {
-                    "name": "b",
-                    "namespace": "here",
-                    "annotations": {"script.fn.crossplane.io/masked": "true"},
-                },
-            },
-        ],
+    "masked Secret": (
+        [live(), {**BUCKET, "spec": {"writeConnectionSecretToRef": MASKED}}, SECRET],
         "a step gets a Secret, which the dump has masked",
-        id="masked Secret",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("manifests", "reason"), LACKS)
+@pytest.mark.parametrize(("manifests", "reason"), LACKS.values(), ids=LACKS)
 def test_live_xr_whose_request_is_not_at_hand_is_not_compared(
     project: Path, run: Run, manifests: list[Object], reason: str
 ) -> None:
@@ -401,7 +334,7 @@ def test_request_of_no_step_is_not_compared(project: Path, run: Run) -> None:
 
 
 def test_json_is_what_its_schema_says(project: Path, run: Run) -> None:
-    """Of a difference, a secret, an XR and a request that are not compared, and named ones."""
+    """The report has a difference, a secret, and an XR and a request that are not compared."""
     capture_request(project / "new", details=b"canary-of-a-request")
     (project / "dump.yaml").write_text(to_yaml_stream([live()]))
     edit(project / "new/composition.yaml", "size: 1", "size: 2")

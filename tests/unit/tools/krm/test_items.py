@@ -20,7 +20,7 @@ OWNER: Object = {"apiVersion": "example.org/v1", "kind": "Site", "name": "a", "c
 
 def site(name: str, **metadata: object) -> Object:
     """An XR."""
-    return {"apiVersion": TYPE[0], "kind": TYPE[1], "metadata": {"name": name, **metadata}}  # type: ignore[dict-item] # an object
+    return {"apiVersion": TYPE[0], "kind": TYPE[1], "metadata": {"name": name, **metadata}}
 
 
 def host(**metadata: object) -> Object:
@@ -29,39 +29,33 @@ def host(**metadata: object) -> Object:
     return {
         "apiVersion": "example.org/v1",
         "kind": "Host",
-        "metadata": {"name": "h", "annotations": annotations, **metadata},  # type: ignore[dict-item] # an object
+        "metadata": {"name": "h", "annotations": annotations, **metadata},
     }
 
 
-@pytest.mark.parametrize(
-    ("xr", "composed", "is_owned"),
-    [
-        pytest.param(site("a"), host(labels={"crossplane.io/composite": "a"}), True, id="label"),
-        pytest.param(site("a"), host(labels={"crossplane.io/composite": "b"}), False, id="other"),
-        pytest.param(
-            site("a", namespace="n"),
-            host(labels={"crossplane.io/composite": "a"}, namespace="m"),
-            False,
-            id="label-of-another-namespace",
+OWNERS = {
+    "label": (site("a"), host(labels={"crossplane.io/composite": "a"}), True),
+    "other": (site("a"), host(labels={"crossplane.io/composite": "b"}), False),
+    "label-of-another-namespace": (
+        site("a", namespace="n"),
+        host(labels={"crossplane.io/composite": "a"}, namespace="m"),
+        False,
+    ),
+    "uid": (site("a", uid=UID), host(ownerReferences=[{**OWNER, "uid": UID}]), True),
+    "another-uid-wins-over-the-label": (
+        site("a", uid=UID),
+        host(
+            ownerReferences=[{**OWNER, "uid": "another"}],
+            labels={"crossplane.io/composite": "a"},
         ),
-        pytest.param(
-            site("a", uid=UID), host(ownerReferences=[{**OWNER, "uid": UID}]), True, id="uid"
-        ),
-        pytest.param(
-            site("a", uid=UID),
-            host(
-                ownerReferences=[{**OWNER, "uid": "another"}],
-                labels={"crossplane.io/composite": "a"},
-            ),
-            False,
-            id="another-uid-wins-over-the-label",
-        ),
-        pytest.param(
-            site("a"), host(ownerReferences=[{**OWNER, "uid": UID}]), True, id="owner-by-name"
-        ),
-        pytest.param(site("a"), host(), True, id="nothing-and-one-xr"),
-    ],
-)
+        False,
+    ),
+    "owner-by-name": (site("a"), host(ownerReferences=[{**OWNER, "uid": UID}]), True),
+    "nothing-and-one-xr": (site("a"), host(), True),
+}
+
+
+@pytest.mark.parametrize(("xr", "composed", "is_owned"), OWNERS.values(), ids=OWNERS)
 def test_composed_resource_belongs_to_its_xr(xr: Object, composed: Object, is_owned: bool) -> None:
     (composite,) = resource_list.find_composites(resource_list.read_items([xr, composed]), {}, TYPE)
 
@@ -110,6 +104,5 @@ def test_item_keeps_what_the_server_and_the_orchestrator_have_set() -> None:
     assert item["spec"] == {"new": 2}
     assert item["status"] == {"ready": True}
     metadata = item["metadata"]
-    assert isinstance(metadata, dict)
     assert (metadata["uid"], metadata["resourceVersion"]) == (UID, "7")
     assert metadata["annotations"] == {NAME: "host", **transport}

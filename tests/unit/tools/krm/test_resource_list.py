@@ -12,11 +12,11 @@ def _field(kind: str, value: object) -> Object:
         "apiVersion": "v1",
         "kind": kind,
         "metadata": {"name": "a"},
-        "data": {"a": value},  # type: ignore[dict-item] # any value
+        "data": {"a": value},
     }
     problem = Diagnostic(message="wrong")
     result = Result(severity="error", problem=problem, subject=subject, path=("data", "a"))
-    return result.to_object()["field"]  # type: ignore[return-value] # an object
+    return result.to_object()["field"]
 
 
 @pytest.mark.parametrize("value", ["text", 5, True], ids=["text", "number", "boolean"])

@@ -3,14 +3,11 @@
 from pathlib import Path
 
 import pytest
-from support.plans import COMPOSITION
+from support.commands import Run
+from support.plans import Plan
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the Composition before the change in ``old`` and after it in ``new``."""
-    for name in ("old", "new"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "composition.yaml").write_text(COMPOSITION)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def plan(here: Path, run: Run) -> Plan:
+    """A project in the current directory."""
+    return Plan(run, here)

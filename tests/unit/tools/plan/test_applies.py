@@ -1,12 +1,9 @@
 """Plans of edits that a server-side apply treats in a way of its own."""
 
 import base64
-import json
-from pathlib import Path
-from typing import cast
 
 import pytest
-from support.plans import COMPOSITION, CROSSPLANE, buckets, change, crd, plan, xr
+from support.plans import CROSSPLANE, HEAD, Plan, applied, buckets, crd, list_fields, xr
 
 from function_script.documents import to_yaml_stream
 from function_script.request.values import Object
@@ -19,68 +16,35 @@ MASKED: Object = {"script.fn.crossplane.io/masked": "true"}
 CONFIG: Object = {"apiVersion": "v1", "kind": "ConfigMap"}
 SECRET: Object = {"apiVersion": "v1", "kind": "Secret"}
 TEXTS: Object = {"type": "object", "additionalProperties": {"type": "string"}}
-SET: Object = {
-    "type": "array",
-    "items": {"type": "string"},
-    "x-kubernetes-list-type": "set",
-}
+SET: Object = {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"}
 
 
-def write(path: Path, kind: Object, body: Object) -> None:
-    """Write a Composition of one resource."""
+def to_composition(kind: Object, body: Object) -> str:
+    """Return a Composition of one resource."""
     document = to_yaml_stream([{**kind, "metadata": {"annotations": ANNOTATION}, **body}])
-    lines = "".join(f"        {line}\n" for line in document.splitlines())
-    head = COMPOSITION[: COMPOSITION.index("        {% for")]
-    (path / "composition.yaml").write_text(f"{head}{lines}")
-
-
-def owned(value: object) -> Object:
-    """Return the set of all fields of a value; lists of texts have their values as items."""
-    if isinstance(value, dict):
-        return {f"f:{key}": owned(item) for key, item in value.items()}
-    items = value if isinstance(value, list) else []
-    return {f'v:"{item}"': {} for item in items if isinstance(item, str)}
-
-
-def definition(**properties: object) -> Object:
-    """The CRD of buckets with a schema of these fields of their spec."""
-    text = json.dumps(crd()).replace('"region":', f'{json.dumps(properties)[1:-1]}, "region":')
-    return cast("Object", json.loads(text))
+    return HEAD + "".join(f"        {line}\n" for line in document.splitlines())
 
 
 def plan_edit(
-    project: Path,
-    capsys: pytest.CaptureFixture[str],
+    plan: Plan,
     kind: Object,
     bodies: tuple[Object, Object],
     *definitions: Object,
     live: Object | None = None,
 ) -> Object:
     """Plan the edit of one resource; ``live`` is what its object has if not what is desired."""
-    before, after = bodies
-    write(project / "old", kind, before)
-    write(project / "new", kind, after)
+    plan.write("composition.yaml", *(to_composition(kind, body) for body in bodies))
     (bucket,) = buckets(count=1)
-    metadata = cast("Object", bucket["metadata"])
-    metadata["managedFields"] = [
-        {
-            "manager": CROSSPLANE,
-            "operation": "Apply",
-            "apiVersion": kind["apiVersion"],
-            "fieldsV1": owned(before),
-        }
-    ]
-    subject = xr(count=1)
-    reference: Object = {**kind, "name": "demo-0"}
-    cast("Object", cast("Object", subject["spec"])["crossplane"])["resourceRefs"] = [reference]
-    body = before if live is None else {**live}
+    metadata = bucket["metadata"]
+    metadata["managedFields"] = [applied(CROSSPLANE, list_fields(bodies[0]), kind["apiVersion"])]
+    subject = xr(count=1, resourceRefs=[{**kind, "name": "demo-0"}])
+    body = bodies[0] if live is None else {**live}
     annotations = manifests.texts_at(body, "metadata", "annotations")
     manifest: Object = {**kind, **body, "metadata": metadata}
     manifests.add_texts(manifest, annotations, "metadata", "annotations")
-    report = json.loads(plan(capsys, subject, manifest, *definitions, flags=("-o", "json")))
-    (row,) = report["xrs"]
+    (row,) = plan.find_rows(subject, manifest, *definitions)
     assert not row["drift"], row
-    return cast("Object", row)
+    return row
 
 
 def spec(before: Object, after: Object) -> tuple[Object, Object]:
@@ -88,230 +52,173 @@ def spec(before: Object, after: Object) -> tuple[Object, Object]:
     return {"spec": {"region": "eu", **before}}, {"spec": {"region": "eu", **after}}
 
 
-EDITS = [
-    pytest.param(
-        SERVICE, spec({"type": "ClusterIP"}, {}), [], [("spec.type", None, False)], id="own kind"
+FLAGS = spec({"flags": {"a": "x"}}, {"flags": {}})
+BELOW: Object = {"type": "object", "properties": {"rules": SET}}
+# Before and after, the schema of the field, and the path, value and certainty of the change.
+FIELDS = {
+    "last field of a map with a default": (
+        FLAGS,
+        {"flags": {**TEXTS, "default": {"b": "y"}}},
+        ("spec.flags", {"b": "y"}, True),
     ),
-    pytest.param(
+    "last field of a map that may be null": (
+        FLAGS,
+        {"flags": {**TEXTS, "nullable": True}},
+        ("spec.flags", None, True),
+    ),
+    "last field of an atomic map": (
+        FLAGS,
+        {"flags": {**TEXTS, "x-kubernetes-map-type": "atomic"}},
+        ("spec.flags.a", None, True),
+    ),
+    "last item of a set with a default": (
+        spec({"rules": ["a"]}, {"rules": []}),
+        {"rules": {**SET, "default": ["z"]}},
+        ("spec.rules", ["z"], True),
+    ),
+    "map of an empty set alone": (
+        spec({"below": {"rules": ["a"]}}, {"below": {"rules": []}}),
+        {"below": BELOW},
+        ("spec.below", None, True),
+    ),
+    "new set without an item": (spec({}, {"rules": []}), {"rules": SET}, ("spec.rules", [], True)),
+}
+EDITS = {
+    "own kind": (SERVICE, spec({"type": "ClusterIP"}, {}), [], ("spec.type", None, False)),
+    "data without defaults": (
         CONFIG,
         ({"data": {"a": "x", "b": "y"}}, {"data": {"a": "x"}}),
         [],
-        [("data.b", None, True)],
-        id="data without defaults",
+        ("data.b", None, True),
     ),
-    pytest.param(
-        BUCKET,
-        spec({"flags": {"a": "x"}}, {"flags": {}}),
-        [definition(flags={**TEXTS, "default": {"b": "y"}})],
-        [("spec.flags", {"b": "y"}, True)],
-        id="last field of a map with a default",
-    ),
-    pytest.param(
-        BUCKET,
-        spec({"flags": {"a": "x"}}, {"flags": {}}),
-        [definition(flags={**TEXTS, "nullable": True})],
-        [("spec.flags", None, True)],
-        id="last field of a map that may be null",
-    ),
-    pytest.param(
-        BUCKET,
-        spec({"flags": {"a": "x"}}, {"flags": {}}),
-        [definition(flags={**TEXTS, "x-kubernetes-map-type": "atomic"})],
-        [("spec.flags.a", None, True)],
-        id="last field of an atomic map",
-    ),
-    pytest.param(
-        BUCKET,
-        spec({"rules": ["a"]}, {"rules": []}),
-        [definition(rules={**SET, "default": ["z"]})],
-        [("spec.rules", ["z"], True)],
-        id="last item of a set with a default",
-    ),
-    pytest.param(
-        BUCKET,
-        spec({"below": {"rules": ["a"]}}, {"below": {"rules": []}}),
-        [definition(below={"type": "object", "properties": {"rules": SET}})],
-        [("spec.below", None, True)],
-        id="map of an empty set alone",
-    ),
-    pytest.param(
-        BUCKET,
-        spec({}, {"rules": []}),
-        [definition(rules=SET)],
-        [("spec.rules", [], True)],
-        id="new set without an item",
-    ),
-]
+    **{
+        name: (BUCKET, bodies, [crd(fields)], expected)
+        for name, (bodies, fields, expected) in FIELDS.items()
+    },
+}
 
 
-@pytest.mark.parametrize(("kind", "bodies", "definitions", "expected"), EDITS)
+@pytest.mark.parametrize(("kind", "bodies", "definitions", "expected"), EDITS.values(), ids=EDITS)
 def test_field_that_goes_leaves_what_the_api_server_leaves(
-    project: Path,
-    capsys: pytest.CaptureFixture[str],
+    plan: Plan,
     kind: Object,
     bodies: tuple[Object, Object],
     definitions: list[Object],
-    expected: list[object],
+    expected: tuple[str, object, bool],
 ) -> None:
-    row = plan_edit(project, capsys, kind, bodies, *definitions)
+    row = plan_edit(plan, kind, bodies, *definitions)
     assert row["verdict"] == "planned", row
-    changes = cast("list[Object]", row["changes"])
-    paths = [".".join(cast("list[str]", each["path"])) for each in changes]
-    assert [
-        (path, each["after"], each["certain"]) for path, each in zip(paths, changes, strict=True)
-    ] == expected
+    (change,) = row["changes"]
+    assert (".".join(change["path"]), change["after"], change["certain"]) == expected
 
 
-def test_map_that_would_become_null_is_refused(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_map_that_would_become_null_is_refused(plan: Plan) -> None:
     """The API server makes null of a map whose last field an apply removes."""
-    bodies = spec({"flags": {"a": "x"}}, {"flags": {}})
-    row = plan_edit(project, capsys, BUCKET, bodies, definition(flags=TEXTS))
+    row = plan_edit(plan, BUCKET, FLAGS, crd({"flags": TEXTS}))
     assert row["verdict"] == "invalid"
     assert str(row["reason"]).startswith("Bucket: spec.flags: {} in place of its last field")
 
 
-STRING_DATA = [
-    pytest.param({"a": "x", "b": "y"}, [], id="same"),
-    pytest.param({"a": "x", "b": "z"}, [["stringData"]], id="changed"),
-    pytest.param({"a": "x", "b": "y", "c": "z"}, [["stringData"]], id="added"),
-    # It stays in the data of the Secret.
-    pytest.param({"a": "x"}, [], id="removed"),
-]
-
-
-@pytest.mark.parametrize(("after", "paths"), STRING_DATA)
-def test_string_data_is_in_the_data_of_a_secret(
-    project: Path, capsys: pytest.CaptureFixture[str], after: Object, paths: list[object]
-) -> None:
-    bodies: tuple[Object, Object] = (
-        {"stringData": {"a": "x", "b": "y"}},
-        {"stringData": after},
-    )
-    live: Object = {"data": {"a": "eA==", "b": "eQ=="}, "type": "Opaque"}
-    row = plan_edit(project, capsys, SECRET, bodies, live=live)
-    assert [each["path"] for each in cast("list[Object]", row["changes"])] == paths
-
-
+TWO: Object = {"stringData": {"a": "x", "b": "y"}}
 BOTH: Object = {"data": {"k": "QQ==", "z": "QQ=="}, "stringData": {"k": "B"}}
 ONE: Object = {"data": {"k": "QQ==", "z": "QQ=="}}
-IN_BOTH = [
-    pytest.param(BOTH, {**BOTH, "data": {"k": "Qw==", "z": "QQ=="}}, [], id="overridden value"),
-    pytest.param(BOTH, ONE, [["data", "k"]], id="no longer in stringData"),
-    pytest.param(BOTH, {**BOTH, "data": {"z": "QQ=="}}, [], id="no longer in data"),
-    pytest.param(BOTH, {"data": {"z": "QQ=="}}, [["data", "k"]], id="in none"),
-    pytest.param(ONE, BOTH, [["stringData"]], id="overridden from now on"),
-    pytest.param(
-        {"stringData": {"k": "A"}, "data": {"z": "QQ=="}}, ONE, [], id="the same value in data"
-    ),
-    pytest.param({"stringData": {"k": "A"}}, {}, [], id="no data at all"),
-]
+STRING_DATA = {
+    "same": (TWO, TWO, []),
+    "changed": (TWO, {"stringData": {"a": "x", "b": "z"}}, [["stringData"]]),
+    "added": (TWO, {"stringData": {"a": "x", "b": "y", "c": "z"}}, [["stringData"]]),
+    # It stays in the data of the Secret.
+    "removed": (TWO, {"stringData": {"a": "x"}}, []),
+    "overridden value": (BOTH, {**BOTH, "data": {"k": "Qw==", "z": "QQ=="}}, []),
+    "no longer in stringData": (BOTH, ONE, [["data", "k"]]),
+    "no longer in data": (BOTH, {**BOTH, "data": {"z": "QQ=="}}, []),
+    "in none": (BOTH, {"data": {"z": "QQ=="}}, [["data", "k"]]),
+    "overridden from now on": (ONE, BOTH, [["stringData"]]),
+    "the same value in data": ({"stringData": {"k": "A"}, "data": {"z": "QQ=="}}, ONE, []),
+    "no data at all": ({"stringData": {"k": "A"}}, {}, []),
+}
 
 
-@pytest.mark.parametrize(("before", "after", "paths"), IN_BOTH)
+@pytest.mark.parametrize(("before", "after", "paths"), STRING_DATA.values(), ids=STRING_DATA)
 def test_string_data_overrides_the_data_of_a_secret(
-    project: Path,
-    capsys: pytest.CaptureFixture[str],
-    before: Object,
-    after: Object,
-    paths: list[object],
+    plan: Plan, before: Object, after: Object, paths: list[object]
 ) -> None:
+    """The object has all of it in its data."""
     texts = manifests.texts_at(before, "stringData")
     data = manifests.texts_at(before, "data") | {
         name: base64.b64encode(text.encode()).decode() for name, text in texts.items()
     }
-    row = plan_edit(project, capsys, SECRET, (before, after), live={"data": {**data}})
-    assert [each["path"] for each in cast("list[Object]", row["changes"])] == paths
-    assert not row["drift"]
+    row = plan_edit(plan, SECRET, (before, after), live={"data": {**data}, "type": "Opaque"})
+    assert [each["path"] for each in row["changes"]] == paths
 
 
 ROW: Object = {"type": "object", "properties": {"b": {"type": "integer", "default": 7}}}
-SAME = [
-    pytest.param(
+SAME = {
+    "default in an item of a list that is applied as a whole": (
         BUCKET,
         {"spec": {"rows": [{"a": 1}]}},
         {"spec": {"rows": [{"a": 1, "b": 7}]}},
-        [definition(rows={"type": "array", "items": ROW})],
-        id="default in an item of a list that is applied as a whole",
+        [crd({"rows": {"type": "array", "items": ROW}})],
     ),
-    pytest.param(
+    "default below an empty map": (
         BUCKET,
         {"spec": {"below": {}}},
         {"spec": {"below": {"b": 7}}},
-        [definition(below=ROW)],
-        id="default below an empty map",
+        [crd({"below": ROW})],
     ),
-    pytest.param(
-        BUCKET, {"spec": {"below": {}}}, {"spec": {"below": {"x": 1}}}, [], id="others in a map"
-    ),
-    pytest.param(
-        BUCKET,
-        {"spec": {"region": "eu", "rules": []}},
-        {"spec": {"region": "eu"}},
-        [definition(rules=SET)],
-        id="empty set",
-    ),
-    pytest.param(CONFIG, {"data": {}}, {}, [], id="empty data"),
-    pytest.param(
+    "others in a map": (BUCKET, {"spec": {"below": {}}}, {"spec": {"below": {"x": 1}}}, []),
+    "empty set": (BUCKET, *spec({"rules": []}, {}), [crd({"rules": SET})]),
+    "empty data": (CONFIG, {"data": {}}, {}, []),
+    "masks": (
         SECRET,
         {"data": {"a": "eA=="}, "stringData": {"b": "y"}},
         {"metadata": {"annotations": MASKED}, "data": {"a": "bWFzaw==", "b": "bWFzaw=="}},
         [],
-        id="masks",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("kind", "body", "live", "definitions"), SAME)
+@pytest.mark.parametrize(("kind", "body", "live", "definitions"), SAME.values(), ids=SAME)
 def test_object_as_the_api_server_completes_it_has_no_drift(
-    project: Path,
-    capsys: pytest.CaptureFixture[str],
-    kind: Object,
-    body: Object,
-    live: Object,
-    definitions: list[Object],
+    plan: Plan, kind: Object, body: Object, live: Object, definitions: list[Object]
 ) -> None:
-    row = plan_edit(project, capsys, kind, (body, body), *definitions, live=live)
+    row = plan_edit(plan, kind, (body, body), *definitions, live=live)
     assert row["verdict"] == "unchanged", row
 
 
-VIOLATIONS = [
-    pytest.param({}, {"colour": "red"}, 'Bucket: unknown field "spec.colour"', id="unknown field"),
-    pytest.param({}, {"size": "two"}, "Bucket: spec.size: Invalid value", id="type"),
-    pytest.param({"colour": "red"}, {"colour": "blue"}, "", id="there before"),
-]
+VIOLATIONS = {
+    "unknown field": ({}, {"colour": "red"}, 'Bucket: unknown field "spec.colour"'),
+    "type": ({}, {"size": "two"}, "Bucket: spec.size: Invalid value"),
+    "there before": ({"colour": "red"}, {"colour": "blue"}, ""),
+}
 
 
-@pytest.mark.parametrize(("before", "after", "reason"), VIOLATIONS)
+@pytest.mark.parametrize(("before", "after", "reason"), VIOLATIONS.values(), ids=VIOLATIONS)
 def test_object_that_its_schema_does_not_allow_is_refused(
-    project: Path, capsys: pytest.CaptureFixture[str], before: Object, after: Object, reason: str
+    plan: Plan, before: Object, after: Object, reason: str
 ) -> None:
     """A cluster refuses fields that are not in the schema, too; it drops them with other writes."""
-    row = plan_edit(project, capsys, BUCKET, spec(before, after), crd())
+    row = plan_edit(plan, BUCKET, spec(before, after), crd())
     assert row["verdict"] == ("invalid" if reason else "planned")
     assert reason in str(row["reason"])
 
 
-def test_new_object_that_its_schema_does_not_allow_is_refused(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    change(project, ("range(spec.count)", "range(3)"), ("size: 1", "size: {{ i }}"))
-    text = plan(capsys, xr(), *buckets(), crd(maximum=1))
+def test_new_object_that_its_schema_does_not_allow_is_refused(plan: Plan) -> None:
+    plan.change(("range(spec.count)", "range(3)"), ("size: 1", "size: {{ i }}"))
+    text = plan(xr(), *buckets(), crd(maximum=1))
     assert "refused by the API server: Bucket: spec.size: Invalid value: 2" in text
 
 
-def test_status_that_the_xrd_does_not_have_is_refused(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Crossplane writes nothing of the status then."""
-    status = """\
+STATUS = """\
+        {% endfor %}
         ---
         apiVersion: example.org/v1
         kind: XBucket
         status: {buckets: 2}
 """
-    text = (project / "new" / "composition.yaml").read_text()
-    (project / "new" / "composition.yaml").write_text(f"{text.rstrip()}\n{status}")
-    printed = plan(capsys, xr(), *buckets())
+
+
+def test_status_that_the_xrd_does_not_have_is_refused(plan: Plan) -> None:
+    """Crossplane writes nothing of the status then."""
+    plan.change(("        {% endfor %}\n", STATUS))
+    printed = plan(xr(), *buckets())
     assert 'refused by the API server: XBucket: unknown field "status.buckets"' in printed

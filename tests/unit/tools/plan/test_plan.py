@@ -14,45 +14,43 @@ from textwrap import dedent
 import jsonschema
 import pytest
 from e2e.remote_sources import needs_git
+from support.commands import Run
 from support.function_servers import serving
 from support.paths import ROOT
 from support.plans import (
     COMPOSITION,
     CROSSPLANE,
-    DETAILS,
     OUTER,
     SIZE,
     XRD,
+    Plan,
     buckets,
-    change,
     crd,
+    details,
     managed,
     nested,
-    plan,
     xr,
 )
 
-from function_script import cli
 from function_script.cli import exit_codes
 from function_script.documents import to_yaml_stream
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.values import Object
 
+LARGER = ("size: 1", "size: 2")
+STORE = ("resource-name: bucket-", "resource-name: store-")
+SAME = "Plan: 0 to add, 0 to change, 0 to destroy.\n1 XR looked at.\n"
 
-@pytest.mark.usefixtures("project")
-def test_same_compositions_change_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+
+def test_same_compositions_change_nothing(plan: Plan) -> None:
     flags = ("--fail-on", "change", "--fail-on", "unknown")
-    assert plan(capsys, xr(), *buckets(), flags=flags) == (
-        "Plan: 0 to add, 0 to change, 0 to destroy.\n1 XR looked at.\n"
-    )
+    assert plan(xr(), *buckets(), flags=flags) == SAME
 
 
-def test_change_is_reported_once_for_all_xrs(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """At the line that writes the value after the change."""
-    change(project, ("size: 1", "size: 2"))
-    text = plan(capsys, xr(), *buckets(), xr("other", 1), *buckets("other", 1))
+def test_change_is_reported_once_for_all_xrs(plan: Plan) -> None:
+    """The report names the line that writes the value after the change."""
+    plan.change(LARGER)
+    text = plan(xr(), *buckets(), xr("other", 1), *buckets("other", 1))
     assert (
         "change: 3 objects of 2 XRs: spec.size: 1 becomes 2\n  --> new/composition.yaml:24:" in text
     )
@@ -61,182 +59,150 @@ def test_change_is_reported_once_for_all_xrs(
     assert "Plan: 0 to add, 3 to change, 0 to destroy." in text
 
 
-def test_resource_that_is_composed_no_longer_is_destroyed(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_resource_that_is_composed_no_longer_is_destroyed(plan: Plan) -> None:
     """Deletions come first, at the line that composed it."""
-    change(project, ("range(spec.count)", "range(spec.count - 1)"), ("size: 1", "size: 2"))
-    flags = ("--fail-on", "destroy")
-    text = plan(capsys, xr(), *buckets(), flags=flags, code=exit_codes.REPORTED)
+    plan.change(("range(spec.count)", "range(spec.count - 1)"), LARGER)
+    text = plan(xr(), *buckets(), flags=("--fail-on", "destroy"), code=exit_codes.REPORTED)
     assert text.startswith(
         'destroy: 1 object of 1 XR: Bucket "demo-1"\n  --> old/composition.yaml:17:'
     )
     assert "Plan: 0 to add, 1 to change, 1 to destroy." in text
 
 
-def test_resource_under_a_new_name_is_destroyed_and_added(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    change(project, ("resource-name: bucket-", "resource-name: store-"))
-    text = plan(capsys, xr(), *buckets())
-    assert "Plan: 2 to add, 0 to change, 2 to destroy." in text
+def name_it(name: str) -> tuple[str, str]:
+    """Return an edit that gives the object a name."""
+    return ("          annotations", f"          name: {name}\n          annotations")
+
+
+MOVED = (
+    "resource-name: store-{{ i }}\n            script.fn.crossplane.io/moved-from: bucket-{{ i }}"
+)
+NAMES = {
     # The API server generates the name.
-    assert "add: 2 objects of 1 XR: Bucket ?\n" in text
+    "another resource name": (
+        [STORE],
+        ["2 to add, 0 to change, 2 to destroy", "add: 2 objects of 1 XR: Bucket ?\n"],
+    ),
+    "and a name of the program": (
+        [name_it("b-{{ i }}"), STORE],
+        ["2 to add, 0 to change, 2 to destroy", 'add: 2 objects of 1 XR: Bucket "b-0"'],
+    ),
+    # The object under the other resource name is destroyed first.
+    "and the name of the object": (
+        [name_it("demo-{{ i }}"), STORE],
+        ["2 to add, 0 to change, 2 to destroy"],
+    ),
+    "another kind": (
+        [("kind: Bucket", "kind: Store")],
+        ["2 to add, 0 to change, 0 to destroy", 'Store "demo-0", and Bucket "demo-0" stays behind'],
+    ),
+    "moved": (
+        [LARGER, ("resource-name: bucket-{{ i }}", MOVED)],
+        [
+            "0 to add, 2 to change, 0 to destroy",
+            '"bucket-0" becomes "store-0", the object stays',
+            "spec.size: 1 becomes 2",
+        ],
+    ),
+}
 
 
-def test_name_of_the_program_is_the_name_of_a_new_object(
-    project: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("edits", "texts"), NAMES.values(), ids=NAMES)
+def test_object_belongs_to_its_kind_and_resource_name(
+    plan: Plan, edits: list[tuple[str, str]], texts: list[str]
 ) -> None:
-    change(
-        project,
-        (
-            "metadata:\n          annotations",
-            "metadata:\n          name: b-{{ i }}\n          annotations",
-        ),
-        ("resource-name: bucket-", "resource-name: store-"),
-    )
-    assert 'add: 2 objects of 1 XR: Bucket "b-0"' in plan(capsys, xr(), *buckets())
+    plan.change(*edits)
+    printed = plan(xr(), *buckets())
+    assert [text for text in texts if text not in printed] == []
 
 
-def test_other_kind_under_the_same_name_leaves_the_object_behind(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    change(project, ("kind: Bucket", "kind: Store"))
-    text = plan(capsys, xr(), *buckets())
-    assert 'add: 2 objects of 1 XR: Store "demo-0", and Bucket "demo-0" stays behind' in text
-    assert "Plan: 2 to add, 0 to change, 0 to destroy." in text
-
-
-def test_moved_resource_keeps_its_object(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    change(
-        project,
-        ("size: 1", "size: 2"),
-        (
-            "resource-name: bucket-{{ i }}",
-            (
-                "resource-name: store-{{ i }}\n            "
-                "script.fn.crossplane.io/moved-from: bucket-{{ i }}"
-            ),
-        ),
-    )
-    text = plan(capsys, xr(), *buckets())
-    assert "Plan: 0 to add, 2 to change, 0 to destroy." in text
-    assert '"bucket-0" becomes "store-0", the object stays' in text
-    assert "spec.size: 1 becomes 2" in text
-
-
-def test_program_that_fails_after_the_change_is_no_change(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    change(project, ("spec.region", "spec.regoin"))
-    flags = ("--fail-on", "invalid")
-    text = plan(capsys, xr(), *buckets(), flags=flags, code=exit_codes.REPORTED)
+def test_program_that_fails_after_the_change_is_no_change(plan: Plan) -> None:
+    plan.change(("spec.region", "spec.regoin"))
+    text = plan(xr(), *buckets(), flags=("--fail-on", "invalid"), code=exit_codes.REPORTED)
     assert text.startswith("fails after the change: cannot render template: ")
     assert "  = XBucket/demo" in text
 
 
-OWNERS = [
-    pytest.param([(CROSSPLANE, SIZE)], [], "spec.size: 1 becomes ?", id="without a CRD"),
-    pytest.param([(CROSSPLANE, SIZE)], [crd()], "spec.size: 1 becomes absent", id="alone"),
-    pytest.param([(CROSSPLANE, SIZE)], [crd(default=3)], "spec.size: 1 becomes 3", id="default"),
-    pytest.param([(CROSSPLANE, SIZE)], [crd(default=1)], "0 to change", id="same default"),
-    pytest.param([(CROSSPLANE, SIZE), ("kubectl", SIZE)], [], "0 to change", id="another too"),
-    pytest.param([("kubectl", SIZE)], [], "no managedFields that say whose it is", id="unknown"),
-    pytest.param([], [crd()], "no managedFields that say whose it is", id="no managedFields"),
-]
+OWNERS = {
+    "without a CRD": ([(CROSSPLANE, SIZE)], [], "spec.size: 1 becomes ?"),
+    "alone": ([(CROSSPLANE, SIZE)], [crd()], "spec.size: 1 becomes absent"),
+    "default": ([(CROSSPLANE, SIZE)], [crd(default=3)], "spec.size: 1 becomes 3"),
+    "same default": ([(CROSSPLANE, SIZE)], [crd(default=1)], "0 to change"),
+    "another too": ([(CROSSPLANE, SIZE), ("kubectl", SIZE)], [], "0 to change"),
+    "unknown": ([("kubectl", SIZE)], [], "no managedFields that say whose it is"),
+    "no managedFields": ([], [crd()], "no managedFields that say whose it is"),
+}
 
 
-@pytest.mark.parametrize(("owners", "definitions", "text"), OWNERS)
+@pytest.mark.parametrize(("owners", "definitions", "text"), OWNERS.values(), ids=OWNERS)
 def test_field_that_is_desired_no_longer_goes_if_nobody_else_has_it(
-    project: Path,
-    capsys: pytest.CaptureFixture[str],
-    owners: list[tuple[str, dict[str, object]]],
-    definitions: list[Object],
-    text: str,
+    plan: Plan, owners: list[tuple[str, Object]], definitions: list[Object], text: str
 ) -> None:
-    change(project, ("  size: 1", "  # no size"))
-    assert text in plan(capsys, xr(count=1), *managed(*owners), *definitions)
+    plan.change(("  size: 1", "  # no size"))
+    assert text in plan(xr(count=1), managed(*owners), *definitions)
 
 
-RULES = [
-    pytest.param("self == oldSelf", "", "refused by the API server: Bucket: spec.size:", id="same"),
-    pytest.param("self >= oldSelf", "", "1 XR looked at.", id="holds"),
-    pytest.param("oldSelf == size", "", "a rule of Bucket was not evaluated", id="no rule"),
-    pytest.param("self == oldSelf", "size: 1", "1 XR looked at.", id="no change"),
-]
+RULES = {
+    "same": ("self == oldSelf", "size: 2", "refused by the API server: Bucket: spec.size:"),
+    "holds": ("self >= oldSelf", "size: 2", "1 XR looked at."),
+    "no rule": ("oldSelf == size", "size: 2", "a rule of Bucket was not evaluated"),
+    "no change": ("self == oldSelf", "size: 1", "1 XR looked at."),
+}
 
 
-@pytest.mark.parametrize(("rule", "size", "text"), RULES)
-def test_change_that_a_rule_refuses_is_invalid(
-    project: Path, capsys: pytest.CaptureFixture[str], rule: str, size: str, text: str
-) -> None:
-    change(project, ("size: 1", size or "size: 2"), ("{{ spec.region }}", "us"))
+@pytest.mark.parametrize(("rule", "size", "text"), RULES.values(), ids=RULES)
+def test_change_that_a_rule_refuses_is_invalid(plan: Plan, rule: str, size: str, text: str) -> None:
+    plan.change(("size: 1", size), ("{{ spec.region }}", "us"))
     definition = crd(**{"x-kubernetes-validations": [{"rule": rule}]})
-    printed = plan(capsys, xr(count=1), *managed((CROSSPLANE, SIZE)), definition)
+    printed = plan(xr(count=1), managed((CROSSPLANE, SIZE)), definition)
     assert text in printed
     if "not evaluated" not in text:
         assert "1 to change" in printed
 
 
-def test_json_is_what_its_schema_says(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With each verb and an uncertain value; a field that the schema lacks is refused."""
+def test_json_is_what_its_schema_says(plan: Plan) -> None:
+    """The reports have each verb and an uncertain value; the schema refuses other fields."""
     schema = json.loads((ROOT / "docs/reference/plan.schema.json").read_text())
-    edits = (("  size: 1", "  # no size"), ("resource-name: bucket-", "resource-name: store-"))
-    live = managed((CROSSPLANE, SIZE))
     reports = []
-    for each in edits:
-        change(project, each)
-        reports.append(json.loads(plan(capsys, xr(count=1), *live, flags=("-o", "json"))))
+    for each in (("  size: 1", "  # no size"), STORE):
+        plan.change(each)
+        live = managed((CROSSPLANE, SIZE))
+        reports.append(json.loads(plan(xr(count=1), live, flags=("-o", "json"))))
     for report in reports:
         jsonschema.validate(report, schema)
     rows = [row for report in reports for each in report["xrs"] for row in each["changes"]]
-    assert {(row["verb"], row["certain"]) for row in rows} >= {
-        ("change", False),
-        ("add", True),
-        ("destroy", True),
-    }
+    verbs = {("change", False), ("add", True), ("destroy", True)}
+    assert verbs <= {(row["verb"], row["certain"]) for row in rows}
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**reports[0], "more": 1}, schema)
 
 
-def test_value_that_an_object_has_already_is_no_change(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Such as a default, which becomes a value of the program's."""
-    change(project, ("size: 1", "size: 1\n          class: fast"))
-    live = managed((CROSSPLANE, SIZE), **{"class": "fast"})
-    text = plan(capsys, xr(count=1), *live)
-    assert text == "Plan: 0 to add, 0 to change, 0 to destroy.\n1 XR looked at.\n"
+def test_value_that_an_object_has_already_is_no_change(plan: Plan) -> None:
+    """It may be a default, which becomes a value of the program's."""
+    plan.change(("size: 1", "size: 1\n          class: fast"))
+    assert plan(xr(count=1), managed((CROSSPLANE, SIZE), **{"class": "fast"})) == SAME
 
 
-DRIFTS = [
-    pytest.param(SIZE, {"size": 5}, "spec.size", id="other value"),
-    pytest.param({"f:region": {}}, {}, "spec.size", id="not applied"),
-    pytest.param({**SIZE, "f:class": {}}, {"class": "fast"}, "spec.class", id="more applied"),
-]
+DRIFTS = {
+    "other value": (SIZE, {"size": 5}, "spec.size"),
+    "not applied": ({"f:region": {}}, {}, "spec.size"),
+    "more applied": ({**SIZE, "f:class": {}}, {"class": "fast"}, "spec.class"),
+}
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "json"])
-@pytest.mark.parametrize(("fields", "spec", "path"), DRIFTS)
-@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(("fields", "spec", "path"), DRIFTS.values(), ids=DRIFTS)
 def test_object_that_is_not_what_is_desired_before_is_drift(
-    capsys: pytest.CaptureFixture[str],
-    fields: dict[str, object],
-    spec: dict[str, object],
-    path: str,
-    form: str,
+    plan: Plan, fields: Object, spec: Object, path: str
 ) -> None:
-    """Counted and named."""
-    live = managed((CROSSPLANE, fields), **spec)
-    text = plan(capsys, xr(count=1), *live, flags=("-o", form))
-    assert "1 with drift" in text
-    assert f"{path} of Bucket" in text
-    assert "XBucket/demo" in text
+    """The report counts and names it in each form."""
+    for form in ("text", "markdown", "json"):
+        text = plan(xr(count=1), managed((CROSSPLANE, fields), **spec), flags=("-o", form))
+        assert "1 with drift" in text
+        assert f"{path} of Bucket" in text
+        assert "XBucket/demo" in text
 
 
-def test_step_that_does_not_change_is_called_once(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_step_that_does_not_change_is_called_once(plan: Plan) -> None:
     """A function whose answers differ is no change of its own."""
     numbers = itertools.count()
 
@@ -246,11 +212,9 @@ def test_step_that_does_not_change_is_called_once(
         return response
 
     step = "  - {step: first, functionRef: {name: other}}\n  - step: render\n"
-    before = COMPOSITION.replace("  - step: render\n", step)
-    (project / "old" / "composition.yaml").write_text(before)
-    change(project, ("  - step: render\n", step), ("size: 1", "size: 2"))
+    plan.change(LARGER, before=COMPOSITION.replace("  - step: render\n", step))
     with serving(answer) as address:
-        text = plan(capsys, xr(), *buckets(), flags=("--function", f"other={address}"))
+        text = plan(xr(), *buckets(), flags=("--function", f"other={address}"))
     assert "spec.size: 1 becomes 2" in text
     assert "status.call" not in text
     assert next(numbers) == 1
@@ -260,253 +224,178 @@ REQUIRED = """\
     requirements:
       requiredResources:
       - {requirementName: all, apiVersion: v1, kind: ConfigMap}
+    input:
 """
+OTHER = ("  - step: render", "  - {step: other, functionRef: {name: b}}\n  - step: render")
+LIVE = [xr(), *buckets()]
+UNNAMED: Object = {**LIVE[1], "metadata": {"name": "demo-0", "uid": "x"}}
+AGAIN: Object = {**xr(count=3), "spec": {**xr(count=3)["spec"], "count": 2}}
+# The objects of the dump, an edit, more flags, and the reason.
+UNKNOWN = {
+    "composed object": (LIVE[:2], (), (), 'the dump lacks Bucket "demo-1"'),
+    "resource name": ([xr(), UNNAMED, LIVE[2]], (), (), "has no annotation"),
+    "composed again": (
+        [AGAIN, *buckets(count=3)],
+        ("range(spec.count)", "range(3)"),
+        (),
+        'Bucket "demo-2" is there, and desired only from now on',
+    ),
+    "compositionRef": (
+        [{**xr(), "spec": {"count": 2, "region": "eu"}}],
+        (),
+        (),
+        "it has no compositionRef",
+    ),
+    "version": (
+        [{**xr(), "apiVersion": "example.org/v2"}, *buckets()],
+        (),
+        (),
+        "the dump has it as example.org/v2",
+    ),
+    "required objects": (
+        LIVE,
+        ("    input:\n", REQUIRED),
+        (),
+        "a step requires ConfigMap objects, and the dump has none",
+    ),
+    "connection details": (
+        [xr(), *details()],
+        ("size: 1", "size: {{ observed.resources['bucket-0'].connectionDetails | length }}"),
+        (),
+        'the dump lacks Secret "password" with connection details',
+    ),
+    "function": (LIVE, OTHER, (), "it cannot be rendered"),
+    "step": (LIVE, OTHER, ("--function", "b=skip"), 'step "other" was left out'),
+}
 
 
-def unknown_cases() -> list[object]:
-    """Dumps, and Compositions, that leave a question open."""
-    hidden = buckets()
-    secretive = buckets()
-    secretive[0]["spec"] = {**DETAILS, "region": "eu", "size": 1}
-    unnamed = buckets()
-    unnamed[0]["metadata"] = {"name": "demo-0", "uid": "x"}
-    again = json.loads(json.dumps(xr(count=3)).replace('"count": 3', '"count": 2'))
-    without = xr()
-    assert isinstance(without["spec"], dict)
-    without["spec"] = {"count": 2, "region": "eu"}
-    return [
-        pytest.param([xr(), hidden[0]], (), 'the dump lacks Bucket "demo-1"', id="composed object"),
-        pytest.param([xr(), *unnamed], (), "has no annotation", id="resource name"),
-        pytest.param(
-            [again, *buckets(count=3)],
-            (("range(spec.count)", "range(3)"),),
-            'Bucket "demo-2" is there, and desired only from now on',
-            id="composed again",
-        ),
-        pytest.param([without], (), "it has no compositionRef", id="Composition"),
-        pytest.param(
-            [{**xr(), "apiVersion": "example.org/v2"}, *buckets()],
-            (),
-            "the dump has it as example.org/v2",
-            id="version",
-        ),
-        pytest.param(
-            [xr(), *buckets()],
-            (("    input:\n", f"{REQUIRED}    input:\n"),),
-            "a step requires ConfigMap objects, and the dump has none",
-            id="required objects",
-        ),
-        pytest.param(
-            [xr(), *secretive],
-            (("size: 1", "size: {{ observed.resources['bucket-0'].connectionDetails | length }}"),),
-            'the dump lacks Secret "password" with connection details',
-            id="connection details",
-        ),
-        pytest.param(
-            [xr(), *buckets()],
-            (("  - step: render", "  - {step: a, functionRef: {name: b}}\n  - step: render"),),
-            "it cannot be rendered",
-            id="function",
-        ),
-    ]
-
-
-@pytest.mark.parametrize(("manifests", "edits", "reason"), unknown_cases())
+@pytest.mark.parametrize(("manifests", "edit", "flags", "reason"), UNKNOWN.values(), ids=UNKNOWN)
 def test_xr_whose_change_cannot_be_known_is_unknown(
-    project: Path,
-    capsys: pytest.CaptureFixture[str],
-    manifests: list[Object],
-    edits: tuple[tuple[str, str], ...],
-    reason: str,
+    plan: Plan, manifests: list[Object], edit: tuple[str, str], flags: tuple[str, ...], reason: str
 ) -> None:
-    change(project, *edits)
-    flags = ("--fail-on", "unknown")
-    text = plan(capsys, *manifests, flags=flags, code=exit_codes.REPORTED)
+    plan.change(*[edit] * bool(edit))
+    flags = ("--fail-on", "unknown", *flags)
+    text = plan(*manifests, flags=flags, code=exit_codes.REPORTED)
     assert text.startswith("unknown: ")
     assert reason in text
     assert "1 XR looked at, 1 unknown." in text
 
 
-LACKS = [
-    pytest.param([XRD, xr()], (), 'the dump lacks Composition "buckets"', id="Composition"),
-    pytest.param(
-        [XRD, xr(compositionRevisionRef={"name": "buckets-7"})],
+LACKS = {
+    "Composition": ([XRD, *LIVE], (), 'the dump lacks Composition "buckets"'),
+    "revision": (
+        [XRD, xr(compositionRevisionRef={"name": "buckets-7"}), *buckets()],
         (),
         'the dump lacks CompositionRevision "buckets-7"',
-        id="revision",
     ),
-    pytest.param([xr()], ("--before", "old"), "the dump lacks its XRD", id="XRD"),
-    pytest.param(
-        [XRD, xr()],
-        ("--before", "old", "--function", "other=skip"),
-        'step "other" was left out',
-        id="step",
-    ),
-]
+    "XRD": (LIVE, ("--before", "old"), "the dump lacks its XRD"),
+}
 
 
-@pytest.mark.parametrize(("manifests", "flags", "reason"), LACKS)
+@pytest.mark.parametrize(("manifests", "flags", "reason"), LACKS.values(), ids=LACKS)
 def test_xr_of_which_something_is_not_at_hand_is_unknown(
-    project: Path,
-    capsys: pytest.CaptureFixture[str],
-    manifests: list[Object],
-    flags: tuple[str, ...],
-    reason: str,
+    plan: Plan, manifests: list[Object], flags: tuple[str, ...], reason: str
 ) -> None:
-    step = "  - {step: other, functionRef: {name: other}}\n  - step: render"
-    change(project, *[("  - step: render", step)] * ("other=skip" in flags))
-    Path("dump.yaml").write_text(to_yaml_stream([*manifests, *buckets()]))
-    args = ["plan", "new", "--cluster", "dump.yaml", *flags, "--fail-on", "unknown"]
-    assert cli.execute(args) == exit_codes.REPORTED
-    text = capsys.readouterr().out
+    flags = (*flags, "--fail-on", "unknown")
+    text = plan.of_dump(to_yaml_stream(manifests), *flags, code=exit_codes.REPORTED).out
     assert text.startswith(f"unknown: {reason}")
     assert "1 XR looked at, 1 unknown." in text
 
 
-HELD = [
-    pytest.param({"compositionUpdatePolicy": "Manual"}, "Manual", id="policy"),
-    pytest.param(
-        {"compositionRevisionSelector": {"matchLabels": {"channel": "stable"}}},
-        "compositionRevisionSelector",
-        id="selector",
-    ),
-]
+LABELS = {"matchLabels": {"channel": "stable"}}
+HELD = {
+    "policy": ({"compositionUpdatePolicy": "Manual"}, "Manual"),
+    "selector": ({"compositionRevisionSelector": LABELS}, "compositionRevisionSelector"),
+}
 
 
-@pytest.mark.parametrize(("crossplane", "reason"), HELD)
-def test_xr_that_does_not_follow_stays(
-    project: Path,
-    capsys: pytest.CaptureFixture[str],
-    crossplane: dict[str, object],
-    reason: str,
-) -> None:
-    change(project, ("size: 1", "size: 2"))
-    text = plan(capsys, xr(**crossplane), *buckets())
+@pytest.mark.parametrize(("crossplane", "reason"), HELD.values(), ids=HELD)
+def test_xr_that_does_not_follow_stays(plan: Plan, crossplane: Object, reason: str) -> None:
+    plan.change(LARGER)
+    text = plan(xr(**crossplane), *buckets())
     assert text.startswith("does not follow the change: ")
     assert reason in text
     assert "Plan: 0 to add, 0 to change, 0 to destroy." in text
 
 
-def test_compositions_of_the_dump_are_those_before(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_compositions_of_the_dump_are_those_before(plan: Plan, run: Run) -> None:
     """The revision that the XR has counts more than the Composition."""
-    change(project, ("size: 1", "size: 3"))
-    (project / "dump").mkdir()
+    plan.change(("size: 1", "size: 3"))
+    folder = plan.directory / "dump"
+    folder.mkdir()
     revision = COMPOSITION.replace("kind: Composition\n", "kind: CompositionRevision\n")
-    revision = revision.replace("name: buckets", "name: buckets-1").replace("size: 1", "size: 2")
+    revision = revision.replace("name: buckets", "name: buckets-1").replace(*LARGER)
     live = xr(compositionRevisionRef={"name": "buckets-1"})
-    (project / "dump" / "a.yaml").write_text(to_yaml_stream([XRD, live]))
-    (project / "dump" / "b.json").write_text(
-        json.dumps({"apiVersion": "v1", "kind": "List", "items": buckets()})
-    )
-    (project / "dump" / "c.yml").write_text(f"\N{ZERO WIDTH NO-BREAK SPACE}{revision}")
-    assert cli.execute(["plan", "new", "--cluster", "dump"]) == 0
-    assert "spec.size: 2 becomes 3" in capsys.readouterr().out
+    (folder / "a.yaml").write_text(to_yaml_stream([XRD, live]))
+    items = {"apiVersion": "v1", "kind": "List", "items": buckets()}
+    (folder / "b.json").write_text(json.dumps(items))
+    (folder / "c.yml").write_text(f"\N{ZERO WIDTH NO-BREAK SPACE}{revision}")
+    assert "spec.size: 2 becomes 3" in run("plan", "new", "--cluster", "dump").out
 
 
-def test_new_xrd_is_compared_with_every_xr(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_new_xrd_is_compared_with_every_xr(plan: Plan) -> None:
     text = json.dumps(XRD).replace('"integer"', '"integer", "maximum": 1')
-    (project / "new" / "xrd.yaml").write_text(text)
-    report = json.loads(plan(capsys, xr(), *buckets(), flags=("-o", "json")))
-    (row,) = report["xrs"]
+    (plan.directory / "new" / "xrd.yaml").write_text(text)
+    (row,) = plan.find_rows(*LIVE)
     assert row["verdict"] == "invalid"
-    assert "count" in row["reason"]
+    assert "count" in str(row["reason"])
 
 
-def test_objects_of_a_new_xr_are_unknown(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (project / "old" / "outer.yaml").write_text(OUTER)
+def test_objects_of_a_new_xr_are_unknown(plan: Plan) -> None:
     more = OUTER[OUTER.index("        apiVersion: example.org") :].replace(
         "name: inner", "name: more"
     )
-    (project / "new" / "outer.yaml").write_text(f"{OUTER}        ---\n{more}")
-    text = plan(capsys, *nested(), flags=("--fail-on", "unknown"), code=exit_codes.REPORTED)
+    plan.write("outer.yaml", OUTER, f"{OUTER}        ---\n{more}")
+    text = plan(*nested(), flags=("--fail-on", "unknown"), code=exit_codes.REPORTED)
     assert "Plan: 1 to add, 0 to change, 0 to destroy." in text
     assert "unknown: it is a new XR: what it composes is not planned" in text
 
 
-@pytest.mark.parametrize(
-    ("edit", "totals"),
-    [
-        pytest.param(
-            ("region: eu", "region: us"), "0 to add, 3 to change, 0 to destroy", id="its spec"
-        ),
-        pytest.param(("count: 2", "count: 1"), "0 to add, 1 to change, 1 to destroy", id="less"),
-        pytest.param(
-            ("        apiVersion: example.org/v1\n", "        # none\n        apiVersion: v1\n"),
-            "1 to add, 0 to change, 0 to destroy",
-            id="another kind, which leaves the XR behind",
-        ),
-        pytest.param(
-            ("resource-name: inner", "resource-name: other"),
-            "1 to add, 0 to change, 3 to destroy",
-            id="the XR",
-        ),
-    ],
-)
+OUTER_EDITS = {
+    "its spec": (("region: eu", "region: us"), "0 to add, 3 to change, 0 to destroy"),
+    "less": (("count: 2", "count: 1"), "0 to add, 1 to change, 1 to destroy"),
+    "another kind, which leaves the XR behind": (
+        ("        apiVersion: example.org/v1\n", "        # none\n        apiVersion: v1\n"),
+        "1 to add, 0 to change, 0 to destroy",
+    ),
+    "the XR": (
+        ("resource-name: inner", "resource-name: other"),
+        "1 to add, 0 to change, 3 to destroy",
+    ),
+}
+
+
+@pytest.mark.parametrize(("edit", "totals"), OUTER_EDITS.values(), ids=OUTER_EDITS)
 def test_change_of_an_outer_xr_reaches_the_objects_of_inner_ones(
-    project: Path, capsys: pytest.CaptureFixture[str], edit: tuple[str, str], totals: str
+    plan: Plan, edit: tuple[str, str], totals: str
 ) -> None:
-    (project / "old" / "outer.yaml").write_text(OUTER)
-    (project / "new" / "outer.yaml").write_text(OUTER.replace(*edit))
-    assert totals in plan(capsys, *nested())
+    plan.write("outer.yaml", OUTER, OUTER.replace(*edit))
+    assert totals in plan(*nested())
 
 
-def test_data_of_a_secret_is_not_printed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name, text in (("old", "Y2FuYXJ5LTE="), ("new", "Y2FuYXJ5LTI=")):
-        composition = COMPOSITION.replace("s3.example.org/v1", "v1").replace("Bucket\n", "Secret\n")
-        composition = composition.replace("  size: 1", f"  size: 1\n        data: {{a: {text}}}")
-        composition = composition.replace("kind: XSecret", "kind: XBucket")
-        (project / name / "composition.yaml").write_text(composition)
-    live = xr()
-    text = json.dumps([live, *buckets()]).replace("s3.example.org/v1", "v1")
+def test_data_of_a_secret_is_not_printed(plan: Plan) -> None:
+    """Connection details are in tests/unit/tools/plan/test_secrets.py."""
+    before = COMPOSITION.replace("s3.example.org/v1", "v1").replace("Bucket\n", "Secret\n")
+    before = before.replace("kind: XSecret", "kind: XBucket")
+    before = before.replace("  size: 1", "  size: 1\n        data: {a: Y2FuYXJ5LTE=}")
+    plan.change(("Y2FuYXJ5LTE=", "Y2FuYXJ5LTI="), before=before)
+    text = json.dumps(LIVE).replace("s3.example.org/v1", "v1")
     objects = json.loads(text.replace('"Bucket"', '"Secret"'))
     for each in objects[1:]:
         each["data"] = {"a": "Y2FuYXJ5LTE="}
     for form in ("text", "json", "markdown"):
-        printed = plan(capsys, *objects, flags=("-o", form))
+        printed = plan(*objects, flags=("-o", form))
         assert "data.a" in printed or '"data"' in printed
         # The frame shows the line of the program.
         assert "Y2FuYXJ5" not in printed.replace("data: {a: Y2FuYXJ5LTI=}", "")
 
 
-@pytest.mark.parametrize("form", ["text", "json", "markdown"])
-@pytest.mark.parametrize("part", ["p", "p | b64encode", "p[2:9]"])
-def test_connection_details_that_a_program_writes_elsewhere_are_not_printed(
-    project: Path, capsys: pytest.CaptureFixture[str], part: str, form: str
-) -> None:
-    """Nor a part of them, nor another form."""
-    details = "observed.resources['bucket-0'].connection_details"
-    value = f"{{% set p = {details}.password %}}{{{{ {part} }}}}"
-    change(project, ("size: 1", f"size: {value}"))
-    live = buckets()
-    live[0]["spec"] = {**DETAILS, "region": "eu", "size": 1}
-    secret: Object = {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {"name": "password", "namespace": "default"},
-        "data": {"password": "Y2FuYXJ5LXNlY3JldA=="},
-    }
-    printed = plan(capsys, xr(), *live, secret, flags=("-o", form))
-    assert "(hidden)" in printed
-    assert not any(word in printed for word in ("canary", "Y2FuYXJ5", "nary-se"))
-
-
-def test_name_in_a_dump_has_no_meaning_in_markdown(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_name_in_a_dump_has_no_meaning_in_markdown(plan: Plan) -> None:
     """Whoever names an object must not write into a pull request."""
-    change(project, ("size: 1", "size: 2"))
-    objects = buckets()
-    metadata = objects[0]["metadata"]
-    assert isinstance(metadata, dict)
-    metadata["labels"] = {"a": "b"}
+    plan.change(LARGER)
     evil = "x` <b>@everyone</b>\n# Title"
-    live = xr()
-    live["metadata"] = {"name": "demo", "namespace": evil, "uid": "uid-demo"}
-    text = plan(capsys, live, *objects, flags=("-o", "markdown"))
+    live: Object = {**xr(), "metadata": {"name": "demo", "namespace": evil, "uid": "uid-demo"}}
+    text = plan(live, *buckets(), flags=("-o", "markdown"))
     lines = [line for line in text.splitlines() if "everyone" in line]
     assert lines
     assert all(line.count("`") % 2 == 0 and "`` <b>" not in line for line in lines)
@@ -514,109 +403,76 @@ def test_name_in_a_dump_has_no_meaning_in_markdown(
 
 
 @needs_git
-def test_revision_of_git_has_the_compositions_before(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """With the positions there of what is destroyed."""
-    subprocess.run(["git", "init", "--quiet"], check=True)
-    subprocess.run(["git", "add", "new"], check=True)
+def test_revision_of_git_has_the_compositions_before(plan: Plan) -> None:
+    """What is destroyed has its position there."""
     identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-    subprocess.run(["git", *identity, "commit", "--quiet", "--message=one"], check=True)
-    change(project, ("range(spec.count)", "range(1)"))
-    text = plan(capsys, xr(), *buckets(), flags=("--before", "HEAD"))
+    for arguments in (("init",), ("add", "new"), (*identity, "commit", "--message=one")):
+        subprocess.run(["git", *arguments], check=True, capture_output=True)
+    plan.change(("range(spec.count)", "range(1)"))
+    dump = to_yaml_stream([XRD, *LIVE])
+    text = plan.of_dump(dump, "--before", "HEAD").out
     assert 'destroy: 1 object of 1 XR: Bucket "demo-1"\n  --> HEAD:new/composition.yaml:17:' in text
-    plan(capsys, xr(), *buckets(), flags=("--before", "mian"), code=exit_codes.PROBLEM)
+    plan.of_dump(dump, "--before", "mian", code=exit_codes.PROBLEM)
 
 
-def test_programs_in_files_are_those_of_each_side(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_programs_in_files_are_those_of_each_side(plan: Plan) -> None:
     head, program = COMPOSITION.split("      inline: |\n")
-    for name, size in (("old", 1), ("new", 2)):
-        directory = project / name / "programs/buckets"
-        directory.mkdir(parents=True)
-        (directory / "main.j2").write_text(dedent(program).replace("size: 1", f"size: {size}"))
-        (project / name / "composition.yaml").write_text(
-            f"{head}      source: FileSystem\n      fileSystem: {{dirPath: buckets}}\n"
-        )
-    text = plan(capsys, xr(), *buckets())
-    assert "2 objects of 1 XR: spec.size: 1 becomes 2\n  --> new/programs/buckets/main.j2:" in text
-    secretive = buckets()
-    secretive[0]["spec"] = {**DETAILS, "region": "eu", "size": 1}
+    source = "      source: FileSystem\n      fileSystem: {dirPath: buckets}\n"
+    plan.write("composition.yaml", head + source)
+    for name in ("old", "new"):
+        (plan.directory / name / "programs/buckets").mkdir(parents=True)
+    text = dedent(program)
+    plan.write("programs/buckets/main.j2", text, text.replace(*LARGER))
+    printed = plan(*LIVE)
+    assert (
+        "2 objects of 1 XR: spec.size: 1 becomes 2\n  --> new/programs/buckets/main.j2:" in printed
+    )
     # Nothing of a Composition says what such a program reads.
-    assert 'the dump lacks Secret "password"' in plan(capsys, xr(), *secretive)
+    assert 'the dump lacks Secret "password"' in plan(xr(), *details())
 
 
-BROKEN = [
-    pytest.param("", "the dump has no objects", id="empty"),
-    pytest.param('{"apiVersion": "v1", "kind"', "it is not JSON", id="truncated"),
-    pytest.param("a: 1\n", "a value that is no object", id="other"),
-    pytest.param("kind: Pod\napiVersion: v1\nmetadata: {}\n", "no metadata.name", id="no name"),
-    pytest.param(
-        "kind: Pod\napiVersion: v1\nmetadata: {name: a, uid: b}\n---\n"
-        "kind: Pod\napiVersion: v1\nmetadata: {name: a, uid: c}\n",
+POD = "kind: Pod\napiVersion: v1\nmetadata: "
+BROKEN = {
+    "empty": ("", "the dump has no objects"),
+    "truncated": ('{"apiVersion": "v1", "kind"', "it is not JSON"),
+    "other": ("a: 1\n", "a value that is no object"),
+    "no name": (f"{POD}{{}}\n", "no metadata.name"),
+    "two clusters": (
+        f"{POD}{{name: a, uid: b}}\n---\n{POD}{{name: a, uid: c}}\n",
         "several clusters",
-        id="two clusters",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("text", "message"), BROKEN)
-@pytest.mark.usefixtures("project")
-def test_broken_dump_is_an_error(
-    capsys: pytest.CaptureFixture[str], text: str, message: str
-) -> None:
-    Path("dump.yaml").write_text(text)
-    assert cli.execute(["plan", "new", "--cluster", "dump.yaml"]) == exit_codes.PROBLEM
-    assert message in capsys.readouterr().err
+@pytest.mark.parametrize(("text", "message"), BROKEN.values(), ids=BROKEN)
+def test_broken_dump_is_an_error(plan: Plan, text: str, message: str) -> None:
+    assert message in plan.of_dump(text, code=exit_codes.PROBLEM).err
 
 
-def test_moved_object_that_is_composed_no_longer_is_destroyed(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_moved_object_that_is_composed_no_longer_is_destroyed(plan: Plan) -> None:
     """Crossplane has it by its former name."""
-    moved = ("resource-name: bucket-{{ i }}", "resource-name: store-{{ i }}")
-    old = COMPOSITION.replace(*moved)
-    (project / "old" / "composition.yaml").write_text(old)
-    change(project, moved, ("range(spec.count)", "range(1)"))
+    plan.change(("range(spec.count)", "range(1)"), before=COMPOSITION.replace(*STORE))
     live = buckets()
     for number, each in enumerate(live):
-        metadata = each["metadata"]
-        assert isinstance(metadata, dict)
-        annotations = metadata["annotations"]
-        assert isinstance(annotations, dict)
-        annotations["script.fn.crossplane.io/moved-to"] = f"store-{number}"
-    text = plan(capsys, xr(), *live)
+        each["metadata"]["annotations"]["script.fn.crossplane.io/moved-to"] = f"store-{number}"
+    text = plan(xr(), *live)
     assert text.startswith('destroy: 1 object of 1 XR: Bucket "demo-1"\n')
     assert "Plan: 0 to add, 0 to change, 1 to destroy." in text
 
 
-def test_object_under_another_resource_name_is_destroyed_first(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Also if the program gives it the same name."""
-    named = ("          annotations", "          name: demo-{{ i }}\n          annotations")
-    change(project, named, ("resource-name: bucket-", "resource-name: store-"))
-    assert "Plan: 2 to add, 0 to change, 2 to destroy." in plan(capsys, xr(), *buckets())
-
-
-def test_progress_is_on_a_terminal_alone(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, project: Path
-) -> None:
-    Path("dump.yaml").write_text(to_yaml_stream([XRD, xr(), *buckets()]))
-    args = ["plan", str(project / "new"), "--cluster", "dump.yaml", "--before", "old"]
-    assert cli.execute(args) == 0
-    assert not capsys.readouterr().err
+def test_progress_is_on_a_terminal_alone(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    dump = to_yaml_stream([XRD, *LIVE])
+    assert not plan.of_dump(dump, "--before", "old").err
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert cli.execute(args) == 0
-    assert "planning   0 %" in capsys.readouterr().err
+    assert "planning   0 %" in plan.of_dump(dump, "--before", "old").err
 
 
-def test_interrupt_leaves_no_process(project: Path) -> None:
-    """While the dump is read, when the sandbox has started."""
-    pipe = project / "dump.json"
+@pytest.mark.usefixtures("plan")
+def test_interrupt_leaves_no_process() -> None:
+    """The dump is read, and the sandbox has started."""
+    pipe = "dump.json"
     os.mkfifo(pipe)
-    command = [sys.executable, "-m", "function_script", "plan", "new", "--cluster", str(pipe)]
+    command = [sys.executable, "-m", "function_script", "plan", "new", "--cluster", pipe]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
     descriptor = None
     while descriptor is None and process.poll() is None:
@@ -634,30 +490,25 @@ def test_interrupt_leaves_no_process(project: Path) -> None:
 
 
 @pytest.mark.parametrize("is_planned", [True, False])
-def test_values_below_an_xr_with_a_secret_are_not_printed(
-    project: Path, capsys: pytest.CaptureFixture[str], is_planned: bool
-) -> None:
+def test_values_below_an_xr_with_a_secret_are_not_printed(plan: Plan, is_planned: bool) -> None:
     """The outer XR may have written them into the inner one, also if it does not change itself."""
-    for name in ("old", "new") if is_planned else ():
-        (project / name / "outer.yaml").write_text(OUTER)
-    change(project, ("{{ spec.region }}", "x-{{ spec.region }}"))
+    if is_planned:
+        plan.write("outer.yaml", OUTER)
+    plan.change(("{{ spec.region }}", "x-{{ spec.region }}"))
     definition, outer, inner, *others = json.loads(json.dumps(nested()).replace("eu", "canary"))
     outer["spec"]["writeConnectionSecretToRef"] = {"name": "a", "namespace": "b"}
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a", "namespace": "b"}}
-    text = plan(capsys, definition, outer, inner, *others, secret)
+    text = plan(definition, outer, inner, *others, secret)
     assert '2 objects of 1 XR: spec.region: "(hidden)" becomes "(hidden)"' in text
     assert "canary" not in text
 
 
 @pytest.mark.parametrize("name", ["dump.yaml", "cluster/dump.yaml"])
-def test_dump_beside_the_compositions_is_none_of_them(
-    project: Path, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
-    """As in a project of `init`, whose CI job plans all of it."""
-    change(project, ("size: 1", "size: 2"))
-    file = project / "new" / name
+def test_dump_beside_the_compositions_is_none_of_them(plan: Plan, run: Run, name: str) -> None:
+    """The CI job of a project of `init` plans all of it."""
+    plan.change(LARGER)
+    file = plan.directory / "new" / name
     file.parent.mkdir(exist_ok=True)
-    file.write_text(f"{to_yaml_stream([XRD, xr(), *buckets()])}---\n{COMPOSITION}")
-    cluster = project / "new" / Path(name).parts[0]
-    assert cli.execute(["plan", "new", "--cluster", str(cluster)]) == 0
-    assert "spec.size: 1 becomes 2" in capsys.readouterr().out
+    file.write_text(f"{to_yaml_stream([XRD, *LIVE])}---\n{COMPOSITION}")
+    cluster = f"new/{Path(name).parts[0]}"
+    assert "spec.size: 1 becomes 2" in run("plan", "new", "--cluster", cluster).out

@@ -1,14 +1,11 @@
 """Plans over dumps with Secrets: masked by `snapshot`, or with canaries for values."""
 
 import base64
-import json
-from pathlib import Path
 
 import pytest
-from support.plans import COMPOSITION, buckets, change, crd, plan, xr
+from support.plans import COMPOSITION, Plan, buckets, crd, details, xr
 
 from function_script.request.values import Object
-from function_script.tools.manifests import object_at
 
 CANARY = "canary-in-a-mine"
 ENCODED = base64.b64encode(CANARY.encode()).decode()
@@ -27,119 +24,81 @@ REQUIRED = """\
 """
 
 
-def secret(value: str = ENCODED, **annotations: str) -> Object:
+def secret(value: str = ENCODED, name: str = "secret", **annotations: str) -> Object:
     """The Secret of connection details, credentials and requirements."""
-    return {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {
-            "name": "secret",
-            "namespace": "default",
-            "uid": "secret",
-            "annotations": {**annotations},
-        },
-        "data": {"password": value},
-    }
+    metadata = {"name": name, "namespace": "default", "uid": name, "annotations": {**annotations}}
+    data = {"password": value}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data}
 
 
-def masked() -> Object:
+def masked(mask: str = "cmVkYWN0ZWQx", name: str = "secret", **annotations: str) -> Object:
     """The Secret as `snapshot` writes it."""
-    return secret("cmVkYWN0ZWQx", **{"script.fn.crossplane.io/masked": "true"})
-
-
-def detailed() -> list[Object]:
-    """The composed resources, one of which has connection details."""
-    live = buckets()
-    reference = {"name": "secret", "namespace": "default"}
-    live[0]["spec"] = {"writeConnectionSecretToRef": reference, "region": "eu", "size": 1}
-    return live
+    mark = {"script.fn.crossplane.io/masked": "true"}
+    return secret(mask, name, **mark, **annotations)
 
 
 def composed() -> list[Object]:
     """The composed resources and the XR, which composes the Secret, too."""
+    own = masked(**{"crossplane.io/composition-resource-name": "secret"})
+    reference = {"apiVersion": "v1", "kind": "Secret", "name": "secret", "namespace": "default"}
     live = xr()
-    text = json.dumps(live).replace(
-        '"resourceRefs": [',
-        '"resourceRefs": [{"apiVersion": "v1", "kind": "Secret", "name": "secret", '
-        '"namespace": "default"}, ',
-    )
-    own = masked()
-    metadata = own["metadata"]
-    assert isinstance(metadata, dict)
-    annotations = metadata["annotations"]
-    assert isinstance(annotations, dict)
-    annotations["crossplane.io/composition-resource-name"] = "secret"
-    return [json.loads(text), *buckets(), own]
+    live["spec"]["crossplane"]["resourceRefs"].append(reference)
+    return [live, *buckets(), own]
 
 
 REQUIRED_VALUE = "get_required_resources('all')[0].data.password"
 DETAIL = "observed.resources['bucket-0'].connection_details.password"
-READS = [
-    pytest.param([], [xr(), *detailed(), masked()], DETAIL, id="connection details"),
-    pytest.param([], composed(), "observed.resources.secret.resource.data.password", id="composed"),
-    pytest.param([REQUIRED], [xr(), *buckets(), masked()], REQUIRED_VALUE, id="required"),
-]
+READS = {
+    "connection details": ([], [xr(), *details("secret"), masked()], DETAIL),
+    "composed": ([], composed(), "observed.resources.secret.resource.data.password"),
+    "required": ([REQUIRED], [xr(), *buckets(), masked()], REQUIRED_VALUE),
+}
 
 
-@pytest.mark.parametrize(("edits", "manifests", "value"), READS)
-@pytest.mark.parametrize(
-    "form", ["{value}", "{{{{ ({value}) | length }}}}", "{{{{ 1 if {value} else 2 }}}}"]
-)
+def plan_size(plan: Plan, size: str, inputs: list[str], *manifests: Object) -> str:
+    """Plan another size, with these fields of the step before its input."""
+    plan.change(("size: 1", f"size: {size}"), *(("    input:\n", each) for each in inputs))
+    return plan(*manifests)
+
+
+@pytest.mark.parametrize(("inputs", "manifests", "value"), READS.values(), ids=READS)
+@pytest.mark.parametrize("form", ["{{ @ }}", "{{ (@) | length }}", "{{ 1 if @ else 2 }}"])
 def test_masked_value_that_a_program_reads_makes_the_xr_unknown(
-    project: Path,
-    capsys: pytest.CaptureFixture[str],
-    edits: list[str],
-    manifests: list[Object],
-    value: str,
-    form: str,
+    plan: Plan, inputs: list[str], manifests: list[Object], value: str, form: str
 ) -> None:
-    """Also if it tests the value alone."""
-    part = form.format(value=value) if "{{" in form else f"{{{{ {value} }}}}"
-    change(project, ("size: 1", f"size: {part}"), *(("    input:\n", each) for each in edits))
-    text = plan(capsys, *manifests)
+    """The program may test the value alone."""
+    text = plan_size(plan, form.replace("@", value), inputs, *manifests)
     assert text.startswith("unknown: a step reads data of a Secret, which the dump has masked\n")
 
 
-@pytest.mark.parametrize(
-    ("mask", "expected"),
-    [
-        pytest.param(
-            "cmVkYWN0ZWQx", "change: 2 objects of 1 XR: spec.size: 1 becomes 3", id="equal"
-        ),
-        pytest.param("cmVkYWN0ZWQy", "unknown: a step reads data of a Secret", id="different"),
-    ],
-)
+MASKS = {
+    "equal": ("cmVkYWN0ZWQx", "change: 2 objects of 1 XR: spec.size: 1 becomes 3"),
+    "different": ("cmVkYWN0ZWQy", "unknown: a step reads data of a Secret"),
+}
+
+
+@pytest.mark.parametrize(("mask", "expected"), MASKS.values(), ids=MASKS)
 def test_masked_values_that_a_program_compares_are_equal_or_make_the_xr_unknown(
-    project: Path, capsys: pytest.CaptureFixture[str], mask: str, expected: str
+    plan: Plan, mask: str, expected: str
 ) -> None:
     """A mask stands for one value."""
-    other = secret(mask, **{"script.fn.crossplane.io/masked": "true"})
-    other["metadata"] = {**object_at(other, "metadata"), "name": "other", "uid": "other"}
     values = (f"get_required_resources('all')[{index}].data.password" for index in range(2))
-    size = f"size: {{{{ 3 if {' == '.join(values)} else 2 }}}}"
-    change(project, ("size: 1", size), ("    input:\n", REQUIRED))
-    assert plan(capsys, xr(), *buckets(), masked(), other).startswith(expected)
+    size = f"{{{{ 3 if {' == '.join(values)} else 2 }}}}"
+    manifests = [xr(), *buckets(), masked(), masked(mask, "other")]
+    assert plan_size(plan, size, [REQUIRED], *manifests).startswith(expected)
 
 
-@pytest.mark.parametrize(("edits", "manifests", "value"), READS)
+@pytest.mark.parametrize(("inputs", "manifests", "value"), READS.values(), ids=READS)
 def test_masked_value_that_no_program_reads_is_no_obstacle(
-    project: Path,
-    capsys: pytest.CaptureFixture[str],
-    edits: list[str],
-    manifests: list[Object],
-    value: str,
+    plan: Plan, inputs: list[str], manifests: list[Object], value: str
 ) -> None:
     """The values of the XR are printed."""
-    count = f"{{# {value} #}}2"
-    change(project, ("size: 1", f"size: {count}"), *(("    input:\n", each) for each in edits))
-    assert "spec.size: 1 becomes 2" in plan(capsys, *manifests)
+    text = plan_size(plan, f"{{# {value} #}}2", inputs, *manifests)
+    assert "spec.size: 1 becomes 2" in text
 
 
-def test_masked_credentials_make_the_xr_unknown(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    change(project, ("    input:\n", CREDENTIALS), ("size: 1", "size: 2"))
-    text = plan(capsys, xr(), *buckets(), masked())
+def test_masked_credentials_make_the_xr_unknown(plan: Plan) -> None:
+    text = plan_size(plan, "2", [CREDENTIALS], xr(), *buckets(), masked())
     assert text.startswith('unknown: Secret "secret" with credentials is masked in the dump\n')
 
 
@@ -184,19 +143,16 @@ OUTPUTS = [
 
 
 @pytest.mark.parametrize(("source", "leak", "form"), OUTPUTS)
-def test_canary_is_in_no_output(
-    project: Path, capsys: pytest.CaptureFixture[str], source: str, leak: str, form: str
-) -> None:
-    """Nor a part of it, nor another form."""
+def test_canary_is_in_no_output(plan: Plan, source: str, leak: str, form: str) -> None:
+    """No part of it is there, nor another form."""
     inputs, value = SOURCES[source]
-    edits = [("    input:\n", each) for each in inputs]
-    text = COMPOSITION.replace(*edits[0]) if edits else COMPOSITION
-    (project / "old" / "composition.yaml").write_text(text)
-    change(project, ("size: 1", LEAKS[leak].replace("%s", value)), *edits)
+    before = COMPOSITION
+    for each in inputs:
+        before = before.replace("    input:\n", each)
+    plan.change(("size: 1", LEAKS[leak].replace("%s", value)), before=before)
     # The rule quotes the value.
     rule = {"rule": "self == oldSelf", "messageExpression": "'no ' + self"}
-    rules = f'"region": {{"x-kubernetes-validations": [{json.dumps(rule)}], '
-    definition = json.loads(json.dumps(crd()).replace('"region": {', rules))
-    printed = plan(capsys, xr(count=1), detailed()[0], secret(), definition, flags=("-o", form))
+    definition = crd({"region": {"type": "string", "x-kubernetes-validations": [rule]}})
+    printed = plan(xr(count=1), details("secret")[0], secret(), definition, flags=("-o", form))
     assert "hidden" in printed
     assert not any(word in printed for word in ("canary", "nary-in", ENCODED[:8]))

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from function_script import cli
 from function_script.cli import exit_codes
@@ -39,11 +40,6 @@ CROSSPLANE = "apiextensions.crossplane.io"
 XRDS = f"compositeresourcedefinitions.{CROSSPLANE}"
 
 
-def thing(kind: str, name: str, **fields: object) -> dict[str, object]:
-    """An object of a cluster."""
-    return {"apiVersion": "example.org/v1", "kind": kind, "metadata": {"name": name}, **fields}
-
-
 def reference(name: str, namespace: str = "here") -> dict[str, object]:
     """A reference to a Secret."""
     return {"name": name, "namespace": namespace}
@@ -57,66 +53,66 @@ def secret(name: str, password: str, namespace: str = "here") -> dict[str, objec
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data}
 
 
+# Objects by the names under which kubectl has them.
+OBJECTS = f"""\
+{XRDS}:
+- {{kind: XRD, metadata: {{name: xs}}, spec: {{group: example.org, names: {{plural: xs}}}}}}
+compositions.{CROSSPLANE}:
+- kind: Composition
+  metadata: {{name: a}}
+  spec: {{pipeline: [{{credentials: [{{secretRef: {{name: login, namespace: here}}}}]}}]}}
+compositionrevisions.{CROSSPLANE}: []
+functions.pkg.crossplane.io: []
+xs.example.org:
+- kind: X
+  metadata: {{name: x}}
+  spec:
+    crossplane:
+      resourceRefs:
+      - {{apiVersion: s3.example.org/v1, kind: Bucket, name: b}}
+      - {{apiVersion: v1, kind: ConfigMap, name: c}}
+      - {{apiVersion: v1, kind: Secret, name: composed, namespace: here}}
+Bucket.v1.s3.example.org:
+- kind: Bucket
+  metadata: {{name: b}}
+  spec:
+    writeConnectionSecretToRef: {{name: details, namespace: here}}
+    passwordSecretRef: {{name: elsewhere, namespace: there}}
+    keys: [{{valueFrom: {{secretKeyRef: {{name: absent, namespace: nowhere}}}}}}]
+ConfigMap: [{{kind: ConfigMap, metadata: {{name: c}}}}]
+customresourcedefinitions.apiextensions.k8s.io:
+- {{kind: CRD, metadata: {{name: crd-b}}, spec: {{group: example.org, names: {{kind: Bucket}}}}}}
+- {{kind: CRD, metadata: {{name: crd-o}}, spec: {{group: example.org, names: {{kind: Other}}}}}}
+zones:
+- {{kind: Zone, metadata: {{name: z}}}}
+- {{kind: Secret, metadata: {{name: canary}}}}
+"""
+
+
 def cluster() -> dict[str, list[dict[str, object]]]:
-    """Objects by the names under which kubectl has them."""
-    references = [
-        {"apiVersion": "s3.example.org/v1", "kind": "Bucket", "name": "b"},
-        {"apiVersion": "v1", "kind": "ConfigMap", "name": "c"},
-        {"apiVersion": "v1", "kind": "Secret", "name": "composed", "namespace": "here"},
+    """Return the objects, whose apiVersion makes no difference, and the Secrets."""
+    objects = yaml.safe_load(OBJECTS)
+    head = {"apiVersion": "example.org/v1"}
+    named = {name: [head | each for each in items] for name, items in objects.items()}
+    named["zones"][1]["apiVersion"] = "v1"
+    secrets = [
+        secret("login", CANARY),
+        secret("details", CANARY),
+        secret("composed", "canary-2"),
+        secret("elsewhere", "canary-3", "there"),
+        secret("unnamed", "canary-4"),
     ]
-    return {
-        XRDS: [
-            thing("XRD", "xs", spec={"group": "example.org", "names": {"plural": "xs"}}),
-        ],
-        f"compositions.{CROSSPLANE}": [
-            thing(
-                "Composition",
-                "a",
-                spec={"pipeline": [{"credentials": [{"secretRef": reference("login")}]}]},
-            )
-        ],
-        f"compositionrevisions.{CROSSPLANE}": [],
-        "functions.pkg.crossplane.io": [],
-        "xs.example.org": [thing("X", "x", spec={"crossplane": {"resourceRefs": references}})],
-        "Bucket.v1.s3.example.org": [
-            thing(
-                "Bucket",
-                "b",
-                spec={
-                    "writeConnectionSecretToRef": reference("details"),
-                    "passwordSecretRef": reference("elsewhere", "there"),
-                    "keys": [{"valueFrom": {"secretKeyRef": reference("absent", "nowhere")}}],
-                },
-            )
-        ],
-        "ConfigMap": [thing("ConfigMap", "c")],
-        "customresourcedefinitions.apiextensions.k8s.io": [
-            thing("CRD", f"crd-{kind}", spec={"group": "example.org", "names": {"kind": kind}})
-            for kind in ("Bucket", "Other")
-        ],
-        "secrets": [
-            secret("login", CANARY),
-            secret("details", CANARY),
-            secret("composed", "canary-2"),
-            secret("elsewhere", "canary-3", "there"),
-            secret("unnamed", "canary-4"),
-        ],
-        "zones": [
-            thing("Zone", "z"),
-            {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "canary"}},
-        ],
-    }
+    return {**named, "secrets": secrets}
 
 
 @pytest.fixture
-def kubectl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def kubectl(here: Path) -> Path:
     """A kubectl of the cluster, which notes its calls."""
-    program = tmp_path / "kubectl"
-    calls, objects = str(tmp_path / "calls"), str(tmp_path / "objects.json")
+    program = here / "kubectl"
+    calls, objects = str(here / "calls"), str(here / "objects.json")
     program.write_text(KUBECTL.format(python=sys.executable, calls=calls, objects=objects))
     program.chmod(0o755)
     Path(objects).write_text(json.dumps(cluster()))
-    monkeypatch.chdir(tmp_path)
     return program
 
 
@@ -137,7 +133,7 @@ def test_xrs_and_what_they_compose_are_read(kubectl: Path) -> None:
     file = Path("dump.json")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     names = [each["metadata"]["name"] for each in read_objects() if each["kind"] != "Secret"]
-    assert sorted(names) == ["a", "b", "c", "crd-Bucket", "x", "xs", "z"]
+    assert sorted(names) == ["a", "b", "c", "crd-b", "x", "xs", "z"]
     calls = Path("calls").read_text().splitlines()
     assert all(call.startswith("--context prod get ") for call in calls)
     form = "--all-namespaces --output json --show-managed-fields"
@@ -152,7 +148,7 @@ def test_objects_of_a_cluster_add_no_flags(kubectl: Path) -> None:
         "resourceRefs": [evil],
         "loginSecretRef": reference("--server=https://evil.example.org"),
     }
-    objects["xs.example.org"] = [thing("X", "x", spec=spec)]
+    objects["xs.example.org"][0]["spec"] = spec
     Path("objects.json").write_text(json.dumps(objects))
     assert snapshot(kubectl) == exit_codes.PROBLEM
     calls = [call.partition(" -- ")[::2] for call in Path("calls").read_text().splitlines()]
@@ -209,7 +205,7 @@ def test_masked_dump_is_read_by_plan(kubectl: Path) -> None:
 
 
 def test_interrupt_leaves_no_file_and_no_process(kubectl: Path) -> None:
-    """While kubectl runs."""
+    """The signal comes while kubectl runs."""
     pid = Path("pid")
     kubectl.write_text(f"#!/bin/sh\necho $$ > {pid}.part\nmv {pid}.part {pid}\nexec sleep 60\n")
     command = [sys.executable, "-m", "function_script", "snapshot", "dump.json"]

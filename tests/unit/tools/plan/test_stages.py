@@ -1,14 +1,9 @@
 """Plans of what later reconciles do, when all is ready that is composed."""
 
-import json
-from pathlib import Path
-
 import pytest
-from support.plans import COMPOSITION, buckets, plan, xr
+from support.plans import HEAD, Plan, buckets, xr
 
-from function_script.request.values import Object
-
-HEAD = COMPOSITION[: COMPOSITION.index("        {% for")]
+LIVE = [xr(count=1), *buckets(count=1)]
 BUCKET = """\
         ---
         apiVersion: s3.example.org/v1
@@ -26,98 +21,71 @@ NEW = BUCKET.format(name="new", size=1)
 LATER = "        {% if is_ready(get_composed_resource('new')) %}\nBODY        {% endif %}\n"
 UNLESS = LATER.replace("is_ready", "not is_ready")
 
-STAGES = [
-    pytest.param(
-        NEW + UNLESS.replace("BODY", OLD), ["add new", "destroy bucket-0 later"], id="destroy"
-    ),
-    pytest.param(
-        OLD + NEW + LATER.replace("BODY", LAST),
-        ["add last later", "add new"],
-        id="add",
-    ),
-    pytest.param(
-        NEW
-        + LATER.replace("BODY", OLD.replace("size: 1", "size: 2"))
-        + UNLESS.replace("BODY", OLD),
+STAGES = {
+    "destroy": (NEW + UNLESS.replace("BODY", OLD), ["add new", "destroy bucket-0 later"]),
+    "add": (OLD + NEW + LATER.replace("BODY", LAST), ["add last later", "add new"]),
+    "change": (
+        (
+            NEW
+            + LATER.replace("BODY", OLD.replace("size: 1", "size: 2"))
+            + UNLESS.replace("BODY", OLD)
+        ),
         ["add new", "change bucket-0 later"],
-        id="change",
     ),
-    pytest.param(OLD, [], id="nothing"),
-    pytest.param(NEW, ["add new", "destroy bucket-0"], id="one reconcile"),
-]
+    "nothing": (OLD, []),
+    "one reconcile": (NEW, ["add new", "destroy bucket-0"]),
+}
 
 
-def render(project: Path, old: str, new: str) -> None:
-    """Write both Compositions."""
-    for name, text in (("old", old), ("new", new)):
-        (project / name / "composition.yaml").write_text(HEAD + text)
+def plan_stages(plan: Plan, old: str, new: str) -> str:
+    """Plan the change of one template to another, as far as it settles."""
+    plan.write("composition.yaml", HEAD + old, HEAD + new)
+    return plan(*LIVE, flags=("--until-ready",))
 
 
-@pytest.mark.parametrize(("program", "expected"), STAGES)
-def test_later_reconciles_are_announced(
-    project: Path, capsys: pytest.CaptureFixture[str], program: str, expected: list[str]
-) -> None:
-    """Without the flag, those changes alone that the next reconcile makes."""
-    render(project, OLD, program)
-    manifests: list[Object] = [xr(count=1), *buckets(count=1)]
-    for flags, wanted in (
-        (("--until-ready",), expected),
-        ((), [each for each in expected if not each.endswith(" later")]),
-    ):
-        report = json.loads(plan(capsys, *manifests, flags=(*flags, "-o", "json")))
-        (row,) = report["xrs"]
+@pytest.mark.parametrize(("program", "expected"), STAGES.values(), ids=STAGES)
+def test_later_reconciles_are_announced(plan: Plan, program: str, expected: list[str]) -> None:
+    """A plan without the flag has the changes of the next reconcile alone."""
+    plan.write("composition.yaml", HEAD + OLD, HEAD + program)
+    at_once = [each for each in expected if not each.endswith(" later")]
+    for flags, announced in ((("--until-ready",), expected), ((), at_once)):
+        (row,) = plan.find_rows(*LIVE, flags=flags)
         changes = [
             f"{each['verb']} {each['resource']}{' later' if each['later'] else ''}"
             for each in row["changes"]
             if each["resource"] is not None
         ]
-        assert sorted(changes) == wanted
+        assert sorted(changes) == announced
 
 
-def test_resource_that_waits_before_the_change_is_no_change(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_resource_that_waits_before_the_change_is_no_change(plan: Plan) -> None:
     waiting = LATER.replace("'new'", "'bucket-0'").replace("BODY", LAST)
-    render(project, OLD + waiting, OLD.replace("size: 1", "size: 2") + waiting)
-    text = plan(capsys, xr(count=1), *buckets(count=1), flags=("--until-ready",))
+    text = plan_stages(plan, OLD + waiting, OLD.replace("size: 1", "size: 2") + waiting)
     assert "Plan: 0 to add, 1 to change, 0 to destroy." in text
 
 
-def test_later_change_is_told_apart(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    render(project, OLD, NEW + UNLESS.replace("BODY", OLD))
-    text = plan(capsys, xr(count=1), *buckets(count=1), flags=("--until-ready",))
-    assert 'destroy: 1 object of 1 XR, later: Bucket "demo-0"\n' in text
-
-
-ENDLESS = [
-    pytest.param(
+# A later reconcile writes a name that is not generated yet into another object.
+NAMED = OLD.replace("region: eu", "region: at-{{ observed.resources.new.resource.metadata.name }}")
+PRINTED = {
+    "destroy": (
+        NEW + UNLESS.replace("BODY", OLD),
+        'destroy: 1 object of 1 XR, later: Bucket "demo-0"\n',
+    ),
+    "value that is not certain": (
+        NEW + LATER.replace("BODY", NAMED) + UNLESS.replace("BODY", OLD),
+        '1 object of 1 XR, later: spec.region: "eu" becomes ?\n',
+    ),
+    "no end": (
         BUCKET.format(name="{{ 'b' if 'a' in observed.resources else 'a' }}", size=1),
         "unknown: it does not settle within 10 reconciles",
-        id="no end",
     ),
-    pytest.param(
+    "failure": (
         OLD + NEW + LATER.replace("BODY", "        {{ fail('no') }}\n"),
         "fails after the change: ",
-        id="failure",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("program", "text"), ENDLESS)
-def test_pipeline_that_does_not_settle_has_no_plan(
-    project: Path, capsys: pytest.CaptureFixture[str], program: str, text: str
-) -> None:
-    render(project, OLD, program)
-    printed = plan(capsys, xr(count=1), *buckets(count=1), flags=("--until-ready",))
-    assert printed.startswith(text)
-
-
-def test_value_with_a_name_that_is_not_generated_yet_is_not_certain(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A later reconcile writes it into another object."""
-    name = "{{ observed.resources.new.resource.metadata.name }}"
-    named = OLD.replace("region: eu", f"region: at-{name}")
-    render(project, OLD, NEW + LATER.replace("BODY", named) + UNLESS.replace("BODY", OLD))
-    text = plan(capsys, xr(count=1), *buckets(count=1), flags=("--until-ready",))
-    assert '1 object of 1 XR, later: spec.region: "eu" becomes ?\n' in text
+@pytest.mark.parametrize(("program", "text"), PRINTED.values(), ids=PRINTED)
+def test_later_change_is_told_apart(plan: Plan, program: str, text: str) -> None:
+    assert text in plan_stages(plan, OLD, program)

@@ -5,8 +5,11 @@ import random
 from pathlib import Path
 from typing import cast
 
+import yaml
+from support import one_step
 from support.builders import jinja
 from support.core_model import Core
+from support.plans import applied, list_fields
 
 from function_script.documents import to_yaml_stream
 from function_script.request.values import Object
@@ -21,33 +24,9 @@ from function_script.tools.render import renderer
 EDITS = 60
 SEED = 31
 MANAGER = "apiextensions.crossplane.io/composed/model"
-XRD: Object = {
-    "apiVersion": "apiextensions.crossplane.io/v2",
-    "kind": "CompositeResourceDefinition",
-    "metadata": {"name": "xthings.example.org"},
-    "spec": {
-        "group": "example.org",
-        "scope": "Namespaced",
-        "names": {"kind": "XThing", "plural": "xthings"},
-        "versions": [
-            {
-                "name": "v1",
-                "schema": {
-                    "openAPIV3Schema": {
-                        "properties": {
-                            "spec": {
-                                "properties": {
-                                    "count": {"type": "integer"},
-                                    "size": {"type": "string"},
-                                }
-                            }
-                        }
-                    }
-                },
-            }
-        ],
-    },
-}
+XRD: Object = yaml.safe_load(
+    one_step.xrd("spec: {type: object, properties: {count: {type: integer}, size: {type: string}}}")
+)
 VALUES: list[object] = [1, True, "text", "{{ spec.size }}", "{{ spec.count + 1 }}", [1, 2], [3]]
 KEYS = ["a", "b", "c"]
 
@@ -82,41 +61,18 @@ def edit(program: Program, draw: random.Random) -> None:
 
 def to_text(program: Program) -> str:
     """Return the template."""
-    documents: list[Object] = [
-        {
-            "apiVersion": "example.org/v1",
-            "kind": "Thing",
-            "metadata": {
-                "annotations": {"script.fn.crossplane.io/composition-resource-name": name}
-            },
-            "spec": spec,
-        }
+    head: Object = {"apiVersion": "example.org/v1", "kind": "Thing"}
+    key = "script.fn.crossplane.io/composition-resource-name"
+    return to_yaml_stream(
+        {**head, "metadata": {"annotations": {key: name}}, "spec": spec}
         for name, spec in program.items()
-    ]
-    return to_yaml_stream(documents)
+    )
 
 
 def composition(text: str) -> Object:
     """Return a Composition of one step."""
-    return {
-        "apiVersion": "apiextensions.crossplane.io/v1",
-        "kind": "Composition",
-        "metadata": {"name": "things"},
-        "spec": {
-            "compositeTypeRef": {"apiVersion": "example.org/v1", "kind": "XThing"},
-            "mode": "Pipeline",
-            "pipeline": [
-                {"step": "one", "functionRef": {"name": "function-script"}, "input": jinja(text)}
-            ],
-        },
-    }
-
-
-def owned(value: Object) -> Object:
-    """Return the set of fields of a value, as managedFields have it."""
-    return {
-        f"f:{key}": owned(item) if isinstance(item, dict) else {} for key, item in value.items()
-    }
+    value: Object = yaml.safe_load(one_step.composition("JinjaTemplate", text))
+    return value
 
 
 def live(core: Core) -> dict[str, Object]:
@@ -133,14 +89,12 @@ def dump_of(core: Core, text: str) -> Dump:
     xr = copy.deepcopy(core.xr)
     things = [*live(core).values()]
     for each in things:
-        entry: Object = {"manager": MANAGER, "operation": "Apply", "apiVersion": "example.org/v1"}
-        entry["fieldsV1"] = owned({"spec": each["spec"]})
+        fields = list_fields({"spec": each["spec"]})
         metadata = cast("Object", each["metadata"])
+        entry = applied(MANAGER, fields, "example.org/v1")
         metadata |= {"namespace": "here", "managedFields": [entry]}
-    references = [
-        {"apiVersion": "example.org/v1", "kind": "Thing", "name": each["metadata"]["name"]}  # type: ignore[call-overload, index] # an object of the model has them
-        for each in things
-    ]
+    head: Object = {"apiVersion": "example.org/v1", "kind": "Thing"}
+    references = [{**head, "name": each["metadata"]["name"]} for each in things]
     spec = cast("Object", xr["spec"])
     spec["crossplane"] = {"compositionRef": {"name": "things"}, "resourceRefs": references}
     return Dump([XRD, composition(text), xr, *things])

@@ -51,13 +51,6 @@ def failure(registry: Registry, tmp_path: Path, version: str = ":v1") -> str:
     return problem.message.removeprefix(prefix)
 
 
-def test_layers_of_the_runtime_are_unpacked_without_that_of_the_package(
-    registry: Registry, tmp_path: Path
-) -> None:
-    put_image(registry, [LAYER])
-    assert files(load(registry, tmp_path)) == {"function", "etc/hosts"}
-
-
 def test_package_is_fetched_once(registry: Registry, tmp_path: Path) -> None:
     put_image(registry, [LAYER])
     first = load(registry, tmp_path)
@@ -125,7 +118,7 @@ def test_index_for_other_machines_is_an_error(registry: Registry, tmp_path: Path
 def test_image_for_another_machine_is_not_fetched(registry: Registry, tmp_path: Path) -> None:
     manifest = put_image(registry, [LAYER], platform="linux/plan9")
     assert "it is built for linux/plan9" in failure(registry, tmp_path)
-    layer = manifest["layers"][0]["digest"]  # type: ignore[index] # JSON
+    layer = manifest["layers"][0]["digest"]
     assert [one for one in registry.seen if layer in one.path] == []
 
 
@@ -134,10 +127,18 @@ def test_image_without_entrypoint_is_an_error(registry: Registry, tmp_path: Path
     assert failure(registry, tmp_path).endswith("it has no entrypoint: the package has no runtime")
 
 
-def test_layer_with_another_digest_is_an_error(registry: Registry, tmp_path: Path) -> None:
+def put_layer(registry: Registry, **fields: object) -> str:
+    """Put an image whose manifest says something else of its layer; return the layer's digest."""
     manifest = put_image(registry, [LAYER])
-    layer = manifest["layers"][0]["digest"]  # type: ignore[index] # JSON
-    registry.blobs[layer] = LAYER[:-1] + b"x"
+    layer = manifest["layers"][0]
+    digest = layer["digest"]
+    layer.update(fields)
+    put_manifest(registry, manifest, "v1")
+    return digest
+
+
+def test_layer_with_another_digest_is_an_error(registry: Registry, tmp_path: Path) -> None:
+    registry.blobs[put_layer(registry)] = LAYER[:-1] + b"x"
     assert "has the digest" in failure(registry, tmp_path)
 
 
@@ -159,12 +160,9 @@ def test_layer_with_another_size_than_declared_is_an_error(
     registry: Registry, tmp_path: Path, size: object, cause: str
 ) -> None:
     """It is not fetched if its size alone shows that."""
-    manifest = put_image(registry, [LAYER])
-    layer = manifest["layers"][0]  # type: ignore[index] # JSON
-    layer["size"] = size
-    put_manifest(registry, manifest, "v1")
+    layer = put_layer(registry, size=size)
     assert cause in failure(registry, tmp_path)
-    assert any(layer["digest"] in one.path for one in registry.seen) is (size == 100)
+    assert any(layer in one.path for one in registry.seen) is (size == 100)
 
 
 def test_layer_that_is_refused_leaves_nothing(registry: Registry, tmp_path: Path) -> None:
@@ -224,7 +222,8 @@ def test_fetch_that_is_cancelled_leaves_nothing(registry: Registry, tmp_path: Pa
     assert [path.suffix for path in (tmp_path / "cache" / "images").iterdir()] == [".lock"]
 
 
-def test_layers_are_one_image(registry: Registry, tmp_path: Path) -> None:
+def test_layers_of_the_runtime_are_one_image(registry: Registry, tmp_path: Path) -> None:
+    """The layer of the package is none of them."""
     upper = archive([member("bin/helper", b"x"), member(".wh.function")])
     put_image(registry, [LAYER, upper])
     assert files(load(registry, tmp_path)) == {"bin/helper", "etc/hosts"}

@@ -99,22 +99,26 @@ def test_zstd_layer_without_a_reader_has_a_way_out(
         unpacker.add(zstd.compress(archive([member("a")])))
 
 
-def test_whiteout_removes_a_file_of_a_lower_layer(tmp_path: Path) -> None:
-    files = unpack(
-        tmp_path,
+LAYERS = {
+    "whiteouts-of-a-lower-layer": (
         [member("d/a"), member("d/b/c"), member("d/e")],
         [member("d/.wh.a"), member("d/.wh.b")],
-    )
-    assert names(files) == ["d", "d/e"]
-
-
-def test_opaque_whiteout_removes_lower_layers_alone(tmp_path: Path) -> None:
-    files = unpack(
-        tmp_path,
+        ["d", "d/e"],
+    ),
+    "opaque-whiteout-of-lower-layers-alone": (
         [member("d/a"), member("d/sub/lower")],
         [member("d/new"), member("d/sub/upper"), member("d/.wh..wh..opq")],
-    )
-    assert names(files) == ["d", "d/new", "d/sub", "d/sub/upper"]
+        ["d", "d/new", "d/sub", "d/sub/upper"],
+    ),
+    "absolute-name": ([member("/ko-app/function", b"x")], [], ["ko-app", "ko-app/function"]),
+}
+
+
+@pytest.mark.parametrize(("lower", "upper", "left"), LAYERS.values(), ids=LAYERS)
+def test_layers_make_one_tree(
+    tmp_path: Path, lower: list[Entry], upper: list[Entry], left: list[str]
+) -> None:
+    assert names(unpack(tmp_path, lower, upper)) == left
 
 
 @pytest.mark.parametrize("name", [".wh..", ".wh...", ".wh."])
@@ -126,7 +130,7 @@ def test_whiteout_of_a_parent_is_refused(tmp_path: Path, name: str) -> None:
 
 
 def test_link_in_a_path_is_followed_inside_the_image(tmp_path: Path) -> None:
-    """As in images whose /lib is a link to /usr/lib."""
+    """The /lib of many images is a link to /usr/lib."""
     files = unpack(tmp_path, [directory("usr/lib"), link("lib", "/usr/lib")], [member("lib/a")])
     assert (files / "usr" / "lib" / "a").is_file()
     assert (files / "lib").is_symlink()
@@ -138,13 +142,6 @@ def test_link_to_the_outside_leads_into_the_image(tmp_path: Path, target: str) -
     outside = [path for path in tmp_path.rglob("escape") if "rootfs" not in path.parts]
     assert outside == []
     assert not Path("/tmp/escape").exists()  # noqa: S108 - must not be there
-
-
-def test_absolute_name_is_below_the_root(tmp_path: Path) -> None:
-    assert names(unpack(tmp_path, [member("/ko-app/function", b"x")])) == [
-        "ko-app",
-        "ko-app/function",
-    ]
 
 
 def test_file_replaces_a_link_and_not_its_target(tmp_path: Path) -> None:
@@ -177,22 +174,20 @@ def test_time_of_a_file_is_taken_over(tmp_path: Path) -> None:
     assert (files / "a.py").stat().st_mtime == 1_700_000_000
 
 
-@pytest.mark.parametrize(
-    ("entries", "cause"),
-    [
-        pytest.param([member("../escape")], "outside of it", id="parent"),
-        pytest.param([member("a/../../escape")], "outside of it", id="parent inside"),
-        pytest.param([hard_link("a", "../../etc/passwd")], "outside of it", id="hard link outside"),
-        pytest.param([hard_link("a", "missing")], "a file that it does not have", id="no target"),
-        pytest.param([member("a", type=tarfile.CHRTYPE)], "is a device", id="character device"),
-        pytest.param([member("a", type=tarfile.BLKTYPE)], "is a device", id="block device"),
-        pytest.param([member("a", type=tarfile.FIFOTYPE)], "is a named pipe", id="named pipe"),
-        pytest.param([member("a"), member("a/b")], "no directory", id="below a file"),
-        pytest.param(
-            [link("a", "b"), link("b", "a"), member("a/c")], "loop of links", id="loop of links"
-        ),
-    ],
-)
+REFUSED = {
+    "parent": ([member("../escape")], "outside of it"),
+    "parent inside": ([member("a/../../escape")], "outside of it"),
+    "hard link outside": ([hard_link("a", "../../etc/passwd")], "outside of it"),
+    "no target": ([hard_link("a", "missing")], "a file that it does not have"),
+    "character device": ([member("a", type=tarfile.CHRTYPE)], "is a device"),
+    "block device": ([member("a", type=tarfile.BLKTYPE)], "is a device"),
+    "named pipe": ([member("a", type=tarfile.FIFOTYPE)], "is a named pipe"),
+    "below a file": ([member("a"), member("a/b")], "no directory"),
+    "loop of links": ([link("a", "b"), link("b", "a"), member("a/c")], "loop of links"),
+}
+
+
+@pytest.mark.parametrize(("entries", "cause"), REFUSED.values(), ids=REFUSED)
 def test_archive_that_no_image_has_is_refused(
     tmp_path: Path, entries: list[Entry], cause: str
 ) -> None:
@@ -254,19 +249,17 @@ def test_large_header_is_refused_before_it_is_read(files: Path) -> None:
         Unpacker(files, 1 << 30).add(info.tobuf() + bytes(1024))
 
 
-@pytest.mark.parametrize(
-    ("data", "cause"),
-    [
-        pytest.param(zstd.compress(b"no archive"), "no archive", id="text in zstd"),
-        pytest.param(zstd.compress(bytes(999))[:-3], "compression is broken", id="cut off zstd"),
-        pytest.param(b"\x28\xb5\x2f\xfd no zstd", "compression is broken", id="no zstd"),
-        pytest.param(b"no archive", "no archive", id="text"),
-        pytest.param(gzip.compress(b"no archive", mtime=0), "no archive", id="text in gzip"),
-        pytest.param(
-            gzip.compress(bytes(999), mtime=0)[:-9], "compression is broken", id="cut off"
-        ),
-    ],
-)
+NO_ARCHIVES = {
+    "text in zstd": (zstd.compress(b"no archive"), "no archive"),
+    "cut off zstd": (zstd.compress(bytes(999))[:-3], "compression is broken"),
+    "no zstd": (b"\x28\xb5\x2f\xfd no zstd", "compression is broken"),
+    "text": (b"no archive", "no archive"),
+    "text in gzip": (gzip.compress(b"no archive", mtime=0), "no archive"),
+    "cut off": (gzip.compress(bytes(999), mtime=0)[:-9], "compression is broken"),
+}
+
+
+@pytest.mark.parametrize(("data", "cause"), NO_ARCHIVES.values(), ids=NO_ARCHIVES)
 def test_layer_that_is_no_archive_is_refused(unpacker: Unpacker, data: bytes, cause: str) -> None:
     with pytest.raises(ValueError, match=cause):
         unpacker.add(data)

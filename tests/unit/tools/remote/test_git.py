@@ -22,12 +22,18 @@ from function_script.tools.xpkg.credentials import Trust
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from e2e.remote_sources import GitServer
+
 pytestmark = needs_git
 TRUST = Trust(find_login=lambda _: None)
 
 
 def reference(url: str, version: str, path: str = "") -> RemoteReference:
     return RemoteReference(transport="git", location=url, version=version, path=path)
+
+
+def fetch(server: GitServer, revision: str, trust: Trust = TRUST) -> dict[str, str]:
+    return client.fetch(reference(f"{server.url}/lib.git", revision), trust).texts
 
 
 def test_silent_server_ends_at_the_time_limit(
@@ -38,7 +44,7 @@ def test_silent_server_ends_at_the_time_limit(
         server.is_silent.set()
         start = time.monotonic()
         with pytest.raises(FetchError, match="did not arrive within 1 s"):
-            client.fetch(reference(f"{server.url}/lib.git", "0" * 40), TRUST)
+            fetch(server, "0" * 40)
         assert time.monotonic() - start < 30
 
 
@@ -50,7 +56,7 @@ def test_large_pack_ends_at_the_size_limit(tmp_path: Path, monkeypatch: pytest.M
     revision = commit(tmp_path)
     monkeypatch.setattr(client, "_LIMITS", 'ulimit -f 2048; exec "$@"')
     with serving_git(tmp_path) as server, pytest.raises(FetchError, match="more than 64 MiB"):
-        client.fetch(reference(f"{server.url}/lib.git", revision), TRUST)
+        fetch(server, revision)
 
 
 def test_configuration_and_hooks_of_the_user_are_not_read(
@@ -67,10 +73,10 @@ def test_configuration_and_hooks_of_the_user_are_not_read(
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(home / ".gitconfig"))
     with serving_git(tmp_path) as server:
-        assert client.fetch(reference(f"{server.url}/lib.git", revision), TRUST).texts
+        assert fetch(server, revision)
         server.authorization = "Basic x"
         with pytest.raises(FetchError, match="refuses access"):
-            client.fetch(reference(f"{server.url}/lib.git", revision), TRUST)
+            fetch(server, revision)
     assert not trap.exists()
 
 
@@ -87,7 +93,7 @@ def test_submodules_are_left_out(tmp_path: Path) -> None:
     (work / ".gitmodules").write_text('[submodule "sub"]\n path = sub\n url = https://a.org/b\n')
     revision = commit(tmp_path)
     with serving_git(tmp_path) as server:
-        texts = client.fetch(reference(f"{server.url}/lib.git", revision), TRUST).texts
+        texts = fetch(server, revision)
     assert set(texts) == {"main.star", "lib/names.star"}
 
 
@@ -96,9 +102,7 @@ def test_login_without_tls_is_not_sent(tmp_path: Path) -> None:
     login = Login(user="me", password="secret")  # noqa: S106 - a test's
     with serving_git(tmp_path) as server:
         with pytest.raises(FetchError, match="over TLS only"):
-            client.fetch(
-                reference(f"{server.url}/lib.git", revision), Trust(find_login=lambda _: login)
-            )
+            fetch(server, revision, Trust(find_login=lambda _: login))
         assert server.seen == []
 
 
@@ -115,15 +119,13 @@ def test_tag_and_branch_are_resolved(tmp_path: Path) -> None:
             client.resolve(url, "--upload-pack=id", TRUST)
 
 
-MISSING = [
-    pytest.param("PATH", "git is not installed", "make an image with git", id="git"),
-    pytest.param(
-        "TMPDIR", "git needs a directory for", "mount an emptyDir at /tmp", id="directory"
-    ),
-]
+MISSING = {
+    "git": ("PATH", "git is not installed", "make an image with git"),
+    "directory": ("TMPDIR", "git needs a directory for", "mount an emptyDir at /tmp"),
+}
 
 
-@pytest.mark.parametrize(("variable", "message", "hint"), MISSING)
+@pytest.mark.parametrize(("variable", "message", "hint"), MISSING.values(), ids=MISSING)
 def test_missing_need_of_git_is_named_with_its_page(
     variable: str, message: str, hint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,7 +156,6 @@ def test_temporary_directory_of_the_page_is_the_one_that_the_error_names() -> No
 def test_recipe_of_an_image_with_git_fits_the_image() -> None:
     """The page that the error names ends with the user that the image has."""
     page = re.search(r"docs/\S+\.md", client._NO_GIT_HINT)
-    assert page is not None
     text = (ROOT / page[0]).read_text()
     recipe = text[text.index("FROM ") : text.index("```", text.index("FROM "))].splitlines()
     dockerfile = (ROOT / "package" / "Dockerfile").read_text()

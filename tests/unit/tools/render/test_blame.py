@@ -51,11 +51,10 @@ STEPS = one_step.step("first", "GoTemplate", TEMPLATE) + one_step.step(
 
 
 @pytest.fixture(autouse=True)
-def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _project(here: Path) -> None:
     files = {"xr": XR, "xrd": XRD, "composition": one_step.PIPELINE + STEPS}
     for name, text in files.items():
-        (tmp_path / f"{name}.yaml").write_text(text)
-    monkeypatch.chdir(tmp_path)
+        (here / f"{name}.yaml").write_text(text)
 
 
 def test_blame_is_render_behind_a_margin(run: Run) -> None:

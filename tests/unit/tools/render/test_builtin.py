@@ -20,46 +20,40 @@ EARLY, LATE = "2024-01-01T00:00:00Z", "2024-01-01T00:00:01Z"
 
 def call(name: str, value: Object, **request: object) -> StepResponse:
     function = builtin.find(name)
-    assert function is not None
     whole = {"input": value, **request}
     return builtin.call(function, json_format.ParseDict(whole, fnv1.RunFunctionRequest()))
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "problem", "hint"),
-    [
-        pytest.param(READY, {"ttll": "5m"}, "ttll: unknown field", "ttl", id="unknown"),
-        pytest.param(READY, {"ttl": 5}, "ttl: must be of type string", None, id="type"),
-        pytest.param(
-            READY, {"metadata": {"nme": "a"}}, "metadata.nme: unknown field", None, id="metadata"
-        ),
-        pytest.param(
-            ENVIRONMENT,
-            {"spec": {"defautlData": {}}},
-            "spec.defautlData: unknown field",
-            "defaultData",
-            id="nested",
-        ),
-        pytest.param(
-            ENVIRONMENT,
-            {"spec": {"environmentConfigs": [{"type": "Selector", "selector": {"mode": "multi"}}]}},
-            "spec.environmentConfigs[0].selector.mode: must be one of Single, Multiple",
-            None,
-            id="value",
-        ),
-        pytest.param(
-            EXTRA,
-            {"spec": {"extraResources": [{"into": "a", "toFieldPaht": "b", "ref": {"name": "c"}}]}},
-            "spec.extraResources[0].toFieldPaht: unknown field",
-            None,
-            id="item",
-        ),
-    ],
-)
+MISTAKES = {
+    "unknown": (READY, {"ttll": "5m"}, "ttll: unknown field", "ttl"),
+    "type": (READY, {"ttl": 5}, "ttl: must be of type string", None),
+    "metadata": (READY, {"metadata": {"nme": "a"}}, "metadata.nme: unknown field", None),
+    "nested": (
+        ENVIRONMENT,
+        {"spec": {"defautlData": {}}},
+        "spec.defautlData: unknown field",
+        "defaultData",
+    ),
+    "value": (
+        ENVIRONMENT,
+        {"spec": {"environmentConfigs": [{"type": "Selector", "selector": {"mode": "multi"}}]}},
+        "spec.environmentConfigs[0].selector.mode: must be one of Single, Multiple",
+        None,
+    ),
+    "item": (
+        EXTRA,
+        {"spec": {"extraResources": [{"into": "a", "toFieldPaht": "b", "ref": {"name": "c"}}]}},
+        "spec.extraResources[0].toFieldPaht: unknown field",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "value", "problem", "hint"), MISTAKES.values(), ids=MISTAKES)
 def test_input_that_its_schema_refuses_is_fatal(
     name: str, value: Object, problem: str, hint: str | None
 ) -> None:
-    """Whatever apiVersion and kind it has: the functions do not look at them."""
+    """The functions look at neither apiVersion nor kind."""
     answer = call(name, {"apiVersion": "a.org/v1", "kind": "Any", **value})
     prefix = "cannot get Function input from *v1.RunFunctionRequest: "
     (result,) = answer.response.results
@@ -90,46 +84,37 @@ def find_readiness(observed: Object) -> bool:
 
 
 def _condition(**fields: object) -> Object:
-    return {"status": {"conditions": [{"type": "Ready", "status": "True", **fields}]}}  # type: ignore[dict-item] # plain data
+    return {"status": {"conditions": [{"type": "Ready", "status": "True", **fields}]}}
 
 
 def _cron_job(scheduled: object, succeeded: object) -> Object:
-    return {"status": {"lastScheduleTime": scheduled, "lastSuccessfulTime": succeeded}}  # type: ignore[dict-item] # plain data
+    return {"status": {"lastScheduleTime": scheduled, "lastSuccessfulTime": succeeded}}
 
 
 _COMPLETE: Object = {"status": {"conditions": [{"type": "Complete", "status": "True"}]}}
 
 
-@pytest.mark.parametrize(
-    ("kind", "fields", "is_ready"),
-    [
-        pytest.param("e.org/v1 Bucket", _condition(lastTransitionTime=EARLY), True, id="condition"),
-        pytest.param(
-            "e.org/v1 Bucket", _condition(lastTransitionTime="2024-01-01"), False, id="date"
-        ),
-        pytest.param("e.org/v1 Bucket", _condition(message=5), False, id="message"),
-        pytest.param("batch/v1 Job", _COMPLETE, True, id="job"),
-        pytest.param(
-            "batch/v1 Job", {"spec": {"backoffLimit": "3"}, **_COMPLETE}, False, id="number"
-        ),
-        pytest.param("batch/v1 CronJob", _cron_job(EARLY, LATE), True, id="succeeded"),
-        pytest.param(
-            "batch/v1 CronJob", _cron_job(EARLY, "2024-01-01T02:00:00+02:00"), True, id="zone"
-        ),
-        pytest.param(
-            "batch/v1 CronJob", _cron_job("2024-01-01T00:00:00", LATE), False, id="without-zone"
-        ),
-        pytest.param(
-            "v1 Pod",
-            {
-                "spec": {"containers": [{"resources": {"limits": {"cpu": "lots"}}}]},
-                "status": {"phase": "Succeeded"},
-            },
-            False,
-            id="quantity",
-        ),
-    ],
-)
+OBJECTS = {
+    "condition": ("e.org/v1 Bucket", _condition(lastTransitionTime=EARLY), True),
+    "date": ("e.org/v1 Bucket", _condition(lastTransitionTime="2024-01-01"), False),
+    "message": ("e.org/v1 Bucket", _condition(message=5), False),
+    "job": ("batch/v1 Job", _COMPLETE, True),
+    "number": ("batch/v1 Job", {"spec": {"backoffLimit": "3"}, **_COMPLETE}, False),
+    "succeeded": ("batch/v1 CronJob", _cron_job(EARLY, LATE), True),
+    "zone": ("batch/v1 CronJob", _cron_job(EARLY, "2024-01-01T02:00:00+02:00"), True),
+    "without-zone": ("batch/v1 CronJob", _cron_job("2024-01-01T00:00:00", LATE), False),
+    "quantity": (
+        "v1 Pod",
+        {
+            "spec": {"containers": [{"resources": {"limits": {"cpu": "lots"}}}]},
+            "status": {"phase": "Succeeded"},
+        },
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("kind", "fields", "is_ready"), OBJECTS.values(), ids=OBJECTS)
 def test_object_that_go_cannot_decode_is_not_ready(
     kind: str, fields: Object, is_ready: bool
 ) -> None:
@@ -138,21 +123,21 @@ def test_object_that_go_cannot_decode_is_not_ready(
     assert find_readiness(observed) == is_ready
 
 
-@pytest.mark.parametrize(
-    ("quantity", "is_ready"),
-    [
-        pytest.param("1e400", True, id="beyond-the-largest"),
-        pytest.param("99999999999999999999M", True, id="many-digits"),
-        pytest.param("." + "1" * 25 + "Pi", True, id="many-decimals"),
-        pytest.param("G", True, id="unit-alone"),
-        pytest.param(" -.m ", True, id="blanks"),
-        pytest.param("Ei", False, id="large-unit-alone"),
-        pytest.param("e-10", False, id="exponent-alone"),
-        pytest.param("1Zi", False, id="unknown-unit"),
-        pytest.param("1\n", False, id="line-break"),
-        pytest.param("", False, id="empty"),
-    ],
-)
+QUANTITIES = {
+    "beyond-the-largest": ("1e400", True),
+    "many-digits": ("99999999999999999999M", True),
+    "many-decimals": ("." + "1" * 25 + "Pi", True),
+    "unit-alone": ("G", True),
+    "blanks": (" -.m ", True),
+    "large-unit-alone": ("Ei", False),
+    "exponent-alone": ("e-10", False),
+    "unknown-unit": ("1Zi", False),
+    "line-break": ("1\n", False),
+    "empty": ("", False),
+}
+
+
+@pytest.mark.parametrize(("quantity", "is_ready"), QUANTITIES.values(), ids=QUANTITIES)
 def test_quantity_is_read_as_go_reads_it(quantity: str, is_ready: bool) -> None:
     observed = {
         "apiVersion": "v1",

@@ -95,26 +95,24 @@ def test_context_is_given_by_files_and_values(tmp_path: Path, run: Run) -> None:
 
 
 # A script's text in the Composition, and where its mistake is there; others are in the catalogue.
-MISTAKES = [
-    pytest.param(
-        '      script: "def main(req): return req[1]"\n', "composition.yaml:19:38", id="one-line"
-    ),
+MISTAKES = {
+    "one-line": ('      script: "def main(req): return req[1]"\n', "composition.yaml:19:38"),
     # The position comes from the field's path and not from the text of the problem.
-    pytest.param(
+    "unknown-field-that-looks-like-a-message": (
         "      script: |\n        def main(req):\n          return {}\n      'a: b': 3\n",
         "composition.yaml:22:7",
-        id="unknown-field-that-looks-like-a-message",
     ),
-    pytest.param(
-        "      script: |\n        def main(req):\n"
-        "          return {'results': [{'severity': 'Fatal', 'message': 'no'}]}\n",
+    "fatal-of-the-script-is-at-its-step": (
+        (
+            "      script: |\n        def main(req):\n"
+            "          return {'results': [{'severity': 'Fatal', 'message': 'no'}]}\n"
+        ),
         "composition.yaml:13:5",
-        id="fatal-of-the-script-is-at-its-step",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("script", "place"), MISTAKES)
+@pytest.mark.parametrize(("script", "place"), MISTAKES.values(), ids=MISTAKES)
 def test_positions_are_in_the_composition(
     tmp_path: Path, script: str, place: str, run: Run
 ) -> None:
@@ -128,21 +126,20 @@ DOCUMENT = """\
         kind: Thing
         metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: one}}
 """
-OTHER_PLACES = [
-    pytest.param(
+OTHER_PLACES = {
+    "call": (
         "StarlarkScript",
-        "      script: |\n        def f(x):\n          fail(x)\n"
-        "        def main(req):\n          f(1)\n",
+        (
+            "      script: |\n        def f(x):\n          fail(x)\n"
+            "        def main(req):\n          f(1)\n"
+        ),
         "called from main at {}:23",
-        id="call",
     ),
-    pytest.param(
-        "JinjaTemplate", f"      inline: |\n{DOCUMENT * 2}", "first at {}:21:9", id="same-name"
-    ),
-]
+    "same-name": ("JinjaTemplate", f"      inline: |\n{DOCUMENT * 2}", "first at {}:21:9"),
+}
 
 
-@pytest.mark.parametrize(("kind", "program", "note"), OTHER_PLACES)
+@pytest.mark.parametrize(("kind", "program", "note"), OTHER_PLACES.values(), ids=OTHER_PLACES)
 def test_other_places_that_a_problem_mentions_are_in_the_composition_too(
     tmp_path: Path, kind: str, program: str, note: str, run: Run
 ) -> None:
@@ -168,15 +165,15 @@ def test_positions_in_program_files(tmp_path: Path, run: Run) -> None:
     assert f"--> {programs}/main.star:2:12\n" in err
 
 
-UNREADABLE = [
-    pytest.param("xr", "", 'cannot load an XR from ".*xr.yaml": it holds 0 objects', id="empty"),
-    pytest.param("xr", f"{XR}---\n{XR}", "it holds 2 objects instead of one", id="two"),
-    pytest.param("xr", COMPOSITION, 'Composition "things": it is no XR', id="composition"),
-    pytest.param("functions", XR, 'cannot use XThing "demo" as a function', id="no-function"),
-]
+UNREADABLE = {
+    "empty": ("xr", "", 'cannot load an XR from ".*xr.yaml": it holds 0 objects'),
+    "two": ("xr", f"{XR}---\n{XR}", "it holds 2 objects instead of one"),
+    "composition": ("xr", COMPOSITION, 'Composition "things": it is no XR'),
+    "no-function": ("functions", XR, 'cannot use XThing "demo" as a function'),
+}
 
 
-@pytest.mark.parametrize(("name", "text", "message"), UNREADABLE)
+@pytest.mark.parametrize(("name", "text", "message"), UNREADABLE.values(), ids=UNREADABLE)
 def test_wrong_files_are_told(tmp_path: Path, name: str, text: str, message: str, run: Run) -> None:
     folder = example(tmp_path, **{name: text})
     assert re.search(message, run(*RENDER, folder, code=1).err)
@@ -282,7 +279,7 @@ CLOCK = """\
 
 @pytest.mark.parametrize("created", [False, True])
 def test_clock_that_stands_still_is_noted(created: bool, tmp_path: Path, run: Run) -> None:
-    """In a cluster the XR always has a creation time."""
+    """The XR of a cluster always has a creation time."""
     time = "creationTimestamp: 2026-01-02T03:04:05Z"
     xr = XR.replace("metadata:\n", f"metadata:\n  {time}\n") if created else XR
     err = run(*RENDER, example(tmp_path, CLOCK, xr=xr)).err

@@ -32,9 +32,7 @@ OWNER: Object = {
 
 def metadata(result: render.RenderResult, name: str = "bucket") -> Object:
     """The metadata of a composed resource."""
-    fields = result.resources[name]["metadata"]
-    assert isinstance(fields, dict)
-    return fields
+    return result.resources[name]["metadata"]
 
 
 def messages(result: render.RenderResult) -> list[str]:
@@ -83,8 +81,22 @@ def test_given_names_stay() -> None:
     fields = metadata(rendered(("bucket", {"resource": bucket(name="mine")})))
     assert fields["name"] == "mine"
     assert "generateName" not in fields
-    prefixed = metadata(rendered(("bucket", {"resource": bucket(generateName="mine")})))
-    assert (prefixed["generateName"], prefixed["name"]) == ("mine", "mine-6b49c004c4b7")
+
+
+# A prefix, and the name that Crossplane's render engine makes of it.
+PREFIXES = {
+    "with-hyphen": ("mine-", "mine-6b49c004c4b7"),
+    "hyphen-is-added": ("mine", "mine-6b49c004c4b7"),
+    "too-long-is-cut": (f"{'a' * 60}-", f"{'a' * 50}-6b49c004c4b7"),
+    "cut-at-its-own-hyphen": (f"{'a' * 50}-{'b' * 8}", f"{'a' * 50}-6b49c004c4b7"),
+}
+
+
+@pytest.mark.parametrize(("prefix", "name"), PREFIXES.values(), ids=PREFIXES)
+def test_generated_name_is_a_prefix_and_a_hash(prefix: str, name: str) -> None:
+    """The name has at most 63 characters."""
+    fields = metadata(rendered(("bucket", {"resource": bucket(generateName=prefix)})))
+    assert (fields["generateName"], fields["name"]) == (prefix, name)
 
 
 def test_observed_resources_keep_their_identity() -> None:
@@ -121,10 +133,20 @@ def test_resource_of_another_controller_is_refused() -> None:
         rendered(("bucket", {"resource": bucket(ownerReferences=[other])}))
 
 
-def test_impossible_name_is_refused() -> None:
+@pytest.mark.parametrize("name", ["Bad_Name", "system:demo"])
+def test_impossible_name_is_refused(name: str) -> None:
     """Kubernetes would refuse it."""
-    with pytest.raises(DocumentError, match=r'invalid metadata\.name "Bad_Name"'):
-        rendered(("bucket", {"resource": bucket(name="Bad_Name")}))
+    with pytest.raises(DocumentError, match=rf'invalid metadata\.name "{name}"'):
+        rendered(("bucket", {"resource": bucket(name=name)}))
+
+
+@pytest.mark.parametrize(
+    "kind", [{}, {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role"}]
+)
+def test_name_is_a_subdomain_and_of_rbac_it_may_have_colons(kind: Object) -> None:
+    name = "system:demo" if kind else "demo-1.example"
+    fields = metadata(rendered(("bucket", {"resource": {**bucket(name=name), **kind}})))
+    assert fields["name"] == name
 
 
 def test_readiness_counts_when_explicit() -> None:
@@ -153,7 +175,7 @@ def test_readiness_of_the_xr_wins(ready: str, reason: str) -> None:
 
 
 def test_unchanged_xr_is_shown_as_written_last() -> None:
-    """When its status does not change, Crossplane's last write is an earlier one, of all of it."""
+    """Crossplane's last write of an unchanged status is an earlier one, of all of it."""
     result = rendered()
     again: Object = {**XR, "status": result.xr["status"]}
     manifest = rendered(xr=again).xr

@@ -49,50 +49,33 @@ def open_with(docker: DockerCommand, runtime: Container, *answers: Answer) -> Ru
 
 INSPECT = f"image inspect --format {{{{.Id}}}} {IMAGE}"
 RUN = "run --detach --name NAME --publish 127.0.0.1::9443"
+START = f"{RUN} {IMAGE} --insecure"
+ASK = "port NAME 9443/tcp"
+REMOVE = "rm --force NAME"
 
-COMMAND_LINES = [
-    pytest.param(
-        {},
-        (PORT,),
-        [INSPECT, f"{RUN} {IMAGE} --insecure", "port NAME 9443/tcp", "rm --force NAME"],
-        id="defaults",
-    ),
-    pytest.param(
+COMMAND_LINES = {
+    "defaults": ({}, (PORT,), [INSPECT, START, ASK, REMOVE]),
+    "image-is-pulled": (
         {},
         (NO_IMAGE, PORT),
-        [
-            INSPECT,
-            f"pull --quiet {IMAGE}",
-            f"{RUN} {IMAGE} --insecure",
-            "port NAME 9443/tcp",
-            "rm --force NAME",
-        ],
-        id="image-is-pulled",
+        [INSPECT, f"pull --quiet {IMAGE}", START, ASK, REMOVE],
     ),
-    pytest.param(
+    "always-pulled-and-stopped": (
         {"pull_policy": "Always", "cleanup": "Stop"},
         (PORT,),
-        [
-            f"pull --quiet {IMAGE}",
-            f"{RUN} {IMAGE} --insecure",
-            "port NAME 9443/tcp",
-            "stop NAME",
-        ],
-        id="always-pulled-and-stopped",
+        [f"pull --quiet {IMAGE}", START, ASK, "stop NAME"],
     ),
-    pytest.param(
+    "environment-and-orphan": (
         {"cleanup": "Orphan", "env": "A=1,B=x=y,bad"},
         (PORT,),
-        [INSPECT, f"{RUN} --env A=1 --env B=x=y {IMAGE} --insecure", "port NAME 9443/tcp"],
-        id="environment-and-orphan",
+        [INSPECT, f"{RUN} --env A=1 --env B=x=y {IMAGE} --insecure", ASK],
     ),
-    pytest.param(
+    "name-is-reused": (
         {"name": "kept", "cleanup": "Orphan"},
         (PORT,),
         ["container inspect --format {{.Id}} kept", "start kept", "port kept 9443/tcp"],
-        id="name-is-reused",
     ),
-    pytest.param(
+    "name-is-new": (
         {"name": "kept", "cleanup": "Orphan"},
         (NO_CONTAINER, PORT),
         [
@@ -101,29 +84,28 @@ COMMAND_LINES = [
             f"run --detach --name kept --publish 127.0.0.1::9443 {IMAGE} --insecure",
             "port kept 9443/tcp",
         ],
-        id="name-is-new",
     ),
-    pytest.param(
+    "address-and-image": (
         {"publish_address": "::1", "image": "other:v2"},
         (PORT,),
         [
             "image inspect --format {{.Id}} other:v2",
             "run --detach --name NAME --publish [::1]::9443 other:v2 --insecure",
-            "port NAME 9443/tcp",
-            "rm --force NAME",
+            ASK,
+            REMOVE,
         ],
-        id="address-and-image",
     ),
-    pytest.param(
+    "network": (
         {"network": "ci"},
         (),
-        [INSPECT, f"run --detach --name NAME --network ci {IMAGE} --insecure", "rm --force NAME"],
-        id="network",
+        [INSPECT, f"run --detach --name NAME --network ci {IMAGE} --insecure", REMOVE],
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("annotations", "answers", "lines"), COMMAND_LINES)
+@pytest.mark.parametrize(
+    ("annotations", "answers", "lines"), COMMAND_LINES.values(), ids=COMMAND_LINES
+)
 def test_container_is_run_and_cleaned_up(
     docker: DockerCommand,
     annotations: dict[str, str],
@@ -153,46 +135,38 @@ def test_container_on_a_network_is_called_by_its_name(docker: DockerCommand) -> 
 
 
 DAEMON = "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is it running?\n"
-FAILURES = [
-    pytest.param(
+FAILURES = {
+    "daemon": (
         {},
         (["image"], 1, "", DAEMON),
-        'cannot start function "f": docker does not answer',
+        "docker does not answer",
         "start it, or select another way with --function f=…",
-        id="daemon",
     ),
-    pytest.param(
+    "image-not-found": (
         {"pull_policy": "Always"},
         (["pull"], 1, "", "Error response from daemon: manifest unknown\n"),
-        f'cannot start function "f": docker cannot pull {IMAGE}',
+        f"docker cannot pull {IMAGE}",
         None,
-        id="image-not-found",
     ),
-    pytest.param(
+    "never-pulled": (
         {"pull_policy": "Never"},
         NO_IMAGE,
-        f'cannot start function "f": there is no image {IMAGE}, and the pull policy is Never',
+        f"there is no image {IMAGE}, and the pull policy is Never",
         f"pull it with: docker pull {IMAGE}",
-        id="never-pulled",
     ),
-    pytest.param(
+    "run": (
         {},
         (["run"], 125, "", "docker: invalid publish opts format\n"),
-        'cannot start function "f": "docker run" failed',
+        '"docker run" failed',
         None,
-        id="run",
     ),
-    pytest.param(
-        {},
-        (["port"], 0, "", ""),
-        'cannot start function "f": its container publishes no port for 9443',
-        None,
-        id="no-port",
-    ),
-]
+    "no-port": ({}, (["port"], 0, "", ""), "its container publishes no port for 9443", None),
+}
 
 
-@pytest.mark.parametrize(("annotations", "answer", "message", "hint"), FAILURES)
+@pytest.mark.parametrize(
+    ("annotations", "answer", "message", "hint"), FAILURES.values(), ids=FAILURES
+)
 def test_failure_of_the_command_is_an_error(
     docker: DockerCommand,
     annotations: dict[str, str],
@@ -203,10 +177,11 @@ def test_failure_of_the_command_is_an_error(
     with pytest.raises(ProgramError) as caught:
         open_with(docker, container(**annotations), answer)
     (problem,) = caught.value.diagnostics
-    assert (problem.message, problem.hint) == (message, hint)
+    assert problem.message == f'cannot start function "f": {message}'
+    assert problem.hint == hint
     if answer[3] and annotations.get("pull_policy") != "Never":
         assert answer[3].strip() in problem.notes
-    assert docker.read_calls()[-1] == "rm --force NAME"
+    assert docker.read_calls()[-1] == REMOVE
 
 
 def test_log_has_both_streams(docker: DockerCommand) -> None:

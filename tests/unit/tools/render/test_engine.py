@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from google.protobuf import json_format
+from support.builders import starlark
 from support.render_helpers import XR, composition, observed
 
 from function_script.cli import execute
@@ -23,13 +24,8 @@ HERE = {"name": "function-script", "address": "local"}
 
 def step(body: str, **fields: object) -> Object:
     """A step that runs here, with the body of its main."""
-    script = f"def main(req):\n    {body}\n"
-    kind: Object = {"apiVersion": "script.fn.crossplane.io/v1beta1", "kind": "StarlarkScript"}
-    return {
-        "functionRef": {"name": "function-script"},
-        "input": {**kind, "script": script},
-        **fields,
-    }
+    program = starlark(f"def main(req):\n    {body}\n")
+    return {"functionRef": {"name": "function-script"}, "input": program, **fields}
 
 
 def operation(*steps: Object, **parts: object) -> Object:
@@ -177,7 +173,7 @@ TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": operation(step("return {
 
 
 def test_cron_operation_makes_one() -> None:
-    """Named after the time it is scheduled for."""
+    """The time that it is scheduled for is in its name."""
     cron = {"metadata": {"name": "nightly", "uid": "u"}, "spec": {"operationTemplate": TEMPLATE}}
     inputs = {"cron_operation": cron, "scheduled_time": "2023-11-14T22:13:20Z"}
     operation_ = answer(cron_operation=inputs)[0]["cronOperation"]["operation"]
@@ -208,26 +204,25 @@ def test_watch_operation_makes_one() -> None:
     ]
 
 
-REFUSED = [
-    pytest.param(b"\xff", "cannot read the request", id="no-message"),
-    pytest.param(b"", "it holds nothing to render", id="empty"),
-    pytest.param(
+REFUSED = {
+    "no-message": (b"\xff", "cannot read the request"),
+    "empty": (b"", "it holds nothing to render"),
+    "function-without-an-address": (
         request(composite={"composite_resource": XR, "composition": composition({})}),
         'the request has no function "function-other"',
-        id="function-without-an-address",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("given", "message"), REFUSED)
+@pytest.mark.parametrize(("given", "message"), REFUSED.values(), ids=REFUSED)
 def test_unanswerable_request_is_refused(given: bytes, message: str) -> None:
-    """In words, as everything that is told to the official command's user."""
+    """The user of the official command gets words."""
     with pytest.raises(InputError, match=message):
         engine.respond(given, OPTIONS, local_pool.OPTIONS)
 
 
 def test_command_speaks_on_stdin_and_stdout() -> None:
-    """As the official command calls it; exit code 3 says that a step returned a FATAL result."""
+    """The official command calls it so; exit code 3 says that a step returned a FATAL result."""
     parts: Object = {"composite_resource": XR, "composition": composition(step('fail("no")'))}
     process = subprocess.run(
         [sys.executable, "-m", "function_script.cli", "internal", "render"],
@@ -244,7 +239,7 @@ def test_command_speaks_on_stdin_and_stdout() -> None:
 def test_command_salts_random_values_with_the_seed_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    """By a flag, or by the variable, since the official command passes no flags."""
+    """The variable is there since the official command passes no flags."""
     body = 'return {"desired": {"composite": {"resource": {"status": {"a": stable_secret("a")}}}}}'
     parts: Object = {"composite_resource": XR, "composition": composition(step(body))}
     data = request(composite={**parts, "functions": [HERE]})

@@ -14,18 +14,18 @@ from function_script.texts.errors import InputError
 from function_script.tools.project import Project
 from function_script.tools.render import loading
 
-PAIRS = [
-    pytest.param(["a=1"], ",", [("a", "1")], id="one"),
-    pytest.param(["a=1,b=2"], ",", [("a", "1"), ("b", "2")], id="two"),
-    pytest.param(["a=1;b=2", "c=3"], ";", [("a", "1"), ("b", "2"), ("c", "3")], id="repeated"),
-    pytest.param(["a=1,2"], ",", [("a", "1,2")], id="a-value-with-the-separator"),
-    pytest.param(['a={"b": "c;d"}'], ";", [("a", '{"b": "c;d"}')], id="json-with-the-separator"),
-    pytest.param(["a=1\\,b=2"], ",", [("a", "1,b=2")], id="escaped"),
-    pytest.param(["a=b=c"], ",", [("a", "b=c")], id="value-with-an-equals-sign"),
-]
+PAIRS = {
+    "one": (["a=1"], ",", [("a", "1")]),
+    "two": (["a=1,b=2"], ",", [("a", "1"), ("b", "2")]),
+    "repeated": (["a=1;b=2", "c=3"], ";", [("a", "1"), ("b", "2"), ("c", "3")]),
+    "a-value-with-the-separator": (["a=1,2"], ",", [("a", "1,2")]),
+    "json-with-the-separator": (['a={"b": "c;d"}'], ";", [("a", '{"b": "c;d"}')]),
+    "escaped": (["a=1\\,b=2"], ",", [("a", "1,b=2")]),
+    "value-with-an-equals-sign": (["a=b=c"], ",", [("a", "b=c")]),
+}
 
 
-@pytest.mark.parametrize(("texts", "separator", "pairs"), PAIRS)
+@pytest.mark.parametrize(("texts", "separator", "pairs"), PAIRS.values(), ids=PAIRS)
 def test_pairs_may_be_joined(
     texts: list[str], separator: str, pairs: list[tuple[str, str]]
 ) -> None:
@@ -79,17 +79,16 @@ def test_required_object_has_a_kind(tmp_path: Path) -> None:
 
 
 XRD = one_step.xrd("").partition("    served:")[0]
-UNREADABLE = [
-    pytest.param("    served: true\n", "versions[0].schema: is required", id="no-schema"),
-    pytest.param(
+UNREADABLE = {
+    "no-schema": ("    served: true\n", "versions[0].schema: is required"),
+    "type": (
         "    served: 'true'\n    schema: {openAPIV3Schema: {}}\n",
         "versions[0].served: must be a boolean, not a string",
-        id="type",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("rest", "message"), UNREADABLE)
+@pytest.mark.parametrize(("rest", "message"), UNREADABLE.values(), ids=UNREADABLE)
 def test_xrd_that_makes_no_crd_is_refused(
     tmp_path: Path, run: Run, rest: str, message: str
 ) -> None:

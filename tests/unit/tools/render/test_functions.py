@@ -12,112 +12,232 @@ from function_script.texts.errors import InputError
 from function_script.tools.render import functions, steps
 from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.renderer import Options
-from function_script.tools.render.runtimes.address import Remote
 from function_script.tools.render.runtimes.container import Container
-from function_script.tools.render.runtimes.local import Builtin, Local, Skip
-from function_script.tools.render.runtimes.model import Runtime
 
-LOCAL = Local()
-SKIP = "skip"
-
-
-def make_index(manifests: Sequence[Object] | None, **options: object) -> FunctionIndex:
-    """The index of these Functions; None: there is no file of them."""
-    return FunctionIndex(manifests=manifests, options=Options(**options))
+PREFIX = "render.crossplane.io/"
+RUNTIME = f"{PREFIX}runtime"
+TARGET = f"{PREFIX}runtime-development-target"
 
 
-def function(name: str, package: str = "", **annotations: str) -> Object:
+def function(package: str = "", name: str = "function-other", **annotations: str) -> Object:
     """A Function; its annotations without their prefix and with _ for -."""
-    prefix = "render.crossplane.io/"
+    texts = {PREFIX + key.replace("_", "-"): value for key, value in annotations.items()}
     return {
         "apiVersion": "pkg.crossplane.io/v1",
         "kind": "Function",
-        "metadata": {
-            "name": name,
-            "annotations": {
-                prefix + key.replace("_", "-"): value for key, value in annotations.items()
-            },
-        },
+        "metadata": {"name": name, "annotations": texts},
         "spec": {"package": package},
     }
 
 
-def find(step: Object, index: FunctionIndex) -> Runtime:
-    (runtime,) = index.find_runtimes(steps.parse(composition(step)))
-    return runtime
+def choose(
+    step: Object, manifests: Sequence[Object] | None = (), **options: object
+) -> tuple[functions.Choice | None, Diagnostic | None]:
+    """What is chosen for a step, or its problem; ``manifests`` is None without a file of them."""
+    index = FunctionIndex(manifests=manifests, options=Options(**options))
+    choices, problems = functions.choose(steps.parse(composition(step)), index)
+    return (*choices, None)[0], (*problems, None)[0]
 
 
-OURS: Object = {"apiVersion": "script.fn.crossplane.io/v1beta1", "kind": "StarlarkScript"}
-PEER: Object = {"apiVersion": "gotemplating.fn.crossplane.io/v1beta1", "kind": "GoTemplate"}
-SHAPED: Object = {"apiVersion": "x/v1", "kind": "Y", "source": "Inline", "inline": {}}
-PACKAGE = "registry.example.org/team/function-script:v1.0.0"
+def explain(step: Object, manifests: Sequence[Object] | None = (), **options: object) -> str:
+    """The explanation of a step whose function can run, without the step's name."""
+    choice, problem = choose(step, manifests, **options)
+    assert choice is not None, problem
+    return choice.explain().removeprefix("step-0: ")
+
+
+def find_problem(step: Object, manifests: Sequence[Object] = (), **options: object) -> Diagnostic:
+    """The problem of a step whose function cannot run."""
+    choice, problem = choose(step, manifests, **options)
+    assert choice is None
+    assert problem is not None
+    return problem
+
+
+@pytest.fixture
+def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A PATH with nothing on it."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+def install(folder: Path, name: str) -> None:
+    (folder / name).touch(mode=0o755)
+
+
+OURS: Object = {
+    "input": {"apiVersion": "script.fn.crossplane.io/v1beta1", "kind": "StarlarkScript"}
+}
+PEER: Object = {
+    "input": {"apiVersion": "gotemplating.fn.crossplane.io/v1beta1", "kind": "GoTemplate"}
+}
+SHAPED: Object = {"input": {"apiVersion": "x/v1", "kind": "Y", "source": "Inline", "inline": {}}}
+REGISTRY = "xpkg.example.org/team"
+PACKAGE = f"{REGISTRY}/function-script:v1.0.0"
+IMAGE = f"{REGISTRY}/function-other:v1.0.0"
 ADDRESS = "127.0.0.1:9999"
+READY = "function-auto-ready"
+READY_IMAGE = f"{REGISTRY}/{READY}:v0.7.0"
 
-# The Functions given (None: no file), the step, and where it is to run.
-PLACES = [
-    pytest.param(None, {"input": OURS}, LOCAL, id="no-file-but-our-input"),
-    pytest.param(None, {"input": PEER}, LOCAL, id="no-file-but-an-input-we-accept"),
-    pytest.param(None, {"input": SHAPED}, LOCAL, id="no-file-but-the-fields-of-one"),
-    pytest.param([function("function-other", PACKAGE)], {}, LOCAL, id="our-package"),
-    pytest.param(
-        [function("function-other", PACKAGE.replace(":v1.0.0", "@sha256:0123"))],
+
+def calls(name: str) -> Object:
+    """A step that calls the function of this name."""
+    return {"functionRef": {"name": name}}
+
+
+HERE = "runs here, in the sandbox: "
+BUILTIN = f"is built in, as v0.7.0: {READY} needs no image here"
+CONTAINER = f"runs as a container of {IMAGE}, by docker: "
+BOTH = "--function function-other=process or --function function-other=docker"
+CALLED = f"is called at {ADDRESS}: its Function has the annotation {TARGET}"
+# The step, the Functions (None: no file), those that --function selects, and the explanation.
+ORDER = {
+    "no-file-but-our-input": (OURS, None, {}, f"{HERE}its input is StarlarkScript"),
+    "no-file-but-an-input-we-accept": (
+        PEER,
+        None,
         {},
-        LOCAL,
-        id="our-package-by-digest",
+        f"{HERE}its input is GoTemplate, which runs here",
     ),
-    pytest.param(
-        [function("function-script")],
-        {"functionRef": {"name": "function-script"}},
-        LOCAL,
-        id="our-name",
-    ),
-    pytest.param(
-        [function("function-other", runtime_development_target=ADDRESS)],
+    "no-file-but-the-fields-of-one": (SHAPED, None, {}, f"{HERE}its input is Y"),
+    "our-package": ({}, [function(PACKAGE)], {}, f"{HERE}it is this function"),
+    "our-package-by-digest": (
         {},
-        Remote(address=ADDRESS),
-        id="address",
-    ),
-    pytest.param(
-        [function("function-other", runtime_development_target=f"passthrough:///{ADDRESS}")],
+        [function(PACKAGE.replace(":v1.0.0", "@sha256:0123"))],
         {},
-        Remote(address=ADDRESS),
-        id="target-of-go",
+        f"{HERE}it is this function",
     ),
-    pytest.param(
+    "our-name": (
+        calls("function-script"),
+        [function(name="function-script")],
+        {},
+        f"{HERE}it is this function",
+    ),
+    "our-input-before-docker": (OURS, [function(IMAGE)], {}, f"{HERE}its input is"),
+    "address": ({}, [function(runtime_development_target=ADDRESS)], {}, CALLED),
+    "target-of-go": (
+        {},
+        [function(runtime_development_target=f"passthrough:///{ADDRESS}")],
+        {},
+        CALLED,
+    ),
+    "last-of-two": (
+        {},
         [
-            function("function-other", runtime_development_target="old:1"),
-            function("function-other", runtime_development_target=ADDRESS),
+            function(runtime_development_target="old:1"),
+            function(runtime_development_target=ADDRESS),
         ],
         {},
-        Remote(address=ADDRESS),
-        id="last-of-two",
+        CALLED,
     ),
-]
+    "flag-before-annotation": (
+        {},
+        [function(IMAGE, runtime="Development")],
+        {"function-other": "skip"},
+        "is skipped: --function function-other=skip",
+    ),
+    "annotation-before-local": (
+        OURS,
+        [function(PACKAGE, runtime="Development")],
+        {},
+        f"is called at localhost:9443: its Function has {RUNTIME}: Development",
+    ),
+    "flag-before-local": (
+        OURS,
+        [function(IMAGE)],
+        {"function-other": "docker"},
+        f"{CONTAINER}--function function-other=docker",
+    ),
+    "docker": (
+        {},
+        [function(IMAGE, runtime="Docker")],
+        {},
+        f"{CONTAINER}its Function has {RUNTIME}: Docker",
+    ),
+    "target-of-our-engine": (
+        OURS,
+        [function(IMAGE, runtime="Development", runtime_development_target="local")],
+        {},
+        f"{HERE}{TARGET}: local",
+    ),
+    "flag-of-a-function-that-no-step-calls": (OURS, [], {"function-absent": "skip"}, HERE),
+    "builtin-without-functions": (calls(READY), None, {}, BUILTIN),
+    "builtin-not-in-functions": (calls(READY), [], {}, BUILTIN),
+    "builtin-of-the-package-manager": (calls(f"crossplane-contrib-{READY}"), None, {}, BUILTIN),
+    "builtin-name": (calls(READY), [function(name=READY)], {}, BUILTIN),
+    "builtin-package-before-docker": (
+        {},
+        [function(READY_IMAGE)],
+        {},
+        f"{BUILTIN}; {BOTH} is possible, too",
+    ),
+    "builtin-digest": ({}, [function(f"{REGISTRY}/{READY}@sha256:0")], {}, BUILTIN),
+    "builtin-name-of-another-package": (
+        calls(READY),
+        [function(IMAGE, READY)],
+        {},
+        f"runs as a process, from {IMAGE}",
+    ),
+    "builtin-served": (
+        calls(READY),
+        [function(name=READY, runtime_development_target=ADDRESS)],
+        {},
+        f"is called at {ADDRESS}: its Function has the annotation {TARGET}",
+    ),
+    "builtin-by-a-flag": (
+        calls(READY),
+        [function(name=READY, runtime_development_target=ADDRESS)],
+        {READY: "local"},
+        f"is built in, as v0.7.0: --function {READY}=local",
+    ),
+    "builtin-with-an-address": (
+        calls(READY),
+        [function(name=READY)],
+        {READY: ADDRESS},
+        f"is called at {ADDRESS}: --function {READY}={ADDRESS}",
+    ),
+    "builtin-skipped": (calls(READY), [function(name=READY)], {READY: "skip"}, "is skip"),
+}
 
 
-@pytest.mark.parametrize(("manifests", "step", "place"), PLACES)
-def test_function_runs_where_the_table_chooses(
-    manifests: list[Object] | None, step: Object, place: Runtime
+@pytest.mark.parametrize(("step", "manifests", "runtimes", "line"), ORDER.values(), ids=ORDER)
+def test_explanation_has_the_runtime_and_the_reason(
+    step: Object,
+    manifests: list[Object] | None,
+    runtimes: dict[str, str],
+    line: str,
+    commands: Path,
 ) -> None:
-    """Ours run here, others where their Function says."""
-    assert find(step, make_index(manifests)) == place
+    install(commands, "docker")
+    name = step.get("functionRef", {"name": "function-other"})["name"]
+    assert explain(step, manifests, runtimes=runtimes).startswith(f"{name} {line}")
 
 
-def test_flags_win() -> None:
-    """A place from the command line beats everything, an annotation those of the file."""
-    manifests = [function("function-other", runtime_development_target="old:1")]
-    prefix = "render.crossplane.io/"
-    annotations = {f"{prefix}runtime-development-target": ADDRESS}
-    index = make_index(manifests, annotations=annotations)
-    assert find({"input": OURS}, index) == Remote(address=ADDRESS)
-    index = make_index(manifests, runtimes={"function-other": SKIP}, annotations=annotations)
-    assert find({"input": OURS}, index) == Skip()
+@pytest.mark.usefixtures("commands")
+def test_docker_annotation_yields_where_no_command_is_installed() -> None:
+    line = explain({}, [function(READY_IMAGE, runtime="Docker")])
+    assert line.startswith("function-other is built in, as v0.7.0")
+    assert f"its Function has {RUNTIME}: Docker, but neither docker nor podman is installed" in line
 
 
-def test_address_of_the_command_line_is_called_for_a_function_that_no_file_has() -> None:
-    """It is nobody else's choice, wherever it is."""
-    annotations = {"render.crossplane.io/runtime-development-target": "example.org:9443"}
-    assert find({}, make_index([], annotations=annotations)) == Remote(address="example.org:9443")
+def test_podman_stands_in_for_docker(commands: Path) -> None:
+    install(commands, "podman")
+    choice, _ = choose({}, [function(IMAGE)], runtimes={"function-other": "docker"})
+    assert choice is not None
+    assert isinstance(choice.runtime, Container)
+    assert choice.runtime.command == "podman"
+
+
+@pytest.mark.parametrize("target", [ADDRESS, "example.org:9443"])
+@pytest.mark.parametrize("manifests", [[], [function(runtime_development_target="old:1")]])
+def test_annotation_of_the_command_line_wins(target: str, manifests: list[Object]) -> None:
+    """Wherever the address is: it is nobody else's choice. A place from the flag is before it."""
+    annotations = {TARGET: target}
+    line = explain(OURS, manifests, annotations=annotations)
+    assert line.startswith(f"function-other is called at {target}: ")
+    skipped = {"function-other": "skip"}
+    line = explain(OURS, manifests, annotations=annotations, runtimes=skipped)
+    assert line.startswith("function-other is skipped: ")
 
 
 REVISION: Object = {
@@ -125,31 +245,24 @@ REVISION: Object = {
     "functionRevisionRef": {"name": "function-other-4f1a"},
 }
 SELECTOR: Object = {"functionRevisionSelector": {"matchLabels": {"channel": "stable"}}}
+NEWER = {
+    "revision": (REVISION, "function-other-4f1a"),
+    "function-of-a-revision": (REVISION, "function-other"),
+    "selector": (SELECTOR, "function-other"),
+    "alone": ({"functionRef": None, "functionRevisionRef": {"name": "other-1"}}, "other-1"),
+    "oci": ({"functionRef": None, "function": "r.io/f@sha256:1"}, "r.io/f@sha256:1"),
+}
 
 
-@pytest.mark.parametrize(
-    ("step", "name"),
-    [
-        pytest.param(REVISION, "function-other-4f1a", id="revision"),
-        pytest.param(REVISION, "function-other", id="function-of-a-revision"),
-        pytest.param(SELECTOR, "function-other", id="selector"),
-        pytest.param(
-            {"functionRef": None, "functionRevisionRef": {"name": "other-1"}}, "other-1", id="alone"
-        ),
-        pytest.param(
-            {"functionRef": None, "function": "r.io/f@sha256:1"}, "r.io/f@sha256:1", id="oci"
-        ),
-    ],
-)
+@pytest.mark.parametrize(("step", "name"), NEWER.values(), ids=NEWER)
 def test_function_of_newer_steps_may_have_a_place(step: Object, name: str) -> None:
-    """By whichever name stands in the step; a selector's revision is not looked for."""
+    """Any name in the step selects it; a selector's revision is not looked for."""
     manifest = composition(step)
     (whole,) = manifest["spec"]["pipeline"]
     manifest["spec"]["pipeline"] = [{key: value for key, value in whole.items() if value}]
-    todo = steps.parse(manifest)
-    runtimes = {name: SKIP}
-    index = make_index([], runtimes=runtimes)
-    assert index.find_runtimes(todo) == [Skip()]
+    index = FunctionIndex(manifests=[], options=Options(runtimes={name: "skip"}))
+    (choice,), () = functions.choose(steps.parse(manifest), index)
+    assert " is skipped: " in choice.explain()
 
 
 @pytest.mark.parametrize("text", ["name", "name=", "=local", ""])
@@ -165,209 +278,34 @@ def test_selection_of_an_unknown_word_names_the_nearest() -> None:
 
 def test_selections_hold_references_and_addresses() -> None:
     assert functions.parse_runtime("a=local") == ("a", "local")
-    assert functions.parse_runtime("r.io/f@sha256:0=h:1") == (
-        "r.io/f@sha256:0",
-        "h:1",
-    )
-
-
-REGISTRY = "xpkg.example.org/team"
-READY = "function-auto-ready"
-
-
-@pytest.mark.parametrize(
-    ("manifests", "step"),
-    [
-        pytest.param(None, {"functionRef": {"name": READY}}, id="no-functions"),
-        pytest.param([], {"functionRef": {"name": READY}}, id="not-in-functions"),
-        pytest.param(
-            None, {"functionRef": {"name": f"crossplane-contrib-{READY}"}}, id="package-manager"
-        ),
-        pytest.param([function(READY)], {"functionRef": {"name": READY}}, id="name"),
-        pytest.param([function("function-other", f"{REGISTRY}/{READY}:v0.7.0")], {}, id="package"),
-        pytest.param([function("function-other", f"{REGISTRY}/{READY}@sha256:0")], {}, id="digest"),
-    ],
-)
-def test_builtin_function_runs_here(manifests: list[Object] | None, step: Object) -> None:
-    runtime = find(step, make_index(manifests))
-    assert isinstance(runtime, Builtin)
-    assert runtime.function.name == READY
-    assert runtime.note().startswith("function-auto-ready v0.7.0 is built in")
-
-
-@pytest.mark.parametrize(
-    ("manifests", "runtimes", "is_builtin"),
-    [
-        pytest.param([function(READY, runtime_development_target=ADDRESS)], {}, False, id="served"),
-        pytest.param([function(READY)], {READY: ADDRESS}, False, id="address"),
-        pytest.param([function(READY)], {READY: "skip"}, False, id="skip"),
-        pytest.param(
-            [function(READY, runtime_development_target=ADDRESS)],
-            {READY: "local"},
-            True,
-            id="local",
-        ),
-    ],
-)
-def test_builtin_function_yields_to_an_explicit_runtime(
-    manifests: list[Object], runtimes: dict[str, str], is_builtin: bool
-) -> None:
-    index = make_index(manifests, runtimes=runtimes)
-    runtime = find({"functionRef": {"name": READY}}, index)
-    assert isinstance(runtime, Builtin) is is_builtin
-
-
-IMAGE = f"{REGISTRY}/function-other:v1.0.0"
-RUNTIME = "render.crossplane.io/runtime"
-
-
-@pytest.fixture
-def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A PATH with nothing on it."""
-    monkeypatch.setenv("PATH", str(tmp_path))
-    return tmp_path
-
-
-def install(folder: Path, name: str) -> None:
-    (folder / name).touch(mode=0o755)
-
-
-def explain(step: Object, index: FunctionIndex) -> str:
-    """The explanation of a step whose function can run."""
-    (choice,), () = functions.choose(steps.parse(composition(step)), index)
-    return choice.explain()
-
-
-def find_problem(step: Object, index: FunctionIndex) -> Diagnostic:
-    """The problem of a step whose function cannot run."""
-    (), (problem,) = functions.choose(steps.parse(composition(step)), index)
-    return problem
-
-
-def index_of(*manifests: Object, **flags: str) -> FunctionIndex:
-    runtimes = {name.replace("_", "-"): value for name, value in flags.items()}
-    return make_index(manifests, runtimes=runtimes)
-
-
-ORDER = [
-    pytest.param(
-        {},
-        index_of(function("function-other", IMAGE, runtime="Development"), function_other="skip"),
-        "function-other is skipped: --function function-other=skip",
-        id="flag-before-annotation",
-    ),
-    pytest.param(
-        {"input": OURS},
-        index_of(function("function-other", PACKAGE, runtime="Development")),
-        f"function-other is called at localhost:9443: its Function has {RUNTIME}: Development",
-        id="annotation-before-local",
-    ),
-    pytest.param(
-        {"input": OURS},
-        index_of(function("function-other", IMAGE)),
-        "function-other runs here, in the sandbox: its input is StarlarkScript, which runs here",
-        id="our-input-before-docker",
-    ),
-    pytest.param(
-        {},
-        index_of(function("function-other", f"{REGISTRY}/{READY}:v0.7.0")),
-        "function-other is built in, as v0.7.0: function-auto-ready needs no image here",
-        id="builtin-before-docker",
-    ),
-    pytest.param(
-        {"input": OURS},
-        index_of(function("function-other", IMAGE), function_other="docker"),
-        f"function-other runs as a container of {IMAGE}, by docker: "
-        "--function function-other=docker",
-        id="flag-before-local",
-    ),
-    pytest.param(
-        {},
-        index_of(function("function-other", IMAGE, runtime="Docker")),
-        f"function-other runs as a container of {IMAGE}, by docker: "
-        f"its Function has {RUNTIME}: Docker",
-        id="docker",
-    ),
-    pytest.param(
-        {"input": OURS},
-        index_of(
-            function(
-                "function-other", IMAGE, runtime="Development", runtime_development_target="local"
-            )
-        ),
-        "function-other runs here, in the sandbox: "
-        "render.crossplane.io/runtime-development-target: local",
-        id="target-of-our-engine",
-    ),
-]
-
-
-@pytest.mark.parametrize(("step", "index", "line"), ORDER)
-def test_explanation_has_the_runtime_and_the_reason(
-    step: Object, index: FunctionIndex, line: str, commands: Path
-) -> None:
-    install(commands, "docker")
-    assert explain(step, index).startswith(f"step-0: {line}")
-
-
-def test_explanation_names_the_other_ways(commands: Path) -> None:
-    install(commands, "docker")
-    index = index_of(function("function-other", f"{REGISTRY}/{READY}:v0.7.0"))
-    assert "--function function-other=docker" in explain({}, index)
-
-
-def test_docker_annotation_yields_where_no_command_is_installed(commands: Path) -> None:
-    del commands
-    index = index_of(function("function-other", f"{REGISTRY}/{READY}:v0.7.0", runtime="Docker"))
-    line = explain({}, index)
-    assert line.startswith("step-0: function-other is built in, as v0.7.0")
-    assert f"its Function has {RUNTIME}: Docker, but neither docker nor podman is installed" in line
+    assert functions.parse_runtime("r.io/f@sha256:0=h:1") == ("r.io/f@sha256:0", "h:1")
 
 
 def test_unknown_annotation_is_an_error() -> None:
-    index = index_of(function("function-other", IMAGE, runtime="Lambda"))
-    problem = find_problem({}, index)
-    assert (
-        f'invalid annotation {RUNTIME} "Lambda": must be one of Development, Docker'
-        in problem.message
-    )
+    message = find_problem({}, [function(IMAGE, runtime="Lambda")]).message
+    assert f'invalid annotation {RUNTIME} "Lambda": must be one of Development, Docker' in message
 
 
 def test_name_that_functions_spells_otherwise_runs_only_by_flag() -> None:
     """A cluster has no such function, though the input is ours."""
-    index = make_index([function("function-onw")])
-    step: Object = {"functionRef": {"name": "function-own"}, "input": OURS}
-    with pytest.raises(InputError) as caught:
-        find(step, index)
-    (problem,) = caught.value.diagnostics
-    assert problem.hint == 'did you mean "function-onw"?'
-    chosen = make_index(index.manifests, runtimes={"function-own": "local"})
-    assert find(step, chosen) == LOCAL
+    step = {**OURS, **calls("function-own")}
+    manifests = [function(name="function-onw")]
+    assert find_problem(step, manifests).hint == 'did you mean "function-onw"?'
+    line = explain(step, manifests, runtimes={"function-own": "local"})
+    assert line.startswith(f"function-own {HERE}")
 
 
 def test_function_under_another_name_is_no_function_of_the_step() -> None:
     """Crossplane compares names letter by letter, whatever the package is."""
-    index = index_of(function(READY, f"{REGISTRY}/{READY}:v0.7.0"))
-    with pytest.raises(InputError) as caught:
-        find({"functionRef": {"name": f"crossplane-contrib-{READY}"}}, index)
-    (problem,) = caught.value.diagnostics
+    problem = find_problem(calls(f"crossplane-contrib-{READY}"), [function(READY_IMAGE, READY)])
     assert "no Function is named" in problem.message
     assert problem.hint == f'did you mean "{READY}"?'
 
 
-def test_podman_stands_in_for_docker(commands: Path) -> None:
-    install(commands, "podman")
-    runtime = find({}, index_of(function("function-other", IMAGE), function_other="docker"))
-    assert isinstance(runtime, Container)
-    assert runtime.command == "podman"
-
-
-def test_function_that_cannot_run_has_the_possible_ways_in_its_hint(commands: Path) -> None:
-    del commands
-    index = make_index([function("function-otter")], runtimes={"function-othr": SKIP})
-    with pytest.raises(InputError) as caught:
-        find({}, index)
-    (problem,) = caught.value.diagnostics
+@pytest.mark.usefixtures("commands")
+def test_function_that_cannot_run_has_the_possible_ways_in_its_hint() -> None:
+    manifests = [function(name="function-otter")]
+    problem = find_problem({}, manifests, runtimes={"function-othr": "skip"})
     assert 'nothing says how function "function-other" runs' in problem.message
     assert "no annotation says where it is served" in problem.notes
     assert 'no Function is named "function-other", did you mean "function-otter"?' in problem.notes
@@ -379,35 +317,29 @@ def test_function_that_cannot_run_has_the_possible_ways_in_its_hint(commands: Pa
     )
 
 
-def test_selection_of_a_function_that_no_step_calls_is_no_error() -> None:
-    assert find({"input": OURS}, index_of(function_absent="skip")) == LOCAL
+def test_problems_of_all_steps_are_one_error() -> None:
+    index = FunctionIndex(manifests=[], options=Options())
+    with pytest.raises(InputError) as caught:
+        index.find_runtimes(steps.parse(composition({}, calls("function-more"))))
+    assert len(caught.value.diagnostics) == 2
 
 
-@pytest.mark.parametrize(
-    ("package", "is_refused"),
-    [
-        pytest.param(f"{REGISTRY}/{READY}:v0.7.0", False, id="same"),
-        pytest.param(f"{REGISTRY}/{READY}:v0.6.0", True, id="other"),
-        pytest.param(f"{REGISTRY}/{READY}@sha256:0123", True, id="digest"),
-        pytest.param(READY, False, id="none"),
-    ],
-)
+VERSIONS = {
+    "same": (READY_IMAGE, False),
+    "other": (f"{REGISTRY}/{READY}:v0.6.0", True),
+    "digest": (f"{REGISTRY}/{READY}@sha256:0123", True),
+    "none": (READY, False),
+}
+
+
+@pytest.mark.parametrize(("package", "is_refused"), VERSIONS.values(), ids=VERSIONS)
 def test_strict_versions_refuse_another_version(package: str, is_refused: bool) -> None:
-    index = make_index([function("function-other", package)], is_strict=True)
-    _, problems = functions.choose(steps.parse(composition({})), index)
-    assert bool(problems) is is_refused
-    assert all("is built in; the Function names" in problem.message for problem in problems)
-
-
-def test_name_of_a_builtin_function_yields_to_its_package(commands: Path) -> None:
-    install(commands, "docker")
-    runtime = find({"functionRef": {"name": READY}}, index_of(function(READY, IMAGE)))
-    assert not isinstance(runtime, Builtin)
+    _, problem = choose({}, [function(package)], is_strict=True)
+    assert (problem is not None) is is_refused
+    assert problem is None or "is built in; the Function names" in problem.message
 
 
 def test_hint_about_another_version_names_the_ways_that_are_possible(commands: Path) -> None:
     install(commands, "docker")
-    manifests = [function("function-other", f"{REGISTRY}/{READY}:v0.6.0")]
-    index = make_index(manifests, is_strict=True)
-    problem = find_problem({}, index)
+    problem = find_problem({}, [function(f"{REGISTRY}/{READY}:v0.6.0")], is_strict=True)
     assert "--function function-other=docker runs v0.6.0" in str(problem.hint)

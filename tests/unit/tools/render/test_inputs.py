@@ -1,7 +1,7 @@
 """What is read before anything runs: XRDs, schemas and steps."""
 
 import pytest
-from support.render_helpers import CLUSTER_XR, XR, composition, render_once, script, xrd
+from support.render_helpers import CLUSTER_XR, composition, render_once, script, xrd
 
 from function_script.request.objects import find_path
 from function_script.request.values import Object
@@ -39,28 +39,6 @@ def test_xrd_for_another_xr_is_refused(definition: Object, cause: str) -> None:
     """It would give wrong defaults in silence."""
     with pytest.raises(InputError, match=cause):
         render_once(xrd=definition)
-
-
-def test_defaults_are_filled_in() -> None:
-    item: Object = {"type": "object", "properties": {"zone": {"default": "a"}}}
-    fields: Object = {
-        "region": {"default": "there"},
-        "size": {"default": 3},
-        "made": {"type": "object", "default": {}, "properties": {"deep": {"default": True}}},
-        "absent": item,
-        "list": {"type": "array", "items": item},
-        "map": {"type": "object", "additionalProperties": item},
-    }
-    schema: Object = {"properties": {"spec": {"default": {"no": 1}, "properties": fields}}}
-    spec: Object = {"region": "here", "list": [{}, {"zone": "b"}], "map": {"k": {}}}
-    assert render_once(xr={**XR, "spec": spec}, xrd=xrd(schema=schema)).file["spec"] == {
-        "region": "here",
-        "size": 3,
-        "made": {"deep": True},
-        "list": [{"zone": "a"}, {"zone": "b"}],
-        "map": {"k": {"zone": "a"}},
-    }
-    assert "size" not in spec
 
 
 BELOW: Object = {"crossplane": {"type": "object", "properties": {"other": {"default": "a"}}}}
@@ -114,7 +92,6 @@ def test_schemas_are_found_with_references_resolved() -> None:
     schemas_ = Schemas([{"components": {"schemas": schemas}}])
     meta: Object = {"type": "object", "properties": {"self": {"type": "object"}}}
     thing = schemas_.find("example.org/v1", "Thing")
-    assert thing is not None
     assert thing["properties"] == {"metadata": meta, "list": {"type": "array", "items": meta}}
     assert schemas_.find("example.org/v1", "Other") is None
     assert schemas_.find("other.org/v1", "Thing") is None

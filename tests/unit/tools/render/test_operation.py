@@ -57,7 +57,7 @@ def test_operations_and_templates_are_run(tmp_path: Path, kind: str, run: Run) -
 
 
 def test_watched_object_is_required_by_every_step(tmp_path: Path, run: Run) -> None:
-    """As the cluster does it."""
+    """The cluster does the same."""
     folder = write_files(tmp_path, "WatchOperation", watched=WATCHED)
     operation, report = yaml.safe_load_all(run(*COMMAND, folder).out)
     assert report["metadata"] == {"name": "shop"}
@@ -81,7 +81,7 @@ def test_context_is_handed_over_by_steps_that_are_shown(tmp_path: Path, run: Run
 
 @pytest.mark.parametrize(("kind", "place"), [("Operation", "16:22"), ("CronOperation", "19:26")])
 def test_positions_are_in_the_file(tmp_path: Path, kind: str, place: str, run: Run) -> None:
-    """In a template as well."""
+    """A template has positions as well."""
     broken = SPEC.replace("def main(req):", "def main(req):\n            return 1 // 0")
     printed = run(*COMMAND, write_files(tmp_path, kind, broken), code=1)
     assert f"--> {tmp_path / 'operation.yaml'}:{place}\n" in printed.err

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
-from support import one_step
+from support import builders, one_step
 
 from function_script import documents
 from function_script.proto.v1 import run_function_pb2 as pb
@@ -18,12 +18,7 @@ from function_script.tools.render.requirements import StepCall, StepResponse
 from function_script.tools.render.runtimes.local import Local
 from function_script.tools.render.runtimes.model import ListedFunctions, Runtime
 
-XR = {
-    "apiVersion": "example.org/v1",
-    "kind": "XThing",
-    "metadata": {"name": "demo", "namespace": "default"},
-    "spec": {"size": 3},
-}
+XR = {**builders.XR, "spec": {"size": 3}}
 HEAD = f"# A comment, so that lines differ.\n---\n{one_step.PIPELINE}"
 GO = one_step.step(
     "first",
@@ -204,15 +199,9 @@ data: {zone: "{{ 'here' if 'new' in observed.resources else 'away' }}"}
 
 
 def test_moved_resource_has_positions_by_its_old_name(pool: Pool) -> None:
-    observed = {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {
-            "name": "made",
-            "namespace": "default",
-            "annotations": {"crossplane.io/composition-resource-name": "old"},
-        },
-    }
+    annotations = {"crossplane.io/composition-resource-name": "old"}
+    metadata = {"name": "made", "namespace": "here", "annotations": annotations}
+    observed = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
     rendering = render(pool, MOVED, observed=[observed])
     assert rendering.result.resources["old"]["data"] == {"zone": "here"}
     zone = rendering.positions.locate("old", ("data", "zone"))

@@ -26,12 +26,6 @@ def call(address: str) -> pb.RunFunctionResponse:
     return remote.call(StepCall(STEP, REQUEST, PATIENCE_SECONDS), address, print)
 
 
-@pytest.mark.parametrize("version", ["v1", "v1beta1"])
-def test_function_of_each_version_is_called(version: str) -> None:
-    with serving(echo, version) as address:
-        assert call(address).meta.tag == "t"
-
-
 def test_status_of_a_function_is_an_error_with_its_text() -> None:
     def refuse(_: pb.RunFunctionRequest, context: grpc.ServicerContext) -> pb.RunFunctionResponse:
         context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "no room")

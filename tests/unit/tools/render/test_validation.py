@@ -41,32 +41,29 @@ def write(directory: Path, document: str) -> None:
     (directory / "xr.yaml").write_text(f"{one_step.XR}spec: {{}}\n")
 
 
-ROWS = [
-    pytest.param(
+ROWS = {
+    "kind-of-kubernetes": (
         DEPLOYMENT,
         "replcas",
         'invalid resource "web": unknown field "spec.replcas"',
         'did you mean "replicas"?',
-        id="kind-of-kubernetes",
     ),
-    pytest.param(
+    "crd": (
         BUCKET,
         "region",
         'invalid resource "bucket": spec.region: Invalid value: "number"',
         "Bucket of s3.example.org/v1",
-        id="crd",
     ),
-    pytest.param(
+    "status-of-the-xr": (
         STATUS,
         "adress",
         'invalid XR: unknown field "status.adress"',
         'did you mean "address"?',
-        id="status-of-the-xr",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("document", "text", "message", "advice"), ROWS)
+@pytest.mark.parametrize(("document", "text", "message", "advice"), ROWS.values(), ids=ROWS)
 def test_problem_is_a_warning_at_its_line(
     tmp_path: Path, run: Run, document: str, text: str, message: str, advice: str
 ) -> None:

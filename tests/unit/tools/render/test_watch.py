@@ -131,7 +131,7 @@ DIFFERENCES = [
 def test_documents_are_compared_by_what_they_are(
     before: list[Object], after: list[Object], head: str
 ) -> None:
-    """So that a new one does not make all that follow it differ."""
+    """A new one does not make all that follow it differ."""
     text = output.diff(before, after)
     assert text.startswith(head)
     assert text.count("--- ") == (1 if head else 0)

@@ -57,19 +57,19 @@ spec:
   dependsOn:
   - {%s: %s, version: "%s"}
 """
-OUTSIDE = [
-    pytest.param("../../secret:v1", id="above"),
-    pytest.param("registry.example.org/../../../secret:v1", id="above in between"),
-    pytest.param("{outside}/secret:v1", id="absolute"),
-    pytest.param("{outside}//secret:v1", id="an empty part"),
-    pytest.param("registry.example.org/" + "a" * 256 + ":v1", id="longer than files are named"),
-    pytest.param("registry.example.org/" + "a/" * 600 + ":v1", id="longer than paths are"),
-    pytest.param("registry.example.org/a\\0b:v1", id="a zero"),
-    pytest.param("registry.example.org/a\\e[2Jb:v1", id="a terminal's order"),
-]
+OUTSIDE = {
+    "above": "../../secret:v1",
+    "above in between": "registry.example.org/../../../secret:v1",
+    "absolute": "{outside}/secret:v1",
+    "an empty part": "{outside}//secret:v1",
+    "longer than files are named": "registry.example.org/" + "a" * 256 + ":v1",
+    "longer than paths are": "registry.example.org/" + "a/" * 600 + ":v1",
+    "a zero": "registry.example.org/a\\0b:v1",
+    "a terminal's order": "registry.example.org/a\\e[2Jb:v1",
+}
 
 
-@pytest.mark.parametrize("image", OUTSIDE)
+@pytest.mark.parametrize("image", OUTSIDE.values(), ids=OUTSIDE)
 def test_package_names_never_lead_out_of_the_cache(tmp_path: Path, image: str) -> None:
     """An invalid reference is noted, and no file is opened."""
     write(tmp_path / "secret@v1", package=CRD)
@@ -80,14 +80,14 @@ def test_package_names_never_lead_out_of_the_cache(tmp_path: Path, image: str) -
     assert "invalid package reference" in "".join(report.notes)
 
 
-RANGES = [
-    pytest.param(">=v1", ["v0.9.0", "v1.0.0"], 1, id="there"),
-    pytest.param(">=v1", ["v0.9.0", "latest"], 0, id="too-old"),
-    pytest.param("~v2", [], 0, id="none"),
-]
+RANGES = {
+    "there": (">=v1", ["v0.9.0", "v1.0.0"], 1),
+    "too-old": (">=v1", ["v0.9.0", "latest"], 0),
+    "none": ("~v2", [], 0),
+}
 
 
-@pytest.mark.parametrize(("constraint", "versions", "count"), RANGES)
+@pytest.mark.parametrize(("constraint", "versions", "count"), RANGES.values(), ids=RANGES)
 def test_greatest_version_of_a_range_is_taken(
     tmp_path: Path, constraint: str, versions: list[str], count: int
 ) -> None:
@@ -121,29 +121,27 @@ def test_empty_run_is_noted(tmp_path: Path) -> None:
     )
 
 
-DEFINITIONS = [
-    pytest.param("spec: 5", ["spec: must be an object, not an integer"], id="spec"),
-    pytest.param(
+DEFINITIONS = {
+    "spec": ("spec: 5", ["spec: must be an object, not an integer"]),
+    "fields": (
         "spec: {names: {}, versions: {a: b}}",
         [
             "spec.group: is required",
             "spec.names.kind: is required",
             "spec.versions: must be a list, not an object",
         ],
-        id="fields",
     ),
-    pytest.param(
+    "versions": (
         "spec: {group: g.io, names: {kind: K}, versions: [{schema: {}}]}",
         [
             "spec.versions[0].name: is required",
             "spec.versions[0].schema.openAPIV3Schema: is required",
         ],
-        id="versions",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("spec", "messages"), DEFINITIONS)
+@pytest.mark.parametrize(("spec", "messages"), DEFINITIONS.values(), ids=DEFINITIONS)
 def test_xrd_whose_schema_would_get_lost_is_refused(
     tmp_path: Path, spec: str, messages: list[str]
 ) -> None:

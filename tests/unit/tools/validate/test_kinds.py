@@ -67,7 +67,7 @@ INPUTS: dict[str, tuple[str, Decision]] = {
 
 
 def validated(text: str, directory: Path) -> Decision:
-    """What `validate` takes the input of a Composition for."""
+    """Return how `validate` understands the input of a Composition."""
     result, _ = check(directory, text).results
     if result.status == "missingSchema":
         return "other"
@@ -76,7 +76,7 @@ def validated(text: str, directory: Path) -> Decision:
 
 
 def renders(text: str, directory: Path) -> bool:
-    """Whether `render` takes the input of a Composition for one that runs here."""
+    """Tell if `render` takes the input of a Composition for one that runs here."""
     directory.mkdir()
     (directory / "xr.yaml").write_text(XR)
     (directory / "composition.yaml").write_text(text)

@@ -14,7 +14,7 @@ def pipeline(*lines: str) -> str:
 
 
 def test_go_template_of_another_api_version_has_no_unknown_fields(tmp_path: Path) -> None:
-    """As when it runs: function-go-templating looks at neither apiVersion nor kind."""
+    """Nobody looks at apiVersion and kind when it runs, nor does function-go-templating."""
     text = pipeline(
         "apiVersion: template.fn.crossplane.io/v1beta1",
         "kind: GoTemplate",

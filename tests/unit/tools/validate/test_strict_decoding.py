@@ -19,13 +19,11 @@ VALID = "."
 
 def to_id(entry: Object) -> str:
     manifest = entry["manifest"]
-    assert isinstance(manifest, dict)
     return f"{manifest['apiVersion']}-{manifest['kind']}"
 
 
 def is_valid(manifest: Object) -> bool:
     comparison = Catalog().compare(manifest)
-    assert comparison is not None
     return not comparison.problems
 
 
@@ -33,8 +31,6 @@ def is_valid(manifest: Object) -> bool:
 def test_verdicts_are_those_of_strict_decoding(entry: Object) -> None:
     """Other names, other types, and missing fields, with the verdicts of Go."""
     manifest, verdicts = entry["manifest"], entry["verdicts"]
-    assert isinstance(manifest, dict)
-    assert isinstance(verdicts, str)
     wrong = [
         mutated.change
         for mutated, verdict in zip(mutate(manifest), verdicts, strict=True)

@@ -75,50 +75,37 @@ def test_successes_can_be_left_out(tmp_path: Path) -> None:
     assert text == "Total 1 resources: 0 missing schemas, 1 success cases, 0 failure cases"
 
 
+TYPE = {"apiVersion": "example.org/v1", "kind": "Thing"}
+ERRORS = [
+    {
+        "type": "schema",
+        "field": "spec.size",
+        "message": 'spec.size: Invalid value: "number": spec.size in body must be of type string: '
+        '"number"',
+        "value": "number",
+    },
+    {
+        "type": "unknownField",
+        "field": "spec.colour",
+        "message": 'spec.colour: Invalid value: "colour": unknown field: "colour"',
+        "value": "colour",
+    },
+    {
+        "type": "cel",
+        "field": "spec",
+        "message": "spec: Invalid value: count must be positive",
+        "value": {},
+    },
+]
+
+
 def test_json_has_the_official_shape(tmp_path: Path) -> None:
     assert json.loads(render_json(check(tmp_path, GOOD, BAD, OTHER))) == {
         "summary": {"total": 3, "valid": 1, "invalid": 1, "missingSchemas": 1},
         "resources": [
-            {
-                "apiVersion": "example.org/v1",
-                "kind": "Thing",
-                "name": "good",
-                "namespace": "here",
-                "status": "valid",
-            },
-            {
-                "apiVersion": "example.org/v1",
-                "kind": "Thing",
-                "name": "bad",
-                "status": "invalid",
-                "errors": [
-                    {
-                        "type": "schema",
-                        "field": "spec.size",
-                        "message": 'spec.size: Invalid value: "number": spec.size in body must be '
-                        'of type string: "number"',
-                        "value": "number",
-                    },
-                    {
-                        "type": "unknownField",
-                        "field": "spec.colour",
-                        "message": 'spec.colour: Invalid value: "colour": unknown field: "colour"',
-                        "value": "colour",
-                    },
-                    {
-                        "type": "cel",
-                        "field": "spec",
-                        "message": "spec: Invalid value: count must be positive",
-                        "value": {},
-                    },
-                ],
-            },
-            {
-                "apiVersion": "example.org/v1",
-                "kind": "Other",
-                "name": "other",
-                "status": "missingSchema",
-            },
+            {**TYPE, "name": "good", "namespace": "here", "status": "valid"},
+            {**TYPE, "name": "bad", "status": "invalid", "errors": ERRORS},
+            {**TYPE, "kind": "Other", "name": "other", "status": "missingSchema"},
         ],
     }
 
@@ -308,7 +295,7 @@ def test_json_objects_on_one_line_are_several(tmp_path: Path) -> None:
 
 
 def test_json_objects_in_a_row_are_one_document(tmp_path: Path) -> None:
-    """After a broken object, the next one cannot be found."""
+    """The one after a broken object cannot be found."""
     good = json.dumps({"apiVersion": "example.org/v1", "kind": "Other"})
     report = check(tmp_path, f"{good}\n{{]\n{good}\n---\n{GOOD}")
     assert [result.status for result in report.results] == ["invalid", "valid"]

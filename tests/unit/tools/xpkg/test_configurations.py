@@ -78,19 +78,16 @@ def test_examples_are_a_layer_of_their_own(project: Path, examples: str) -> None
     assert image_loader.find_file(unlabelled, "examples.yaml") == f"---\n{XR}---\n".encode()
 
 
-MISTAKES = [
-    pytest.param(
-        {"more.yaml": COMPOSITION}, 'Composition "apps".*several of this name', id="same-name"
-    ),
-    pytest.param(
+MISTAKES = {
+    "same-name": ({"more.yaml": COMPOSITION}, 'Composition "apps".*several of this name'),
+    "kind": (
         {"more.yaml": COMPOSITION.replace("Composition", "Compositon")},
         'Compositon "apps" into the package: it takes one Configuration',
-        id="kind",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("files", "message"), MISTAKES)
+@pytest.mark.parametrize(("files", "message"), MISTAKES.values(), ids=MISTAKES)
 def test_mistakes_are_told(project: Path, files: dict[str, str], message: str) -> None:
     """An object of Crossplane's that does not belong is a mistake, and no file to leave out."""
     for name, text in files.items():
@@ -107,7 +104,7 @@ def test_files_can_be_ignored(project: Path) -> None:
 
 
 def test_example_needs_a_kind(project: Path) -> None:
-    """As Crossplane's own command wants it."""
+    """Crossplane's own command wants one."""
     with pytest.raises(InputError, match="no apiVersion or no kind"):
         build(project, project / "ci.yaml")
 
@@ -115,7 +112,7 @@ def test_example_needs_a_kind(project: Path) -> None:
 def test_directory_with_the_metadata_is_found(
     project: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
-    """Without a flag it is the current one, when crossplane.yaml is there."""
+    """It is the current one if no flag names another and crossplane.yaml is there."""
     monkeypatch.chdir(project)
     output = run("package", "build", "-o", "x.xpkg")
     assert output.out.startswith("x.xpkg sha256:")

@@ -48,7 +48,7 @@ def test_odd_configuration_is_named(config: Path, data: bytes, message: str) -> 
     "data", [b"[]", b"3", b'{"auths": 3}', b'{"auths": {"%s": 3}}' % NAME.encode()]
 )
 def test_config_without_credentials_holds_none(config: Path, data: bytes) -> None:
-    """Of whatever type it is."""
+    """The value may have any type."""
     config.write_bytes(data)
     assert credentials.find(NAME) is None
 
@@ -89,7 +89,7 @@ def test_credentials_of_docker_hub_have_their_own_name(config: Path, host: str) 
 
 
 def test_credentials_without_a_home_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a container whose user has no entry in /etc/passwd."""
+    """The user of a container may have no entry in /etc/passwd."""
 
     def nobody(_: int) -> None:
         raise KeyError

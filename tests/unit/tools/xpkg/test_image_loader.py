@@ -59,19 +59,19 @@ def test_sha512_is_a_digest_as_well(tmp_path: Path) -> None:
     assert image.layers[0].data == data
 
 
-NO_DIGESTS = [
-    pytest.param("sha256:../../../secret_key", id="path outside"),
-    pytest.param("sha256:/etc/hostname", id="absolute path"),
-    pytest.param("../../..:secret_key", id="algorithm"),
-    pytest.param("", id="none"),
-    pytest.param(f"sha256:{'A' * 64}", id="upper case"),
-    pytest.param(f"sha256:{HEX[1:]}", id="short"),
-    pytest.param(f"md5:{HEX[:32]}", id="md5"),
-    pytest.param(f"sha256:{HEX}\n", id="line break"),
-]
+NO_DIGESTS = {
+    "path outside": "sha256:../../../secret_key",
+    "absolute path": "sha256:/etc/hostname",
+    "algorithm": "../../..:secret_key",
+    "none": "",
+    "upper case": f"sha256:{'A' * 64}",
+    "short": f"sha256:{HEX[1:]}",
+    "md5": f"md5:{HEX[:32]}",
+    "line break": f"sha256:{HEX}\n",
+}
 
 
-@pytest.mark.parametrize("digest", NO_DIGESTS)
+@pytest.mark.parametrize("digest", NO_DIGESTS.values(), ids=NO_DIGESTS)
 def test_invalid_digest_names_no_file(tmp_path: Path, digest: str) -> None:
     """It is told as that."""
     root = Layout(tmp_path).finish({"digest": digest, "size": len(SECRET)})
@@ -85,29 +85,26 @@ def link_out(layout: Layout) -> None:
     layout.path(layout.layer).symlink_to(layout.secret)
 
 
-FAULTS = [
-    pytest.param(
+FAULTS = {
+    "other-content": (
         lambda layout: layout.path(layout.layer).write_bytes(b"y" * layout.layer["size"]),
         "has the digest sha256:",
-        id="other-content",
     ),
-    pytest.param(
+    "larger": (
         lambda layout: layout.layer.update(size=layout.layer["size"] + 1),
         r"bytes instead of \d+",
-        id="larger",
     ),
-    pytest.param(lambda layout: layout.layer.update(size=1), "has more than 1 bytes", id="smaller"),
-    pytest.param(link_out, "is a link to a file outside of it", id="linked-out"),
-    pytest.param(lambda layout: layout.path(layout.layer).unlink(), "it has no file", id="absent"),
-    pytest.param(
+    "smaller": (lambda layout: layout.layer.update(size=1), "has more than 1 bytes"),
+    "linked-out": (link_out, "is a link to a file outside of it"),
+    "absent": (lambda layout: layout.path(layout.layer).unlink(), "it has no file"),
+    "layers-of-another-image": (
         lambda layout: layout.config.update(rootfs={"diff_ids": [f"sha256:{HEX}"]}),
         r"its layers are not those that its config names in rootfs\.diff_ids",
-        id="layers-of-another-image",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("fault", "message"), FAULTS)
+@pytest.mark.parametrize(("fault", "message"), FAULTS.values(), ids=FAULTS)
 def test_content_is_what_its_descriptor_says(
     tmp_path: Path, fault: Callable[[Layout], object], message: str
 ) -> None:
@@ -133,7 +130,7 @@ def test_indices_have_an_end(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["config", "layer"])
 def test_names_with_hashes_are_digests_in_saved_images(tmp_path: Path, name: str) -> None:
-    """As `docker save` writes them, in its newer form and in its older one."""
+    """`docker save` writes them in a newer form and in an older one."""
     archive = archives.tar({"app": b"x"})
     layer = archives.gzip_stored(archive)
     config = json.dumps({"rootfs": {"diff_ids": [images.sha256(archive)]}}).encode()

@@ -20,15 +20,14 @@ metadata: {name: function-test}
 
 
 @pytest.fixture(autouse=True)
-def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _project(here: Path) -> None:
     """A function with the image it runs as, in the current directory."""
     for name in ("package", "input_crds"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "package" / "crossplane.yaml").write_text(META)
+        (here / name).mkdir()
+    (here / "package" / "crossplane.yaml").write_text(META)
     base = images.Image(config={**images.EMPTY.config, "architecture": "arm64"})
     image = images.with_layer(base, archives.tar({"app": b"x"}), "other")
-    (tmp_path / "image.tar").write_bytes(images.to_docker_archive(image))
-    monkeypatch.chdir(tmp_path)
+    (here / "image.tar").write_bytes(images.to_docker_archive(image))
 
 
 BUILD = ("package", "build", "--runtime-image", "image.tar")
@@ -71,7 +70,7 @@ class Shares(Progress):
 
 
 def test_body_tells_how_much_of_it_is_read() -> None:
-    """Also when it is sent again, as registries may ask for."""
+    """Registries may ask for it again."""
     shares = Shares()
     body = Body(b"abcd", shares)
     assert [body.read(3), body.read(3), body.read(3)] == [b"abc", b"d", b""]

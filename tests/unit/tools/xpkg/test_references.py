@@ -51,5 +51,5 @@ def test_image_that_is_no_package_is_not_pushed(tmp_path: Path) -> None:
     ("size", "text"), [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (3 << 40, "3072.0 GiB")]
 )
 def test_sizes_are_for_people(size: int, text: str) -> None:
-    """In powers of 1024."""
+    """The units are powers of 1024."""
     assert images.size_text(size) == text

@@ -147,17 +147,17 @@ def test_oci_layout_is_an_image_too(tmp_path: Path) -> None:
     assert len(digests) == 1
 
 
-BAD_IMAGES = [
-    pytest.param({"hello": b"x"}, 'it has no file "index.json"', id="no-image"),
-    pytest.param(oci_layout(platforms=2), "several images for platform", id="same-platform"),
-    pytest.param(image() | {"manifest.json": b"[]"}, "no image, or several", id="empty"),
-    pytest.param(image() | {"manifest.json": b"{"}, "cannot read image", id="broken-json"),
-    pytest.param(image() | {"1/layer.tar": b"\x28\xb5\x2f\xfd"}, "zstd", id="zstd"),
-    pytest.param(image() | {"config.json": b"[]"}, "no object", id="config"),
-]
+BAD_IMAGES = {
+    "no-image": ({"hello": b"x"}, 'it has no file "index.json"'),
+    "same-platform": (oci_layout(platforms=2), "several images for platform"),
+    "empty": (image() | {"manifest.json": b"[]"}, "no image, or several"),
+    "broken-json": (image() | {"manifest.json": b"{"}, "cannot read image"),
+    "zstd": (image() | {"1/layer.tar": b"\x28\xb5\x2f\xfd"}, "zstd"),
+    "config": (image() | {"config.json": b"[]"}, "no object"),
+}
 
 
-@pytest.mark.parametrize(("files", "message"), BAD_IMAGES)
+@pytest.mark.parametrize(("files", "message"), BAD_IMAGES.values(), ids=BAD_IMAGES)
 def test_other_files_are_no_runtime(tmp_path: Path, files: dict[str, bytes], message: str) -> None:
     with pytest.raises(InputError, match=message):
         build(tmp_path, save(tmp_path / "image.tar", files))
@@ -177,30 +177,21 @@ def test_image_that_is_no_package_is_said(tmp_path: Path) -> None:
         read_package(save(tmp_path / "image.tar", image()))
 
 
-BAD_PACKAGES = [
-    pytest.param("", CRD, "holds 0 objects of kind Function or Configuration", id="no-function"),
-    pytest.param(
+BAD_PACKAGES = {
+    "no-function": ("", CRD, "holds 0 objects of kind Function or Configuration"),
+    "two-functions": (
         f"{META}---\n{META}",
         CRD,
         "holds 2 objects of kind Function or Configuration",
-        id="two-functions",
     ),
-    pytest.param(
-        META, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}", 'ConfigMap "x"', id="other"
-    ),
-    pytest.param(
-        META.replace("function-test", "script"), CRD, 'begins with "function-"', id="name"
-    ),
-    pytest.param(
-        META.replace(">=v2.0.0-0", "at least two"), CRD, "is no constraint", id="constraint"
-    ),
-    pytest.param(
-        META.replace(">=v2.0.0-0", "==1.2"), CRD, "is no constraint", id="operator-of-pip"
-    ),
-]
+    "other": (META, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}", 'ConfigMap "x"'),
+    "name": (META.replace("function-test", "script"), CRD, 'begins with "function-"'),
+    "constraint": (META.replace(">=v2.0.0-0", "at least two"), CRD, "is no constraint"),
+    "operator-of-pip": (META.replace(">=v2.0.0-0", "==1.2"), CRD, "is no constraint"),
+}
 
 
-@pytest.mark.parametrize(("meta", "crd", "message"), BAD_PACKAGES)
+@pytest.mark.parametrize(("meta", "crd", "message"), BAD_PACKAGES.values(), ids=BAD_PACKAGES)
 def test_package_that_crossplane_refuses_is_refused(
     tmp_path: Path, meta: str, crd: str, message: str
 ) -> None:
@@ -221,17 +212,16 @@ def test_directory_that_is_not_there_is_named(tmp_path: Path) -> None:
         packed(tmp_path / "package", tmp_path, None)
 
 
-def test_default_file_name_has_the_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_file_name_has_the_digest(here: Path) -> None:
     """Two different packages never overwrite each other."""
-    monkeypatch.chdir(tmp_path)
-    package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)
+    package, crds = write(here / "p", a=META), write(here / "c", b=CRD)
     built = packed(package, crds, None)
     assert built.path.name == f"function-test-{built.digest.removeprefix('sha256:')[:12]}.xpkg"
     assert built.path.exists()
 
 
 def test_uncompressed_gzip_is_gzip() -> None:
-    """Of any length, also of several blocks and of none."""
+    """The data may have several blocks or none."""
     for data in (b"", b"x", bytes(range(256)) * 1000):
         packed = archives.gzip_stored(data)
         assert gzip.decompress(packed) == data
