@@ -7,7 +7,7 @@ handler, and so no request asks it for them.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from function_script import contribution, documents, inputs, wire
@@ -49,8 +49,8 @@ def handle(
     try:
         for mark, answer in _ANSWERS.items():
             if data.endswith(mark):
-                response = answer(data.removesuffix(mark), limits, effective, seed)
-                return HandlerResult(response=response)
+                request, step = _parse(data.removesuffix(mark), limits, effective)
+                return HandlerResult(response=answer(request, step, seed))
         return function.handle(data, limits, on_limits, seed)
     except MissingContentError as error:
         return HandlerResult(response=b"", missing=error.missing)
@@ -71,8 +71,7 @@ def _parse(
     return request, step
 
 
-def _locate(data: bytes, ceilings: Limits, effective: EffectiveLimits, seed: bytes) -> bytes:
-    request, step = _parse(data, ceilings, effective)
+def _locate(request: wire.Request, step: inputs.Step, seed: bytes) -> bytes:
     view = moves.build_view(request)
     result, scope, output = _evaluate(request, step, view, seed)
     if new_moves := moves.find_moves(view, output):
@@ -144,35 +143,36 @@ def _to_list(span: Span) -> list[str | int | None]:
     return [span.name, span.line, span.column, span.width]
 
 
-def _find_branches(data: bytes, ceilings: Limits, effective: EffectiveLimits, seed: bytes) -> bytes:
-    request, step = _parse(data, ceilings, effective)
-    scope = function.scope_of(moves.build_view(request).request, step, seed)
-    if not step.language.has_branches:
-        return b""
-    # A program whose requirements are not there yet does not run.
-    is_run = not requirements.unresolved(requirements.resolve(step, scope, request), request)
-    branches = step.language.find_branches(step.program, scope, step.limits) if is_run else []
-    entries = [[_to_list(each.span), each.last_line, each.is_reached] for each in branches]
-    return json.dumps(entries).encode()
-
-
 def _evaluate(
     request: wire.Request, step: inputs.Step, view: moves.View, seed: bytes
 ) -> tuple[TemplateResult | ScriptResult, Scope, contribution.Contribution]:
     scope = function.scope_of(view.request, step, seed)
-    resolved = requirements.resolve(step, scope, request)
-    if requirements.unresolved(resolved, request):
+    if _find_missing(request, step, scope):
         raise InputError.of("what the step requires is not in the request")
     result = step.language.engine.evaluate(step.program, scope, step.limits)
     output = contribution.read(result, scope, step.limits, step.dialect, step.doubts)
     return result, scope, output
 
 
-def _render(data: bytes, ceilings: Limits, effective: EffectiveLimits, seed: bytes) -> bytes:
-    request, step = _parse(data, ceilings, effective)
+def _find_missing(request: wire.Request, step: inputs.Step, scope: Scope) -> Sequence[str]:
+    """Return the names of what the step requires and the request lacks."""
+    return requirements.unresolved(requirements.resolve(step, scope, request), request)
+
+
+def _find_branches(request: wire.Request, step: inputs.Step, seed: bytes) -> bytes:
+    scope = function.scope_of(moves.build_view(request).request, step, seed)
+    if not step.language.has_branches:
+        return b""
+    # A program whose requirements are not there yet does not run.
+    is_run = not _find_missing(request, step, scope)
+    branches = step.language.find_branches(step.program, scope, step.limits) if is_run else []
+    entries = [[_to_list(each.span), each.last_line, each.is_reached] for each in branches]
+    return json.dumps(entries).encode()
+
+
+def _render(request: wire.Request, step: inputs.Step, seed: bytes) -> bytes:
     scope = function.scope_of(request, step, seed)
-    missing = requirements.unresolved(requirements.resolve(step, scope, request), request)
-    if missing:
+    if missing := _find_missing(request, step, scope):
         raise InputError.of(
             f'cannot render: "{missing[0]}" is required, and not in the data',
             hint="put what would be fetched under required_resources; no items: nothing was found",
@@ -183,7 +183,7 @@ def _render(data: bytes, ceilings: Limits, effective: EffectiveLimits, seed: byt
     return result.text.encode()
 
 
-_ANSWERS: Final[dict[bytes, Callable[[bytes, Limits, EffectiveLimits, bytes], bytes]]] = {
+_ANSWERS: Final[dict[bytes, Callable[[wire.Request, inputs.Step, bytes], bytes]]] = {
     worker_marks.POSITIONS: _locate,
     worker_marks.TEXT: _render,
     worker_marks.BRANCHES: _find_branches,

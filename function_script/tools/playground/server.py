@@ -11,7 +11,7 @@ import secrets
 import tempfile
 import threading
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
@@ -94,16 +94,6 @@ class Playground:
         seconds = pool.limits.timeout_seconds * _WALL_CLOCK_FACTOR
         options = replace(options, timeout_seconds=seconds, timeout_flag="")
         self._render_session = RenderSession(self._pool, mirror, options)
-        self._routes: Mapping[str, Callable[[Object], Object | None]] = {
-            "/api/folders": self._list_folders,
-            "/api/folder": self._load_folder,
-            "/api/digests": self._list_digests,
-            "/api/render": self._render,
-            "/api/writers": self._find_writers,
-            "/api/cancel": self._cancel,
-            "/api/case": self._make_case,
-            "/api/save": self._save,
-        }
         self._server.playground = self
         self._thread = threading.Thread(target=self._server.serve_forever, name="playground")
         self._thread.start()
@@ -143,58 +133,29 @@ class Playground:
         return hmac.compare_digest(session.encode(), self._session.encode())
 
     def handle(self, path: str, query: Object) -> Object | None:
-        """Handle a request of the page; None if there is no such path. Raises FatalError."""
-        route = self._routes.get(path)
-        return None if route is None else route(query)
-
-    def _list_folders(self, _query: Object) -> Object:
-        # The page keeps drafts by the directory, since another one may be served at this port.
-        return {"root": str(self._root), "folders": [*self._folders]}
-
-    def _load_folder(self, query: Object) -> Object | None:
-        folder = self._find_folder(query)
-        if folder is None:
-            return None
-        files, unfit = folder.load()
-        return {
-            "files": {name: _to_page(file) for name, file in files.items()},
-            "unfit": {**unfit},
-            "digests": {**folder.compute_digests()},
-            "addable": [*folders.ADDABLE],
-            "isWritable": folder.directory is not None,
-        }
-
-    def _list_digests(self, query: Object) -> Object | None:
-        folder = self._find_folder(query)
-        return None if folder is None else {"digests": {**folder.compute_digests()}}
-
-    def _render(self, query: Object) -> Object:
-        return self._render_session.render(_texts(query), self._find_folder(query))
-
-    def _find_writers(self, query: Object) -> Object | None:
-        number = query.get("run")
-        return self._render_session.find_writers(number) if isinstance(number, int) else None
-
-    def _cancel(self, _query: Object) -> Object:
-        self._render_session.cancel()
-        return {}
-
-    def _make_case(self, query: Object) -> Object:
-        return {"case": self._render_session.to_case(_texts(query), self._find_folder(query))}
-
-    def _save(self, query: Object) -> Object | None:
-        folder = self._find_folder(query)
-        name, text, digest = query.get("file"), query.get("text"), query.get("digest")
-        if folder is None or not isinstance(name, str) or not isinstance(text, str):
-            return None
-        outcome = folder.save(name, text, digest if isinstance(digest, str) else None)
-        if isinstance(outcome, folders.Conflict):
-            current = outcome.current
-            return {"conflict": None if current is None else _to_page(current), "digest": None}
-        return {"digest": outcome}
-
-    def _find_folder(self, query: Object) -> folders.Folder | None:
-        return self._folders.get(str(query.get("folder")))
+        """Handle a request of the page; None if there is no such thing. Raises FatalError."""
+        session = self._render_session
+        folder = self._folders.get(str(query.get("folder")))
+        match path, folder:
+            case "/api/folders", _:
+                # The page keeps drafts by the directory, since another one may be served here.
+                return {"root": str(self._root), "folders": [*self._folders]}
+            case "/api/folder", folders.Folder():
+                return _load(folder)
+            case "/api/digests", folders.Folder():
+                return {"digests": {**folder.compute_digests()}}
+            case "/api/render", _:
+                return session.render(_texts(query), folder)
+            case "/api/writers", _ if isinstance(number := query.get("run"), int):
+                return session.find_writers(number)
+            case "/api/cancel", _:
+                session.cancel()
+                return {}
+            case "/api/case", _:
+                return {"case": session.to_case(_texts(query), folder)}
+            case "/api/save", folders.Folder():
+                return _save(folder, query)
+        return None
 
 
 class _Server(ThreadingHTTPServer):
@@ -347,6 +308,28 @@ def _listen(root: Path, port: int | None) -> _Server:
         raise InputError.of(
             f"cannot listen on {_HOST}:{port}: {error.strerror}", hint="choose another --port"
         ) from error
+
+
+def _load(folder: folders.Folder) -> Object:
+    files, unfit = folder.load()
+    return {
+        "files": {name: _to_page(file) for name, file in files.items()},
+        "unfit": {**unfit},
+        "digests": {**folder.compute_digests()},
+        "addable": [*folders.ADDABLE],
+        "isWritable": folder.directory is not None,
+    }
+
+
+def _save(folder: folders.Folder, query: Object) -> Object | None:
+    name, text, digest = query.get("file"), query.get("text"), query.get("digest")
+    if not isinstance(name, str) or not isinstance(text, str):
+        return None
+    outcome = folder.save(name, text, digest if isinstance(digest, str) else None)
+    if isinstance(outcome, folders.Conflict):
+        current = outcome.current
+        return {"conflict": None if current is None else _to_page(current), "digest": None}
+    return {"digest": outcome}
 
 
 def _to_page(file: folders.File) -> Object:

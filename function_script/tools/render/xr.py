@@ -263,9 +263,13 @@ def add_defaults(xr: Object, xrd: Object) -> None:
 
 def resolve_claim(manifest: Object, xrd: Object | None) -> Object:
     """Return the XR of a claim, if ``xrd`` says that ``manifest`` is one; else ``manifest``."""
-    if xrd is None or not is_claim(manifest, xrd):
+    if xrd is None or not is_legacy(xrd):
         return manifest
     api_version, kind = objects.api_version_and_kind(manifest)
+    claim = manifests.text_at(xrd, "spec", "claimNames", "kind")
+    group = manifests.text_at(xrd, "spec", "group")
+    if not claim or (manifests.group(api_version), kind) != (group, claim):
+        return manifest
     namespace = manifests.namespace(manifest) or _NAMESPACE
     name = manifests.name(manifest)
     whole_name = manifests.text_at(manifest, "spec", "resourceRef", "name")
@@ -297,14 +301,6 @@ def resolve_claim(manifest: Object, xrd: Object | None) -> Object:
     if annotations:
         manifests.add_texts(xr, annotations, "metadata", "annotations")
     return xr
-
-
-def is_claim(manifest: Object, xrd: Object) -> bool:
-    """Report whether an XRD defines claims, and the object is one of them."""
-    kind = manifests.text_at(xrd, "spec", "claimNames", "kind")
-    group = manifests.text_at(xrd, "spec", "group")
-    api_version, actual = objects.api_version_and_kind(manifest)
-    return is_legacy(xrd) and bool(kind) and (manifests.group(api_version), actual) == (group, kind)
 
 
 def _without_reserved(texts: dict[str, str]) -> dict[str, str]:

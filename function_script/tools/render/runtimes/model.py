@@ -30,10 +30,6 @@ _Text = TypeVar("_Text", bound=str)
 _PUBLISHERS: Final = ("crossplane-contrib-", "upbound-")
 
 
-def _print_nothing(_: str) -> None:
-    """Receive what nobody shows."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """The options of all renderings of a command; ``print`` gets what programs print, and notes.
@@ -47,7 +43,7 @@ class Options:
     ``notes`` are those that earlier renderings printed, and None: each its own.
     """
 
-    print: Callable[[str], None] = _print_nothing
+    print: Callable[[str], None] = lambda _: None
     runtimes: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     is_strict: bool = False
