@@ -155,7 +155,8 @@ class Playground:
                 return {"case": session.to_case(_texts(query), folder)}
             case "/api/save", folders.Folder():
                 return _save(folder, query)
-        return None
+            case _:
+                return None
 
 
 class _Server(ThreadingHTTPServer):
