@@ -1,6 +1,7 @@
 """The command ``krm``: a KRM function, which kustomize and kpt call."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Unpack
 
@@ -46,18 +47,13 @@ def krm(**flags: Unpack[render_options.PipelineFlags]) -> int:
     project = render_options.read_project(Path(), flags)
     with render_options.open_sandbox(config, project, flags, text=source.text) as sandbox:
         from function_script.tools.krm import command as tool  # noqa: PLC0415 - slow to import
-        from function_script.tools.render import RenderInputs, loading  # noqa: PLC0415 - as above
+        from function_script.tools.render import loading  # noqa: PLC0415 - as above
 
         paths = render_options.add_paths(loading.PipelinePaths(project=project), flags)
         rendering = render_options.read_rendering(flags, hides_packages=True)
-        run_options = tool.Options(
-            shared=loading.load_shared(paths, RenderInputs(xr={}, composition={})),
-            rendering=rendering,
-            project=project,
-            programs=paths.programs or local_pool.programs_beside(config),
-        )
+        paths = replace(paths, programs=paths.programs or local_pool.programs_beside(config))
         with rendering.servers:
-            text, results = tool.run(source, run_options, sandbox)
+            text, results = tool.run(source, paths, rendering, sandbox)
     terminal.echo_exact(text)
     has_error = False
     # Errors and warnings go to stderr, for kustomize shows no results.

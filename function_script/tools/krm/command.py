@@ -6,7 +6,6 @@ the objects that steps require. It is rendered as by `render`, and only changed 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final
 
 from function_script.request import objects
@@ -19,10 +18,10 @@ from function_script.texts.source import Source
 from function_script.tools import author_positions, manifests
 from function_script.tools.krm import program, resource_list
 from function_script.tools.krm.resource_list import Composite, Item, Result, Severity
-from function_script.tools.project import Project
 from function_script.tools.render import (
     RenderInputs,
     functions,
+    loading,
     renderer,
     steps,
     validation,
@@ -38,32 +37,22 @@ from function_script.tools.xrds import is_xrd
 _RECORDS: Final = {"conditions", "claimConditionTypes", "lastHandledReconcileAt"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """The flags; ``shared`` has the objects and the context that do not come with the list.
-
-    ``rendering`` are the options of the renderer. ``project`` has the files that may be read, and
-    ``programs`` is the directory of programs in files.
-    """
-
-    shared: RenderInputs
-    rendering: renderer.Options
-    project: Project
-    programs: Path | None = None
-
-
-def run(source: Source, options: Options, pool: Pool) -> tuple[str, Sequence[Result]]:
+def run(
+    source: Source, paths: loading.PipelinePaths, options: renderer.Options, pool: Pool
+) -> tuple[str, Sequence[Result]]:
     """Run the functionConfig; return the ResourceList to write, and the results in it.
 
-    After an error the items stay as they are. Raises FatalError if ``source`` is no ResourceList.
+    ``paths`` are those of the objects and the context that do not come with the list. After an
+    error the items stay as they are. Raises FatalError if ``source`` is no ResourceList.
     """
+    shared = loading.load_shared(paths, RenderInputs(xr={}, composition={}))
     request = resource_list.parse(source)
     results: list[Result] = []
     values: Sequence[Value] | None = None
     try:
-        function = program.read(request.config, options.project, options.programs)
+        function = program.read(request.config, paths)
         items = resource_list.read_items(request.items)
-        run_ = _Run(function=function, options=options, pool=pool, notes=results)
+        run_ = _Run(function=function, options=options, shared=shared, pool=pool, notes=results)
         values = run_.apply(items)
     except FatalError as error:
         subject = request.config and resource_list.without_transport(request.config)
@@ -80,7 +69,8 @@ class _Run:
     """One functionConfig over the items of a list; ``notes`` receives problems and events."""
 
     function: program.Program
-    options: Options
+    options: renderer.Options
+    shared: RenderInputs
     pool: Pool
     notes: list[Result]
 
@@ -112,9 +102,8 @@ class _Run:
     def _render(self, composite: Composite) -> Rendering | None:
         composition = self.function.composition(composite.xr.manifest)
         packages = functions.select(item.manifest for item in composite.others)
-        options = self.options.rendering
-        index = functions.FunctionIndex(manifests=packages, options=options)
-        list_renderer = Renderer(self.pool, index, options)
+        index = functions.FunctionIndex(manifests=packages, options=self.options)
+        list_renderer = Renderer(self.pool, index, self.options)
         try:
             inputs = self._inputs(composite, composition)
             rendering = list_renderer.reconcile(inputs, self.function.origin)
@@ -136,7 +125,6 @@ class _Run:
     def _inputs(self, composite: Composite, composition: Object) -> RenderInputs:
         xr = composite.xr.manifest
         others = [item.manifest for item in composite.others]
-        shared = self.options.shared
         earlier = composite.composed if self.function.is_step else {}
         xrds = (
             manifest
@@ -145,7 +133,7 @@ class _Run:
             and manifests.defined_type(manifest) == manifests.key_of(xr)[:2]
         )
         return replace(
-            shared,
+            self.shared,
             xr=xr,
             composition=composition,
             observed=[
@@ -157,7 +145,7 @@ class _Run:
             definitions=[item for item in others if is_xrd(item) or is_crd(item)],
             report=lambda problem, severity: self._note(severity, problem, composite.xr),
             # Of two with one name the last counts: that of the command line.
-            required=[*others, *shared.required],
+            required=[*others, *self.shared.required],
         )
 
     def _delete(self, composite: Composite, rendering: Rendering, after: dict[int, Value]) -> None:

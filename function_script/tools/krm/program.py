@@ -15,6 +15,7 @@ from function_script.texts.source import Source
 from function_script.tools import bounded, manifests
 from function_script.tools.krm import resource_list
 from function_script.tools.project import SUFFIXES, Project
+from function_script.tools.render.loading import PipelinePaths
 from function_script.tools.render.positions import Origin
 from function_script.tools.render.runtimes.local import compose_input
 
@@ -79,7 +80,7 @@ class Program:
         return self.path or path
 
 
-def read(config: Object | None, project: Project, programs: Path | None) -> Program:
+def read(config: Object | None, paths: PipelinePaths) -> Program:
     """Read a functionConfig; its author's file may be in the current directory.
 
     Raises FatalError.
@@ -87,11 +88,11 @@ def read(config: Object | None, project: Project, programs: Path | None) -> Prog
     if config is None:
         raise InputError.of("cannot run: the ResourceList has no functionConfig", hint=_HINT)
     value = resource_list.without_transport(config)
-    origin = _find_origin(config, value, project)
+    origin = _find_origin(config, value, paths.project)
     source = None if origin is None else origin.origin.source
     if origin is not None and source is not None:
         config = resource_list.with_file(config, source.name, origin.number - 1)
-    whole = Program(value=value, config=config, path=(), document=origin, programs=programs)
+    whole = Program(value=value, config=config, path=(), document=origin, programs=paths.programs)
     if _is_runnable(value):
         return whole
     if objects.api_version_and_kind(value) != ("v1", "ConfigMap"):

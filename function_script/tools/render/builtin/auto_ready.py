@@ -7,7 +7,7 @@ from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.sprig.dates import parse_duration
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
-from function_script.request.values import Object, Readable
+from function_script.request.values import Object
 from function_script.texts.errors import InputError
 from function_script.tools import xrds
 from function_script.tools.render import messages
@@ -60,14 +60,10 @@ def _has_ready_condition(observed: Object) -> bool:
     return is_readable and ready is not None and ready.get("status") == "True"
 
 
-def _conditions(observed: Object) -> list[Readable]:
-    conditions = objects.find_path(observed, "status.conditions")
-    return list(conditions) if isinstance(conditions, list) else []
-
-
 def _first_true(observed: Object, kinds: tuple[str, ...]) -> str | None:
     """Return the type of the first condition among ``kinds`` that is True."""
-    for condition in _conditions(observed):
+    conditions = objects.find_path(observed, "status.conditions")
+    for condition in conditions if isinstance(conditions, list) else ():
         kind = objects.find_path(condition, "type")
         if kind in kinds and objects.find_path(condition, "status") == "True":
             return str(kind)
