@@ -27,7 +27,7 @@ from function_script.tools.render.output import OutputOptions
 from function_script.tools.render.positions import Origin
 from function_script.tools.render.renderer import Renderer, Rendering
 
-_TEMPLATE: Final = "operationTemplate"
+_TEMPLATE: Final = ("spec", "operationTemplate")
 _CREATION: Final = ("metadata", "creationTimestamp")
 # In legacy XRs, Crossplane's fields are directly below spec.
 _PLACES: Final = (("spec",), ("spec", "crossplane"))
@@ -103,21 +103,15 @@ def _print_problems(
 
 def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool) -> str:
     """Run an Operation and return a YAML stream. Raises FatalError, positions in the files."""
-    origin = _open(paths.operation, "an Operation", paths)
-    document = origin.document
-    manifest = operation.to_operation(document.value)
+    origin = _open_operation(paths)
+    manifest = operation.to_operation(origin.document.value)
     inputs = loading.load_shared(paths, operation.OperationInputs(operation=manifest))
     if paths.watched is not None:
         watched = loading.load_one(paths.watched, "the watched resource", paths.project).value
         operation.require(manifest, watched)
         inputs = replace(inputs, required=[*inputs.required, watched])
-    template = manifests.object_at(document.value, "spec", _TEMPLATE)
-    origin = replace(origin, at=("spec", _TEMPLATE) if template else ())
     with origin.map_errors():
-        if template:
-            # Problems are at the fields of the template, so it is parsed first.
-            steps.parse_operation(template, at=f"spec.{_TEMPLATE}")
-        index = _load_functions(steps.parse_operation(inputs.operation), paths, options)
+        index = _load_functions(_parse_operation(origin), paths, options)
     result = Renderer(pool, index, options.rendering).render_operation(inputs, origin)
     has_context = bool(paths.context or paths.context_values)
     return documents.to_yaml_stream(
@@ -135,21 +129,39 @@ def explain_composition(paths: loading.RenderPaths, options: Options) -> _Choice
     """
     origin = _open(paths.composition, "a Composition", paths)
     with origin.map_errors():
-        pipeline = steps.parse(origin.document.value)
-        return functions.choose(pipeline, _load_index(paths, options))
+        return _explain(steps.parse(origin.document.value), origin, _load_index(paths, options))
 
 
 def explain_operation(paths: loading.OperationPaths, options: Options) -> _Choices:
     """`explain_composition` for an Operation, or its template."""
-    value = _open(paths.operation, "an Operation", paths).document.value
-    pipeline = steps.parse_operation(manifests.object_at(value, "spec", _TEMPLATE) or value)
-    return functions.choose(pipeline, _load_index(paths, options))
+    origin = _open_operation(paths)
+    with origin.map_errors():
+        return _explain(_parse_operation(origin), origin, _load_index(paths, options))
+
+
+def _explain(
+    pipeline: Sequence[steps.Step], origin: Origin, index: functions.FunctionIndex
+) -> _Choices:
+    choices, problems = functions.choose(pipeline, index)
+    return choices, [*map(origin.locate_field, problems)]
 
 
 def _open(file: Path, what: str, paths: loading.PipelinePaths) -> Origin:
     """Load the document of a pipeline. Raises FatalError."""
     programs = paths.programs or local_pool.programs_beside(file)
     return Origin(document=loading.load_one(file, what, paths.project), programs=programs)
+
+
+def _open_operation(paths: loading.OperationPaths) -> Origin:
+    """Load an Operation, or its template. Raises FatalError."""
+    origin = _open(paths.operation, "an Operation", paths)
+    template = manifests.object_at(origin.document.value, *_TEMPLATE)
+    return replace(origin, at=_TEMPLATE if template else ())
+
+
+def _parse_operation(origin: Origin) -> Sequence[steps.Step]:
+    value = manifests.object_at(origin.document.value, *_TEMPLATE) or origin.document.value
+    return steps.parse_operation(value, at=".".join(map(str, origin.at)))
 
 
 def _load_functions(

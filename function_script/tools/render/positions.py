@@ -79,11 +79,17 @@ class Origin:
             located = self.locate(error.step, error.diagnostics)
             raise PipelineError(error.step, *sorted(located, key=_order)) from error
         except InputError as error:
-            problems = [
-                author_positions.locate(problem, self.document) if problem.field else problem
-                for problem in error.diagnostics
-            ]
+            problems = map(self.locate_field, error.diagnostics)
             raise InputError(*sorted(problems, key=_order)) from error
+
+    def locate_field(self, problem: Diagnostic) -> Diagnostic:
+        """Return a problem with its position in the file, if it has a field of the pipeline."""
+        if not problem.field:
+            return problem
+        path = objects.read_path(problem.field)
+        if not self.is_input and path[: len(self.at)] != self.at:
+            path = (*self.at, *path)
+        return author_positions.locate(problem, self.document, path)
 
     def locate(self, step: Step, problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
         """Return the problems of a step with their positions in the files."""

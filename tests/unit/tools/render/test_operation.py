@@ -87,17 +87,29 @@ def test_positions_are_in_the_file(tmp_path: Path, kind: str, place: str, run: R
     assert f"--> {tmp_path / 'operation.yaml'}:{place}\n" in printed.err
 
 
+@pytest.mark.parametrize("flags", [(), ("--explain-functions",)], ids=["run", "explain"])
 @pytest.mark.parametrize(
-    ("kind", "field"),
-    [
-        ("Operation", "spec.pipeline[0].functionRef: is required"),
-        ("CronOperation", "spec.operationTemplate.spec.pipeline[0].functionRef: is required"),
-    ],
+    ("kind", "root", "place"),
+    [("Operation", "spec", "8:7"), ("CronOperation", "spec.operationTemplate.spec", "11:11")],
 )
-def test_fields_are_named_from_the_root(tmp_path: Path, kind: str, field: str, run: Run) -> None:
+def test_problem_of_a_field_is_named_from_the_root(
+    tmp_path: Path, kind: str, root: str, place: str, flags: tuple[str, ...], run: Run
+) -> None:
     spec = "mode: Pipeline\npipeline:\n  - step: lonely\n"
-    printed = run(*COMMAND, write_files(tmp_path, kind, spec), code=1)
-    assert f"error: {field}\n  --> {tmp_path / 'operation.yaml'}:" in printed.err
+    printed = run(*COMMAND, *flags, write_files(tmp_path, kind, spec), code=1)
+    field = f"{root}.pipeline[0].functionRef: is required"
+    assert f"error: {field}\n  --> {tmp_path / 'operation.yaml'}:{place}\n" in printed.err
+
+
+@pytest.mark.parametrize("flags", [(), ("--explain-functions",)], ids=["run", "explain"])
+@pytest.mark.parametrize(("kind", "place"), [("Operation", "9:21"), ("CronOperation", "12:25")])
+def test_function_that_cannot_run_is_told_at_its_name(
+    tmp_path: Path, kind: str, place: str, flags: tuple[str, ...], run: Run
+) -> None:
+    spec = "mode: Pipeline\npipeline:\n  - step: a\n    functionRef: {name: function-other}\n"
+    printed = run(*COMMAND, *flags, write_files(tmp_path, kind, spec), code=1)
+    assert 'nothing says how function "function-other" runs' in printed.err
+    assert f"--> {tmp_path / 'operation.yaml'}:{place}\n" in printed.err
 
 
 def test_other_kinds_are_refused(tmp_path: Path, run: Run) -> None:
