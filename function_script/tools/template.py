@@ -89,12 +89,9 @@ def load_data(source: Source) -> Object:
     """Load the single object of a JSON or YAML text; raises InputError, DocumentError."""
     try:
         # JSON is read as such: in YAML of Kubernetes, whole floats are integers.
-        value: Value = bounded.read_json(source.text)
+        return bounded.read_object(source.text)
     except ValueError:
-        value = None
-    if isinstance(value, dict):
-        return value
-    return sources.read_one(source).value
+        return sources.read_one(source).value
 
 
 def render(template: step_inputs.StepInput, data: Object, options: Options) -> str:

@@ -84,10 +84,8 @@ def find_file(directory: Path, xr: Object, project: Project) -> Path | None:
         project.resolve(path)
         with suppress(FatalError):
             documents = sources.load([str(path)], project)
-            definitions = [each.value for each in documents if is_xrd(each.value)]
-            if len(documents) == 1 and any(
-                find_schema(each, api_version, kind) is not None for each in definitions
-            ):
+            definition = documents[0].value if len(documents) == 1 else {}
+            if is_xrd(definition) and find_schema(definition, api_version, kind) is not None:
                 files.append(path)
     return files[0] if len(files) == 1 else None
 

@@ -220,10 +220,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.FORBIDDEN, "open the address that the command printed")
             return
         try:
-            query = bounded.read_json(body)
+            query = bounded.read_object(body)
         except ValueError:
-            query = None
-        if not isinstance(query, dict):
             self._refuse(HTTPStatus.BAD_REQUEST, "the body must be a JSON object")
             return
         self._handle(query)

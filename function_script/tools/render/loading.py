@@ -271,12 +271,9 @@ def load_schemas(path: Path, project: Project) -> list[Object]:
     schemas: list[Object] = []
     for file in files:
         try:
-            schema = bounded.read_json(project.load(file).text)
+            schemas.append(bounded.read_object(project.load(file).text))
         except ValueError as error:
             raise InputError.of(f'cannot load a schema from "{file}": {error}') from error
-        if not isinstance(schema, dict):
-            raise InputError.of(f'cannot load a schema from "{file}": it is no object')
-        schemas.append(schema)
     return schemas
 
 
