@@ -194,11 +194,8 @@ def _is_own_object(value: Object) -> bool:
 
 def is_elsewhere(step_input: StepInput) -> bool:
     """Report whether only a request brings the program: it is neither in the input nor here."""
-    places = step_input.value.get(_MODULES)
-    entries = places if isinstance(places, list) else []
-    has_remote_modules = any(
-        isinstance(entry, dict) and parsing.FIELD in entry for entry in entries
-    )
+    entries = manifests.objects_at(step_input.value, _MODULES)
+    has_remote_modules = any(parsing.FIELD in entry for entry in entries)
     source = step_input.value.get("source")
     if source == parsing.SOURCE or has_remote_modules:
         try:

@@ -9,7 +9,7 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
-from function_script.tools import xrds
+from function_script.tools import manifests, xrds
 from function_script.tools.render import messages
 from function_script.tools.render.builtin import decoding
 from function_script.tools.validate import builtin as kubernetes
@@ -62,11 +62,10 @@ def _has_ready_condition(observed: Object) -> bool:
 
 def _first_true(observed: Object, kinds: tuple[str, ...]) -> str | None:
     """Return the type of the first condition among ``kinds`` that is True."""
-    conditions = objects.find_path(observed, "status.conditions")
-    for condition in conditions if isinstance(conditions, list) else ():
-        kind = objects.find_path(condition, "type")
-        if kind in kinds and objects.find_path(condition, "status") == "True":
-            return str(kind)
+    for condition in manifests.objects_at(observed, "status", "conditions"):
+        kind = manifests.text_at(condition, "type")
+        if kind in kinds and condition.get("status") == "True":
+            return kind
     return None
 
 
