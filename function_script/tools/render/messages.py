@@ -40,8 +40,8 @@ def write_struct(struct: Struct, value: Object, what: str = "") -> None:
 
 
 def read_struct(struct: Struct) -> Object:
-    """Return the plain value; integral numbers are ints."""
-    return wire.decode_struct(struct.SerializeToString())
+    """Return the plain value, with its keys in order; integral numbers are ints."""
+    return wire.decode_struct(struct.SerializeToString(deterministic=True))
 
 
 def state(composed: Mapping[str, Object], xr: Object | None = None) -> fnv1.State:

@@ -124,6 +124,18 @@ def test_explain(target: str, expected: str, run: Run) -> None:
     assert run("render", "--explain", target).out == expected
 
 
+def test_explained_object_has_its_members_in_order(run: Run) -> None:
+    """Protobuf hands over a map in another order in every process."""
+    fields = ("h", "c", "a", "g", "zone", "b", "e", "d", "f")
+    data = ", ".join(f'"{name}": "1"' for name in fields)
+    Path("composition.yaml").write_text(
+        one_step.PIPELINE + STEPS.replace('"zone": get_xr(req, "spec.zone")', data)
+    )
+    first, _, _ = run("render", "--explain", "script.data").out.partition("\n")
+    names = [part.partition(":")[0].strip('{" ') for part in first.partition(": ")[2].split(", ")]
+    assert names == sorted((*fields, "other"))
+
+
 UNKNOWN = [
     pytest.param("scrpt.data", 'no such resource\n  = hint: did you mean "script"?', id="resource"),
     pytest.param("nothing", "no such resource\n  = hint: there are xr, my.map, script", id="alone"),
