@@ -98,13 +98,17 @@ class Renderings:
         return rendering
 
     def settle(
-        self, source: Source, inputs: RenderInputs, first: Rendering, functions_: Source
+        self,
+        source: Source,
+        inputs: RenderInputs,
+        first: Rendering,
+        functions_: Source,
+        answers: Answers,
     ) -> Rendering:
         """Render again with all ready that is composed, until nothing changes; return the last.
 
         Raises UnknownError as `render` does, and if there is no end.
         """
-        answers: Answers = {}
         rendering = first
         for _ in range(_MAX_STAGES):
             result = rendering.result

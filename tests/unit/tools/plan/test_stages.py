@@ -1,11 +1,14 @@
 """Plans of what later reconciles do, when all is ready that is composed."""
 
+import itertools
 import json
 from pathlib import Path
 
 import pytest
-from support.plans import COMPOSITION, buckets, plan, xr
+from support.function_servers import serving
+from support.plans import COMPOSITION, buckets, change, plan, xr
 
+from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.values import Object
 
 HEAD = COMPOSITION[: COMPOSITION.index("        {% for")]
@@ -121,3 +124,28 @@ def test_value_with_a_name_that_is_not_generated_yet_is_not_certain(
     render(project, OLD, NEW + LATER.replace("BODY", named) + UNLESS.replace("BODY", OLD))
     text = plan(capsys, xr(count=1), *buckets(count=1), flags=("--until-ready",))
     assert '1 object of 1 XR, later: spec.region: "eu" becomes ?\n' in text
+
+
+def test_function_with_other_answers_is_no_change_of_a_later_reconcile(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Such as one that reads the clock: what it is asked twice, it answers once."""
+    numbers = itertools.count()
+
+    def answer(request: pb.RunFunctionRequest, _: object) -> pb.RunFunctionResponse:
+        status = request.observed.composite.resource.fields["status"].struct_value
+        # From the second number on it settles.
+        number = status.fields["call"].number_value or next(numbers)
+        response = pb.RunFunctionResponse(desired=request.desired)
+        response.desired.composite.resource.update({"status": {"call": number}})
+        return response
+
+    step = "  - {step: first, functionRef: {name: other}}\n  - step: render\n"
+    change(project, ("  - step: render\n", step), ("size: 1", "size: 1 # GB"))
+    text = (project / "new" / "composition.yaml").read_text()
+    (project / "old" / "composition.yaml").write_text(text.replace(" # GB", ""))
+    with serving(answer) as address:
+        flags = ("--until-ready", "--function", f"other={address}")
+        printed = plan(capsys, xr(), *buckets(), flags=flags)
+    assert "Plan: 0 to add, 0 to change, 0 to destroy." in printed
+    assert "1 XR looked at." in printed
