@@ -12,7 +12,7 @@ from function_script.texts.errors import InputError
 from function_script.tools import local_pool, manifests, xrds
 from function_script.tools.check import searching
 from function_script.tools.check.report import Skipped
-from function_script.tools.plan.dump import Dump, UnknownError, is_masked
+from function_script.tools.plan.dump import Dump, UnknownError
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, conditions, functions, loading, renderer
 from function_script.tools.render.functions import FunctionIndex
@@ -86,9 +86,7 @@ class Renderings:
         rendering = render.reconcile(inputs, source.origin)
         if rendering.skipped:
             raise UnknownError(f'step "{rendering.skipped[0]}" was left out')
-        requirements = rendering.result.requirements
-        self._dump.check(inputs, requirements)
-        if any(map(is_masked, self._dump.find_secrets(inputs, requirements))):
+        if self._dump.check(inputs, rendering.result.requirements):
             for secrets in self._dump.probes:
                 observed = [secrets.get(manifests.key_of(each), each) for each in inputs.observed]
                 cluster = Store(secrets.values(), self._dump)

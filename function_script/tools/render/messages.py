@@ -40,8 +40,9 @@ def write_struct(struct: Struct, value: Object, what: str = "") -> None:
 
 
 def read_struct(struct: Struct) -> Object:
-    """Return the plain value; integral numbers are ints."""
-    return wire.decode_struct(struct.SerializeToString())
+    """Return the plain value by its keys; integral numbers are ints."""
+    # Protobuf has the keys in another order in each process.
+    return wire.decode_struct(struct.SerializeToString(deterministic=True))
 
 
 def state(composed: Mapping[str, Object], xr: Object | None = None) -> fnv1.State:
