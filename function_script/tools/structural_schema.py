@@ -5,7 +5,7 @@ objects; parts that are not schemas count as absent.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, cast
 
 from function_script.request import objects
 from function_script.request.reader import child
@@ -88,13 +88,11 @@ def add_defaults(value: Value, schema: Object) -> None:
             if field.get("default") is not None and key not in value:
                 value[key] = objects.deep_copy(field["default"])
     for key_or_index, part, field in below(value, schema):
+        item = part
         if part is None and not _is_nullable(field) and field.get("default") is not None:
-            if isinstance(value, dict):
-                value[str(key_or_index)] = objects.deep_copy(field["default"])
-            elif isinstance(value, list):
-                value[int(key_or_index)] = objects.deep_copy(field["default"])
-    for _, part, field in below(value, schema):
-        add_defaults(part, field)
+            item = objects.deep_copy(field["default"])
+            cast("dict[str | int, Value]", value)[key_or_index] = item
+        add_defaults(item, field)
 
 
 def drop_nulls(value: Value, schema: Object) -> None:

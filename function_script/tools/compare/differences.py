@@ -10,9 +10,7 @@ from typing import Literal, TypeAlias
 
 from google.protobuf import json_format
 from google.protobuf.message import Message
-from google.protobuf.struct_pb2 import Struct
 
-from function_script import wire
 from function_script.contribution import lint
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
@@ -20,6 +18,7 @@ from function_script.request.objects import Path
 from function_script.request.values import Object, Readable
 from function_script.step import warning_condition
 from function_script.tools import manifests
+from function_script.tools.render import messages
 
 Named: TypeAlias = Literal["messages", "TTL", "warnings of this function", "changes in every run"]
 """A kind of difference that is no change."""
@@ -75,7 +74,7 @@ def _read_answer(
         if result.severity != fnv1.SEVERITY_WARNING or result.reason not in reasons
     ]
     conditions = [each for each in response.conditions if each.type != warning_condition.CONDITION]
-    context = _read_struct(response.context)
+    context = messages.read_struct(response.context)
     condition = context.pop(warning_condition.CONTEXT_KEY, None)
     parts: Object = {
         "context": context,
@@ -128,12 +127,7 @@ def _read_resource(name: str | None, state: fnv1.State) -> list[Object]:
     resource = state.composite if name is None else state.resources[name]
     details: Object = {key: data.hex() for key, data in resource.connection_details.items()}
     additions: Object = {"connectionDetails": details, "ready": _to_word(_name(resource, "ready"))}
-    return [_read_struct(resource.resource), additions]
-
-
-def _read_struct(struct: Struct) -> Object:
-    """Return the plain value by its keys, which protobuf has in another order in each process."""
-    return wire.decode_struct(struct.SerializeToString(), sort_keys=True)
+    return [messages.read_struct(resource.resource), additions]
 
 
 def _read_requirements(message: fnv1.Requirements, *, is_modern: bool) -> Object:

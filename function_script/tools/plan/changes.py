@@ -89,22 +89,19 @@ def find(
         orphan = manifests.describe(observed[name]) if name in observed else None
         change = replace(of_object("add", name, manifest), before=orphan)
         changes.append(_place(after.positions, change))
-        refusals += _list_violations(manifest, catalog)
+        refusals += effects.list_violations(manifest, catalog)
     remaining: dict[str, Object] = {}
     for name in (each for each in new if each in old and each not in added):
-        manifest, current = new[name], observed.get(name)
-        effect = effects.apply(current, old[name], manifest, catalog)
+        manifest = new[name]
+        effect = effects.apply(observed.get(name), old[name], manifest, catalog)
         remaining[name] = effect.manifest
         changes += _locate(after.positions, name, manifest, effect.changes)
-        refusals += (f"{manifest['kind']}: {each}" for each in effect.refusals)
-        if effect.changes and (violations := _list_violations(effect.manifest, catalog)):
-            former = _list_violations(current or old[name], catalog)
-            refusals += (each for each in violations if each not in former)
+        refusals += effect.refusals
     status = status_of(after)
     effect = effects.apply(None, status_of(before), status, catalog)
     changes += _locate(after.positions, None, status, effect.changes)
     if effect.changes:
-        refusals += _list_violations({**after.result.file, **status}, catalog, "status")
+        refusals += effects.list_violations({**after.result.file, **status}, catalog, "status")
     return Outcome(changes=changes, refusals=refusals, manifests=remaining)
 
 
@@ -178,18 +175,6 @@ def hide_path(path: Path, live: Object) -> Path:
     if end := next(ends, int(not _PARTS.isdisjoint(path[:1]))):
         return path[:end]
     return (_HIDDEN,) if path else ()
-
-
-def _list_violations(manifest: Object, catalog: Catalog, part: str = "") -> list[str]:
-    """Return what the schema of a CRD or XRD does not allow below ``part`` of an object.
-
-    A server-side apply of a field that is not in the schema is refused, too. Which version of
-    Kubernetes' own kinds a cluster has is not known.
-    """
-    type_ = objects.api_version_and_kind(manifest)
-    comparison = catalog.compare(manifest) if catalog.is_extension(type_) else None
-    problems = [] if comparison is None else comparison.problems
-    return [f"{type_[1]}: {each.message}" for each in problems if each.path.startswith(part)]
 
 
 def find_drift(

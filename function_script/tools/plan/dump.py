@@ -136,10 +136,11 @@ class Dump:
                 raise UnknownError(f'{kind} "{name}" has no annotation "{manifests.RESOURCE_NAME}"')
         return observed
 
-    def check(self, inputs: RenderInputs, requirements: RequirementSource | None) -> None:
-        """Raise UnknownError if a pipeline may have read what the dump lacks.
+    def check(self, inputs: RenderInputs, requirements: RequirementSource | None) -> bool:
+        """Report whether a pipeline got a Secret that is masked.
 
-        That are objects of a kind that a step requires, and connection details of its objects.
+        Raises UnknownError if it may have read what the dump lacks: objects of a kind that a step
+        requires, and connection details of its objects.
         """
         for selector in requirements.requested if requirements else ():
             if (manifests.group(selector.api_version), selector.kind) not in self._objects:
@@ -149,6 +150,7 @@ class Dump:
         for key in (key for each in inputs.observed for key in _details_keys(each)):
             if self.get(key) is None and _DETAILS.search(str(inputs.composition.get("spec"))):
                 raise UnknownError(f'the dump lacks Secret "{key[-1]}" with connection details')
+        return any(map(is_masked, self.find_secrets(inputs, requirements)))
 
     def check_credentials(self, composition: Object) -> None:
         """Raise UnknownError if a step has credentials that are masked: they would be refused."""

@@ -52,13 +52,17 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
         return Effect(
             manifest=after,
             changes=[(_to_written(path, after), old, new, True) for path, old, new in differences],
+            refusals=_find_new_violations(before, after, catalog),
         )
     if not differences:
         return Effect(manifest=live, changes=[])
     type_ = objects.api_version_and_kind(after)
     schema = catalog.find(*type_) or {}
     lists = Lists(live, schema)
-    current = lists.to_maps(live)
+    # The status is often the largest part of an object, and seldom desired.
+    unchanged = {key: live[key] for key in live.keys() & {"status"} - {*before, *after}}
+    live_parts = {key: part for key, part in live.items() if key not in unchanged}
+    current = lists.to_maps(live_parts)
     former, desired = (
         cast("Object", lists.drop_empty(lists.to_maps(each), current)) for each in stored
     )
@@ -92,19 +96,39 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
             changes.append((_to_written(indexes, after), *both, is_certain))
     places = [lists.to_indexes(path, mapped) for path in emptied] if has_defaults else []
     refusals = [
-        f"{format_path(place)}: {{}} in place of its last field is null in a server-side apply, "
-        "and the schema does not allow null"
+        f"{type_[1]}: {format_path(place)}: {{}} in place of its last field is null in a "
+        "server-side apply, and the schema does not allow null"
         for place in places
         if objects.find_path(manifest, place) is None
         and (part := structural_schema.find(schema, place)) is not None
         and part.get("nullable") is not True
     ]
     if schema and changes:
-        violations, skipped = xr_validation.find_refusals(manifest, live, schema)
+        violations, skipped = xr_validation.find_refusals(manifest | unchanged, live, schema)
         if skipped:
             raise UnknownError(f"a rule of {live['kind']} was not evaluated: {skipped[0]}")
-        refusals += violations
-    return Effect(manifest=manifest, changes=changes, refusals=refusals)
+        refusals += (f"{type_[1]}: {each}" for each in violations)
+        refusals += _find_new_violations(live_parts, manifest, catalog)
+    return Effect(manifest=manifest | unchanged, changes=changes, refusals=refusals)
+
+
+def _find_new_violations(before: Object, after: Object, catalog: Catalog) -> list[str]:
+    """Return what the schema does not allow afterwards, and is not so before."""
+    violations = list_violations(after, catalog)
+    former = list_violations(before, catalog) if violations else []
+    return [each for each in violations if each not in former]
+
+
+def list_violations(manifest: Object, catalog: Catalog, part: str = "") -> list[str]:
+    """Return what the schema of a CRD or XRD does not allow below ``part`` of an object.
+
+    A server-side apply of a field that is not in the schema is refused, too. Which version of
+    Kubernetes' own kinds a cluster has is not known.
+    """
+    type_ = objects.api_version_and_kind(manifest)
+    comparison = catalog.compare(manifest) if catalog.is_extension(type_) else None
+    problems = [] if comparison is None else comparison.problems
+    return [f"{type_[1]}: {each.message}" for each in problems if each.path.startswith(part)]
 
 
 def _set_nulls(

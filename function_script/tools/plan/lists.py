@@ -27,9 +27,7 @@ class Lists:
 
     def __init__(self, live: Object, schema: Object | None) -> None:
         entries = manifests.objects_at(live, *_MANAGED)
-        self._sets = [
-            manifests.object_at(each, "fieldsV1") for each in entries if not _is_of_status(each)
-        ]
+        self._sets = [manifests.object_at(each, "fieldsV1") for each in entries]
         self._schema = schema
         self._paths: set[Path] = set()
 
@@ -38,8 +36,9 @@ class Lists:
         value = cast("Object", self._to_maps(manifest, self._schema, self._sets, ()))
         if entries := manifests.objects_at(value, *_MANAGED):
             renamed: list[Value] = [
+                # That of a status is often the largest, and nobody desires it.
                 each
-                if _is_of_status(each)
+                if each.get("subresource") == "status"
                 else {**each, "fieldsV1": self._rename(manifests.object_at(each, "fieldsV1"), ())}
                 for each in entries
             ]
@@ -122,14 +121,6 @@ class Lists:
                 self._rename(cast("Object", below), deeper) if is_set else below
             )
         return renamed
-
-
-def _is_of_status(entry: Object) -> bool:
-    """Report whether an entry of managedFields is that of a provider, which nobody desires.
-
-    The status of an object is often its largest part.
-    """
-    return entry.get("subresource") == "status"
 
 
 def _find_fields(sets: Iterable[Object], name: str) -> list[Object]:

@@ -278,7 +278,7 @@ class Planner:
             first = self._renderings.render(source, inputs, functions_, answers)
             if not self._until_ready:
                 return [first]
-            return [first, self._renderings.settle(source, inputs, first, functions_)]
+            return [first, self._renderings.settle(source, inputs, first, functions_, answers)]
         except FatalError as error:
             message = error.diagnostics[0].message
             message = f"{when} the change it cannot be rendered: {message}"

@@ -11,7 +11,7 @@ from function_script.sandbox import Pool
 from function_script.texts.errors import InputError
 from function_script.tools import local_pool, manifests, xrds
 from function_script.tools.check import searching
-from function_script.tools.plan.dump import Dump, UnknownError, is_masked
+from function_script.tools.plan.dump import Dump, UnknownError
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, conditions, functions, loading, renderer
 from function_script.tools.render.functions import FunctionIndex
@@ -83,9 +83,7 @@ class Renderings:
         rendering = render.reconcile(inputs, source.origin)
         if rendering.skipped:
             raise UnknownError(f'step "{rendering.skipped[0]}" was left out')
-        requirements = rendering.result.requirements
-        self._dump.check(inputs, requirements)
-        if any(map(is_masked, self._dump.find_secrets(inputs, requirements))):
+        if self._dump.check(inputs, rendering.result.requirements):
             for secrets in self._dump.probes:
                 observed = [secrets.get(manifests.key_of(each), each) for each in inputs.observed]
                 cluster = Store(secrets.values(), self._dump)
@@ -95,13 +93,17 @@ class Renderings:
         return rendering
 
     def settle(
-        self, source: Source, inputs: RenderInputs, first: Rendering, functions_: Source
+        self,
+        source: Source,
+        inputs: RenderInputs,
+        first: Rendering,
+        functions_: Source,
+        answers: Answers,
     ) -> Rendering:
         """Render again with all ready that is composed, until nothing changes; return the last.
 
         Raises UnknownError as `render` does, and if there is no end.
         """
-        answers: Answers = {}
         rendering = first
         for _ in range(_MAX_STAGES):
             result = rendering.result

@@ -77,7 +77,9 @@ class Snapshot:
                 return []
             read.add(name)
             items = run(name, self._command(name))
-            needed = [each for each in items if is_needed(each) and not _is_secret(each)]
+            needed = [
+                each for each in items if is_needed(each) and not manifests.is_secret(each, ())
+            ]
             self.objects.extend(needed)
             return needed
 
@@ -139,7 +141,7 @@ def _find_references(value: Value, key: str = "") -> Iterator[Object]:
         for item in value:
             yield from _find_references(item, key)
     elif isinstance(value, dict):
-        if _is_secret(value) or _REFERENCE.fullmatch(key.lower()):
+        if manifests.is_secret(value, ()) or _REFERENCE.fullmatch(key.lower()):
             yield value
         for name, item in value.items():
             yield from _find_references(item, name)
@@ -154,10 +156,6 @@ def _mask(secrets: list[Object]) -> None:
         raise InputError.of(message) from error
     for secret in secrets:
         manifests.add_texts(secret, {MASKED: "true"}, "metadata", "annotations")
-
-
-def _is_secret(manifest: Object) -> bool:
-    return objects.api_version_and_kind(manifest) == manifests.SECRET
 
 
 def _plural(xrd: Object) -> str:

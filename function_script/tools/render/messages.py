@@ -40,7 +40,8 @@ def write_struct(struct: Struct, value: Object, what: str = "") -> None:
 
 
 def read_struct(struct: Struct) -> Object:
-    """Return the plain value, with its keys in order; integral numbers are ints."""
+    """Return the plain value; integral numbers are ints."""
+    # Protobuf has the keys in another order in each process.
     return wire.decode_struct(struct.SerializeToString(deterministic=True))
 
 

@@ -61,8 +61,7 @@ def check_change(
 ) -> tuple[list[Problem], list[SkippedRule]]:
     """`check` the rules that compare a value with the one before, where it is another one."""
     rules = _rules(value, schema, old)
-    changing = (rule for rule in rules if rule.old is not None and rule.old != rule.value)
-    return _check(changing, evaluator)
+    return _check((rule for rule in rules if rule.old is not None), evaluator)
 
 
 def _check(rules: Iterable[_Rule], evaluator: Evaluator) -> tuple[list[Problem], list[SkippedRule]]:
@@ -88,8 +87,9 @@ def _rules(
     """Yield the rules of ``value`` and of everything below it.
 
     A rule that compares with the former state applies where there is one. Items of lists have none.
+    Values that are as before have no rules.
     """
-    if value is None:
+    if value is None or value == old:
         return
     listed = schema.get(RULES)
     for item in listed if isinstance(listed, list) else ():

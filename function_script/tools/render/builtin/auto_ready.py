@@ -1,8 +1,10 @@
 """function-auto-ready: a resource is ready when its kind's status says so."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
+from function_script import wire
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.sprig.dates import parse_duration
 from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -10,7 +12,6 @@ from function_script.request import objects
 from function_script.request.values import Object
 from function_script.texts.errors import InputError
 from function_script.tools import manifests, xrds
-from function_script.tools.render import messages
 from function_script.tools.render.builtin import decoding
 from function_script.tools.validate import builtin as kubernetes
 
@@ -38,9 +39,16 @@ def run(
         desired.connection_details.clear()
         desired.resource.SetInParent()
         if desired.ready == fnv1.READY_UNSPECIFIED and name in request.observed.resources:
-            observed = messages.read_struct(request.observed.resources[name].resource)
-            if _is_healthy(observed) or _has_ready_condition(observed):
+            observed = request.observed.resources[name].resource
+            if _is_ready(observed.SerializeToString(deterministic=True)):
                 desired.ready = fnv1.READY_TRUE
+
+
+# `plan` asks for each object of a cluster before a change and after it.
+@lru_cache(maxsize=64)
+def _is_ready(struct: bytes) -> bool:
+    observed = wire.decode_struct(struct)
+    return _is_healthy(observed) or _has_ready_condition(observed)
 
 
 def _is_healthy(observed: Object) -> bool:

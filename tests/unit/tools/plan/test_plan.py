@@ -183,6 +183,13 @@ def test_value_that_an_object_has_already_is_no_change(plan: Plan) -> None:
     assert plan(xr(count=1), managed((CROSSPLANE, SIZE), **{"class": "fast"})) == SAME
 
 
+def test_map_is_printed_by_its_keys(plan: Plan) -> None:
+    """Protobuf has them in an order of its own in each process."""
+    plan.change(("size: 1", "tags: {f: 1, c: 1, e: 1, a: 1, d: 1, b: 1}"))
+    text = plan(xr(count=1), managed((CROSSPLANE, SIZE)))
+    assert 'spec.tags: absent becomes {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1}\n' in text
+
+
 DRIFTS = {
     "other value": (SIZE, {"size": 5}, "spec.size"),
     "not applied": ({"f:region": {}}, {}, "spec.size"),

@@ -1,7 +1,12 @@
 """Plans of what later reconciles do, when all is ready that is composed."""
 
+import itertools
+
 import pytest
-from support.plans import HEAD, Plan, buckets, xr
+from support.function_servers import serving
+from support.plans import COMPOSITION, HEAD, Plan, buckets, xr
+
+from function_script.proto.v1 import run_function_pb2 as pb
 
 LIVE = [xr(count=1), *buckets(count=1)]
 BUCKET = """\
@@ -89,3 +94,25 @@ PRINTED = {
 @pytest.mark.parametrize(("program", "text"), PRINTED.values(), ids=PRINTED)
 def test_later_change_is_told_apart(plan: Plan, program: str, text: str) -> None:
     assert text in plan_stages(plan, OLD, program)
+
+
+def test_function_with_other_answers_is_no_change_of_a_later_reconcile(plan: Plan) -> None:
+    """It may read the clock: what it is asked twice, it answers once."""
+    numbers = itertools.count()
+
+    def answer(request: pb.RunFunctionRequest, _: object) -> pb.RunFunctionResponse:
+        status = request.observed.composite.resource.fields["status"].struct_value
+        # From the second number on it settles.
+        number = status.fields["call"].number_value or next(numbers)
+        response = pb.RunFunctionResponse(desired=request.desired)
+        response.desired.composite.resource.update({"status": {"call": number}})
+        return response
+
+    step = "  - {step: first, functionRef: {name: other}}\n  - step: render\n"
+    before = COMPOSITION.replace("  - step: render\n", step)
+    plan.change(("size: 1", "size: 1 # GB"), before=before)
+    with serving(answer) as address:
+        flags = ("--until-ready", "--function", f"other={address}")
+        printed = plan(xr(), *buckets(), flags=flags)
+    assert "Plan: 0 to add, 0 to change, 0 to destroy." in printed
+    assert "1 XR looked at." in printed
