@@ -354,7 +354,7 @@ class Run:
 
 
 class RandomNumbers:
-    """A NextRandom of the call at ``site``: its numbers are the same in every run of one XR."""
+    """Random numbers of the call at ``site``, the same in every run of one XR."""
 
     def __init__(self, run: Run, site: str) -> None:
         self._run = run

@@ -17,9 +17,9 @@ from function_script.documents.kubernetes_yaml import read_events, start_of
 from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator
 from function_script.engines.gotemplate.go_time import UTC, Duration, Time, parse_date
 from function_script.engines.gotemplate.printing import float_text
+from function_script.engines.gotemplate.run import Run
 
 # Scalars
 
@@ -210,12 +210,12 @@ _MAX_DEPTH: Final = 100
 _MERGE: Final = "<<"
 
 
-def from_yaml(allocator: Allocator, text: str) -> object:
+def from_yaml(run: Run, text: str) -> object:
     """Return the value of the first document, None when there is none; raises CallError."""
     if values.is_broken(text):
         raise CallError("yaml: the text is not UTF-8")
     try:
-        return _Decoder(allocator, read_events(text)).read_document()
+        return _Decoder(run, read_events(text)).read_document()
     except YamlError as error:
         raise CallError(f"yaml: line {error.line + 1}: {error.message}") from error
 
@@ -225,8 +225,8 @@ class _Unfinished:
 
 
 class _Decoder:
-    def __init__(self, allocator: Allocator, stream: Iterator[events.Event]) -> None:
-        self.allocator = allocator
+    def __init__(self, run: Run, stream: Iterator[events.Event]) -> None:
+        self.run = run
         self.stream = stream
         self.anchors: dict[str, object] = {}
 
@@ -268,7 +268,7 @@ class _Decoder:
         if isinstance(value, _Unfinished):
             raise CallError(f"yaml: anchor '{event.anchor}' value contains itself")
         # Aliases of aliases grow without a bound: each copy is paid for.
-        self.allocator.check_tree(value)
+        self.run.check_tree(value)
         return copy_tree(value)
 
     def read_map(self, depth: int) -> object:

@@ -13,13 +13,8 @@ from function_script.engines.gotemplate import values, yaml
 from function_script.engines.gotemplate.conditions import Condition
 from function_script.engines.gotemplate.data import copy_tree, find_at
 from function_script.engines.gotemplate.errors import CallError, Code
-from function_script.engines.gotemplate.function import (
-    Accepts,
-    Allocator,
-    FunctionTable,
-    NextRandom,
-)
-from function_script.engines.gotemplate.run import Run
+from function_script.engines.gotemplate.function import Accepts, FunctionTable
+from function_script.engines.gotemplate.run import RandomNumbers, Run
 from function_script.request.objects import EXTRA_RESOURCES
 
 FUNCTIONS: Final = FunctionTable()
@@ -45,7 +40,7 @@ def _copy_if_mutable(run: Run, value: object) -> object:
 
 
 @FUNCTIONS.add("randomChoice")
-def random_choice(next_random: NextRandom, *choices: str) -> str:
+def random_choice(next_random: RandomNumbers, *choices: str) -> str:
     """One of the texts, the same at each reconcile of one XR."""
     if not choices:
         raise CallError(
@@ -55,9 +50,9 @@ def random_choice(next_random: NextRandom, *choices: str) -> str:
 
 
 @FUNCTIONS.add("toYaml", accepts=Accepts.NULL)
-def to_yaml(allocator: Allocator, value: object) -> str:
+def to_yaml(run: Run, value: object) -> str:
     """The value as YAML."""
-    allocator.check_tree(value)
+    run.check_tree(value)
     return yaml.to_yaml(value)
 
 

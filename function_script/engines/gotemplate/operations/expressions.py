@@ -1,17 +1,14 @@
 """Expressions: constants, variables, fields, checks of arguments, calls."""
 
-from collections.abc import Callable
 from itertools import islice
-from typing import Final, NoReturn, TypeAlias, cast
+from typing import Final, NoReturn, cast
 
 from function_script.engines.gotemplate import errors, runtime, values
-from function_script.engines.gotemplate.function import Accepts, Function, Injects
+from function_script.engines.gotemplate.function import Accepts, AnyCall, Function, Injects
 from function_script.engines.gotemplate.run import Expression, Frame, RandomNumbers
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax.nodes import Site
 
-# The functions of templates have parameters of all kinds.
-AnyCallable: TypeAlias = Callable[..., object]  # type: ignore[explicit-any] # see above
 _MISSING: Final = values.MISSING
 _POISON: Final = values.POISON
 # A string below this length is not worth charging for.
@@ -287,7 +284,7 @@ class Callee:
     def __init__(self, function: Function) -> None:
         types = function.parameter_types
         self.name: str = function.name
-        self.call: AnyCallable = cast("AnyCallable", function.call)
+        self.call: AnyCall = function.call
         self.types: tuple[str, ...] = types
         self.last: int = len(types) - 1
         self.is_variadic: bool = function.variadic
@@ -295,7 +292,7 @@ class Callee:
         self.cost: int = function.cost
         self.mutates: bool = function.mutates
         self.accepts: Accepts = function.accepts
-        self.has_run: bool = function.injects in {Injects.ALLOCATOR, Injects.RUN}
+        self.has_run: bool = function.injects is Injects.RUN
         self.has_random: bool = function.injects is Injects.RANDOM
         self.measures_text: bool = function.returns == "string" and function.allocates
         self.measures: bool = function.returns == "any" and function.allocates

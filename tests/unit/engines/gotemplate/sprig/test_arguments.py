@@ -86,7 +86,7 @@ def _injected(function: Function) -> tuple[object, ...]:
     run = Run(CompiledProgram({}, mutates=True, failures=[]), Limits(), "")
     if function.injects is Injects.RANDOM:
         return (RandomNumbers(run, "here"),)
-    return (run,) if function.injects in {Injects.ALLOCATOR, Injects.RUN} else ()
+    return (run,) if function.injects is Injects.RUN else ()
 
 
 @pytest.mark.parametrize("function", FAST, ids=lambda function: function.name)
