@@ -3,7 +3,7 @@
 The cache is keyed by content, so a template is compiled once however often it runs.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final, NamedTuple
@@ -12,14 +12,14 @@ from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.compiler.missing_values import Policy
 from function_script.engines.gotemplate.compiler.pipelines import Context
 from function_script.engines.gotemplate.compiler.templates import TemplateCompiler
-from function_script.engines.gotemplate.errors import ParseError
+from function_script.engines.gotemplate.errors import LimitExceededError, ParseError
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.language import DELIMS
 from function_script.engines.gotemplate.run import MAIN, CompiledProgram
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.engines.gotemplate.values import whole
-from function_script.request.cache import ByteLruCache
+from function_script.request.cache import ByteLruCache, IdentityCache
 from function_script.request.program import Program
 from function_script.request.values import Value
 from function_script.texts.source import Source
@@ -27,6 +27,8 @@ from function_script.texts.source import Source
 # Compiled code takes about as many megabytes as it has hundreds of thousands of characters.
 _MAX_CHARACTERS: Final = 1_000_000
 _MAX_PROGRAMS: Final = 2_000
+# All analyses of one `check` have one program.
+_MAX_PARSED: Final = 4
 
 
 class SourcePart(NamedTuple):
@@ -77,6 +79,14 @@ class Sources(NamedTuple):
 
     texts: tuple[tuple[str, Source], ...]
     settings: Settings
+
+
+class ParsedText(NamedTuple):
+    """A text of a program by its template's name; no trees if it does not parse."""
+
+    name: str
+    source: Source
+    trees: parser.Trees
 
 
 class LoadedProgram(NamedTuple):
@@ -153,39 +163,45 @@ def sources_of(program: Program) -> Sources:
     return Sources(((MAIN, main_source(program)), *modules), read_settings(program.options))
 
 
-def parse_main(program: Program) -> list[nodes.Node]:
-    """Return the nodes of a program's main template; none if it does not parse."""
-    grammar = read_settings(program.options).grammar()
-    try:
-        return parser.parse(MAIN, program.main.text, grammar).trees[MAIN]
-    except parser.ParseFailure:
-        return []
-
-
 _programs: Final[ByteLruCache[Sources, LoadedProgram]] = ByteLruCache(
     _MAX_CHARACTERS, max_entries=_MAX_PROGRAMS
 )
+_parsed: Final[IdentityCache[Program, Sequence[ParsedText]]] = IdentityCache(_MAX_PARSED)
 
 
-def parse_texts(program: Program) -> Iterator[tuple[Source, parser.Trees]]:
-    """Yield the source and the trees of each text of a program that parses."""
-    sources = sources_of(program)
-    for name, source in sources.texts:
-        try:
-            yield source, parser.parse(name, source.text, sources.settings.grammar()).trees
-        except parser.ParseFailure:
-            continue
+def parse_texts(program: Program) -> Sequence[ParsedText]:
+    """Return the texts of a program, parsed once for all analyses of it; the first is the main one.
+
+    Nothing may change their trees.
+    """
+    texts = _parsed.get(program)
+    if texts is None:
+        sources = sources_of(program)
+        grammar = sources.settings.grammar()
+        texts = [
+            ParsedText(name, source, _parse(name, source, grammar))
+            for name, source in sources.texts
+        ]
+        _parsed.put(program, texts)
+    return texts
+
+
+def _parse(name: str, source: Source, grammar: parser.Grammar) -> parser.Trees:
+    try:
+        return parser.parse(name, source.text, grammar).trees
+    except (parser.ParseFailure, LimitExceededError):
+        return {}
+
+
+def parse_main(program: Program) -> list[nodes.Node]:
+    """Return the nodes of a program's main template; none if it does not parse."""
+    return parse_texts(program)[0].trees.get(MAIN, [])
 
 
 def find_unused(program: Program) -> tuple[str, ...]:
     """Return the modules whose templates are never named; none when in doubt."""
-    sources = sources_of(program)
-    grammar = sources.settings.grammar()
-    try:
-        unused = {
-            name: parser.parse(name, source.text, grammar).trees for name, source in sources.texts
-        }
-    except parser.ParseFailure:
+    unused = {text.name: text.trees for text in parse_texts(program)}
+    if not all(unused.values()):
         return ()
     # A module counts as used through any template that it defines.
     pending = [unused.pop(MAIN)]

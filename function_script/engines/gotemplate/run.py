@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import time
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, NoReturn, TypeAlias
 
 from function_script.documents.rendered_lines import is_outdented
 from function_script.engines.gotemplate import printing
@@ -18,11 +18,13 @@ from function_script.engines.gotemplate.errors import (
     CallError,
     Code,
     EvalError,
+    FieldError,
     GoError,
     LimitExceededError,
+    NoValueError,
 )
 from function_script.engines.gotemplate.syntax.nodes import Site
-from function_script.engines.gotemplate.values import MISSING, Int
+from function_script.engines.gotemplate.values import MISSING, POISON, Int
 from function_script.request.limits import Limits
 
 # Go's name of the unnamed template, in positions and in messages.
@@ -48,6 +50,8 @@ _TIME_SHARE: Final = 0.75
 DOT: Final = 0
 ROOT: Final = 1
 FIRST_FREE: Final = 2
+# Kinds of FieldError that mean a missing value.
+_MISSING_KINDS: Final = frozenset({"null", "absent", "map"})
 
 
 def _is_plain_list(value: object) -> bool:
@@ -87,30 +91,91 @@ class Statement:
         raise NotImplementedError
 
 
-class Body:
-    """A compiled template: its statements, and the number of its slots beside the data."""
+class Handler:
+    """The way on after an action failed, whose statements are those from ``start`` to ``end``.
 
-    def __init__(self, statements: list[Statement], slots: int) -> None:
+    ``poisoned`` are the slots of the variables that it declares or assigns; None: it prints.
+    """
+
+    def __init__(self, start: int, end: int, poisoned: list[int] | None, *, mutates: bool) -> None:
+        self.start: int = start
+        self.end: int = end
+        self.poisoned: list[int] | None = poisoned
+        self.mutates: bool = mutates
+
+    def recover(self, frame: Frame, error: GoError) -> int:
+        """Leave a gap or poison; return the statement behind the action."""
+        run = frame.run
+        # A part of the change may be done, and what follows would see it.
+        if self.mutates:
+            _fail_without_gap(error)
+        if self.poisoned is not None:
+            for slot in self.poisoned:
+                _check_missing(error)
+                frame.values[slot] = POISON
+        else:
+            # The innermost place: a template that was called recorded it before it ended.
+            site = run.sites[0] if run.sites else frame.site
+            # Only the main text has gaps.
+            if site is None or run.is_capturing:
+                raise error
+            _check_missing(error)
+            run.gaps.append((len(run.parts), error, site))
+        run.sites.clear()
+        return self.end
+
+
+def _check_missing(error: GoError) -> None:
+    """Raise ``error`` again unless it is about a value that does not exist."""
+    if isinstance(error, FieldError) and error.kind not in _MISSING_KINDS:
+        raise error
+
+
+def _fail_without_gap(error: GoError) -> NoReturn:
+    """Raise the error in a form that leaves no gap."""
+    raise EvalError(error.text, error.code, error.subject) from error
+
+
+class Body:
+    """A compiled template: its statements, and the number of its slots beside the data.
+
+    ``handlers`` are those of its actions that leave gaps. ``is_whole``: one of several documents
+    has no gaps.
+    """
+
+    def __init__(
+        self, statements: list[Statement], slots: int, handlers: list[Handler], *, is_whole: bool
+    ) -> None:
         self.statements: list[Statement] = statements
         self.slots: int = slots
+        self.handlers: list[Handler] = handlers
+        self.is_whole: bool = is_whole
 
     def render(self, run: Run, data: object) -> None:
-        """Run the statements."""
+        """Run the statements; after a failure, go on behind the action where it leaves a gap."""
         frame = Frame(run, data, self.slots)
         statements = self.statements
         index, end = 0, len(statements)
         try:
+            # Behind a failure, the outer loop goes on with the statement that a handler names.
             while index < end:
-                index += statements[index].run(frame)
-        except (GoError, LimitExceededError, RecursionError):
-            record_site(frame)
+                try:
+                    while index < end:
+                        index += statements[index].run(frame)
+                except (NoValueError, FieldError) as error:
+                    for handler in self.handlers:
+                        if handler.start <= index < handler.end:
+                            index = handler.recover(frame, error)
+                            break
+                    else:
+                        raise
+        except (GoError, LimitExceededError, RecursionError) as error:
+            # The place of an error that leaves the template.
+            if frame.site is not None:
+                run.sites.append(frame.site)
+            if self.is_whole and isinstance(error, (NoValueError, FieldError)):
+                _fail_without_gap(error)
             raise
-
-
-def record_site(frame: Frame) -> None:
-    """Record the place of an error that leaves a template."""
-    if frame.site is not None:
-        frame.run.sites.append(frame.site)
 
 
 # A text that is being written: its parts, those counted, the length of the output, and the depths

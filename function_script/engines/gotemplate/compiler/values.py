@@ -5,7 +5,7 @@ from typing import Final, TypeAlias, cast
 from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.errors import Code, EvalError
 from function_script.engines.gotemplate.operations.expressions import Constant as Literal
-from function_script.engines.gotemplate.operations.expressions import NewNilMap, Slot
+from function_script.engines.gotemplate.operations.expressions import Slot
 from function_script.engines.gotemplate.run import Expression
 from function_script.engines.gotemplate.syntax import nodes
 
@@ -112,7 +112,7 @@ def constant_value(word: Constant, type_name: str) -> Value:
 
 def _nil(type_name: str) -> Value:
     if type_name == "map":
-        return certain(NewNilMap())
+        return certain(Literal(values.NilMap()))
     if type_name in {"any", "value"}:
         return certain(Literal(None if type_name == "any" else values.MISSING))
     raise EvalError(f"cannot assign nil to {type_name}")

@@ -29,14 +29,6 @@ class Constant(Expression):
         return self.value
 
 
-class NewNilMap(Expression):
-    """A nil map, a new one each time."""
-
-    def evaluate(self, frame: Frame) -> object:  # noqa: ARG002 - of no use here
-        """Return the nil map."""
-        return values.NilMap()
-
-
 class Fail(Expression):
     """An expression that is certain to fail."""
 
