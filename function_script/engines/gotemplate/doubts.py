@@ -58,9 +58,9 @@ def _report(
 ) -> Iterator[Diagnostic]:
     """Yield what is found in the trees of each source."""
     grammar = programs.read_settings(program.options).grammar()
-    for text in programs.parse_texts(program):
-        for finding in find_in(text.trees, text.source, grammar):
-            yield finding.to_diagnostic(text.source)
+    for source, trees in programs.parse_texts(program):
+        for finding in find_in(trees, source, grammar):
+            yield finding.to_diagnostic(source)
 
 
 def _find_doubts(trees: parser.Trees, source: Source, grammar: parser.Grammar) -> Iterable[Finding]:

@@ -6,7 +6,7 @@ The cache is keyed by content, so a template is compiled once however often it r
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.compiler.missing_values import Policy
@@ -81,12 +81,8 @@ class Sources(NamedTuple):
     settings: Settings
 
 
-class ParsedText(NamedTuple):
-    """A text of a program by its template's name; no trees if it does not parse."""
-
-    name: str
-    source: Source
-    trees: parser.Trees
+# A text, and its templates; none if it does not parse.
+ParsedText: TypeAlias = tuple[Source, parser.Trees]
 
 
 class LoadedProgram(NamedTuple):
@@ -178,10 +174,7 @@ def parse_texts(program: Program) -> Sequence[ParsedText]:
     if texts is None:
         sources = sources_of(program)
         grammar = sources.settings.grammar()
-        texts = [
-            ParsedText(name, source, _parse(name, source, grammar))
-            for name, source in sources.texts
-        ]
+        texts = [(source, _parse(name, source, grammar)) for name, source in sources.texts]
         _parsed.put(program, texts)
     return texts
 
@@ -195,16 +188,17 @@ def _parse(name: str, source: Source, grammar: parser.Grammar) -> parser.Trees:
 
 def parse_main(program: Program) -> list[nodes.Node]:
     """Return the nodes of a program's main template; none if it does not parse."""
-    return parse_texts(program)[0].trees.get(MAIN, [])
+    return parse_texts(program)[0][1].get(MAIN, [])
 
 
 def find_unused(program: Program) -> tuple[str, ...]:
     """Return the modules whose templates are never named; none when in doubt."""
-    unused = {text.name: text.trees for text in parse_texts(program)}
-    if not all(unused.values()):
+    main, *modules = (trees for _, trees in parse_texts(program))
+    if not all((main, *modules)):
         return ()
+    unused = dict(zip(sorted(program.modules), modules, strict=True))
     # A module counts as used through any template that it defines.
-    pending = [unused.pop(MAIN)]
+    pending = [main]
     while pending:
         names = _find_template_names(pending.pop())
         if names is None:
