@@ -11,7 +11,7 @@ from typing import Final
 from function_script.engines.gotemplate import programs
 from function_script.engines.gotemplate.positions import find_span
 from function_script.engines.gotemplate.syntax import nodes
-from function_script.engines.lint import ANY, FieldAccess, FieldComparison, guarded, unchanged
+from function_script.engines.lint import ANY, FieldAccess, FieldComparison
 from function_script.request.objects import Path
 from function_script.request.program import Program
 
@@ -28,29 +28,9 @@ _TESTS: Final = frozenset(
     ]
 )
 _COMPARISONS: Final = frozenset({"eq", "ne"})
-# Values of `missingkey` that let a template print a missing value.
-_LENIENT: Final = ("default", "zero")
 
 
-def find(program: Program) -> list[FieldAccess]:
-    """Return the lookups in the main template of a program that compiles."""
-    walker = _walk(program)
-    reads = guarded(unchanged(walker.reads, walker.changed_paths), walker.tested_paths)
-    if programs.read_settings(program.options).missing not in _LENIENT:
-        return reads
-    # A missing value passes, also a field of it, unless `index` looks into it.
-    return [
-        read._replace(is_guarded=read.is_guarded or read.path not in walker.indexed_paths)
-        for read in reads
-    ]
-
-
-def find_comparisons(program: Program) -> list[FieldComparison]:
-    """Return the comparisons of fields with constants in the main template."""
-    return _walk(program).comparisons
-
-
-class _Walker:
+class Walker:
     """Walks a template with the dot's path, None where it is unknown."""
 
     def __init__(self, program: Program, declared: Counter[str]) -> None:
@@ -252,7 +232,8 @@ class _Walker:
         self.reads.append(FieldAccess(path, location.source, location.span))
 
 
-def _walk(program: Program) -> _Walker:
+def walk(program: Program) -> Walker:
+    """Return what the main template of a program does with the request."""
     root = programs.parse_main(program)
     declarations = Counter(
         variable.names[0]
@@ -260,6 +241,6 @@ def _walk(program: Program) -> _Walker:
         if isinstance(part, nodes.Pipe)
         for variable in part.declared
     )
-    walker = _Walker(program, declarations)
+    walker = Walker(program, declarations)
     walker.walk_body(root, ())
     return walker
