@@ -287,19 +287,10 @@ def _locate(site: Site, loaded: LoadedProgram, error: Exception | None = None) -
     # In `template`, a pipe is about the data: the keyword is what its author has to change.
     if error is not None and (piped := _PIPED_TEMPLATE.match(source.text, action)):
         return find_span(source, piped.start(1), piped.end(1) - piped.start(1))
-    width = len(nodes.to_source(site.node)) or 1
-    return find_span(source, _start(site.node, source.text), width)
-
-
-def _start(node: nodes.Placed, text: str) -> int:
-    """Find the start of a node: Go's position is that of the second name of a chain."""
-    if isinstance(node, nodes.Chain) and isinstance(node.start, nodes.Pipe):
-        return max(text.rfind("(", 0, node.start.position + 1), 0)
-    if not isinstance(node, (nodes.Field, nodes.Variable)) or not node.names[1:]:
-        return node.position
-    first = f".{node.names[0]}" if isinstance(node, nodes.Field) else node.names[0]
-    start = text.rfind(first, 0, node.position)
-    return start if start >= 0 else node.position
+    start, width = site.node.position, len(nodes.to_source(site.node)) or 1
+    if isinstance(site.node, nodes.Chain) and isinstance(site.node.start, nodes.Pipe):
+        start = max(source.text.rfind("(", 0, site.node.start.position + 1), 0)
+    return find_span(source, start, width)
 
 
 def run_text(error: Exception, site: Site) -> str:

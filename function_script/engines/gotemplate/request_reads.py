@@ -214,15 +214,10 @@ class Walker:
     def _walk_chain(self, path: Path | None, names: tuple[str, ...], position: int) -> Path | None:
         if path is None:
             return None
-        # Go's position is that of the second field, if there is one.
-        first = f".{names[0]}" if names else ""
-        start = self._source.text.rfind(first, 0, position + len(first)) if first else position
-        start = start if start >= 0 else position
         for name in names:
             path = (*path, name)
-            index = self._source.text.find(f".{name}", start)
-            start = index + len(name) if index >= 0 else start
-            self._add_access(path, index + 1, len(name))
+            position = self._source.text.find(f".{name}", position) + 1
+            self._add_access(path, position, len(name))
         return path
 
     def _add_access(self, path: Path, position: int, width: int) -> None:
