@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 _OfNames: TypeAlias = Literal[
-    "name", "text", "list", "object", "json", "filter", "test", "tag", "word", "function"
+    "name", "text", "list", "object", "json", "filter", "test", "tag", "word", "function", "alias"
 ]
 _OfSyntax: TypeAlias = Literal["keyword", "statement", "comparison", "operator"]
 Kind: TypeAlias = _OfNames | _OfSyntax
 """A kind of name: a function or variable, a method of a type, a part of Jinja, a word of a tag.
 
-A ``function`` is where a Go template calls one, and may be a keyword of another language. In
+A ``function`` is where a Go template calls one, and may be a keyword of another language. An
+``alias`` is one with the same order of arguments, and what is written is its name alone. In
 Starlark, a ``keyword`` is reserved, and a ``statement`` begins one elsewhere. In Jinja, a
 ``comparison`` or another ``operator`` stands between two values.
 """

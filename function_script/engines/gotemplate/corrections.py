@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from function_script.engines import habits
 from function_script.engines.gotemplate import errors
 from function_script.engines.gotemplate.syntax import parser
 
@@ -413,7 +414,7 @@ class _Expression:
 
     def _is_function(self, token: _Token) -> bool:
         """Report whether a token is a function, perhaps under another language's name."""
-        name = ALIASES.get(token.text, token.text)
+        name = find_go_name(token.text)
         return token.kind == "word" and name in self._functions and name not in _CONSTANTS
 
     def _is_called(self) -> bool:
@@ -425,7 +426,7 @@ class _Expression:
         """Return Go's name of a function; raises _UnreadableError."""
         if not self._is_function(token):
             raise _UnreadableError
-        return ALIASES.get(token.text, token.text)
+        return find_go_name(token.text)
 
     def _begins_operand(self) -> bool:
         """Report whether the next token begins another argument."""
@@ -465,7 +466,7 @@ class _Expression:
             elif token.text == "(":
                 # The function that is like the method of Python or JavaScript.
                 arguments = self._arguments()
-                function = _METHOD_NAMES.get(name) or ALIASES.get(name, name)
+                function = _METHOD_NAMES.get(name) or find_go_name(name)
                 if holder is None or _METHODS.get(function) != len(arguments):
                     raise _UnreadableError
                 if function == "join" and holder.is_literal:
@@ -579,6 +580,11 @@ def _text(text: str) -> _Term:
     return _Term(json.dumps(text), "text")
 
 
+def find_go_name(name: str) -> str:
+    """Return the name of a function here, which has another one in other languages."""
+    return habits.find("gotemplate", name, "alias") or name
+
+
 _END_TOKEN: Final = _Token("end", "", has_gap=True)
 
 REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
@@ -619,30 +625,6 @@ _OPERATIONS: Final[Mapping[str, str]] = {
     "%": "mod",
 }
 _ARITHMETIC: Final = frozenset({"add", "sub", "mul", "div", "mod"})
-ALIASES: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("tojson", "to_json", "jsonencode", "json"), "toJson"),
-    **dict.fromkeys(("fromjson", "from_json", "jsondecode"), "fromJson"),
-    **dict.fromkeys(("toyaml", "to_yaml", "to_nice_yaml", "yamlencode", "yaml"), "toYaml"),
-    **dict.fromkeys(("fromyaml", "from_yaml", "yamldecode"), "fromYaml"),
-    **dict.fromkeys(("b64encode", "base64encode", "b64_encode", "base64", "btoa"), "b64enc"),
-    **dict.fromkeys(("b64decode", "base64decode", "b64_decode", "atob"), "b64dec"),
-    **dict.fromkeys(("length", "size", "Length", "count"), "len"),
-    **dict.fromkeys(("downcase", "lowercase", "toLower", "ToLower", "toLowerCase"), "lower"),
-    **dict.fromkeys(("upcase", "uppercase", "toUpper", "ToUpper", "toUpperCase"), "upper"),
-    **dict.fromkeys(("tostring", "str", "string", "String", "itoa", "Itoa"), "toString"),
-    **dict.fromkeys(("strip", "trimspace", "trimSpace", "Trim", "TrimSpace"), "trim"),
-    **dict.fromkeys(("startswith", "startsWith", "starts_with"), "hasPrefix"),
-    **dict.fromkeys(("endswith", "endsWith", "ends_with"), "hasSuffix"),
-    **dict.fromkeys(("toint", "to_int", "parseInt"), "int"),
-    **dict.fromkeys(("unique", "distinct"), "uniq"),
-    **dict.fromkeys(("to_nice_json", "pprint", "to_pretty_json"), "toPrettyJson"),
-    "basename": "base",
-    "d": "default",
-    "float": "float64",
-    "format": "printf",
-    "sha256": "sha256sum",
-}
-"""Functions of other languages that have another name here, and the same order of arguments."""
 # Methods by Go's names, and how many arguments the function takes before the value.
 _METHODS: Final[Mapping[str, int]] = {
     **dict.fromkeys(("lower", "trim", "upper"), 0),

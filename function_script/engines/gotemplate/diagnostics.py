@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 from function_script.engines import habits
 from function_script.engines.gotemplate import arguments, corrections, errors, registry
 from function_script.engines.gotemplate.corrections import (
-    ALIASES,
     DECLARED,
     REQUEST,
     Correction,
     correct,
+    find_go_name,
     find_unclosed,
 )
 from function_script.engines.gotemplate.errors import Code, GoError, LimitExceededError, ParseError
@@ -419,7 +419,7 @@ def _field_hint(error: errors.FieldError, site: Site | None) -> str | None:
     if error.kind in {"null", "absent"}:
         return "there is no value here yet: test it with {{ with }}, or use dig with a default"
     # `title` begins each word with a capital letter, which is the same for one word.
-    function = "title" if error.name == "capitalize" else ALIASES.get(error.name, error.name)
+    function = "title" if error.name == "capitalize" else find_go_name(error.name)
     if function == "len" or (error.kind == "string" and function in _TEXT_FUNCTIONS):
         return f"write {function} {_holder(error, site)}"
     if error.kind == "slice":

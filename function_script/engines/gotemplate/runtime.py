@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple, NoReturn, TypeAlias, cast
 
 from function_script.engines.gotemplate import errors, printing, values
-from function_script.engines.gotemplate.conditions import TransitionTime
 from function_script.engines.gotemplate.go_time import (
     DAYS,
     LOCAL,
@@ -13,6 +12,7 @@ from function_script.engines.gotemplate.go_time import (
     Duration,
     Month,
     Time,
+    TransitionTime,
     Weekday,
     day_of_year,
     format_time,

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from function_script.engines.gotemplate import registry
-from function_script.engines.gotemplate.conditions import Condition
+from function_script.engines.gotemplate.builtins.function_go_templating import Condition
 from function_script.engines.gotemplate.errors import CallError, LimitExceededError
 from function_script.engines.gotemplate.function import Function, Injects
 from function_script.engines.gotemplate.go_time import Duration, Location, Month, Time
