@@ -23,13 +23,15 @@ _MAX_ACTION: Final = 2_000
 class Correction(NamedTuple):
     """The text of an action as it must be written, and the bounds of the text that it replaces.
 
-    ``aside`` is what else must be changed, or "".
+    ``aside`` is what else must be changed, or "". ``failures`` are the errors that the corrected
+    source has.
     """
 
     text: str
     start: int
     end: int
     aside: str = ""
+    failures: Sequence[errors.ParseError] = ()
 
     @property
     def hint(self) -> str:
@@ -54,7 +56,7 @@ def correct(source: str, position: int, grammar: parser.Grammar) -> Correction |
     if text == match[0] or len(text) > _MAX_CHARACTERS or "\n" in text:
         return None
     correction = Correction(text, match.start(), match.end(), aside)
-    return correction if _parses(correction, source, grammar) else None
+    return _parse(correction, source, grammar)
 
 
 def _find_action(source: str, position: int, delims: tuple[str, str]) -> re.Match[str] | None:
@@ -68,18 +70,19 @@ def _find_action(source: str, position: int, delims: tuple[str, str]) -> re.Matc
     return match if match is not None and position < match.end() else None
 
 
-def _parses(correction: Correction, source: str, grammar: parser.Grammar) -> bool:
-    """Report whether no error is left in the action."""
+def _parse(correction: Correction, source: str, grammar: parser.Grammar) -> Correction | None:
+    """Return the correction with the errors that are left; None if one is in the action."""
     end = correction.start + len(correction.text)
     try:
         parser.parse("", correction.apply(source), grammar)
     except errors.LimitExceededError:
-        return False
+        return None
     except parser.ParseFailure as failure:
         # A block without an end is another mistake.
         positions = [error.position or 0 for error in failure.errors if error.cause is None]
-        return not any(correction.start <= position < end for position in positions)
-    return True
+        is_mended = not any(correction.start <= position < end for position in positions)
+        return correction._replace(failures=failure.errors) if is_mended else None
+    return correction
 
 
 def find_unclosed(source: str, position: int, delims: tuple[str, str]) -> int | None:

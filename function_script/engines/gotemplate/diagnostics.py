@@ -15,7 +15,7 @@ from function_script.engines.gotemplate.corrections import (
     find_go_name,
     find_unclosed,
 )
-from function_script.engines.gotemplate.errors import Code, GoError, LimitExceededError, ParseError
+from function_script.engines.gotemplate.errors import Code, GoError, ParseError
 from function_script.engines.gotemplate.positions import SourceSpan, find_span
 from function_script.engines.gotemplate.programs import (
     LoadedProgram,
@@ -24,10 +24,10 @@ from function_script.engines.gotemplate.programs import (
     to_output,
 )
 from function_script.engines.gotemplate.run import Run
-from function_script.engines.gotemplate.syntax import nodes, parser
+from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.syntax.lexer import KEYWORDS
 from function_script.engines.gotemplate.syntax.nodes import Site
-from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
+from function_script.engines.gotemplate.syntax.parser import Grammar
 from function_script.request.program import MissingValue
 from function_script.texts import field_names
 from function_script.texts.diagnostics import Diagnostic, Note
@@ -36,7 +36,7 @@ from function_script.texts.problems import suggest
 
 _MAX_ERRORS: Final = 20
 # Characters that may be parsed again to find the next mistakes: some tens of milliseconds.
-_MAX_PARSED: Final = 200_000
+_MAX_PARSED: Final = 100_000
 _OUTSIDE_BLOCKS: Final = frozenset({Code.ELSE_MISPLACED, Code.END_MISPLACED})
 _ARITY: Final = "a piped value is the last argument; parentheses keep arguments together"
 _CHARACTERS: Final = {
@@ -95,8 +95,7 @@ def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mi
                 mistakes.append(Mistake(problem, text.to_source(unclosed), None))
                 return sorted(mistakes, key=lambda mistake: mistake.position)
             if room > 0 and error.cause is None:
-                # The correction is parsed, and then the text with it.
-                room -= 2 * len(text.text)
+                room -= len(text.text)
                 correction = correct(text.text, position, grammar)
             mistakes.append(Mistake(error, text.to_source(position), correction))
             if correction is not None:
@@ -105,7 +104,7 @@ def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mi
         if correction is None:
             break
         # The parser stopped at the mistake: with its correction it gets to the next one.
-        errors = _parse(text.text, grammar)
+        errors = correction.failures
     mistakes.sort(key=lambda mistake: mistake.position)
     return [*_without_followers(mistakes, source, grammar.delims[0])][:_MAX_ERRORS]
 
@@ -126,16 +125,6 @@ def _without_followers(mistakes: Sequence[Mistake], source: str, left: str) -> I
                 # Text behind a keyword of another language means nothing here.
                 foreign.add(action)
         yield mistake
-
-
-def _parse(text: str, grammar: Grammar) -> Sequence[ParseError]:
-    try:
-        parser.parse("", text, grammar)
-    except ParseFailure as failure:
-        return failure.errors
-    except LimitExceededError:
-        return ()
-    return ()
 
 
 class _CorrectedText:
