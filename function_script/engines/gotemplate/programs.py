@@ -12,6 +12,7 @@ from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.compiler.missing_values import Policy
 from function_script.engines.gotemplate.compiler.pipelines import Context
 from function_script.engines.gotemplate.compiler.templates import TemplateCompiler
+from function_script.engines.gotemplate.data import LazyDict, template_data
 from function_script.engines.gotemplate.errors import LimitExceededError, ParseError
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.language import DELIMS
@@ -20,7 +21,7 @@ from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.engines.gotemplate.values import whole
 from function_script.request.cache import ByteLruCache, IdentityCache
-from function_script.request.program import Program
+from function_script.request.program import Program, Scope
 from function_script.request.values import Value
 from function_script.texts.source import Source
 
@@ -92,6 +93,10 @@ class LoadedProgram(NamedTuple):
     origins: Mapping[str, Source]
     settings: Settings
 
+    def data_of(self, scope: Scope) -> LazyDict:
+        """Return the dot; a step in function-go-templating's apiVersion has only the request."""
+        return template_data(scope, mutates=self.program.mutates, is_own=self.settings.is_own)
+
 
 class BadSource(NamedTuple):
     """A source that does not parse, and its errors."""
@@ -117,7 +122,7 @@ def read_settings(options: Mapping[str, Value]) -> Settings:
         (str(left) or DELIMS[0], str(right) or DELIMS[1]),
         _missing_key(options),
         frozenset(name for name in registry.OPTIONS if options.get(name)),
-        options.get("dialect") == "script",
+        options.get("dialect") != "gotemplating",
         options.get("missing") == "Defer",
     )
 
