@@ -410,15 +410,11 @@ def _field_hint(error: errors.FieldError, site: Site | None) -> str | None:
     # `title` begins each word with a capital letter, which is the same for one word.
     function = "title" if error.name == "capitalize" else find_go_name(error.name)
     if function == "len" or (error.kind == "string" and function in _TEXT_FUNCTIONS):
-        return f"write {function} {_holder(error, site)}"
+        holder = "" if site is None else _cut_chain(site.node, error.index)
+        return f"write {function} {holder or 'VALUE'}"
     if error.kind == "slice":
         return "it is a list: take an item with index, or go over all with range"
     return f"take the value itself, without .{error.name}"
-
-
-def _holder(error: errors.FieldError, site: Site | None) -> str:
-    holder = "" if site is None else _cut_chain(site.node, error.index)
-    return holder or "VALUE"
 
 
 # Hints for failures of templates, and for what does not parse, by their codes
