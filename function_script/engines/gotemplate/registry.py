@@ -46,7 +46,6 @@ _NEEDED: Final = {
     "stable_values": "set options.stableValues: true to have it, with the same value every time",
     "crypto": "set options.crypto: true to have it",
 }
-_EXTRAS: Final = {"cryptography": "crypto"}
 _ENVIRONMENT: Final = (
     "it reads the environment of the function's process: pass values through the composite "
     "resource, the context or the step's params"
@@ -108,6 +107,6 @@ def unavailable_reason(name: str) -> str | None:
     if function is None:
         return UNAVAILABLE.get(name)
     if not _is_installed(function.package):
-        extra = f"function-script[{_EXTRAS[function.package]}]"
+        extra = f"function-script[{function.option}]"
         return f"the package {function.package} is not installed here: install {extra}"
     return _NEEDED.get(function.option)

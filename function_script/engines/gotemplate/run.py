@@ -117,7 +117,7 @@ class Handler:
             # The innermost place: a template that was called recorded it before it ended.
             site = run.sites[0] if run.sites else frame.site
             # Only the main text has gaps.
-            if site is None or run.is_capturing:
+            if site is None or run.capture_depth:
                 raise error
             _check_missing(error)
             run.gaps.append((len(run.parts), error, site))
@@ -220,7 +220,7 @@ class Run:
         # The depth of the expressions around the templates that run, each in another one.
         self._levels = 0
         # Number of captures around the running code: their text goes into a value.
-        self._capture_depth = 0
+        self.capture_depth = 0
         # The sites of the error that ends the run, or a part of it, the innermost first.
         self.sites: list[Site] = []
         # The gaps of the main text: the number of the part behind it, its error and its place.
@@ -263,11 +263,11 @@ class Run:
         """Add a part to the text that is being written."""
         self.parts.append(text)
         if self.part_sites is not None:
-            self.part_sites.append((self._capture_depth, site))
+            self.part_sites.append((self.capture_depth, site))
 
     def note_lines(self, value: str) -> None:
         """Note a value of several lines that is about to be written, if it is not indented."""
-        if self._capture_depth or len(self.outdents) == _MAX_OUTDENTS:
+        if self.capture_depth or len(self.outdents) == _MAX_OUTDENTS:
             return
         if is_outdented(self.parts, len(self.parts), value):
             self.outdents.append(len(self.parts))
@@ -296,19 +296,14 @@ class Run:
             self._levels,
         )
         self.parts, self._counted_parts = [], 0
-        self._capture_depth += 1
+        self.capture_depth += 1
         self._levels += levels
         return outer
 
     def end_include(self, outer: Capture) -> None:
         """Go on with the text that was being written."""
         self.parts, self._counted_parts, self._output_characters, self._depth, self._levels = outer
-        self._capture_depth -= 1
-
-    @property
-    def is_capturing(self) -> bool:
-        """True while text is written into a value instead of the main text."""
-        return self._capture_depth > 0
+        self.capture_depth -= 1
 
     def enter(self, name: str) -> None:
         """Charge for a template that is about to run in another one."""
@@ -335,7 +330,7 @@ class Run:
         if isinstance(value, (dict, list, bytes)):
             # Before printing, which has no bound: a map may hold itself.
             self.check_tree(value)
-            is_noted = not self._capture_depth and len(self.printed_lists) < _MAX_PRINTED_LISTS
+            is_noted = not self.capture_depth and len(self.printed_lists) < _MAX_PRINTED_LISTS
             if is_noted and _is_plain_list(value):
                 self.printed_lists.append(len(self.parts))
         return printing.to_text(value)
@@ -348,15 +343,14 @@ class Run:
         if self._steps < self._next_check:
             self._check_budget()
 
-    def measure(self, value: object) -> object:
-        """Charge for the size of ``value``, a function's result, and return it."""
+    def measure(self, value: object) -> None:
+        """Charge for the size of ``value``, a function's result."""
         if isinstance(value, str):
             self.check_string(len(value))
         elif isinstance(value, (list, bytes)):
             self.check_list(len(value))
         elif isinstance(value, dict) and len(value) > MAX_ITEMS:
             raise LimitExceededError(f"a map of {len(value)} entries, the limit is {MAX_ITEMS}")
-        return value
 
     def check_string(self, characters: int) -> None:
         """Charge for a string that is about to be built."""

@@ -1,6 +1,6 @@
 """Go's rules for fields, methods, checks of arguments, and the items of ``range``."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple, NoReturn, TypeAlias, cast
 
 from function_script.engines.gotemplate import errors, printing, values
@@ -236,18 +236,20 @@ def refuse(value: object, type_name: str) -> NoReturn:
 # The items of ``range``: lists, maps in the order of their keys, numbers
 
 
-def elements(value: object) -> Collection[object]:
+def elements(value: object) -> Iterable[object]:
     """Return the elements of a list or a map, the numbers below an integer; EvalError otherwise."""
     if isinstance(value, list):
         return value
     if isinstance(value, dict):
         return [item for _, item in printing.sorted_items(value)]
     if isinstance(value, int) and not isinstance(value, (bool, values.NamedNumber)):
-        return _Numbers(value) if isinstance(value, values.Sized) else range(value)
+        numbers = range(value)
+        # An iterator is true, also where it has no numbers.
+        return map(type(value), numbers) if numbers and type(value) is not int else numbers
     return _bytes(value)
 
 
-def pairs(value: object) -> Collection[tuple[object, object]]:
+def pairs(value: object) -> Iterable[tuple[object, object]]:
     """Return the same with the index or key of each."""
     if isinstance(value, dict):
         return printing.sorted_items(value)
@@ -264,20 +266,3 @@ def _bytes(value: object) -> list[object]:
         return list(map(values.Uint8, value))
     text = f"range can't iterate over {printing.to_text(value)}"
     raise errors.EvalError(text, errors.Code.VALUE_TO_RANGE)
-
-
-class _Numbers(Collection[object]):
-    """The integers from 0 to below a sized one, each of its type."""
-
-    def __init__(self, end: values.Sized) -> None:
-        self._numbers = range(end)
-        self._kind = type(end)
-
-    def __contains__(self, number: object) -> bool:
-        return number in self._numbers
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def __iter__(self) -> Iterator[object]:
-        return map(self._kind, self._numbers)

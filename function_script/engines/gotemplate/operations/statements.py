@@ -1,6 +1,6 @@
 """Statements: text, printing, branches, loops, calls of templates."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 from typing import cast
 
 from function_script.engines.gotemplate import errors, runtime
@@ -144,7 +144,7 @@ class StartLoop(Statement):
 
     def run(self, frame: Frame) -> int:
         """Store the iterator."""
-        items = cast("Collection[object]", self.items.evaluate(frame))
+        items = cast("Iterable[object]", self.items.evaluate(frame))
         frame.values[self.slot] = iter(items)
         return 1
 

@@ -89,3 +89,9 @@ def test_chain_of_a_thousand_else_ifs_is_walked() -> None:
     (doubt,) = LINT.find_doubts(program)
     assert doubt.message == "$x is set and never read"
     assert {read.path for read in LINT.find_reads(program)} == {("a",), ("b",), ("c",)}
+
+
+def test_read_is_where_its_name_is() -> None:
+    """Also where the next name of the chain begins with it."""
+    reads = LINT.find_reads(_program("{{ .a.ab.a }}"))
+    assert [read.span.column for read in reads] == [5, 7, 10]
