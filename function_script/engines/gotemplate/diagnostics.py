@@ -121,7 +121,10 @@ def _without_followers(mistakes: Sequence[Mistake], source: str, left: str) -> I
             continue
         if mistake.correction is None:
             is_sound = False
-            if _is_foreign(mistake.error):
+            name = mistake.error.subject
+            if mistake.error.code is Code.FUNCTION_UNKNOWN and habits.find(
+                "gotemplate", name, "function"
+            ):
                 # Text behind a keyword of another language means nothing here.
                 foreign.add(action)
         yield mistake
@@ -447,14 +450,6 @@ def _syntax_hint(error: ParseError, source: str, position: int) -> str | None:
             return suggest(name, tuple(declared), f"declare it first: {{{{ {name} := ... }}}}")
         case _:
             return None if error.code is None else error.code.hint
-
-
-def _is_foreign(error: ParseError) -> bool:
-    """Report whether an error is about a keyword of other languages."""
-    return (
-        error.code is Code.FUNCTION_UNKNOWN
-        and habits.find("gotemplate", error.subject, "function") is not None
-    )
 
 
 def _function_hint(name: str, source: str, position: int) -> str | None:
