@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from function_script.engines.gotemplate import corrections
+from function_script.engines.gotemplate import corrections, registry
 from function_script.engines.gotemplate.arguments import (
     find_call_without_dot,
     find_wrong_calls,
@@ -31,7 +31,7 @@ _SUBJECT_LAST: Final = {
     "trimPrefix": 2,
     "trimSuffix": 2,
 }
-_EFFECTS: Final = frozenset({"set", "unset", "fail", "merge", "mergeOverwrite", "mustMerge"})
+_EFFECTS: Final = registry.MUTATING | {"fail"}
 # Functions that only make sense for the text that a template writes.
 _OF_TEXT: Final = frozenset({"indent", "nindent", "quote", "squote", "trim"})
 PRINTED_BY_MISTAKE: Final = {

@@ -36,6 +36,8 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     function.name: function
     for function in (*core.FUNCTIONS, *function_go_templating.FUNCTIONS, *SPRIG)
 }
+MUTATING: Final = frozenset(name for name, function in FUNCTIONS.items() if function.mutates)
+"""Functions that change their first argument."""
 # Functions that templates of our own kind have instead or in addition.
 OWN_FUNCTIONS: Final[Mapping[str, Function]] = {
     function.name: function for function in (*own.GETTERS, *own.FUNCTIONS)

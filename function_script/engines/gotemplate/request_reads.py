@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from function_script.engines.gotemplate import programs
+from function_script.engines.gotemplate import programs, registry
 from function_script.engines.gotemplate.positions import find_span
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.lint import ANY, FieldAccess, FieldComparison
@@ -16,10 +16,6 @@ from function_script.request.objects import Path
 from function_script.request.program import Program
 
 _XR: Final = ("observed", "composite", "resource")
-# Functions that change their first argument.
-_MUTATING: Final = frozenset(
-    {"set", "unset", "merge", "mergeOverwrite", "mustMerge", "mustMergeOverwrite"}
-)
 # Functions whose arguments may be missing.
 _TESTS: Final = frozenset(
     [
@@ -135,7 +131,7 @@ class Walker:
                 self._add_default(constant, paths[1])
             case _:
                 pass
-        if function in _MUTATING:
+        if function in registry.MUTATING:
             self.changed_paths.extend(path for path in paths[1:2] if path is not None)
         return self._call_path(command, paths)
 

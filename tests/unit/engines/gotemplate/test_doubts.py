@@ -22,6 +22,7 @@ CLEAR = [
     '{{ $x := "" }}{{ range .a }}{{ $x = . }}{{ end }}{{ $x }}',
     '{{ $_ := set . "a" 1 }}',
     '{{ $y := set . "a" 1 }}',
+    "{{ $y := mustMergeOverwrite . .a }}",
     "{{ with $y := .a }}b{{ end }}",
     "{{ $x := 1 }}{{ range $i, $x = .a }}a{{ end }}{{ $x }}",
     "{{ with $x := .a }}{{ $x := .b }}{{ $x }}{{ end }}",
