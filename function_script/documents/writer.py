@@ -44,7 +44,7 @@ _TO_ESCAPE = re.compile(f'["\\\\\\n{_UNPRINTABLE_CLASS}]')
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
 _SIMPLE_KEYS = re.compile(r"[A-Za-z./-]*\Z")
 _DIGITS = re.compile("[0-9]+")
-_NUMBER_BEFORE = re.compile(r"[1-9][0-9]*\Z")
+_NUMBER_BEFORE = re.compile(r"(?!0)\d+\Z")
 # A longer key needs the indicator "?" before it; readers reject one of 1,024 characters.
 _MAX_SIMPLE_KEY = 128
 # libyaml's emitter breaks a line at the first single blank beyond this column.
@@ -192,16 +192,24 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def _sorted_keys(value: Object) -> list[str]:
-    """Sort the keys as go-yaml does: numbers in them by value, letters last."""
+    """Sort the keys as go-yaml does."""
     if _SIMPLE_KEYS.match("".join(value)):
         return sorted(value)
-    return sorted(value, key=cmp_to_key(_compare))
+    return sorted(value, key=cmp_to_key(compare_keys))
 
 
-def _compare(one: str, other: str) -> int:
+def compare_keys(one: str, other: str, *, is_v3: bool = False) -> int:
+    """Compare keys as go-yaml does: numbers in them by value, letters last.
+
+    Version 3 has letters first behind a digit.
+    """
     for at, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
+            if a.isalpha() and b.isalpha():
+                return -1 if a < b else 1
             first, second = _rank(one, at, a, b), _rank(other, at, b, a)
+            if is_v3 and a.isalpha() != b.isalpha() and one[:at][-1:].isdecimal():
+                first, second = second, first
             return -1 if first < second else 1
     return len(one) - len(other)
 

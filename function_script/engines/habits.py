@@ -13,14 +13,15 @@ from typing import Final, Literal, TypeAlias
 from function_script.engines.tables import read_rows
 
 _OfNames: TypeAlias = Literal[
-    "name", "text", "list", "object", "json", "filter", "test", "tag", "word", "function"
+    "name", "text", "list", "object", "json", "filter", "test", "tag", "word", "function", "alias"
 ]
 _OfSyntax: TypeAlias = Literal["keyword", "statement", "comparison", "operator", "mark"]
 _OfStarlark: TypeAlias = Literal["response", "type"]
 Kind: TypeAlias = _OfNames | _OfSyntax | _OfStarlark
 """A kind of name: a function or variable, a method of a type, a part of Jinja, a word of a tag.
 
-A ``function`` is where a Go template calls one, and may be a keyword of another language. In
+A ``function`` is where a Go template calls one, and may be a keyword of another language. An
+``alias`` is one with the same order of arguments, and what is written is its name alone. In
 Starlark, a ``keyword`` is reserved, and a ``statement`` begins one elsewhere. In Jinja, a
 ``comparison`` or another ``operator`` stands between two values. A ``mark`` is no name at all: what
 no source of the language may have. A ``response`` is a function of a response, whose name here is

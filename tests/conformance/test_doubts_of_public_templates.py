@@ -8,7 +8,6 @@ import pytest
 from support.paths import ROOT
 
 from function_script.engines import leftovers
-from function_script.engines.gotemplate import request_reads
 from function_script.engines.gotemplate.lint import LINT
 from function_script.engines.registry import LANGUAGES
 from function_script.request.program import Program
@@ -57,7 +56,7 @@ def test_public_template_reads_no_unknown_field() -> None:
     unknown = {
         read.path
         for program in _programs()
-        for read in request_reads.find(program)
+        for read in LINT.find_reads(program)
         if request.find_unknown(read.path)
     }
     assert unknown == {("observed", "whatever")}

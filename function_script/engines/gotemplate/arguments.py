@@ -118,7 +118,6 @@ def _type_of(word: nodes.Operand, grammar: parser.Grammar) -> str:
 # The order of a call's arguments
 
 _NUMBERS: Final = frozenset({"int", "int64", "float64"})
-_CONTAINERS: Final = frozenset({"map", "list"})
 # Parameters that are of any type for Go, and of one type for their purpose.
 _PURPOSES: Final = {
     "has": ("any", "list"),
@@ -173,15 +172,11 @@ def _is_quoted_number(type_: str, word: nodes.Operand) -> bool:
 
 def _fit(types: Sequence[str], arguments: Sequence[nodes.Operand], grammar: parser.Grammar) -> bool:
     """Report whether parameters may take arguments; one of an unknown type may fit."""
-    for parameter, word in zip(types, arguments, strict=True):
-        argument = type_of(word, grammar)
-        if not argument or parameter in {"any", "value"}:
-            continue
-        if parameter in _NUMBERS and argument != "int":
-            return False
-        if parameter not in _NUMBERS and (parameter != argument or parameter in _CONTAINERS):
-            return False
-    return True
+    parameters = (Parameter(type_, _TYPES.get(type_, ())) for type_ in types)
+    return all(
+        parameter.takes(_type_of(argument, grammar))
+        for parameter, argument in zip(parameters, arguments, strict=True)
+    )
 
 
 def type_of(word: nodes.Operand, grammar: parser.Grammar) -> str:

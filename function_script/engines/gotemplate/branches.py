@@ -5,7 +5,6 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import positions, programs
-from function_script.engines.gotemplate.data import template_data
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.engines.gotemplate.syntax import nodes
@@ -34,11 +33,9 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
         loaded, marks = _compile_marked(program, limits)
     except (programs.ProgramFailure, LimitExceededError):
         return []
-    is_own = program.options.get("dialect") != "gotemplating"
-    data = template_data(scope, mutates=loaded.program.mutates, is_own=is_own)
     run = Run(loaded.program, limits, scope.seed, is_salted=scope.is_salted)
     with suppress(*_NOT_ENTERED):
-        run.trace(data)
+        run.trace(loaded.data_of(scope))
     reached = {id(site.node) for _, site in run.part_sites or ()}
     branches: list[Branch] = []
     for mark in marks:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from function_script.engines import habits
 from function_script.engines.gotemplate import errors
 from function_script.engines.gotemplate.syntax import parser
 
@@ -22,13 +23,15 @@ _MAX_ACTION: Final = 2_000
 class Correction(NamedTuple):
     """The text of an action as it must be written, and the bounds of the text that it replaces.
 
-    ``aside`` is what else must be changed, or "".
+    ``aside`` is what else must be changed, or "". ``failures`` are the errors that the corrected
+    source has.
     """
 
     text: str
     start: int
     end: int
     aside: str = ""
+    failures: Sequence[errors.ParseError] = ()
 
     @property
     def hint(self) -> str:
@@ -53,7 +56,7 @@ def correct(source: str, position: int, grammar: parser.Grammar) -> Correction |
     if text == match[0] or len(text) > _MAX_CHARACTERS or "\n" in text:
         return None
     correction = Correction(text, match.start(), match.end(), aside)
-    return correction if _parses(correction, source, grammar) else None
+    return _parse(correction, source, grammar)
 
 
 def _find_action(source: str, position: int, delims: tuple[str, str]) -> re.Match[str] | None:
@@ -67,18 +70,19 @@ def _find_action(source: str, position: int, delims: tuple[str, str]) -> re.Matc
     return match if match is not None and position < match.end() else None
 
 
-def _parses(correction: Correction, source: str, grammar: parser.Grammar) -> bool:
-    """Report whether no error is left in the action."""
+def _parse(correction: Correction, source: str, grammar: parser.Grammar) -> Correction | None:
+    """Return the correction with the errors that are left; None if one is in the action."""
     end = correction.start + len(correction.text)
     try:
         parser.parse("", correction.apply(source), grammar)
     except errors.LimitExceededError:
-        return False
+        return None
     except parser.ParseFailure as failure:
         # A block without an end is another mistake.
         positions = [error.position or 0 for error in failure.errors if error.cause is None]
-        return not any(correction.start <= position < end for position in positions)
-    return True
+        is_mended = not any(correction.start <= position < end for position in positions)
+        return correction._replace(failures=failure.errors) if is_mended else None
+    return correction
 
 
 def find_unclosed(source: str, position: int, delims: tuple[str, str]) -> int | None:
@@ -413,7 +417,7 @@ class _Expression:
 
     def _is_function(self, token: _Token) -> bool:
         """Report whether a token is a function, perhaps under another language's name."""
-        name = ALIASES.get(token.text, token.text)
+        name = find_go_name(token.text)
         return token.kind == "word" and name in self._functions and name not in _CONSTANTS
 
     def _is_called(self) -> bool:
@@ -425,7 +429,7 @@ class _Expression:
         """Return Go's name of a function; raises _UnreadableError."""
         if not self._is_function(token):
             raise _UnreadableError
-        return ALIASES.get(token.text, token.text)
+        return find_go_name(token.text)
 
     def _begins_operand(self) -> bool:
         """Report whether the next token begins another argument."""
@@ -465,7 +469,7 @@ class _Expression:
             elif token.text == "(":
                 # The function that is like the method of Python or JavaScript.
                 arguments = self._arguments()
-                function = _METHOD_NAMES.get(name) or ALIASES.get(name, name)
+                function = _METHOD_NAMES.get(name) or find_go_name(name)
                 if holder is None or _METHODS.get(function) != len(arguments):
                     raise _UnreadableError
                 if function == "join" and holder.is_literal:
@@ -579,6 +583,11 @@ def _text(text: str) -> _Term:
     return _Term(json.dumps(text), "text")
 
 
+def find_go_name(name: str) -> str:
+    """Return the name of a function here, which has another one in other languages."""
+    return habits.find("gotemplate", name, "alias") or name
+
+
 _END_TOKEN: Final = _Token("end", "", has_gap=True)
 
 REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
@@ -619,30 +628,6 @@ _OPERATIONS: Final[Mapping[str, str]] = {
     "%": "mod",
 }
 _ARITHMETIC: Final = frozenset({"add", "sub", "mul", "div", "mod"})
-ALIASES: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("tojson", "to_json", "jsonencode", "json"), "toJson"),
-    **dict.fromkeys(("fromjson", "from_json", "jsondecode"), "fromJson"),
-    **dict.fromkeys(("toyaml", "to_yaml", "to_nice_yaml", "yamlencode", "yaml"), "toYaml"),
-    **dict.fromkeys(("fromyaml", "from_yaml", "yamldecode"), "fromYaml"),
-    **dict.fromkeys(("b64encode", "base64encode", "b64_encode", "base64", "btoa"), "b64enc"),
-    **dict.fromkeys(("b64decode", "base64decode", "b64_decode", "atob"), "b64dec"),
-    **dict.fromkeys(("length", "size", "Length", "count"), "len"),
-    **dict.fromkeys(("downcase", "lowercase", "toLower", "ToLower", "toLowerCase"), "lower"),
-    **dict.fromkeys(("upcase", "uppercase", "toUpper", "ToUpper", "toUpperCase"), "upper"),
-    **dict.fromkeys(("tostring", "str", "string", "String", "itoa", "Itoa"), "toString"),
-    **dict.fromkeys(("strip", "trimspace", "trimSpace", "Trim", "TrimSpace"), "trim"),
-    **dict.fromkeys(("startswith", "startsWith", "starts_with"), "hasPrefix"),
-    **dict.fromkeys(("endswith", "endsWith", "ends_with"), "hasSuffix"),
-    **dict.fromkeys(("toint", "to_int", "parseInt"), "int"),
-    **dict.fromkeys(("unique", "distinct"), "uniq"),
-    **dict.fromkeys(("to_nice_json", "pprint", "to_pretty_json"), "toPrettyJson"),
-    "basename": "base",
-    "d": "default",
-    "float": "float64",
-    "format": "printf",
-    "sha256": "sha256sum",
-}
-"""Functions of other languages that have another name here, and the same order of arguments."""
 # Methods by Go's names, and how many arguments the function takes before the value.
 _METHODS: Final[Mapping[str, int]] = {
     **dict.fromkeys(("lower", "trim", "upper"), 0),

@@ -122,21 +122,26 @@ def template_data(scope: Scope, *, mutates: bool, is_own: bool) -> LazyDict:
     group = partial(_group, convert=convert, empty=empty)
     schema = partial(_schema, convert=convert)
     # Two keys have this value, which is built once.
-    required = _Cached(
-        lambda: _entries("required_resources", request["required_resources"], group, empty)
-    )
+    required: list[object] = []
+
+    def build_required() -> object:
+        if not required:
+            entries = request["required_resources"]
+            required.append(_entries("required_resources", entries, group, empty))
+        return required[0]
+
     builders: dict[str, Builder] = {
         "meta": lambda: convert(request["meta"]) if is_own else _non_empty(request["meta"]),
         "observed": lambda: _state("observed", request, convert, empty) or empty("observed"),
         "desired": lambda: _state("desired", request, convert, empty) or empty("desired"),
         "input": lambda: convert(request["input"]) or empty("input"),
         "context": lambda: convert(request["context"]) or empty("context"),
-        "requiredResources": required,
+        "requiredResources": build_required,
         # Required resources have their old name, too: templates of both ages find them.
         "extraResources": lambda: (
             _entries("required_resources", request["extra_resources"], group, empty)
             if request["extra_resources"]
-            else required()
+            else build_required()
         ),
         "requiredSchemas": lambda: _entries(
             "required_schemas", request["required_schemas"], schema, empty
@@ -146,19 +151,6 @@ def template_data(scope: Scope, *, mutates: bool, is_own: bool) -> LazyDict:
     if is_own:
         builders["params"] = lambda: convert(scope.params)
     return LazyDict(builders)
-
-
-class _Cached:
-    """A builder whose value is the same one for several keys."""
-
-    def __init__(self, build: Builder) -> None:
-        self._build: Builder | None = build
-        self._value: object = ABSENT
-
-    def __call__(self) -> object:
-        if self._build is not None:
-            self._value, self._build = self._build(), None
-        return self._value
 
 
 def find_at(value: object, *path: str) -> object:

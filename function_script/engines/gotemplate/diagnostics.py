@@ -1,19 +1,21 @@
 """Failures of templates as diagnostics: the cause, the position and a hint."""
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, pairwise
 from typing import Final, NamedTuple
 
-from function_script.engines.gotemplate import arguments, corrections, errors, hints, registry
+from function_script.engines import habits
+from function_script.engines.gotemplate import arguments, corrections, errors, registry
 from function_script.engines.gotemplate.corrections import (
-    ALIASES,
+    DECLARED,
     REQUEST,
     Correction,
     correct,
+    find_go_name,
     find_unclosed,
 )
-from function_script.engines.gotemplate.errors import Code, LimitExceededError, ParseError
+from function_script.engines.gotemplate.errors import Code, GoError, ParseError
 from function_script.engines.gotemplate.positions import SourceSpan, find_span
 from function_script.engines.gotemplate.programs import (
     LoadedProgram,
@@ -22,9 +24,10 @@ from function_script.engines.gotemplate.programs import (
     to_output,
 )
 from function_script.engines.gotemplate.run import Run
-from function_script.engines.gotemplate.syntax import nodes, parser
+from function_script.engines.gotemplate.syntax import nodes
+from function_script.engines.gotemplate.syntax.lexer import KEYWORDS
 from function_script.engines.gotemplate.syntax.nodes import Site
-from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
+from function_script.engines.gotemplate.syntax.parser import Grammar
 from function_script.request.program import MissingValue
 from function_script.texts import field_names
 from function_script.texts.diagnostics import Diagnostic, Note
@@ -33,8 +36,35 @@ from function_script.texts.problems import suggest
 
 _MAX_ERRORS: Final = 20
 # Characters that may be parsed again to find the next mistakes: some tens of milliseconds.
-_MAX_PARSED: Final = 200_000
+_MAX_PARSED: Final = 100_000
 _OUTSIDE_BLOCKS: Final = frozenset({Code.ELSE_MISPLACED, Code.END_MISPLACED})
+_ARITY: Final = "a piped value is the last argument; parentheses keep arguments together"
+_CHARACTERS: Final = {
+    "-": 'a name has letters, digits and _: write index MAP "NAME" for others',
+    "?": "a field that may be missing: test it with if or with, or use dig",
+}
+_DASH_IN_VARIABLE: Final = "the name of a variable has letters, digits and _ only"
+_MAX_KEYWORD: Final = 5
+_NO_VALUES: Final = frozenset({"exit", "pass", "return", "yield"})
+_BRACE: Final = "a value in an action has no braces of its own"
+# An unexpected token, or any, and what the parser was reading, where it matters.
+_UNEXPECTED: Final = {
+    ("range", ""): "range is a block: set the variable inside of it with =",
+    # Behind an else of another block: Go's parser goes on as if text followed.
+    ("if", "input"): "only an if has else if: write {{ else }}{{ if … }} with one end more",
+    ("with", "input"): "only a with has else with: write {{ else }}{{ with … }} with one end more",
+    ("if", ""): "if is a block: declare the variable before, and set it inside with =",
+    (",", ""): "arguments have blanks between them, no commas",
+    ("{", "if"): _BRACE,
+    ("{", "range"): _BRACE,
+    ("/", "command"): "a comment is {{/* TEXT */}}",
+    ("}", "operand"): "an action ends with two braces: }}",
+    ("", "else"): "another condition is written as else if",
+}
+_OUTSIDE_RANGE: Final = {
+    "break": "only a range can be left: take it out",
+    "continue": "only a range has turns: take it out",
+}
 
 
 class Mistake(NamedTuple):
@@ -65,8 +95,7 @@ def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mi
                 mistakes.append(Mistake(problem, text.to_source(unclosed), None))
                 return sorted(mistakes, key=lambda mistake: mistake.position)
             if room > 0 and error.cause is None:
-                # The correction is parsed, and then the text with it.
-                room -= 2 * len(text.text)
+                room -= len(text.text)
                 correction = correct(text.text, position, grammar)
             mistakes.append(Mistake(error, text.to_source(position), correction))
             if correction is not None:
@@ -75,7 +104,7 @@ def find(source: str, errors: Sequence[ParseError], grammar: Grammar) -> list[Mi
         if correction is None:
             break
         # The parser stopped at the mistake: with its correction it gets to the next one.
-        errors = _parse(text.text, grammar)
+        errors = correction.failures
     mistakes.sort(key=lambda mistake: mistake.position)
     return [*_without_followers(mistakes, source, grammar.delims[0])][:_MAX_ERRORS]
 
@@ -92,20 +121,13 @@ def _without_followers(mistakes: Sequence[Mistake], source: str, left: str) -> I
             continue
         if mistake.correction is None:
             is_sound = False
-            if hints.is_foreign(mistake.error):
+            name = mistake.error.subject
+            if mistake.error.code is Code.FUNCTION_UNKNOWN and habits.find(
+                "gotemplate", name, "function"
+            ):
                 # Text behind a keyword of another language means nothing here.
                 foreign.add(action)
         yield mistake
-
-
-def _parse(text: str, grammar: Grammar) -> Sequence[ParseError]:
-    try:
-        parser.parse("", text, grammar)
-    except ParseFailure as failure:
-        return failure.errors
-    except LimitExceededError:
-        return ()
-    return ()
 
 
 class _CorrectedText:
@@ -178,7 +200,7 @@ def parse_problems(failure: ProgramFailure, settings: Settings) -> tuple[Diagnos
                 cause = f'function "{function}" is not available'
             message = f"cannot parse {location.span.name}: {cause}"
             if mistake.correction is None:
-                hint = hints.syntax_hint(mistake.error, source.text, mistake.position)
+                hint = _syntax_hint(mistake.error, source.text, mistake.position)
             else:
                 hint = mistake.correction.hint
             problems.append(location.to_diagnostic(message, hint))
@@ -186,7 +208,7 @@ def parse_problems(failure: ProgramFailure, settings: Settings) -> tuple[Diagnos
 
 
 def run_problem(
-    error: errors.GoError | errors.LimitExceededError | RecursionError,
+    error: GoError | errors.LimitExceededError | RecursionError,
     sites: Sequence[Site],
     loaded: LoadedProgram,
 ) -> FatalError:
@@ -205,7 +227,7 @@ def run_problem(
     )
     if location is not None:
         problem = problem.at(location.source, location.span)
-    if isinstance(error, errors.GoError):
+    if isinstance(error, GoError):
         return ProgramError(problem)
     return LimitError(
         problem, limit=error.limit if isinstance(error, errors.LimitExceededError) else None
@@ -229,7 +251,7 @@ def list_missing(run: Run, pieces: list[str], loaded: LoadedProgram) -> Iterator
 
 
 def site_problem(
-    error: errors.GoError, site: Site, loaded: LoadedProgram
+    error: GoError, site: Site, loaded: LoadedProgram
 ) -> tuple[Diagnostic, str | None]:
     """Return a failure that is certain once its place is reached, and its correction as a hint."""
     location = _locate(site, loaded, error)
@@ -241,7 +263,7 @@ def site_problem(
 
 def _undefined_variable(error: Exception | None) -> str:
     """Return the name of the variable that an error is about, or ""."""
-    if isinstance(error, errors.GoError) and error.code is Code.VARIABLE_UNDEFINED:
+    if isinstance(error, GoError) and error.code is Code.VARIABLE_UNDEFINED:
         return error.subject
     return ""
 
@@ -257,19 +279,10 @@ def _locate(site: Site, loaded: LoadedProgram, error: Exception | None = None) -
     # In `template`, a pipe is about the data: the keyword is what its author has to change.
     if error is not None and (piped := _PIPED_TEMPLATE.match(source.text, action)):
         return find_span(source, piped.start(1), piped.end(1) - piped.start(1))
-    width = len(nodes.to_source(site.node)) or 1
-    return find_span(source, _start(site.node, source.text), width)
-
-
-def _start(node: nodes.Placed, text: str) -> int:
-    """Find the start of a node: Go's position is that of the second name of a chain."""
-    if isinstance(node, nodes.Chain) and isinstance(node.start, nodes.Pipe):
-        return max(text.rfind("(", 0, node.start.position + 1), 0)
-    if not isinstance(node, (nodes.Field, nodes.Variable)) or not node.names[1:]:
-        return node.position
-    first = f".{node.names[0]}" if isinstance(node, nodes.Field) else node.names[0]
-    start = text.rfind(first, 0, node.position)
-    return start if start >= 0 else node.position
+    start, width = site.node.position, len(nodes.to_source(site.node)) or 1
+    if isinstance(site.node, nodes.Chain) and isinstance(site.node.start, nodes.Pipe):
+        start = max(source.text.rfind("(", 0, site.node.start.position + 1), 0)
+    return find_span(source, start, width)
 
 
 def run_text(error: Exception, site: Site) -> str:
@@ -350,7 +363,7 @@ def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | N
         return _missing_hint(error, site)
     # The corrected text says more than the sentence about the error's code.
     correction = _correction(error, site, loaded) if site is not None else None
-    return correction or hints.run_hint(error, loaded.program.templates)
+    return correction or _run_hint(error, loaded.program.templates)
 
 
 def _correction(error: Exception, site: Site, loaded: LoadedProgram) -> str | None:
@@ -361,7 +374,7 @@ def _correction(error: Exception, site: Site, loaded: LoadedProgram) -> str | No
     source, grammar = loaded.origins[site.template].text, loaded.settings.grammar()
     position = site.node.position
     is_piped = _PIPED_TEMPLATE.match(source, source.rfind(grammar.delims[0], 0, position))
-    is_misread = isinstance(error, errors.GoError) and error.code in _MISREAD
+    is_misread = isinstance(error, GoError) and error.code in _MISREAD
     if is_piped or is_misread:
         correction = corrections.correct(source, position, grammar)
         if correction is not None:
@@ -398,14 +411,78 @@ def _field_hint(error: errors.FieldError, site: Site | None) -> str | None:
     if error.kind in {"null", "absent"}:
         return "there is no value here yet: test it with {{ with }}, or use dig with a default"
     # `title` begins each word with a capital letter, which is the same for one word.
-    function = "title" if error.name == "capitalize" else ALIASES.get(error.name, error.name)
+    function = "title" if error.name == "capitalize" else find_go_name(error.name)
     if function == "len" or (error.kind == "string" and function in _TEXT_FUNCTIONS):
-        return f"write {function} {_holder(error, site)}"
+        holder = "" if site is None else _cut_chain(site.node, error.index)
+        return f"write {function} {holder or 'VALUE'}"
     if error.kind == "slice":
         return "it is a list: take an item with index, or go over all with range"
     return f"take the value itself, without .{error.name}"
 
 
-def _holder(error: errors.FieldError, site: Site | None) -> str:
-    holder = "" if site is None else _cut_chain(site.node, error.index)
-    return holder or "VALUE"
+# Hints for failures of templates, and for what does not parse, by their codes
+
+
+def _syntax_hint(error: ParseError, source: str, position: int) -> str | None:
+    """Return the hint for a parser's error at a position of ``source``."""
+    name = error.subject
+    # The cases that need the text around; all others are a sentence for each code.
+    match error.code:
+        case Code.FUNCTION_UNKNOWN:
+            return _function_hint(name, source, position)
+        case Code.BAD_CHARACTER if name == "-" and re.search(r"\$\w*$", source[:position]):
+            return _DASH_IN_VARIABLE
+        case Code.BAD_CHARACTER:
+            return _CHARACTERS.get(name)
+        case Code.TOKEN_UNEXPECTED if name == "%" and source.endswith("{{", 0, position):
+            return "an action begins with {{ alone: write {{ if … }}, {{ range … }} and {{ end }}"
+        case Code.TOKEN_UNEXPECTED:
+            keys = ((name, error.context), ("", error.context), (name, ""))
+            return next(filter(None, map(_UNEXPECTED.get, keys)), None)
+        case Code.BLOCK_UNCLOSED:
+            return f"this {name} has no end"
+        case Code.OUTSIDE_RANGE:
+            return _OUTSIDE_RANGE[name]
+        case Code.VARIABLE_UNDEFINED:
+            declared = {*chain.from_iterable(DECLARED.findall(source))} - {""}
+            if name in declared:
+                return "its block has ended: declare it before the block, and set it inside with ="
+            return suggest(name, tuple(declared), f"declare it first: {{{{ {name} := ... }}}}")
+        case _:
+            return None if error.code is None else error.code.hint
+
+
+def _function_hint(name: str, source: str, position: int) -> str | None:
+    """Return the hint for an unknown function; it may be a misspelt keyword such as ``end``."""
+    hint = (
+        registry.unavailable_reason(name)
+        or habits.find("gotemplate", name, "name", "function")
+        or suggest(name, (*registry.FUNCTIONS, *sorted(KEYWORDS)))
+    )
+    if hint is not None:
+        return hint
+    # A name that stands alone in an action, or has fields.
+    before, after = source[:position], source[position + len(name) :]
+    # A short name may be a keyword that is misspelt.
+    is_alone = (
+        len(name) > _MAX_KEYWORD
+        and re.match(r"\s*-?(?:\}\}|\|)", after) is not None
+        and re.search(r"\{\{-?\s*$", before) is not None
+    )
+    if name in _NO_VALUES or not (is_alone or re.match(r"\.[A-Za-z]", after)):
+        return None
+    return f"a field begins with a dot, and a variable with $: .{name} or ${name}"
+
+
+def _run_hint(error: Exception, templates: Iterable[str]) -> str | None:
+    """Return the hint for an error of a run; ``templates`` are the names that are defined."""
+    if not isinstance(error, GoError) or error.code is None:
+        return None
+    name = error.subject
+    if error.code is Code.TEMPLATE_UNKNOWN:
+        return suggest(name, tuple(templates), f'write {{{{ define "{name}" }}}} ... {{{{ end }}}}')
+    if error.code is Code.CONSTANT_QUOTED:
+        return f"write {name}"
+    if error.code is Code.WRONG_COUNT and name in registry.FUNCTIONS:
+        return f"{name} takes {registry.FUNCTIONS[name].parameters or 'nothing'}; {_ARITY}"
+    return error.code.hint

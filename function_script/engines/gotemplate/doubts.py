@@ -4,11 +4,11 @@ Each is certain from the text alone, whatever the request has.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from function_script.engines.gotemplate import corrections, programs
+from function_script.engines.gotemplate import corrections, registry
 from function_script.engines.gotemplate.arguments import (
     find_call_without_dot,
     find_wrong_calls,
@@ -16,8 +16,6 @@ from function_script.engines.gotemplate.arguments import (
 )
 from function_script.engines.gotemplate.positions import Finding
 from function_script.engines.gotemplate.syntax import nodes, parser
-from function_script.request.program import Program
-from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Source
 
 # Functions that take the text they work on last, and the number of their arguments. A constant
@@ -33,7 +31,7 @@ _SUBJECT_LAST: Final = {
     "trimPrefix": 2,
     "trimSuffix": 2,
 }
-_EFFECTS: Final = frozenset({"set", "unset", "fail", "merge", "mergeOverwrite", "mustMerge"})
+_EFFECTS: Final = registry.MUTATING | {"fail"}
 # Functions that only make sense for the text that a template writes.
 _OF_TEXT: Final = frozenset({"indent", "nindent", "quote", "squote", "trim"})
 PRINTED_BY_MISTAKE: Final = {
@@ -48,22 +46,8 @@ PRINTED_BY_MISTAKE: Final = {
 _VERB: Final = re.compile(r"%[-+# 0]*\d*(?:\.\d*)?[a-zA-Z]")
 
 
-def find(program: Program) -> Iterator[Diagnostic]:
-    """Find the doubtful parts of all sources of a program that compiles."""
-    return _report(program, _find_doubts)
-
-
-def _report(
-    program: Program, find_in: Callable[[parser.Trees, Source, parser.Grammar], Iterable[Finding]]
-) -> Iterator[Diagnostic]:
-    """Yield what is found in the trees of each source."""
-    grammar = programs.read_settings(program.options).grammar()
-    for source, trees in programs.parse_texts(program):
-        for finding in find_in(trees, source, grammar):
-            yield finding.to_diagnostic(source)
-
-
-def _find_doubts(trees: parser.Trees, source: Source, grammar: parser.Grammar) -> Iterable[Finding]:
+def find(trees: parser.Trees, source: Source, grammar: parser.Grammar) -> list[Finding]:
+    """Return the doubtful parts of a text that compiles."""
     doubts = [
         *_find_in_nodes(trees, source, grammar),
         *(doubt for root in trees.values() for doubt in _find_unread_variables(root)),
@@ -243,12 +227,8 @@ _TYPES: Final = {
 }
 
 
-def find_failures(program: Program) -> Iterator[Diagnostic]:
+def find_failures(trees: parser.Trees, grammar: parser.Grammar) -> Iterator[Finding]:
     """Find wrong calls, and comparisons of a text, a number or a boolean with one of the others."""
-    return _report(program, _find_failing)
-
-
-def _find_failing(trees: parser.Trees, _: Source, grammar: parser.Grammar) -> Iterator[Finding]:
     roots = [*chain.from_iterable(trees.values())]
     yield from find_wrong_calls(roots, grammar)
     yield from _find_comparisons(roots, grammar)

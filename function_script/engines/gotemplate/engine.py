@@ -11,7 +11,6 @@ from typing import Final
 from function_script.engines import foreign_syntax, leftovers
 from function_script.engines.allowance import Allowance
 from function_script.engines.gotemplate import diagnostics, doubts, positions, programs
-from function_script.engines.gotemplate.data import LazyDict, template_data
 from function_script.engines.gotemplate.errors import Code, GoError, LimitExceededError
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.recent import remembered
@@ -51,7 +50,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     start_seconds = allowance.used_seconds()
     run = Run(loaded.program, limits, scope.seed, is_salted=scope.is_salted)
     try:
-        run.render(_data(program, scope, loaded), pieces)
+        run.render(loaded.data_of(scope), pieces)
     except (GoError, LimitExceededError, RecursionError) as error:
         raise diagnostics.run_problem(error, run.error_sites(), loaded) from error
 
@@ -73,7 +72,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         # The rerun may use what is left, and not once more all that a step has.
         remaining = replace(limits, timeout_seconds=seconds)
         rerun = Run(loaded.program, remaining, scope.seed, is_salted=scope.is_salted)
-        traces.append(positions.trace(rerun, _data(program, scope, loaded), loaded))
+        traces.append(positions.trace(rerun, loaded.data_of(scope), loaded))
         return traces[0]
 
     def locate(line: int) -> Span | None:
@@ -184,12 +183,6 @@ def _load(program: Program) -> programs.LoadedProgram:
     except LimitExceededError as error:
         message = f"cannot parse {program.main.name}: {error}"
         raise LimitError.of(message, limit=error.limit) from error
-
-
-def _data(program: Program, scope: Scope, loaded: programs.LoadedProgram) -> LazyDict:
-    """Return the dot; a step in function-go-templating's apiVersion has only the request."""
-    is_own = program.options.get("dialect") != "gotemplating"
-    return template_data(scope, mutates=loaded.program.mutates, is_own=is_own)
 
 
 def _check_size(program: Program, limits: Limits) -> None:

@@ -16,47 +16,21 @@ from typing import Final, Protocol, TypedDict, TypeVar, Unpack, cast
 from function_script.engines.gotemplate.errors import CallError
 
 
-class Allocator(Protocol):
-    """The memory and steps that a run grants a function; a refusal ends the run."""
+class AnyCall(Protocol):
+    """A function that templates may call."""
 
-    def check_string(self, characters: int) -> None:
-        """Refuse a string of this many characters before it is built."""
-
-    def check_list(self, items: int) -> None:
-        """Refuse a list of this many items before it is built."""
-
-    def check_tree(self, value: object) -> bool:
-        """Refuse a value whose text would be too large, too deep or endless, before writing it.
-
-        Returns whether it is plain: texts, whole numbers, booleans and nulls in dicts and lists.
-        """
-
-    def spend(self, steps: int) -> None:
-        """Charge for work that takes longer than its result is large: one step is about 100 ns."""
-
-    def check_width(self, characters: int) -> None:
-        """Refuse this much padding: printf's width and precision, an indent."""
-
-
-class NextRandom(Protocol):
-    """A source of random numbers for one call."""
-
-    def __call__(self, bound: int) -> int:
-        """Return the next number in [0, bound)."""
-
-    def keep(self, text: str) -> str:
-        """Record a random text that was made of the numbers, and return it."""
+    def __call__(self, *arguments: object) -> object:
+        """Return its value; raises CallError."""
 
 
 class Injects(Enum):
     """The first argument of a function, before those of the template."""
 
     NOTHING = "nothing"
-    ALLOCATOR = "allocator"
-    # A NextRandom: next_random(bound) is a whole number in [0, bound), the same for every run with
+    # RandomNumbers: next_random(bound) is a whole number in [0, bound), the same for every run with
     # the same XR and text of the call. Conformance tests set all of them to 0.
     RANDOM = "random"
-    # Only for the engine's own functions: the run itself.
+    # The run, which grants memory and steps; a refusal ends it.
     RUN = "run"
 
 
@@ -88,7 +62,7 @@ class Function:
 
     ``call`` is a Python function: its arguments are the one that ``injects`` names and those of the
     template, by position. It raises CallError with Go's text. The size of its result is charged
-    afterwards; a function whose result can be much larger than its arguments asks an Allocator
+    afterwards; a function whose result can be much larger than its arguments asks the run
     before.
 
     ``allocates`` is false when the result is an argument or a part of one, which costs nothing, or
@@ -105,7 +79,7 @@ class Function:
 
     name: str
     parameters: str
-    call: object
+    call: AnyCall
     injects: Injects = Injects.NOTHING
     allocates: bool = True
     mutates: bool = False
@@ -147,20 +121,7 @@ class _Attributes(TypedDict, total=False):
 
 _Call = TypeVar("_Call")
 _RAISE: Final = object()
-
-
-class AnyCall(Protocol):
-    """A function that templates may call."""
-
-    def __call__(self, *arguments: object) -> object:
-        """Return its value; raises CallError."""
-
-
-_INJECTED: Final = {
-    "Allocator": Injects.ALLOCATOR,
-    "NextRandom": Injects.RANDOM,
-    "Run": Injects.RUN,
-}
+_INJECTED: Final = {"RandomNumbers": Injects.RANDOM, "Run": Injects.RUN}
 # Go's types by Python's. A whole number is an int as an argument, and an int64 as a result.
 _PARAMETERS: Final = {
     "Time": "time.Time",
@@ -208,7 +169,8 @@ class FunctionTable:
         def register(call: _Call) -> _Call:
             sentence = summary or (call.__doc__ or "").partition("\n")[0].rstrip()
             fields: _Attributes = {**_read_annotations(call), **self._defaults, **attributes}
-            used = call if on_failure is _RAISE else _forgive(call, on_failure)
+            strict = cast("AnyCall", call)
+            used = strict if on_failure is _RAISE else _forgive(strict, on_failure)
             function = Function(name=name, call=used, summary=sentence, **fields)
             self._functions.append(function)
             alias_summary = f"Another name of {name}."
@@ -220,9 +182,8 @@ class FunctionTable:
         return register
 
 
-def _forgive(call: object, value: object) -> object:
+def _forgive(strict: AnyCall, value: object) -> AnyCall:
     """Return a function with ``value`` in place of its CallError."""
-    strict = cast("AnyCall", call)
 
     def lenient(*arguments: object) -> object:
         try:

@@ -261,6 +261,25 @@ class Time(Struct):
         return Time(seconds, self.nanoseconds, self.location)
 
 
+class TransitionTime(Time):
+    """Kubernetes' time of a condition's last change; JSON writes the zero time as null."""
+
+    __slots__ = ()
+    go_type = "v1.Time"
+
+    def __init__(self, time: Time) -> None:
+        super().__init__(time.seconds, time.nanoseconds, time.location)
+        self.fields = {"Time": time}
+
+    def json(self) -> object:
+        """Return the text of the time in UTC, in whole seconds, or null."""
+        return None if self.is_zero() else Time(self.seconds).rfc3339()
+
+    def yaml(self) -> object:
+        """Return the text of the time."""
+        return self.rfc3339()
+
+
 def _out_of_range() -> CallError:
     return CallError("the year is out of range, which is 0 to 9999, or has no such day")
 

@@ -7,10 +7,13 @@ from typing import Final
 from function_script.engines import foreign_syntax
 from function_script.engines.gotemplate import doubts, programs, request_reads
 from function_script.engines.gotemplate.syntax import nodes
-from function_script.engines.lint import FieldAccess, FieldComparison
+from function_script.engines.lint import FieldAccess, FieldComparison, guarded, unchanged
 from function_script.engines.template_lint import QUOTED, TemplateLint
 from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic
+
+# Values of `missingkey` that let a template print a missing value.
+_LENIENT: Final = ("default", "zero")
 
 
 class GoTemplateLint(TemplateLint):
@@ -43,20 +46,34 @@ class GoTemplateLint(TemplateLint):
                 yield line, "{{ }}"
 
     def find_reads(self, program: Program) -> list[FieldAccess]:
-        """Find the fields of the request that a program certainly reads."""
-        return request_reads.find(program)
+        """Find the fields of the request that the main template certainly reads."""
+        walker = request_reads.walk(program)
+        reads = guarded(unchanged(walker.reads, walker.changed_paths), walker.tested_paths)
+        if programs.read_settings(program.options).missing not in _LENIENT:
+            return reads
+        # A missing value passes, also a field of it, unless `index` looks into it.
+        return [
+            read._replace(is_guarded=read.is_guarded or read.path not in walker.indexed_paths)
+            for read in reads
+        ]
 
     def find_comparisons(self, program: Program) -> Iterable[FieldComparison]:
         """Find comparisons of fields of the request with constants."""
-        return request_reads.find_comparisons(program)
+        return request_reads.walk(program).comparisons
 
-    def find_failures(self, program: Program) -> Iterable[Diagnostic]:
-        """Find comparisons of values with other types."""
-        return doubts.find_failures(program)
+    def find_failures(self, program: Program) -> Iterator[Diagnostic]:
+        """Find wrong calls, and comparisons of values with other types."""
+        grammar = programs.read_settings(program.options).grammar()
+        for source, trees in programs.parse_texts(program):
+            for finding in doubts.find_failures(trees, grammar):
+                yield finding.to_diagnostic(source)
 
     def find_doubts(self, program: Program) -> Iterator[Diagnostic]:
         """Find what runs and cannot be meant."""
-        yield from doubts.find(program)
+        grammar = programs.read_settings(program.options).grammar()
+        for source, trees in programs.parse_texts(program):
+            for finding in doubts.find(trees, source, grammar):
+                yield finding.to_diagnostic(source)
         for source, text in self.find_documents(program):
             yield from foreign_syntax.find_dollars([source])
             yield from foreign_syntax.find(source, text, foreign_syntax.IN_GO)

@@ -114,6 +114,14 @@ def _describe(
 
 def _place(site: Site, loaded: programs.LoadedProgram) -> Place:
     text, position = loaded.origins[site.template].text, site.node.position
+    # Go's position of a chain is that of the second name.
+    match site.node:
+        case nodes.Field(names=(first, _, *_)):
+            position += len(f".{first}")
+        case nodes.Variable(names=(first, _, *_)):
+            position += len(first)
+        case _:
+            pass
     start = text.rfind("\n", 0, position) + 1
     return Place(text.count("\n", 0, position) + 1, len(values.to_bytes(text[start:position])))
 

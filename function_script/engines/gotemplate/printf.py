@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator
 from function_script.engines.gotemplate.printing import NIL
+from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import go_type
 
 # Arguments
@@ -223,7 +223,7 @@ _VERB: Final = re.compile(
 _MAX_DIGITS: Final = 7
 
 
-def sprintf(allocator: Allocator, template: str, *arguments: object) -> str:
+def sprintf(run: Run, template: str, *arguments: object) -> str:
     """Return ``fmt.Sprintf``; raises CallError, LimitExceededError for padding and length."""
     parts: list[str] = []
     end = following = 0
@@ -236,7 +236,7 @@ def sprintf(allocator: Allocator, template: str, *arguments: object) -> str:
             parts.append(letter or "%!(NOVERB)")
             continue
         flags = _read_flags(match)
-        allocator.check_width(max(flags.width or 0, flags.precision or 0))
+        run.check_width(max(flags.width or 0, flags.precision or 0))
         # An index stands right before its verb.
         if letter in "[*.0123456789" or (index and not 0 < int(index) <= len(arguments)):
             raise CallError(f"{match[0]} has no index of one of {len(arguments)} values")
@@ -250,7 +250,7 @@ def sprintf(allocator: Allocator, template: str, *arguments: object) -> str:
     parts.append(template[end:])
     if not is_reordered and following < len(arguments):
         parts.append(_format_extra(arguments[following:]))
-    allocator.check_string(sum(map(len, parts)))
+    run.check_string(sum(map(len, parts)))
     return "".join(parts)
 
 

@@ -1,7 +1,7 @@
 """Values as Go prints them with ``%v``, and Go's quoting: shared by output, print and sprig.
 
-Containers must be measured (Allocator.check_tree) before they are printed: nothing here bounds the
-size of the text.
+Containers must be measured (Run.check_tree) before they are printed: nothing here bounds the size
+of the text.
 """
 
 import math

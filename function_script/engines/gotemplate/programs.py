@@ -3,30 +3,33 @@
 The cache is keyed by content, so a template is compiled once however often it runs.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.compiler.missing_values import Policy
 from function_script.engines.gotemplate.compiler.pipelines import Context
 from function_script.engines.gotemplate.compiler.templates import TemplateCompiler
-from function_script.engines.gotemplate.errors import ParseError
+from function_script.engines.gotemplate.data import LazyDict, template_data
+from function_script.engines.gotemplate.errors import LimitExceededError, ParseError
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.language import DELIMS
 from function_script.engines.gotemplate.run import MAIN, CompiledProgram
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.engines.gotemplate.values import whole
-from function_script.request.cache import ByteLruCache
-from function_script.request.program import Program
+from function_script.request.cache import ByteLruCache, IdentityCache
+from function_script.request.program import Program, Scope
 from function_script.request.values import Value
 from function_script.texts.source import Source
 
 # Compiled code takes about as many megabytes as it has hundreds of thousands of characters.
 _MAX_CHARACTERS: Final = 1_000_000
 _MAX_PROGRAMS: Final = 2_000
+# All analyses of one `check` have one program.
+_MAX_PARSED: Final = 4
 
 
 class SourcePart(NamedTuple):
@@ -79,12 +82,20 @@ class Sources(NamedTuple):
     settings: Settings
 
 
+# A text, and its templates; none if it does not parse.
+ParsedText: TypeAlias = tuple[Source, parser.Trees]
+
+
 class LoadedProgram(NamedTuple):
     """A compiled program, the source of each of its templates, and its settings."""
 
     program: CompiledProgram
     origins: Mapping[str, Source]
     settings: Settings
+
+    def data_of(self, scope: Scope) -> LazyDict:
+        """Return the dot; a step in function-go-templating's apiVersion has only the request."""
+        return template_data(scope, mutates=self.program.mutates, is_own=self.settings.is_own)
 
 
 class BadSource(NamedTuple):
@@ -111,7 +122,7 @@ def read_settings(options: Mapping[str, Value]) -> Settings:
         (str(left) or DELIMS[0], str(right) or DELIMS[1]),
         _missing_key(options),
         frozenset(name for name in registry.OPTIONS if options.get(name)),
-        options.get("dialect") == "script",
+        options.get("dialect") != "gotemplating",
         options.get("missing") == "Defer",
     )
 
@@ -153,42 +164,46 @@ def sources_of(program: Program) -> Sources:
     return Sources(((MAIN, main_source(program)), *modules), read_settings(program.options))
 
 
-def parse_main(program: Program) -> list[nodes.Node]:
-    """Return the nodes of a program's main template; none if it does not parse."""
-    grammar = read_settings(program.options).grammar()
-    try:
-        return parser.parse(MAIN, program.main.text, grammar).trees[MAIN]
-    except parser.ParseFailure:
-        return []
-
-
 _programs: Final[ByteLruCache[Sources, LoadedProgram]] = ByteLruCache(
     _MAX_CHARACTERS, max_entries=_MAX_PROGRAMS
 )
+_parsed: Final[IdentityCache[Program, Sequence[ParsedText]]] = IdentityCache(_MAX_PARSED)
 
 
-def parse_texts(program: Program) -> Iterator[tuple[Source, parser.Trees]]:
-    """Yield the source and the trees of each text of a program that parses."""
-    sources = sources_of(program)
-    for name, source in sources.texts:
-        try:
-            yield source, parser.parse(name, source.text, sources.settings.grammar()).trees
-        except parser.ParseFailure:
-            continue
+def parse_texts(program: Program) -> Sequence[ParsedText]:
+    """Return the texts of a program, parsed once for all analyses of it; the first is the main one.
+
+    Nothing may change their trees.
+    """
+    texts = _parsed.get(program)
+    if texts is None:
+        sources = sources_of(program)
+        grammar = sources.settings.grammar()
+        texts = [(source, _parse(name, source, grammar)) for name, source in sources.texts]
+        _parsed.put(program, texts)
+    return texts
+
+
+def _parse(name: str, source: Source, grammar: parser.Grammar) -> parser.Trees:
+    try:
+        return parser.parse(name, source.text, grammar).trees
+    except (parser.ParseFailure, LimitExceededError):
+        return {}
+
+
+def parse_main(program: Program) -> list[nodes.Node]:
+    """Return the nodes of a program's main template; none if it does not parse."""
+    return parse_texts(program)[0][1].get(MAIN, [])
 
 
 def find_unused(program: Program) -> tuple[str, ...]:
     """Return the modules whose templates are never named; none when in doubt."""
-    sources = sources_of(program)
-    grammar = sources.settings.grammar()
-    try:
-        unused = {
-            name: parser.parse(name, source.text, grammar).trees for name, source in sources.texts
-        }
-    except parser.ParseFailure:
+    main, *modules = (trees for _, trees in parse_texts(program))
+    if not all((main, *modules)):
         return ()
+    unused = dict(zip(sorted(program.modules), modules, strict=True))
     # A module counts as used through any template that it defines.
-    pending = [unused.pop(MAIN)]
+    pending = [main]
     while pending:
         names = _find_template_names(pending.pop())
         if names is None:

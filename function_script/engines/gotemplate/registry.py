@@ -36,6 +36,8 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     function.name: function
     for function in (*core.FUNCTIONS, *function_go_templating.FUNCTIONS, *SPRIG)
 }
+MUTATING: Final = frozenset(name for name, function in FUNCTIONS.items() if function.mutates)
+"""Functions that change their first argument."""
 # Functions that templates of our own kind have instead or in addition.
 OWN_FUNCTIONS: Final[Mapping[str, Function]] = {
     function.name: function for function in (*own.GETTERS, *own.FUNCTIONS)
@@ -46,7 +48,6 @@ _NEEDED: Final = {
     "stable_values": "set options.stableValues: true to have it, with the same value every time",
     "crypto": "set options.crypto: true to have it",
 }
-_EXTRAS: Final = {"cryptography": "crypto"}
 _ENVIRONMENT: Final = (
     "it reads the environment of the function's process: pass values through the composite "
     "resource, the context or the step's params"
@@ -108,6 +109,6 @@ def unavailable_reason(name: str) -> str | None:
     if function is None:
         return UNAVAILABLE.get(name)
     if not _is_installed(function.package):
-        extra = f"function-script[{_EXTRAS[function.package]}]"
+        extra = f"function-script[{function.option}]"
         return f"the package {function.package} is not installed here: install {extra}"
     return _NEEDED.get(function.option)

@@ -7,18 +7,14 @@ follow the data of named templates.
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from function_script.engines.gotemplate import programs
+from function_script.engines.gotemplate import programs, registry
 from function_script.engines.gotemplate.positions import find_span
 from function_script.engines.gotemplate.syntax import nodes
-from function_script.engines.lint import ANY, FieldAccess, FieldComparison, guarded, unchanged
+from function_script.engines.lint import ANY, FieldAccess, FieldComparison
 from function_script.request.objects import Path
 from function_script.request.program import Program
 
 _XR: Final = ("observed", "composite", "resource")
-# Functions that change their first argument.
-_MUTATING: Final = frozenset(
-    {"set", "unset", "merge", "mergeOverwrite", "mustMerge", "mustMergeOverwrite"}
-)
 # Functions whose arguments may be missing.
 _TESTS: Final = frozenset(
     [
@@ -27,29 +23,9 @@ _TESTS: Final = frozenset(
     ]
 )
 _COMPARISONS: Final = frozenset({"eq", "ne"})
-# Values of `missingkey` that let a template print a missing value.
-_LENIENT: Final = ("default", "zero")
 
 
-def find(program: Program) -> list[FieldAccess]:
-    """Return the lookups in the main template of a program that compiles."""
-    walker = _walk(program)
-    reads = guarded(unchanged(walker.reads, walker.changed_paths), walker.tested_paths)
-    if programs.read_settings(program.options).missing not in _LENIENT:
-        return reads
-    # A missing value passes, also a field of it, unless `index` looks into it.
-    return [
-        read._replace(is_guarded=read.is_guarded or read.path not in walker.indexed_paths)
-        for read in reads
-    ]
-
-
-def find_comparisons(program: Program) -> list[FieldComparison]:
-    """Return the comparisons of fields with constants in the main template."""
-    return _walk(program).comparisons
-
-
-class _Walker:
+class Walker:
     """Walks a template with the dot's path, None where it is unknown.
 
     Variables in ``assigned`` get another value somewhere, and have no path.
@@ -164,7 +140,7 @@ class _Walker:
                 self._add_default(constant, paths[1])
             case _:
                 pass
-        if function in _MUTATING:
+        if function in registry.MUTATING:
             self.changed_paths.extend(path for path in paths[1:2] if path is not None)
         return self._call_path(command, paths)
 
@@ -243,15 +219,10 @@ class _Walker:
     def _walk_chain(self, path: Path | None, names: tuple[str, ...], position: int) -> Path | None:
         if path is None:
             return None
-        # Go's position is that of the second field, if there is one.
-        first = f".{names[0]}" if names else ""
-        start = self._source.text.rfind(first, 0, position + len(first)) if first else position
-        start = start if start >= 0 else position
         for name in names:
             path = (*path, name)
-            index = self._source.text.find(f".{name}", start)
-            start = index + len(name) if index >= 0 else start
-            self._add_access(path, index + 1, len(name))
+            position = self._source.text.find(f".{name}", position) + 1
+            self._add_access(path, position, len(name))
         return path
 
     def _add_access(self, path: Path, position: int, width: int) -> None:
@@ -261,7 +232,8 @@ class _Walker:
         self.reads.append(FieldAccess(path, location.source, location.span))
 
 
-def _walk(program: Program) -> _Walker:
+def walk(program: Program) -> Walker:
+    """Return what the main template of a program does with the request."""
     root = programs.parse_main(program)
     assigned = frozenset(
         variable.names[0]
@@ -269,6 +241,6 @@ def _walk(program: Program) -> _Walker:
         if isinstance(part, nodes.Pipe) and part.assigns
         for variable in part.declared
     )
-    walker = _Walker(program, assigned)
+    walker = Walker(program, assigned)
     walker.walk_body(root, ())
     return walker

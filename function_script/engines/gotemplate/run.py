@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import time
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, NoReturn, TypeAlias
 
 from function_script.documents.rendered_lines import is_outdented
 from function_script.engines.gotemplate import printing
@@ -18,11 +18,13 @@ from function_script.engines.gotemplate.errors import (
     CallError,
     Code,
     EvalError,
+    FieldError,
     GoError,
     LimitExceededError,
+    NoValueError,
 )
 from function_script.engines.gotemplate.syntax.nodes import Site
-from function_script.engines.gotemplate.values import MISSING, Int
+from function_script.engines.gotemplate.values import MISSING, POISON, Int
 from function_script.request.limits import Limits
 
 # Go's name of the unnamed template, in positions and in messages.
@@ -48,6 +50,8 @@ _TIME_SHARE: Final = 0.75
 DOT: Final = 0
 ROOT: Final = 1
 FIRST_FREE: Final = 2
+# Kinds of FieldError that mean a missing value.
+_MISSING_KINDS: Final = frozenset({"null", "absent", "map"})
 
 
 def _is_plain_list(value: object) -> bool:
@@ -87,30 +91,91 @@ class Statement:
         raise NotImplementedError
 
 
-class Body:
-    """A compiled template: its statements, and the number of its slots beside the data."""
+class Handler:
+    """The way on after an action failed, whose statements are those from ``start`` to ``end``.
 
-    def __init__(self, statements: list[Statement], slots: int) -> None:
+    ``poisoned`` are the slots of the variables that it declares or assigns; None: it prints.
+    """
+
+    def __init__(self, start: int, end: int, poisoned: list[int] | None, *, mutates: bool) -> None:
+        self.start: int = start
+        self.end: int = end
+        self.poisoned: list[int] | None = poisoned
+        self.mutates: bool = mutates
+
+    def recover(self, frame: Frame, error: GoError) -> int:
+        """Leave a gap or poison; return the statement behind the action."""
+        run = frame.run
+        # A part of the change may be done, and what follows would see it.
+        if self.mutates:
+            _fail_without_gap(error)
+        if self.poisoned is not None:
+            for slot in self.poisoned:
+                _check_missing(error)
+                frame.values[slot] = POISON
+        else:
+            # The innermost place: a template that was called recorded it before it ended.
+            site = run.sites[0] if run.sites else frame.site
+            # Only the main text has gaps.
+            if site is None or run.capture_depth:
+                raise error
+            _check_missing(error)
+            run.gaps.append((len(run.parts), error, site))
+        run.sites.clear()
+        return self.end
+
+
+def _check_missing(error: GoError) -> None:
+    """Raise ``error`` again unless it is about a value that does not exist."""
+    if isinstance(error, FieldError) and error.kind not in _MISSING_KINDS:
+        raise error
+
+
+def _fail_without_gap(error: GoError) -> NoReturn:
+    """Raise the error in a form that leaves no gap."""
+    raise EvalError(error.text, error.code, error.subject) from error
+
+
+class Body:
+    """A compiled template: its statements, and the number of its slots beside the data.
+
+    ``handlers`` are those of its actions that leave gaps. ``is_whole``: one of several documents
+    has no gaps.
+    """
+
+    def __init__(
+        self, statements: list[Statement], slots: int, handlers: list[Handler], *, is_whole: bool
+    ) -> None:
         self.statements: list[Statement] = statements
         self.slots: int = slots
+        self.handlers: list[Handler] = handlers
+        self.is_whole: bool = is_whole
 
     def render(self, run: Run, data: object) -> None:
-        """Run the statements."""
+        """Run the statements; after a failure, go on behind the action where it leaves a gap."""
         frame = Frame(run, data, self.slots)
         statements = self.statements
         index, end = 0, len(statements)
         try:
+            # Behind a failure, the outer loop goes on with the statement that a handler names.
             while index < end:
-                index += statements[index].run(frame)
-        except (GoError, LimitExceededError, RecursionError):
-            record_site(frame)
+                try:
+                    while index < end:
+                        index += statements[index].run(frame)
+                except (NoValueError, FieldError) as error:
+                    for handler in self.handlers:
+                        if handler.start <= index < handler.end:
+                            index = handler.recover(frame, error)
+                            break
+                    else:
+                        raise
+        except (GoError, LimitExceededError, RecursionError) as error:
+            # The place of an error that leaves the template.
+            if frame.site is not None:
+                run.sites.append(frame.site)
+            if self.is_whole and isinstance(error, (NoValueError, FieldError)):
+                _fail_without_gap(error)
             raise
-
-
-def record_site(frame: Frame) -> None:
-    """Record the place of an error that leaves a template."""
-    if frame.site is not None:
-        frame.run.sites.append(frame.site)
 
 
 # A text that is being written: its parts, those counted, the length of the output, and the depths
@@ -155,7 +220,7 @@ class Run:
         # The depth of the expressions around the templates that run, each in another one.
         self._levels = 0
         # Number of captures around the running code: their text goes into a value.
-        self._capture_depth = 0
+        self.capture_depth = 0
         # The sites of the error that ends the run, or a part of it, the innermost first.
         self.sites: list[Site] = []
         # The gaps of the main text: the number of the part behind it, its error and its place.
@@ -198,11 +263,11 @@ class Run:
         """Add a part to the text that is being written."""
         self.parts.append(text)
         if self.part_sites is not None:
-            self.part_sites.append((self._capture_depth, site))
+            self.part_sites.append((self.capture_depth, site))
 
     def note_lines(self, value: str) -> None:
         """Note a value of several lines that is about to be written, if it is not indented."""
-        if self._capture_depth or len(self.outdents) == _MAX_OUTDENTS:
+        if self.capture_depth or len(self.outdents) == _MAX_OUTDENTS:
             return
         if is_outdented(self.parts, len(self.parts), value):
             self.outdents.append(len(self.parts))
@@ -231,19 +296,14 @@ class Run:
             self._levels,
         )
         self.parts, self._counted_parts = [], 0
-        self._capture_depth += 1
+        self.capture_depth += 1
         self._levels += levels
         return outer
 
     def end_include(self, outer: Capture) -> None:
         """Go on with the text that was being written."""
         self.parts, self._counted_parts, self._output_characters, self._depth, self._levels = outer
-        self._capture_depth -= 1
-
-    @property
-    def is_capturing(self) -> bool:
-        """True while text is written into a value instead of the main text."""
-        return self._capture_depth > 0
+        self.capture_depth -= 1
 
     def enter(self, name: str) -> None:
         """Charge for a template that is about to run in another one."""
@@ -270,7 +330,7 @@ class Run:
         if isinstance(value, (dict, list, bytes)):
             # Before printing, which has no bound: a map may hold itself.
             self.check_tree(value)
-            is_noted = not self._capture_depth and len(self.printed_lists) < _MAX_PRINTED_LISTS
+            is_noted = not self.capture_depth and len(self.printed_lists) < _MAX_PRINTED_LISTS
             if is_noted and _is_plain_list(value):
                 self.printed_lists.append(len(self.parts))
         return printing.to_text(value)
@@ -283,15 +343,14 @@ class Run:
         if self._steps < self._next_check:
             self._check_budget()
 
-    def measure(self, value: object) -> object:
-        """Charge for the size of ``value``, a function's result, and return it."""
+    def measure(self, value: object) -> None:
+        """Charge for the size of ``value``, a function's result."""
         if isinstance(value, str):
             self.check_string(len(value))
         elif isinstance(value, (list, bytes)):
             self.check_list(len(value))
         elif isinstance(value, dict) and len(value) > MAX_ITEMS:
             raise LimitExceededError(f"a map of {len(value)} entries, the limit is {MAX_ITEMS}")
-        return value
 
     def check_string(self, characters: int) -> None:
         """Charge for a string that is about to be built."""
@@ -354,7 +413,7 @@ class Run:
 
 
 class RandomNumbers:
-    """A NextRandom of the call at ``site``: its numbers are the same in every run of one XR."""
+    """Random numbers of the call at ``site``, the same in every run of one XR."""
 
     def __init__(self, run: Run, site: str) -> None:
         self._run = run

@@ -1,10 +1,9 @@
 """Go's rules for fields, methods, checks of arguments, and the items of ``range``."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple, NoReturn, TypeAlias, cast
 
 from function_script.engines.gotemplate import errors, printing, values
-from function_script.engines.gotemplate.conditions import TransitionTime
 from function_script.engines.gotemplate.go_time import (
     DAYS,
     LOCAL,
@@ -13,6 +12,7 @@ from function_script.engines.gotemplate.go_time import (
     Duration,
     Month,
     Time,
+    TransitionTime,
     Weekday,
     day_of_year,
     format_time,
@@ -27,12 +27,8 @@ _Call: TypeAlias = Callable[..., object]  # type: ignore[explicit-any] # a recei
 class Method(NamedTuple):
     """A method; ``parameters`` are Go's types of its arguments."""
 
-    parameters: tuple[str, ...]
     call: _Call
-
-
-def _method(call: _Call, *parameters: str) -> Method:
-    return Method(parameters, call)
+    parameters: tuple[str, ...] = ()
 
 
 def _compare(left: Time, right: Time) -> Int:
@@ -45,31 +41,31 @@ _TIME: Final = "time.Time"
 _VERSION: Final = "*semver.Version"
 
 _OF_TIME: Final = {
-    "Add": _method(Time.plus, _DURATION),
-    "AddDate": _method(Time.add_date, "int", "int", "int"),
-    "After": _method(lambda left, right: _compare(left, right) > 0, _TIME),
-    "Before": _method(lambda left, right: _compare(left, right) < 0, _TIME),
-    "Compare": _method(_compare, _TIME),
-    "Day": _method(lambda time: Int(time.wall_clock().day)),
-    "Equal": _method(lambda left, right: _compare(left, right) == 0, _TIME),
-    "Format": _method(format_time, "string"),
-    "Hour": _method(lambda time: Int(time.wall_clock().hour)),
-    "IsZero": _method(Time.is_zero),
-    "Local": _method(lambda time: time.in_location(LOCAL)),
-    "Minute": _method(lambda time: Int(time.wall_clock().minute)),
-    "Month": _method(lambda time: Month(time.wall_clock().month)),
-    "Nanosecond": _method(lambda time: Int(time.nanoseconds)),
-    "Second": _method(lambda time: Int(time.wall_clock().second)),
-    "String": _method(Time.text),
-    "Sub": _method(Time.minus, _TIME),
-    "UTC": _method(lambda time: time.in_location(UTC)),
-    "Unix": _method(lambda time: time.seconds),
-    "UnixMicro": _method(lambda time: time.unix_nanoseconds() // UNITS["us"]),
-    "UnixMilli": _method(lambda time: time.unix_nanoseconds() // UNITS["ms"]),
-    "UnixNano": _method(lambda time: values.wrap_int64(time.unix_nanoseconds())),
-    "Weekday": _method(lambda time: Weekday(time.wall_clock().isoweekday() % len(DAYS))),
-    "Year": _method(lambda time: Int(time.year)),
-    "YearDay": _method(lambda time: Int(day_of_year(time.wall_clock()))),
+    "Add": Method(Time.plus, (_DURATION,)),
+    "AddDate": Method(Time.add_date, ("int", "int", "int")),
+    "After": Method(lambda left, right: _compare(left, right) > 0, (_TIME,)),
+    "Before": Method(lambda left, right: _compare(left, right) < 0, (_TIME,)),
+    "Compare": Method(_compare, (_TIME,)),
+    "Day": Method(lambda time: Int(time.wall_clock().day)),
+    "Equal": Method(lambda left, right: _compare(left, right) == 0, (_TIME,)),
+    "Format": Method(format_time, ("string",)),
+    "Hour": Method(lambda time: Int(time.wall_clock().hour)),
+    "IsZero": Method(Time.is_zero),
+    "Local": Method(lambda time: time.in_location(LOCAL)),
+    "Minute": Method(lambda time: Int(time.wall_clock().minute)),
+    "Month": Method(lambda time: Month(time.wall_clock().month)),
+    "Nanosecond": Method(lambda time: Int(time.nanoseconds)),
+    "Second": Method(lambda time: Int(time.wall_clock().second)),
+    "String": Method(Time.text),
+    "Sub": Method(Time.minus, (_TIME,)),
+    "UTC": Method(lambda time: time.in_location(UTC)),
+    "Unix": Method(lambda time: time.seconds),
+    "UnixMicro": Method(lambda time: time.unix_nanoseconds() // UNITS["us"]),
+    "UnixMilli": Method(lambda time: time.unix_nanoseconds() // UNITS["ms"]),
+    "UnixNano": Method(lambda time: values.wrap_int64(time.unix_nanoseconds())),
+    "Weekday": Method(lambda time: Weekday(time.wall_clock().isoweekday() % len(DAYS))),
+    "Year": Method(lambda time: Int(time.year)),
+    "YearDay": Method(lambda time: Int(day_of_year(time.wall_clock()))),
 }
 
 
@@ -77,37 +73,37 @@ METHODS: Final[Mapping[str, Mapping[str, Method]]] = {
     Time.go_type: _OF_TIME,
     TransitionTime.go_type: _OF_TIME,
     Duration.go_type: {
-        "Abs": _method(lambda duration: Duration.bounded(abs(int(duration)))),
-        "Hours": _method(lambda duration: duration.measure(UNITS["h"])),
-        "Microseconds": _method(lambda duration: duration.count(UNITS["us"])),
-        "Milliseconds": _method(lambda duration: duration.count(UNITS["ms"])),
-        "Minutes": _method(lambda duration: duration.measure(UNITS["m"])),
-        "Nanoseconds": _method(int),
-        "Seconds": _method(lambda duration: duration.measure(UNITS["s"])),
-        "String": _method(Duration.text),
+        "Abs": Method(lambda duration: Duration.bounded(abs(int(duration)))),
+        "Hours": Method(lambda duration: duration.measure(UNITS["h"])),
+        "Microseconds": Method(lambda duration: duration.count(UNITS["us"])),
+        "Milliseconds": Method(lambda duration: duration.count(UNITS["ms"])),
+        "Minutes": Method(lambda duration: duration.measure(UNITS["m"])),
+        "Nanoseconds": Method(int),
+        "Seconds": Method(lambda duration: duration.measure(UNITS["s"])),
+        "String": Method(Duration.text),
     },
-    Month.go_type: {"String": _method(Month.text)},
-    Weekday.go_type: {"String": _method(Weekday.text)},
+    Month.go_type: {"String": Method(Month.text)},
+    Weekday.go_type: {"String": Method(Weekday.text)},
     f"*{Version.go_type}": {
-        "Compare": _method(Version.compare, _VERSION),
-        "Equal": _method(lambda left, right: left.compare(right) == 0, _VERSION),
-        "GreaterThan": _method(lambda left, right: left.compare(right) > 0, _VERSION),
-        "GreaterThanEqual": _method(lambda left, right: left.compare(right) >= 0, _VERSION),
-        "LessThan": _method(lambda left, right: left.compare(right) < 0, _VERSION),
-        "LessThanEqual": _method(lambda left, right: left.compare(right) <= 0, _VERSION),
-        "IncMajor": _method(lambda version: version.release(version.numbers[0] + 1)),
-        "IncMinor": _method(lambda it: it.release(it.numbers[0], it.numbers[1] + 1)),
+        "Compare": Method(Version.compare, (_VERSION,)),
+        "Equal": Method(lambda left, right: left.compare(right) == 0, (_VERSION,)),
+        "GreaterThan": Method(lambda left, right: left.compare(right) > 0, (_VERSION,)),
+        "GreaterThanEqual": Method(lambda left, right: left.compare(right) >= 0, (_VERSION,)),
+        "LessThan": Method(lambda left, right: left.compare(right) < 0, (_VERSION,)),
+        "LessThanEqual": Method(lambda left, right: left.compare(right) <= 0, (_VERSION,)),
+        "IncMajor": Method(lambda version: version.release(version.numbers[0] + 1)),
+        "IncMinor": Method(lambda it: it.release(it.numbers[0], it.numbers[1] + 1)),
         # The next patch of a pre-release is its release.
-        "IncPatch": _method(
+        "IncPatch": Method(
             lambda it: it.release(*it.numbers[:2], it.numbers[2] + (0 if it.pre else 1))
         ),
-        "Major": _method(lambda version: values.Uint64(version.numbers[0])),
-        "Metadata": _method(lambda version: version.metadata),
-        "Minor": _method(lambda version: values.Uint64(version.numbers[1])),
-        "Original": _method(lambda version: version.original),
-        "Patch": _method(lambda version: values.Uint64(version.numbers[2])),
-        "Prerelease": _method(lambda version: version.pre),
-        "String": _method(Version.text),
+        "Major": Method(lambda version: values.Uint64(version.numbers[0])),
+        "Metadata": Method(lambda version: version.metadata),
+        "Minor": Method(lambda version: values.Uint64(version.numbers[1])),
+        "Original": Method(lambda version: version.original),
+        "Patch": Method(lambda version: values.Uint64(version.numbers[2])),
+        "Prerelease": Method(lambda version: version.pre),
+        "String": Method(Version.text),
     },
 }
 _NONE: Final[Mapping[str, Method]] = {}
@@ -240,18 +236,20 @@ def refuse(value: object, type_name: str) -> NoReturn:
 # The items of ``range``: lists, maps in the order of their keys, numbers
 
 
-def elements(value: object) -> Collection[object]:
+def elements(value: object) -> Iterable[object]:
     """Return the elements of a list or a map, the numbers below an integer; EvalError otherwise."""
     if isinstance(value, list):
         return value
     if isinstance(value, dict):
         return [item for _, item in printing.sorted_items(value)]
     if isinstance(value, int) and not isinstance(value, (bool, values.NamedNumber)):
-        return _Numbers(value) if isinstance(value, values.Sized) else range(value)
+        numbers = range(value)
+        # An iterator is true, also where it has no numbers.
+        return map(type(value), numbers) if numbers and type(value) is not int else numbers
     return _bytes(value)
 
 
-def pairs(value: object) -> Collection[tuple[object, object]]:
+def pairs(value: object) -> Iterable[tuple[object, object]]:
     """Return the same with the index or key of each."""
     if isinstance(value, dict):
         return printing.sorted_items(value)
@@ -268,20 +266,3 @@ def _bytes(value: object) -> list[object]:
         return list(map(values.Uint8, value))
     text = f"range can't iterate over {printing.to_text(value)}"
     raise errors.EvalError(text, errors.Code.VALUE_TO_RANGE)
-
-
-class _Numbers(Collection[object]):
-    """The integers from 0 to below a sized one, each of its type."""
-
-    def __init__(self, end: values.Sized) -> None:
-        self._numbers = range(end)
-        self._kind = type(end)
-
-    def __contains__(self, number: object) -> bool:
-        return number in self._numbers
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def __iter__(self) -> Iterator[object]:
-        return map(self._kind, self._numbers)

@@ -119,17 +119,17 @@ class NamedNumber(Sized):
 
 
 class TypedList(list[object]):
-    """A slice other than []interface {}; ``element`` is the type of its items."""
+    """A slice other than []interface {}."""
 
     __slots__ = ()
-    element: ClassVar[str]
+    go_type: ClassVar[str]
 
 
 class Strings(TypedList):
     """[]string."""
 
     __slots__ = ()
-    element = "string"
+    go_type = "[]string"
 
 
 class NilStrings(Strings):
@@ -142,14 +142,14 @@ class Ints(TypedList):
     """[]int; the items are Int."""
 
     __slots__ = ()
-    element = "int"
+    go_type = "[]int"
 
 
 class Lists(TypedList):
     """[][]interface {}."""
 
     __slots__ = ()
-    element = "[]interface {}"
+    go_type = "[][]interface {}"
 
 
 class NilList(list[object]):
@@ -159,14 +159,10 @@ class NilList(list[object]):
 
 
 class TypedMap(dict[object, object]):
-    """A map other than map[string]interface {}; ``key`` and ``element`` are its types.
-
-    ``zero`` is the value of an absent key.
-    """
+    """A map other than map[string]interface {}; ``zero`` is the value of an absent key."""
 
     __slots__ = ()
-    key: ClassVar[str] = "string"
-    element: ClassVar[str]
+    go_type: ClassVar[str]
     zero: ClassVar[object] = None
 
 
@@ -174,7 +170,7 @@ class StringMap(TypedMap):
     """map[string]string."""
 
     __slots__ = ()
-    element = "string"
+    go_type = "map[string]string"
     zero = ""
 
 
@@ -182,7 +178,7 @@ class BytesMap(TypedMap):
     """map[string][]uint8; the values are bytes."""
 
     __slots__ = ()
-    element = "[]uint8"
+    go_type = "map[string][]uint8"
     zero = b""
 
 
@@ -190,8 +186,7 @@ class AnyMap(TypedMap):
     """map[interface {}]interface {}: the value of YAML with keys that are not text."""
 
     __slots__ = ()
-    key = "interface {}"
-    element = "interface {}"
+    go_type = "map[interface {}]interface {}"
 
 
 class NilMap(dict[str, object]):
@@ -249,12 +244,8 @@ def go_type(value: object) -> str:
     name = _TYPE_NAMES.get(type(value))
     if name is not None:
         return name
-    if isinstance(value, Sized):
+    if isinstance(value, (Sized, TypedList, TypedMap)):
         return value.go_type
-    if isinstance(value, TypedList):
-        return f"[]{value.element}"
-    if isinstance(value, TypedMap):
-        return f"map[{value.key}]{value.element}"
     if isinstance(value, Struct):
         return f"*{value.go_type}" if value.pointer else value.go_type
     return _TYPE_NAMES[dict] if isinstance(value, dict) else _TYPE_NAMES[list]

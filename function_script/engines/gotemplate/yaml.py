@@ -14,12 +14,13 @@ from yaml import events
 
 from function_script.documents.errors import YamlError
 from function_script.documents.kubernetes_yaml import read_events, start_of
+from function_script.documents.writer import compare_keys
 from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator
 from function_script.engines.gotemplate.go_time import UTC, Duration, Time, parse_date
 from function_script.engines.gotemplate.printing import float_text
+from function_script.engines.gotemplate.run import Run
 
 # Scalars
 
@@ -210,12 +211,12 @@ _MAX_DEPTH: Final = 100
 _MERGE: Final = "<<"
 
 
-def from_yaml(allocator: Allocator, text: str) -> object:
+def from_yaml(run: Run, text: str) -> object:
     """Return the value of the first document, None when there is none; raises CallError."""
     if values.is_broken(text):
         raise CallError("yaml: the text is not UTF-8")
     try:
-        return _Decoder(allocator, read_events(text)).read_document()
+        return _Decoder(run, read_events(text)).read_document()
     except YamlError as error:
         raise CallError(f"yaml: line {error.line + 1}: {error.message}") from error
 
@@ -225,8 +226,8 @@ class _Unfinished:
 
 
 class _Decoder:
-    def __init__(self, allocator: Allocator, stream: Iterator[events.Event]) -> None:
-        self.allocator = allocator
+    def __init__(self, run: Run, stream: Iterator[events.Event]) -> None:
+        self.run = run
         self.stream = stream
         self.anchors: dict[str, object] = {}
 
@@ -268,7 +269,7 @@ class _Decoder:
         if isinstance(value, _Unfinished):
             raise CallError(f"yaml: anchor '{event.anchor}' value contains itself")
         # Aliases of aliases grow without a bound: each copy is paid for.
-        self.allocator.check_tree(value)
+        self.run.check_tree(value)
         return copy_tree(value)
 
     def read_map(self, depth: int) -> object:
@@ -440,7 +441,7 @@ _PLAIN_ORDER: Final = re.compile(r"[A-Za-z./ \n-]*")
 def _compare(left: tuple[object, object], right: tuple[object, object]) -> int:
     first, second = left[0], right[0]
     if isinstance(first, str) and isinstance(second, str):
-        return _compare_texts(first, second)
+        return compare_keys(first, second, is_v3=True)
     if isinstance(first, (int, float)) and isinstance(second, (int, float)):
         return (first > second) - (first < second)
     kinds = [_KINDS.get(values.go_kind(key), len(_KINDS)) for key in (first, second)]
@@ -449,32 +450,3 @@ def _compare(left: tuple[object, object], right: tuple[object, object]) -> int:
 
 _KINDS: Final = {kind: order for order, kind in enumerate(("invalid", "bool", "int", "int64"))}
 _by_key = cmp_to_key(_compare)
-
-
-_DIGITS: Final = re.compile("[0-9]*")
-
-
-def _compare_texts(first: str, second: str) -> int:
-    """Compare texts: runs of digits are numbers; other characters come before letters."""
-    index = 0
-    for left, right in zip(first, second, strict=False):
-        if left != right:
-            break
-        index += 1
-    else:
-        return len(first) - len(second)
-    if left.isalpha() and right.isalpha():
-        return -1 if left < right else 1
-    start = index
-    while start > 0 and first[start - 1].isdecimal():
-        start -= 1
-    if left.isalpha() or right.isalpha():
-        return -1 if left.isalpha() == (start < index) else 1
-    # Zeros behind other digits count: 10 is more than 1.
-    prefix = "1" if (left == "0" or right == "0") and first[start:index].strip("0") else "0"
-    runs = [run[0] for text in (first, second) if (run := _DIGITS.match(text, index))]
-    # Of numbers without zeros in front, the longer one is larger.
-    numbers = [(prefix + run).lstrip("0") for run in runs]
-    if numbers[0] != numbers[1]:
-        return 1 if (len(numbers[0]), numbers[0]) > (len(numbers[1]), numbers[1]) else -1
-    return len(runs[0]) - len(runs[1]) or (-1 if left < right else 1)

@@ -6,8 +6,9 @@ from urllib.parse import quote_plus
 
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError, Code
-from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable
+from function_script.engines.gotemplate.function import Accepts, FunctionTable
 from function_script.engines.gotemplate.printf import sprintf
+from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig.conversions import print_value
 
 FUNCTIONS: Final = FunctionTable()
@@ -200,7 +201,7 @@ def _element(item: list[object] | bytes | str, key: object) -> object:
 
 
 @FUNCTIONS.add("print", allocates=False)
-def print_(allocator: Allocator, *arguments: object) -> str:
+def print_(run: Run, *arguments: object) -> str:
     """The values as text, with blanks between values that are no texts."""
     if len(arguments) == 1 and type(arguments[0]) is str:
         return arguments[0]
@@ -210,38 +211,38 @@ def print_(allocator: Allocator, *arguments: object) -> str:
         is_string = isinstance(argument, str)
         if not after_string and not is_string:
             parts.append(" ")
-        parts.append(print_value(allocator, argument))
+        parts.append(print_value(run, argument))
         after_string = is_string
-    allocator.check_string(sum(map(len, parts)))
+    run.check_string(sum(map(len, parts)))
     return "".join(parts)
 
 
 @FUNCTIONS.add("println")
-def println(allocator: Allocator, *arguments: object) -> str:
+def println(run: Run, *arguments: object) -> str:
     """The values as text, with blanks between them and a line break."""
-    parts = [print_value(allocator, argument) for argument in arguments]
-    allocator.check_string(sum(map(len, parts)) + len(parts))
+    parts = [print_value(run, argument) for argument in arguments]
+    run.check_string(sum(map(len, parts)) + len(parts))
     return f"{' '.join(parts)}\n"
 
 
 @FUNCTIONS.add("printf", allocates=False)
-def printf(allocator: Allocator, template: str, *arguments: object) -> str:
+def printf(run: Run, template: str, *arguments: object) -> str:
     """Values in a format: printf "%s-%02d" $name $i."""
     for argument in arguments:
         if isinstance(argument, (dict, list)):
-            allocator.check_tree(argument)
-    return sprintf(allocator, template, *arguments)
+            run.check_tree(argument)
+    return sprintf(run, template, *arguments)
 
 
-def _printed(allocator: Allocator, arguments: tuple[object, ...]) -> str:
+def _printed(run: Run, arguments: tuple[object, ...]) -> str:
     """Return the text that the escaping functions escape; nil is printed as in the output."""
-    return print_(allocator, *(printing.NO_VALUE if each is None else each for each in arguments))
+    return print_(run, *(printing.NO_VALUE if each is None else each for each in arguments))
 
 
 @FUNCTIONS.add("html")
-def html(allocator: Allocator, *arguments: object) -> str:
+def html(run: Run, *arguments: object) -> str:
     """The text, escaped for HTML."""
-    return _printed(allocator, arguments).translate(_HTML)
+    return _printed(run, arguments).translate(_HTML)
 
 
 _HTML: Final = str.maketrans(
@@ -250,9 +251,9 @@ _HTML: Final = str.maketrans(
 
 
 @FUNCTIONS.add("js")
-def js(allocator: Allocator, *arguments: object) -> str:
+def js(run: Run, *arguments: object) -> str:
     """The text, escaped for JavaScript."""
-    return _JS_SPECIAL.sub(_escape_js, _printed(allocator, arguments))
+    return _JS_SPECIAL.sub(_escape_js, _printed(run, arguments))
 
 
 _JS_SPECIAL: Final = re.compile(r"[\\'\"<>&=\x00-\x1f]|[^\x00-\x7f]")
@@ -269,9 +270,9 @@ def _escape_js(match: re.Match[str]) -> str:
 
 
 @FUNCTIONS.add("urlquery")
-def urlquery(allocator: Allocator, *arguments: object) -> str:
+def urlquery(run: Run, *arguments: object) -> str:
     """The text, escaped for a query in a URL."""
-    return quote_plus(values.to_bytes(_printed(allocator, arguments)), safe="-_.~")
+    return quote_plus(values.to_bytes(_printed(run, arguments)), safe="-_.~")
 
 
 @FUNCTIONS.add("include", returns="string", accepts=Accepts.MISSING_AND_RETURNS_IT)

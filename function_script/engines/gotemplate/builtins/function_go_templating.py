@@ -7,19 +7,21 @@ depend on the rest of the request, both shapes of required resources are read.
 import base64
 import binascii
 from types import NoneType
-from typing import Final
+from typing import Final, Self
 
 from function_script.engines.gotemplate import values, yaml
-from function_script.engines.gotemplate.conditions import Condition
 from function_script.engines.gotemplate.data import copy_tree, find_at
 from function_script.engines.gotemplate.errors import CallError, Code
-from function_script.engines.gotemplate.function import (
-    Accepts,
-    Allocator,
-    FunctionTable,
-    NextRandom,
+from function_script.engines.gotemplate.function import Accepts, FunctionTable
+from function_script.engines.gotemplate.go_time import (
+    LOCAL,
+    MAX_SECONDS,
+    RFC3339,
+    Time,
+    TransitionTime,
+    parse_date,
 )
-from function_script.engines.gotemplate.run import Run
+from function_script.engines.gotemplate.run import RandomNumbers, Run
 from function_script.request.objects import EXTRA_RESOURCES
 
 FUNCTIONS: Final = FunctionTable()
@@ -45,7 +47,7 @@ def _copy_if_mutable(run: Run, value: object) -> object:
 
 
 @FUNCTIONS.add("randomChoice")
-def random_choice(next_random: NextRandom, *choices: str) -> str:
+def random_choice(next_random: RandomNumbers, *choices: str) -> str:
     """One of the texts, the same at each reconcile of one XR."""
     if not choices:
         raise CallError(
@@ -55,9 +57,9 @@ def random_choice(next_random: NextRandom, *choices: str) -> str:
 
 
 @FUNCTIONS.add("toYaml", accepts=Accepts.NULL)
-def to_yaml(allocator: Allocator, value: object) -> str:
+def to_yaml(run: Run, value: object) -> str:
     """The value as YAML."""
-    allocator.check_tree(value)
+    run.check_tree(value)
     return yaml.to_yaml(value)
 
 
@@ -126,6 +128,76 @@ def resources_from_context(run: Run, request: dict[str, object], name: str) -> o
         # Function-extra-resources puts the resources themselves there.
         return _list_of(run, [{"resource": resource} for resource in entry])
     return _list_of(run, find_at(entry, "items"))
+
+
+# Conditions, as the structs of Crossplane's and Kubernetes' Go packages
+
+
+class Condition(values.Struct):
+    """A condition; fields without a value are empty, as in Go."""
+
+    __slots__ = ()
+    go_type = "common.Condition"
+
+    @classmethod
+    def empty(cls, kind: str, status: str) -> Self:
+        """Return a condition with nothing but its type and its status."""
+        return cls(
+            {
+                "Type": kind,
+                "Status": status,
+                "LastTransitionTime": TransitionTime(Time.zero()),
+                "Reason": "",
+                "Message": "",
+                "ObservedGeneration": 0,
+            }
+        )
+
+    @classmethod
+    def read(cls, entry: object) -> Self:
+        """Return the condition of a status's entry; raises CallError where Go cannot decode it."""
+        if entry is None:
+            return cls.empty("", "")
+        if not isinstance(entry, dict):
+            raise CallError("a condition is an object")
+        kind, status, reason, message = (_read_text(entry.get(key)) for key in _TEXTS)
+        generation = entry.get("observedGeneration")
+        if generation is not None and type(generation) is not int:
+            raise CallError("a generation is an integer")
+        transition = entry.get("lastTransitionTime")
+        time = Time.zero()
+        if transition is not None:
+            time = parse_date(RFC3339, _read_text(transition))
+            # West of UTC the year 9999 ends after the last time of Time.
+            time = Time(min(time.seconds, MAX_SECONDS), time.nanoseconds, LOCAL)
+        return cls(
+            {
+                **cls.empty(kind, status).fields,
+                "LastTransitionTime": TransitionTime(time),
+                "Reason": reason,
+                "Message": message,
+                "ObservedGeneration": generation or 0,
+            }
+        )
+
+    def json(self) -> object:
+        """Return the fields without an empty message and an observed generation of zero."""
+        fields = {f"{name[0].lower()}{name[1:]}": value for name, value in self.fields.items()}
+        for optional in ("message", "observedGeneration"):
+            if not fields[optional]:
+                del fields[optional]
+        return fields
+
+
+_TEXTS: Final = ("type", "status", "reason", "message")
+
+
+def _read_text(value: object) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise CallError("a condition's fields are text")
+    return value
 
 
 @FUNCTIONS.add("getResourceCondition", parameters="string map", accepts=Accepts.MISSING)

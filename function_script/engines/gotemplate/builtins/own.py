@@ -41,7 +41,7 @@ _MAX_NAMES: Final = len(("name", "namespace"))
 
 def _with_optional_request(function: Function) -> Function:
     """Return a getter of the request whose first argument is optional."""
-    getter = cast("AnyCall", function.call)
+    getter = function.call
     count = len(function.parameter_types)
 
     def call(run: Run, *arguments: object) -> object:
@@ -58,7 +58,8 @@ def _with_optional_request(function: Function) -> Function:
 
     # Go's types cannot say that the first of two arguments is optional, so `call` checks them.
     takes = " ".join(("request?", *("name" for _ in range(count - 1))))
-    return replace(function, parameters="any...", takes=takes, call=call, injects=Injects.RUN)
+    run_call = cast("AnyCall", call)
+    return replace(function, parameters="any...", takes=takes, call=run_call, injects=Injects.RUN)
 
 
 GETTERS: Final = tuple(
@@ -197,10 +198,9 @@ def override_lookups(functions: Mapping[str, Function]) -> dict[str, Function]:
 
 def _with_nothing(function: Function, nothing: object) -> Function:
     """Return the same function, which gives ``nothing`` for nil."""
-    find = cast("AnyCall", function.call)
 
     def call(*arguments: object) -> object:
-        value = find(*arguments)
+        value = function.call(*arguments)
         return nothing if values.is_nil(value) else value
 
     return replace(function, call=call)

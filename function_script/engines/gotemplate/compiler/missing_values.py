@@ -8,10 +8,10 @@ they are used: a missing value may be tested, take a default and be passed to a 
 from enum import Enum
 from typing import Final
 
-from function_script.engines.gotemplate.compiler.values import Origin, Value
+from function_script.engines.gotemplate.compiler.values import Value
 from function_script.engines.gotemplate.function import Accepts
 from function_script.engines.gotemplate.operations import expressions
-from function_script.engines.gotemplate.operations.expressions import Callee
+from function_script.engines.gotemplate.operations.expressions import Callee, Origin
 from function_script.engines.gotemplate.run import Expression
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.gotemplate.syntax.nodes import Site
@@ -47,9 +47,8 @@ class MissingValues:
         if not (self.refuses and value.nil):
             return value
         site = Site(node, self.template)
-        origin = value.origin or _NOWHERE
         required: Expression = expressions.RequiredValue(
-            value.expression, origin.start, origin.prefix, origin.names, site
+            value.expression, value.origin or _NOWHERE, site
         )
         if self.leaves_gaps:
             required = expressions.RequiredOrPoison(required, site, refuses_null=True)

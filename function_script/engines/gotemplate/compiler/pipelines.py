@@ -7,7 +7,6 @@ from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.compiler.missing_values import MissingValues, Policy
 from function_script.engines.gotemplate.compiler.values import (
     Constant,
-    Origin,
     Value,
     certain,
     constant_value,
@@ -16,7 +15,7 @@ from function_script.engines.gotemplate.compiler.values import (
 from function_script.engines.gotemplate.errors import Code, EvalError
 from function_script.engines.gotemplate.function import Accepts, Function
 from function_script.engines.gotemplate.operations import expressions
-from function_script.engines.gotemplate.operations.expressions import Callee, Slot
+from function_script.engines.gotemplate.operations.expressions import Callee, Origin, Slot
 from function_script.engines.gotemplate.run import DOT, FIRST_FREE, ROOT, Expression
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax import nodes

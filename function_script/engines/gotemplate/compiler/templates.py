@@ -13,12 +13,12 @@ from function_script.engines.gotemplate.compiler.values import Value, slot_of
 from function_script.engines.gotemplate.errors import Code
 from function_script.engines.gotemplate.operations import expressions, statements
 from function_script.engines.gotemplate.operations.expressions import Slot
-from function_script.engines.gotemplate.operations.statements import DeferringBody, Handler
 from function_script.engines.gotemplate.run import (
     FIRST_FREE,
     MAIN,
     Body,
     Expression,
+    Handler,
     Statement,
 )
 from function_script.engines.gotemplate.syntax import nodes
@@ -51,12 +51,9 @@ class TemplateCompiler(PipelineCompiler):
     def compile_template(self, root: list[nodes.Node]) -> Body:
         """Return the compiled template; one of several documents leaves no gaps."""
         self.compile_nodes(root)
-        slots = self.slots - FIRST_FREE
-        if not self.missing.leaves_gaps:
-            return Body(self.body, slots)
         # Behind a gap in such a text nobody knows how many documents there are.
-        is_whole = self.template != MAIN and _writes_separators(root)
-        return DeferringBody(self.body, slots, self.handlers, is_whole=is_whole)
+        is_whole = self.missing.leaves_gaps and self.template != MAIN and _writes_separators(root)
+        return Body(self.body, self.slots - FIRST_FREE, self.handlers, is_whole=is_whole)
 
     def compile_nodes(self, body: list[nodes.Node]) -> None:
         """Compile the nodes of a body in order."""

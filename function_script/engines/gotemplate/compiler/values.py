@@ -5,25 +5,9 @@ from typing import Final, TypeAlias, cast
 from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.errors import Code, EvalError
 from function_script.engines.gotemplate.operations.expressions import Constant as Literal
-from function_script.engines.gotemplate.operations.expressions import NewNilMap, Slot
+from function_script.engines.gotemplate.operations.expressions import Origin, Slot
 from function_script.engines.gotemplate.run import Expression
 from function_script.engines.gotemplate.syntax import nodes
-
-
-class Origin:
-    """The origin of a value: ``names`` are the fields below ``start``, which may be read again.
-
-    ``prefix`` is the template's text of the start: empty for the dot.
-    """
-
-    def __init__(self, start: Expression, prefix: str, names: tuple[str, ...]) -> None:
-        self.start: Expression = start
-        self.prefix: str = prefix
-        self.names: tuple[str, ...] = names
-
-    def extend(self, names: tuple[str, ...]) -> "Origin":
-        """Return the origin of a value below this one."""
-        return Origin(self.start, self.prefix, self.names + names)
 
 
 class Value:
@@ -112,7 +96,7 @@ def constant_value(word: Constant, type_name: str) -> Value:
 
 def _nil(type_name: str) -> Value:
     if type_name == "map":
-        return certain(NewNilMap())
+        return certain(Literal(values.NilMap()))
     if type_name in {"any", "value"}:
         return certain(Literal(None if type_name == "any" else values.MISSING))
     raise EvalError(f"cannot assign nil to {type_name}")

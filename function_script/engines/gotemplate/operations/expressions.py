@@ -1,17 +1,14 @@
 """Expressions: constants, variables, fields, checks of arguments, calls."""
 
-from collections.abc import Callable
 from itertools import islice
-from typing import Final, NoReturn, TypeAlias, cast
+from typing import Final, NoReturn, cast
 
 from function_script.engines.gotemplate import errors, runtime, values
-from function_script.engines.gotemplate.function import Accepts, Function, Injects
+from function_script.engines.gotemplate.function import Accepts, AnyCall, Function, Injects
 from function_script.engines.gotemplate.run import Expression, Frame, RandomNumbers
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax.nodes import Site
 
-# The functions of templates have parameters of all kinds.
-AnyCallable: TypeAlias = Callable[..., object]  # type: ignore[explicit-any] # see above
 _MISSING: Final = values.MISSING
 _POISON: Final = values.POISON
 # A string below this length is not worth charging for.
@@ -30,14 +27,6 @@ class Constant(Expression):
     def evaluate(self, frame: Frame) -> object:  # noqa: ARG002 - of no use here
         """Return the value."""
         return self.value
-
-
-class NewNilMap(Expression):
-    """A nil map, a new one each time."""
-
-    def evaluate(self, frame: Frame) -> object:  # noqa: ARG002 - of no use here
-        """Return the nil map."""
-        return values.NilMap()
 
 
 class Fail(Expression):
@@ -196,21 +185,50 @@ class Argument(Expression):
         return runtime.check_argument(value, self.type_name)
 
 
-class RequiredValue(Expression):
-    """A value that must exist; ``start``, ``prefix`` and ``names`` are its origin."""
+class Origin:
+    """The origin of a value: ``names`` are the fields below ``start``, which may be read again.
 
-    def __init__(
-        self,
-        operand: Expression,
-        start: Expression,
-        prefix: str,
-        names: tuple[str, ...],
-        site: Site,
-    ) -> None:
-        self.operand: Expression = operand
+    ``prefix`` is the template's text of the start: empty for the dot.
+    """
+
+    def __init__(self, start: Expression, prefix: str, names: tuple[str, ...]) -> None:
         self.start: Expression = start
         self.prefix: str = prefix
         self.names: tuple[str, ...] = names
+
+    def extend(self, names: tuple[str, ...]) -> "Origin":
+        """Return the origin of a value below this one."""
+        return Origin(self.start, self.prefix, self.names + names)
+
+    def fail(self, frame: Frame) -> NoReturn:
+        """Raise NoValueError for the name that has no value."""
+        path = self.prefix
+        # To read the start again costs something only where it fails.
+        start = self.start.evaluate(frame)
+        for name in self.names:
+            if start is _MISSING or start is None:
+                raise errors.NoValueError(path, null=start is None)
+            path += _step(name)
+            if not isinstance(start, dict):
+                raise errors.NoValueError(path, name)
+            if name not in start:
+                keys = (key for key in start if type(key) is str and len(key) <= _MAX_LENGTH)
+                raise errors.NoValueError(path, name[:_MAX_LENGTH], tuple(islice(keys, _MAX_NAMES)))
+            start = start[name]
+        raise errors.NoValueError
+
+
+def _step(name: str) -> str:
+    text = name if len(name) <= _MAX_LENGTH else f"{name[:_MAX_LENGTH]}…"
+    return f".{text}" if name.isidentifier() else f'["{text}"]'
+
+
+class RequiredValue(Expression):
+    """A value that must exist."""
+
+    def __init__(self, operand: Expression, origin: Origin, site: Site) -> None:
+        self.operand: Expression = operand
+        self.origin: Origin = origin
         self.site: Site = site
 
     def evaluate(self, frame: Frame) -> object:
@@ -218,30 +236,8 @@ class RequiredValue(Expression):
         value = self.operand.evaluate(frame)
         if value is _MISSING:
             frame.site = self.site
-            # To read the start again costs something only where it fails.
-            raise_missing(self.start.evaluate(frame), self.prefix, self.names)
+            self.origin.fail(frame)
         return value
-
-
-def raise_missing(start: object, prefix: str, names: tuple[str, ...]) -> NoReturn:
-    """Raise NoValueError for ``names`` below ``start``, which the template calls ``prefix``."""
-    path = prefix
-    for name in names:
-        if start is _MISSING or start is None:
-            raise errors.NoValueError(path, null=start is None)
-        path += _step(name)
-        if not isinstance(start, dict):
-            raise errors.NoValueError(path, name)
-        if name not in start:
-            keys = (key for key in start if type(key) is str and len(key) <= _MAX_LENGTH)
-            raise errors.NoValueError(path, name[:_MAX_LENGTH], tuple(islice(keys, _MAX_NAMES)))
-        start = start[name]
-    raise errors.NoValueError
-
-
-def _step(name: str) -> str:
-    text = name if len(name) <= _MAX_LENGTH else f"{name[:_MAX_LENGTH]}…"
-    return f".{text}" if name.isidentifier() else f'["{text}"]'
 
 
 class RequiredOrPoison(Expression):
@@ -287,7 +283,7 @@ class Callee:
     def __init__(self, function: Function) -> None:
         types = function.parameter_types
         self.name: str = function.name
-        self.call: AnyCallable = cast("AnyCallable", function.call)
+        self.call: AnyCall = function.call
         self.types: tuple[str, ...] = types
         self.last: int = len(types) - 1
         self.is_variadic: bool = function.variadic
@@ -295,7 +291,7 @@ class Callee:
         self.cost: int = function.cost
         self.mutates: bool = function.mutates
         self.accepts: Accepts = function.accepts
-        self.has_run: bool = function.injects in {Injects.ALLOCATOR, Injects.RUN}
+        self.has_run: bool = function.injects is Injects.RUN
         self.has_random: bool = function.injects is Injects.RANDOM
         self.measures_text: bool = function.returns == "string" and function.allocates
         self.measures: bool = function.returns == "any" and function.allocates

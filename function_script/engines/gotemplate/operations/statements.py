@@ -1,24 +1,15 @@
-"""Statements: text, printing, branches, loops, calls of templates, and actions that leave gaps."""
+"""Statements: text, printing, branches, loops, calls of templates."""
 
-from collections.abc import Collection, Iterator
-from typing import Final, NoReturn, cast
+from collections.abc import Iterable, Iterator
+from typing import cast
 
 from function_script.engines.gotemplate import errors, runtime
-from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.run import (
-    Body,
     Expression,
     Frame,
-    Run,
     Statement,
-    record_site,
 )
 from function_script.engines.gotemplate.syntax.nodes import Site
-from function_script.engines.gotemplate.values import POISON
-
-_POISON: Final = POISON
-# Kinds of FieldError that mean a missing value.
-_MISSING_KINDS: Final = frozenset({"null", "absent", "map"})
 
 
 class Text(Statement):
@@ -153,7 +144,7 @@ class StartLoop(Statement):
 
     def run(self, frame: Frame) -> int:
         """Store the iterator."""
-        items = cast("Collection[object]", self.items.evaluate(frame))
+        items = cast("Iterable[object]", self.items.evaluate(frame))
         frame.values[self.slot] = iter(items)
         return 1
 
@@ -211,86 +202,3 @@ class CallTemplate(Statement):
         # include, which restores the depth.
         run.leave()
         return 1
-
-
-class Handler:
-    """The way on after an action failed, whose statements are those from ``start`` to ``end``.
-
-    ``poisoned`` are the slots of the variables that it declares or assigns; None: it prints.
-    """
-
-    def __init__(self, start: int, end: int, poisoned: list[int] | None, *, mutates: bool) -> None:
-        self.start: int = start
-        self.end: int = end
-        self.poisoned: list[int] | None = poisoned
-        self.mutates: bool = mutates
-
-    def recover(self, frame: Frame, error: GoError) -> int:
-        """Leave a gap or poison; return the statement behind the action."""
-        run = frame.run
-        # A part of the change may be done, and what follows would see it.
-        if self.mutates:
-            fail_without_gap(error)
-        if self.poisoned is not None:
-            for slot in self.poisoned:
-                check_missing(error)
-                frame.values[slot] = _POISON
-        else:
-            # The innermost place: a template that was called recorded it before it ended.
-            site = run.sites[0] if run.sites else frame.site
-            # Only the main text has gaps.
-            if site is None or run.is_capturing:
-                raise error
-            check_missing(error)
-            run.gaps.append((len(run.parts), error, site))
-        run.sites.clear()
-        return self.end
-
-
-def check_missing(error: GoError) -> None:
-    """Raise ``error`` again unless it is about a value that does not exist."""
-    if isinstance(error, errors.FieldError) and error.kind not in _MISSING_KINDS:
-        raise error
-
-
-def fail_without_gap(error: GoError) -> NoReturn:
-    """Raise the error in a form that leaves no gap."""
-    raise errors.EvalError(error.text, error.code, error.subject) from error
-
-
-class DeferringBody(Body):
-    """A compiled template that leaves gaps; ``is_whole``: one of several documents has none."""
-
-    def __init__(
-        self, statements: list[Statement], slots: int, handlers: list[Handler], *, is_whole: bool
-    ) -> None:
-        super().__init__(statements, slots)
-        self.handlers: list[Handler] = handlers
-        self.is_whole: bool = is_whole
-
-    def render(self, run: Run, data: object) -> None:
-        """Run the statements; after a failure, go on behind the action."""
-        frame = Frame(run, data, self.slots)
-        statements = self.statements
-        index, end = 0, len(statements)
-        try:
-            # Behind a failure, the outer loop goes on with the statement that a handler names.
-            while index < end:
-                try:
-                    while index < end:
-                        index += statements[index].run(frame)
-                except (errors.NoValueError, errors.FieldError) as error:
-                    for handler in self.handlers:
-                        if handler.start <= index < handler.end:
-                            index = handler.recover(frame, error)
-                            break
-                    else:
-                        raise
-        except (errors.NoValueError, errors.FieldError) as error:
-            record_site(frame)
-            if self.is_whole:
-                fail_without_gap(error)
-            raise
-        except (GoError, LimitExceededError, RecursionError):
-            record_site(frame)
-            raise

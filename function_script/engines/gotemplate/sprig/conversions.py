@@ -8,8 +8,9 @@ import re
 from typing import Final
 
 from function_script.engines.gotemplate import printing, values
-from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable
+from function_script.engines.gotemplate.function import Accepts, FunctionTable
 from function_script.engines.gotemplate.go_time import Duration
+from function_script.engines.gotemplate.run import Run
 
 FUNCTIONS: Final = FunctionTable()
 
@@ -40,10 +41,10 @@ def kind_is(name: str, value: object) -> bool:
 
 
 @FUNCTIONS.add("deepEqual", accepts=Accepts.NULL)
-def equal_in_depth(allocator: Allocator, left: object, right: object) -> bool:
+def equal_in_depth(run: Run, left: object, right: object) -> bool:
     """True if the values are equal in every part."""
-    allocator.check_tree(left)
-    allocator.check_tree(right)
+    run.check_tree(left)
+    run.check_tree(right)
     return values.deep_key(left) == values.deep_key(right)
 
 
@@ -56,29 +57,29 @@ _ZERO_DECIMALS: Final = re.compile(r"\.0+\.*\Z")
 _MAX_DIGITS: Final = 100
 
 
-def to_text(allocator: Allocator, value: object) -> str:
+def to_text(run: Run, value: object) -> str:
     """Convert by sprig's strval: texts stay, bytes become text, others are printed with ``%v``."""
     if isinstance(value, bytes):
         return values.to_string(value)
-    return print_value(allocator, value)
+    return print_value(run, value)
 
 
-def print_value(allocator: Allocator, value: object) -> str:
+def print_value(run: Run, value: object) -> str:
     """Print with ``%v``: unlike in to_text, bytes are numbers."""
     if isinstance(value, (dict, list)):
-        allocator.check_tree(value)
+        run.check_tree(value)
     return printing.to_text(value)
 
 
-def to_texts(allocator: Allocator, value: object) -> values.Strings:
+def to_texts(run: Run, value: object) -> values.Strings:
     """Convert by sprig's strslice: the items of a list but nil; another value is a single item."""
     if isinstance(value, values.Strings):
         return value
     if isinstance(value, list):
-        return values.Strings(to_text(allocator, item) for item in value if item is not None)
+        return values.Strings(to_text(run, item) for item in value if item is not None)
     if isinstance(value, bytes):
         return values.Strings(map(str, value))
-    return values.Strings() if value is None else values.Strings([to_text(allocator, value)])
+    return values.Strings() if value is None else values.Strings([to_text(run, value)])
 
 
 def to_int64(value: object) -> int:

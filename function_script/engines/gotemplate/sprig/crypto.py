@@ -10,7 +10,8 @@ import hmac
 from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import FunctionTable, NextRandom
+from function_script.engines.gotemplate.function import FunctionTable
+from function_script.engines.gotemplate.run import RandomNumbers
 from function_script.engines.gotemplate.sprig.encoding import decode_64
 from function_script.engines.gotemplate.values import Struct, to_bytes, to_string
 
@@ -122,7 +123,7 @@ def _cipher(password: str, start: bytes) -> "Cipher[modes.CBC]":
 
 
 @FUNCTIONS.add("encryptAES")
-def encrypt(next_random: NextRandom, password: str, text: str) -> str:
+def encrypt(next_random: RandomNumbers, password: str, text: str) -> str:
     """The text, encrypted with AES and a password.
 
     The initial block, random in Go, is the same for the same call and XR.

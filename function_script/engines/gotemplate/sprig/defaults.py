@@ -16,7 +16,8 @@ import orjson
 
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError, LimitExceededError
-from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable
+from function_script.engines.gotemplate.function import Accepts, FunctionTable
+from function_script.engines.gotemplate.run import Run
 from function_script.request.values import LONE_SURROGATE
 
 # Outside of these bounds a float is written with an exponent.
@@ -24,14 +25,14 @@ _MIN_PLAIN: Final = 1e-6
 _MAX_PLAIN: Final = 1e21
 
 
-def marshal(allocator: Allocator, value: object, *, pretty: bool = False, raw: bool = False) -> str:
+def marshal(run: Run, value: object, *, pretty: bool = False, raw: bool = False) -> str:
     """Return the JSON text; ``pretty``: indented by two; ``raw``: without escapes for HTML.
 
     Raises CallError for NaN, infinities and maps whose keys are not text, LimitExceededError for
     more nesting than orjson writes.
     """
     data, layout = None, orjson.OPT_INDENT_2 if pretty else 0
-    if allocator.check_tree(value):
+    if run.check_tree(value):
         # Bytes that are not UTF-8, or an integer of more than 64 bits.
         with suppress(TypeError):
             data = orjson.dumps(value, option=layout | orjson.OPT_SORT_KEYS)
@@ -115,11 +116,11 @@ _DECODER: Final = json.JSONDecoder(
 )
 
 
-def unmarshal(allocator: Allocator, text: str) -> object:
+def unmarshal(run: Run, text: str) -> object:
     """Return the value of a JSON text; raises CallError."""
-    allocator.check_string(len(text))
+    run.check_string(len(text))
     # Before it is read: an item takes many times the memory of its text.
-    allocator.check_list(text.count(","))
+    run.check_list(text.count(","))
     characters = values.whole(text)
     try:
         value: object = _DECODER.decode(characters)
@@ -197,15 +198,15 @@ WRITERS.add("mustToJson")(marshal)
 
 @WRITERS.add("mustToPrettyJson")
 @WRITERS.add("toPrettyJson", on_failure="")
-def to_pretty_json(allocator: Allocator, value: object) -> str:
+def to_pretty_json(run: Run, value: object) -> str:
     """The value as JSON, indented."""
-    return marshal(allocator, value, pretty=True)
+    return marshal(run, value, pretty=True)
 
 
 @WRITERS.add("toRawJson", "mustToRawJson")
-def to_raw_json(allocator: Allocator, value: object) -> str:
+def to_raw_json(run: Run, value: object) -> str:
     """The value as JSON, without escapes for HTML."""
-    return marshal(allocator, value, raw=True)
+    return marshal(run, value, raw=True)
 
 
 FUNCTIONS.add("fromJson", summary="The value of a JSON text.", is_lookup=True, on_failure=None)(

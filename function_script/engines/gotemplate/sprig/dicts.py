@@ -5,7 +5,8 @@ from typing import Final
 from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable
+from function_script.engines.gotemplate.function import Accepts, FunctionTable
+from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig.conversions import to_text
 
 FUNCTIONS: Final = FunctionTable()
@@ -15,12 +16,12 @@ _ABSENT: Final = object()
 
 
 @FUNCTIONS.add("dict", accepts=Accepts.NULL)
-def dict_(allocator: Allocator, *items: object) -> _Map:
+def dict_(run: Run, *items: object) -> _Map:
     """A map of keys and values in turn: dict "a" 1 "b" 2.
 
     The value of a last single key is "".
     """
-    names = [key if type(key) is str else to_text(allocator, key) for key in items[::2]]
+    names = [key if type(key) is str else to_text(run, key) for key in items[::2]]
     if len(items) % 2:
         items = (*items, "")
     return dict(zip(names, items[1::2], strict=True))
@@ -61,12 +62,12 @@ def pluck(key: str, *mappings: _Map) -> list[object]:
 
 
 @FUNCTIONS.add("keys")
-def keys(allocator: Allocator, *mappings: _Map) -> values.Strings:
+def keys(run: Run, *mappings: _Map) -> values.Strings:
     """The keys of maps, as a list.
 
     They are sorted for each map; Go's order is random.
     """
-    allocator.check_list(sum(map(len, mappings)))
+    run.check_list(sum(map(len, mappings)))
     return values.Strings(
         key for mapping in mappings for key in sorted(mapping, key=values.to_bytes)
     )
@@ -132,35 +133,33 @@ def _no_conversion(value: object, expected: str) -> CallError:
 
 
 @FUNCTIONS.add("merge", "mustMerge", parameters="map map...", allocates=False, mutates=True)
-def merge(allocator: Allocator, target: object, *sources: object) -> object:
+def merge(run: Run, target: object, *sources: object) -> object:
     """The maps, merged into the first; its own values win.
 
     The first map is changed: what is absent or empty there is filled in.
     """
-    return _merge_all(allocator, target, sources, overwrite=False)
+    return _merge_all(run, target, sources, overwrite=False)
 
 
 @FUNCTIONS.add(
     "mergeOverwrite", "mustMergeOverwrite", parameters="map map...", allocates=False, mutates=True
 )
-def merge_overwrite(allocator: Allocator, target: object, *sources: object) -> object:
+def merge_overwrite(run: Run, target: object, *sources: object) -> object:
     """The maps, merged into the first; later values win.
 
     The first map is changed. Later maps win also with empty values.
     """
-    return _merge_all(allocator, target, sources, overwrite=True)
+    return _merge_all(run, target, sources, overwrite=True)
 
 
-def _merge_all(
-    allocator: Allocator, target: object, sources: tuple[object, ...], *, overwrite: bool
-) -> object:
+def _merge_all(run: Run, target: object, sources: tuple[object, ...], *, overwrite: bool) -> object:
     for source in sources:
         if not isinstance(source, dict) or values.is_nil(source):
             continue
         # Nothing is ever set on a nil map.
         if isinstance(target, values.NilMap):
             target = {}
-        allocator.check_tree(source)
+        run.check_tree(source)
         if isinstance(target, dict):
             _merge_into(target, source, overwrite=overwrite)
     return target
@@ -191,9 +190,9 @@ def _merge_into(
 
 
 @FUNCTIONS.add("deepCopy", "mustDeepCopy")
-def deep_copy(allocator: Allocator, value: object) -> object:
+def deep_copy(run: Run, value: object) -> object:
     """A copy of the value."""
     if value is None:
         raise CallError("reflect: call of reflect.Value.Type on zero Value")
-    allocator.check_tree(value)
+    run.check_tree(value)
     return copy_tree(value)

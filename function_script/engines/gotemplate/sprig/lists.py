@@ -8,7 +8,8 @@ from typing import Final
 
 from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Accepts, Allocator, FunctionTable
+from function_script.engines.gotemplate.function import Accepts, FunctionTable
+from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig.conversions import to_int64
 
 FUNCTIONS: Final = FunctionTable()
@@ -30,26 +31,26 @@ def list_(*items: object) -> list[object]:
 
 
 @FUNCTIONS.add("append", "push", "mustAppend", "mustPush", accepts=Accepts.NULL)
-def append(allocator: Allocator, value: object, item: object) -> list[object]:
+def append(run: Run, value: object, item: object) -> list[object]:
     """The list with one more item."""
     items = _items(value)
-    allocator.check_list(len(items) + 1)
+    run.check_list(len(items) + 1)
     return [*items, item]
 
 
 @FUNCTIONS.add("prepend", "mustPrepend", accepts=Accepts.NULL)
-def prepend(allocator: Allocator, value: object, item: object) -> list[object]:
+def prepend(run: Run, value: object, item: object) -> list[object]:
     """The list with one more item in front."""
     items = _items(value)
-    allocator.check_list(len(items) + 1)
+    run.check_list(len(items) + 1)
     return [item, *items]
 
 
 @FUNCTIONS.add("concat")
-def concat(allocator: Allocator, *operands: object) -> list[object]:
+def concat(run: Run, *operands: object) -> list[object]:
     """The items of all lists in one."""
     lists = list(map(_items, operands))
-    allocator.check_list(sum(map(len, lists)))
+    run.check_list(sum(map(len, lists)))
     return [item for items in lists for item in items] or values.NilList()
 
 
@@ -125,38 +126,38 @@ def chunk(size: int, value: object) -> values.Lists:
 # Membership: equal items have equal types
 
 
-def _measured_key(allocator: Allocator, item: object) -> object:
+def _measured_key(run: Run, item: object) -> object:
     if isinstance(item, (dict, list)):
-        allocator.check_tree(item)
+        run.check_tree(item)
     return values.deep_key(item)
 
 
 @FUNCTIONS.add("uniq", "mustUniq", accepts=Accepts.NULL)
-def uniq(allocator: Allocator, value: object) -> list[object]:
+def uniq(run: Run, value: object) -> list[object]:
     """The list without repeated items."""
     unique: dict[object, object] = {}
     for item in _items(value):
-        unique.setdefault(_measured_key(allocator, item), item)
+        unique.setdefault(_measured_key(run, item), item)
     return list(unique.values())
 
 
 @FUNCTIONS.add("without", "mustWithout", accepts=Accepts.NULL)
-def without(allocator: Allocator, value: object, *exclusions: object) -> list[object]:
+def without(run: Run, value: object, *exclusions: object) -> list[object]:
     """The list without these items."""
-    excluded = {_measured_key(allocator, item) for item in exclusions}
+    excluded = {_measured_key(run, item) for item in exclusions}
     items = _items(value)
-    return [item for item in items if _measured_key(allocator, item) not in excluded]
+    return [item for item in items if _measured_key(run, item) not in excluded]
 
 
 @FUNCTIONS.add("has", "mustHas", accepts=Accepts.NULL)
-def has(allocator: Allocator, needle: object, value: object) -> bool:
+def has(run: Run, needle: object, value: object) -> bool:
     """True if the list has the item."""
     if value is None:
         return False
     items = _items(value)
-    allocator.spend(len(items) * _STEPS_PER_COMPARISON)
-    key = _measured_key(allocator, needle)
-    return any(_measured_key(allocator, item) == key for item in items)
+    run.spend(len(items) * _STEPS_PER_COMPARISON)
+    key = _measured_key(run, needle)
+    return any(_measured_key(run, item) == key for item in items)
 
 
 _STEPS_PER_COMPARISON: Final = 2

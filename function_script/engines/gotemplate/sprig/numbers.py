@@ -13,7 +13,8 @@ from typing import Final
 
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError, Code
-from function_script.engines.gotemplate.function import Allocator, FunctionTable
+from function_script.engines.gotemplate.function import FunctionTable
+from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig import conversions
 
 FUNCTIONS: Final = FunctionTable()
@@ -37,9 +38,9 @@ FUNCTIONS.add("int64", summary="The value as an integer of 64 bits.")(conversion
 
 
 @FUNCTIONS.add("toDecimal")
-def from_octal(allocator: Allocator, value: object) -> int:
+def from_octal(run: Run, value: object) -> int:
     """The number of an octal text."""
-    return conversions.parse_octal(conversions.print_value(allocator, value))
+    return conversions.parse_octal(conversions.print_value(run, value))
 
 
 @FUNCTIONS.add("add")
@@ -176,25 +177,25 @@ _MAX_PLACES: Final = 22
 
 
 @FUNCTIONS.add("until")
-def until(allocator: Allocator, count: int) -> values.Ints:
+def until(run: Run, count: int) -> values.Ints:
     """The integers from 0 up to N, without N."""
-    return until_step(allocator, 0, count, -1 if count < 0 else 1)
+    return until_step(run, 0, count, -1 if count < 0 else 1)
 
 
 @FUNCTIONS.add("untilStep")
-def until_step(allocator: Allocator, start: int, stop: int, step: int) -> values.Ints:
+def until_step(run: Run, start: int, stop: int, step: int) -> values.Ints:
     """The integers from START up to STOP, by STEP.
 
     A negative step counts down. There are none if the step leads away from STOP.
     """
     # Rounded up: the last integer may be nearer to STOP than a whole step.
     count = max(0, -((start - stop) // step)) if step else 0
-    allocator.check_list(count)
+    run.check_list(count)
     return values.Ints(map(values.Int, range(start, start + count * step, step or 1)))
 
 
 @FUNCTIONS.add("seq")
-def seq(allocator: Allocator, *numbers: int) -> str:
+def seq(run: Run, *numbers: int) -> str:
     """The integers from the first to the last, as one text.
 
     The arguments are those of the command seq: END, START END or START STEP END, all inclusive.
@@ -207,7 +208,7 @@ def seq(allocator: Allocator, *numbers: int) -> str:
     step = numbers[1] if len(numbers) == len(("start", "step", "end")) else direction
     if direction < 0 < step:
         return ""
-    return " ".join(map(str, until_step(allocator, start, end + direction, step)))
+    return " ".join(map(str, until_step(run, start, end + direction, step)))
 
 
 # Decimals

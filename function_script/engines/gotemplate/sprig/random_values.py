@@ -10,7 +10,8 @@ import uuid
 from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError, LimitExceededError
-from function_script.engines.gotemplate.function import FunctionTable, NextRandom
+from function_script.engines.gotemplate.function import FunctionTable
+from function_script.engines.gotemplate.run import RandomNumbers
 from function_script.engines.gotemplate.values import Int, whole
 
 FUNCTIONS: Final = FunctionTable(option="stable_values")
@@ -38,7 +39,7 @@ def _add_text(name: str, characters: str, noun: str) -> None:
     """Add a function that draws some of these characters."""
 
     @FUNCTIONS.add(name, summary=f"N {noun}, the same at each reconcile of one XR.")
-    def _draw(next_random: NextRandom, count: int) -> str:
+    def _draw(next_random: RandomNumbers, count: int) -> str:
         _check_count(count)
         text = "".join(characters[next_random(len(characters))] for _ in range(count))
         return next_random.keep(text)
@@ -51,7 +52,7 @@ _add_text("randNumeric", string.digits, "digits")
 
 
 @FUNCTIONS.add("randBytes")
-def random_bytes(next_random: NextRandom, count: int) -> str:
+def random_bytes(next_random: RandomNumbers, count: int) -> str:
     """N bytes in base64, the same at each reconcile of one XR."""
     if count < 0:
         raise CallError("runtime error: makeslice: len out of range")
@@ -61,7 +62,7 @@ def random_bytes(next_random: NextRandom, count: int) -> str:
 
 
 @FUNCTIONS.add("randInt")
-def random_integer(next_random: NextRandom, low: int, high: int) -> Int:
+def random_integer(next_random: RandomNumbers, low: int, high: int) -> Int:
     """An integer from MIN up to MAX, the same at each reconcile of one XR."""
     if high <= low:
         raise CallError("invalid argument to Intn")
@@ -69,7 +70,7 @@ def random_integer(next_random: NextRandom, low: int, high: int) -> Int:
 
 
 @FUNCTIONS.add("shuffle")
-def shuffle(next_random: NextRandom, text: str) -> str:
+def shuffle(next_random: RandomNumbers, text: str) -> str:
     """The characters of the text in another order, the same at each reconcile of one XR."""
     characters = list(whole(text))
     _check_count(len(characters))
@@ -80,7 +81,7 @@ def shuffle(next_random: NextRandom, text: str) -> str:
 
 
 @FUNCTIONS.add("uuidv4")
-def uuid4(next_random: NextRandom) -> str:
+def uuid4(next_random: RandomNumbers) -> str:
     """A UUID, the same at each reconcile of one XR."""
     data = bytes(next_random(_BYTE) for _ in range(_UUID_BYTES))
     return next_random.keep(str(uuid.UUID(bytes=data, version=4)))

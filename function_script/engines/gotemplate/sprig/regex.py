@@ -9,7 +9,8 @@ from typing import Final
 
 from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.errors import CallError, Code
-from function_script.engines.gotemplate.function import Allocator, FunctionTable
+from function_script.engines.gotemplate.function import FunctionTable
+from function_script.engines.gotemplate.run import Run
 from function_script.engines.library.regex import regex_escape
 from function_script.engines.regular_expressions import (
     Cause,
@@ -47,22 +48,22 @@ def _compile(source: str) -> Pattern:
         raise CallError(text, _CODES.get(error.cause, Code.BAD_PATTERN)) from error
 
 
-def _matches(allocator: Allocator, pattern: Pattern, text: str) -> Iterator[Match]:
+def _matches(run: Run, pattern: Pattern, text: str) -> Iterator[Match]:
     """Yield all matches but empty ones right behind another."""
     end = -1
     for number, match in enumerate(pattern.finditer(text)):
         if match.start() == match.end() == end:
             continue
         end = match.end()
-        allocator.check_list(number)
+        run.check_list(number)
         yield match
 
 
 @FUNCTIONS.add("mustRegexMatch")
 @FUNCTIONS.add("regexMatch", on_failure=False)
-def is_match(allocator: Allocator, pattern: str, text: str) -> bool:
+def is_match(run: Run, pattern: str, text: str) -> bool:
     """True if the text has a match of the expression."""
-    allocator.spend(len(text) // _CHARACTERS_PER_STEP)
+    run.spend(len(text) // _CHARACTERS_PER_STEP)
     return _compile(pattern).search(values.whole(text)) is not None
 
 
@@ -70,18 +71,18 @@ FUNCTIONS.add("regexQuoteMeta", summary="The text, escaped for an expression.")(
 
 
 @FUNCTIONS.add("regexFind", "mustRegexFind")
-def find(allocator: Allocator, pattern: str, text: str) -> str:
+def find(run: Run, pattern: str, text: str) -> str:
     """The first match of the expression in the text."""
-    allocator.check_string(len(text))
+    run.check_string(len(text))
     match = _compile(pattern).search(values.whole(text))
     return (match.group() or "") if match is not None else ""
 
 
 @FUNCTIONS.add("regexFindAll", "mustRegexFindAll")
-def find_all(allocator: Allocator, pattern: str, text: str, count: int) -> values.Strings:
+def find_all(run: Run, pattern: str, text: str, count: int) -> values.Strings:
     """The first N matches; with -1 all."""
     matches = values.Strings()
-    for match in _matches(allocator, _compile(pattern), values.whole(text)):
+    for match in _matches(run, _compile(pattern), values.whole(text)):
         if len(matches) == count:
             break
         matches.append(match.group() or "")
@@ -89,31 +90,29 @@ def find_all(allocator: Allocator, pattern: str, text: str, count: int) -> value
 
 
 @FUNCTIONS.add("regexReplaceAll", "mustRegexReplaceAll")
-def replace_all(allocator: Allocator, pattern: str, text: str, replacement: str) -> str:
+def replace_all(run: Run, pattern: str, text: str, replacement: str) -> str:
     """The text with each match replaced; $1 is a group."""
     if "$" not in replacement:
-        return replace_literally(allocator, pattern, text, replacement)
+        return replace_literally(run, pattern, text, replacement)
     regex = _compile(pattern)
-    return _replace(allocator, regex, text, lambda match: _expand(replacement, match, regex))
+    return _replace(run, regex, text, lambda match: _expand(replacement, match, regex))
 
 
 @FUNCTIONS.add("regexReplaceAllLiteral", "mustRegexReplaceAllLiteral")
-def replace_literally(allocator: Allocator, pattern: str, text: str, replacement: str) -> str:
+def replace_literally(run: Run, pattern: str, text: str, replacement: str) -> str:
     """The text with each match replaced as it is written."""
-    return _replace(allocator, _compile(pattern), text, lambda _: replacement)
+    return _replace(run, _compile(pattern), text, lambda _: replacement)
 
 
-def _replace(
-    allocator: Allocator, pattern: Pattern, text: str, replace: Callable[[Match], str]
-) -> str:
+def _replace(run: Run, pattern: Pattern, text: str, replace: Callable[[Match], str]) -> str:
     characters = values.whole(text)
     parts: list[str] = []
     length = len(characters)
     end = 0
-    for match in _matches(allocator, pattern, characters):
+    for match in _matches(run, pattern, characters):
         parts += (characters[end : match.start()], replace(match))
         length += len(parts[-1])
-        allocator.check_string(length)
+        run.check_string(length)
         end = match.end()
     return "".join([*parts, characters[end:]])
 
@@ -133,7 +132,7 @@ def _expand(replacement: str, match: Match, pattern: Pattern) -> str:
 
 
 @FUNCTIONS.add("regexSplit", "mustRegexSplit")
-def split(allocator: Allocator, pattern: str, text: str, count: int) -> values.Strings:
+def split(run: Run, pattern: str, text: str, count: int) -> values.Strings:
     """The parts of the text between matches, at most N; with -1 all."""
     regex = _compile(pattern)
     if count == 0:
@@ -143,7 +142,7 @@ def split(allocator: Allocator, pattern: str, text: str, count: int) -> values.S
     characters = values.whole(text)
     parts = values.Strings()
     start = end = 0
-    for match in _matches(allocator, regex, characters):
+    for match in _matches(run, regex, characters):
         if len(parts) == count - 1:
             break
         end = match.start()

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, Self
 
 from function_script.engines.gotemplate.errors import CallError, Code
-from function_script.engines.gotemplate.function import Allocator, FunctionTable
+from function_script.engines.gotemplate.function import FunctionTable
+from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import MAX_UINT64, Int, Struct, whole
 from function_script.engines.regular_expressions import compiled
 
@@ -245,7 +246,7 @@ FUNCTIONS.add("semver", summary="The parts of a version, such as .Major.")(Versi
 
 
 @FUNCTIONS.add("semverCompare")
-def semver_compare(allocator: Allocator, constraints: str, text: str) -> bool:
+def semver_compare(run: Run, constraints: str, text: str) -> bool:
     """True if the version meets a constraint: semverCompare ">=1.2" $version."""
-    allocator.spend(len(constraints) * _STEPS_PER_CHARACTER)
+    run.spend(len(constraints) * _STEPS_PER_CHARACTER)
     return check_version(whole(constraints), text)

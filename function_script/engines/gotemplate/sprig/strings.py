@@ -11,7 +11,8 @@ from typing import Final
 
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Allocator, FunctionTable
+from function_script.engines.gotemplate.function import FunctionTable
+from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig.conversions import print_value, to_text, to_texts
 
 # The spaces of unicode.IsSpace; Python has more.
@@ -181,9 +182,9 @@ def _slice(text: str, start: int, end: int) -> str:
 
 
 @FUNCTIONS.add("contains")
-def contains(allocator: Allocator, part: str, text: str) -> bool:
+def contains(run: Run, part: str, text: str) -> bool:
     """True if the second text holds the first."""
-    allocator.spend(len(text) // _CHARACTERS_PER_STEP)
+    run.spend(len(text) // _CHARACTERS_PER_STEP)
     return part in text
 
 
@@ -209,49 +210,47 @@ def plural(one: str, many: str, count: int) -> str:
 
 
 @FUNCTIONS.add("repeat")
-def repeat(allocator: Allocator, count: int, text: str) -> str:
+def repeat(run: Run, count: int, text: str) -> str:
     """The text, N times."""
     if count < 0:
         raise CallError("strings: negative Repeat count")
-    allocator.check_string(len(text) * count)
+    run.check_string(len(text) * count)
     return text * count
 
 
 @FUNCTIONS.add("replace")
-def replace(allocator: Allocator, old: str, new: str, text: str) -> str:
+def replace(run: Run, old: str, new: str, text: str) -> str:
     """The third text with each of the first replaced by the second."""
     growth = len(new) - len(old)
     if growth > 0:
-        allocator.check_string(len(text) + text.count(old) * growth)
+        run.check_string(len(text) + text.count(old) * growth)
     return text.replace(old, new)
 
 
 @FUNCTIONS.add("cat")
-def cat(allocator: Allocator, *items: object) -> str:
+def cat(run: Run, *items: object) -> str:
     """The values as text, with blanks between them."""
-    return _joined(
-        allocator, " ", [print_value(allocator, value) for value in items if value is not None]
-    )
+    return _joined(run, " ", [print_value(run, value) for value in items if value is not None])
 
 
 @FUNCTIONS.add("quote", allocates=False)
-def quote(allocator: Allocator, *items: object) -> str:
+def quote(run: Run, *items: object) -> str:
     """The values in double quotes."""
-    texts = [to_text(allocator, value) for value in items if value is not None]
-    return _joined(allocator, " ", list(map(printing.quote, texts)))
+    texts = [to_text(run, value) for value in items if value is not None]
+    return _joined(run, " ", list(map(printing.quote, texts)))
 
 
 @FUNCTIONS.add("squote")
-def single_quote(allocator: Allocator, *items: object) -> str:
+def single_quote(run: Run, *items: object) -> str:
     """The values in single quotes."""
-    texts = [print_value(allocator, value) for value in items if value is not None]
-    return _joined(allocator, " ", [f"'{text}'" for text in texts])
+    texts = [print_value(run, value) for value in items if value is not None]
+    return _joined(run, " ", [f"'{text}'" for text in texts])
 
 
-def _joined(allocator: Allocator, separator: str, texts: list[str]) -> str:
+def _joined(run: Run, separator: str, texts: list[str]) -> str:
     if len(texts) == 1:
         return texts[0]
-    allocator.check_string(sum(map(len, texts)) + len(separator) * len(texts))
+    run.check_string(sum(map(len, texts)) + len(separator) * len(texts))
     return separator.join(texts)
 
 
@@ -262,55 +261,55 @@ FUNCTIONS.add("toString", summary="The value as text.")(to_text)
 
 
 @FUNCTIONS.add("join")
-def join(allocator: Allocator, separator: str, value: object) -> str:
+def join(run: Run, separator: str, value: object) -> str:
     """The items of the list as one text, with the separator between them."""
-    return _joined(allocator, separator, list(map(str, to_texts(allocator, value))))
+    return _joined(run, separator, list(map(str, to_texts(run, value))))
 
 
 FUNCTIONS.add("toStrings", summary="The items as texts.")(to_texts)
 
 
 @FUNCTIONS.add("splitList")
-def split_list(allocator: Allocator, separator: str, text: str) -> values.Strings:
+def split_list(run: Run, separator: str, text: str) -> values.Strings:
     """The parts of the text between separators, as a list."""
-    return values.Strings(_pieces(allocator, separator, text, -1))
+    return values.Strings(_pieces(run, separator, text, -1))
 
 
 @FUNCTIONS.add("split")
-def split(allocator: Allocator, separator: str, text: str) -> values.StringMap:
+def split(run: Run, separator: str, text: str) -> values.StringMap:
     """The parts of the text between separators, as a map of _0, _1 and so on."""
-    return _number_pieces(_pieces(allocator, separator, text, -1))
+    return _number_pieces(_pieces(run, separator, text, -1))
 
 
 @FUNCTIONS.add("splitn")
-def split_some(allocator: Allocator, separator: str, count: int, text: str) -> values.StringMap:
+def split_some(run: Run, separator: str, count: int, text: str) -> values.StringMap:
     """Like split, into at most N parts."""
-    return _number_pieces(_pieces(allocator, separator, text, count))
+    return _number_pieces(_pieces(run, separator, text, count))
 
 
 def _number_pieces(pieces: list[str]) -> values.StringMap:
     return values.StringMap({f"_{index}": piece for index, piece in enumerate(pieces)})
 
 
-def _pieces(allocator: Allocator, separator: str, text: str, count: int) -> list[str]:
+def _pieces(run: Run, separator: str, text: str, count: int) -> list[str]:
     """Split into at most ``count`` pieces, the last one unsplit; into all if it is negative."""
     if count == 0:
         return []
     if separator:
-        allocator.check_list(text.count(separator) + 1)
+        run.check_list(text.count(separator) + 1)
         return text.split(separator, count - 1 if count > 0 else -1)
-    allocator.check_list(len(text))
+    run.check_list(len(text))
     if count < 0 or count >= len(text):
         return list(text)
     return [*text[: count - 1], text[count - 1 :]]
 
 
 @FUNCTIONS.add("sortAlpha")
-def sort_alpha(allocator: Allocator, value: object) -> values.Strings:
+def sort_alpha(run: Run, value: object) -> values.Strings:
     """The items as texts in order."""
     if not isinstance(value, (list, bytes)):
-        return values.Strings([to_text(allocator, value)])
-    texts = sorted(map(str, to_texts(allocator, value)), key=values.to_bytes)
+        return values.Strings([to_text(run, value)])
+    texts = sorted(map(str, to_texts(run, value)), key=values.to_bytes)
     return values.Strings(texts)
 
 
@@ -393,23 +392,23 @@ def initials(text: str) -> str:
 
 
 @FUNCTIONS.add("snakecase")
-def snake_case(allocator: Allocator, text: str) -> str:
+def snake_case(run: Run, text: str) -> str:
     """The text in snake_case."""
-    allocator.spend(len(text) * _STEPS_PER_CHARACTER)
+    run.spend(len(text) * _STEPS_PER_CHARACTER)
     return to_words(values.whole(text), "_")
 
 
 @FUNCTIONS.add("kebabcase")
-def kebab_case(allocator: Allocator, text: str) -> str:
+def kebab_case(run: Run, text: str) -> str:
     """The text in kebab-case."""
-    allocator.spend(len(text) * _STEPS_PER_CHARACTER)
+    run.spend(len(text) * _STEPS_PER_CHARACTER)
     return to_words(values.whole(text), "-")
 
 
 @FUNCTIONS.add("camelcase")
-def camel_case(allocator: Allocator, text: str) -> str:
+def camel_case(run: Run, text: str) -> str:
     """The text in CamelCase."""
-    allocator.spend(len(text) * _STEPS_PER_CHARACTER)
+    run.spend(len(text) * _STEPS_PER_CHARACTER)
     return to_pascal(values.whole(text))
 
 
@@ -424,41 +423,41 @@ _SMALL_OFFSET: Final = 4
 
 
 @FUNCTIONS.add("indent")
-def indent(allocator: Allocator, spaces: int, text: str) -> str:
+def indent(run: Run, spaces: int, text: str) -> str:
     """The text with N blanks before each line."""
     if spaces < 0:
         raise CallError("strings: negative Repeat count")
-    allocator.check_width(spaces)
-    allocator.check_string(len(text) + spaces * (text.count("\n") + 1))
+    run.check_width(spaces)
+    run.check_string(len(text) + spaces * (text.count("\n") + 1))
     padding = " " * spaces
     return padding + text.replace("\n", f"\n{padding}")
 
 
 @FUNCTIONS.add("nindent")
-def indent_below(allocator: Allocator, spaces: int, text: str) -> str:
+def indent_below(run: Run, spaces: int, text: str) -> str:
     """A line break, and the text with N blanks before each line."""
-    return f"\n{indent(allocator, spaces, text)}"
+    return f"\n{indent(run, spaces, text)}"
 
 
 # Wrapping
 
 
 @FUNCTIONS.add("wrap")
-def wrap(allocator: Allocator, width: int, text: str) -> str:
+def wrap(run: Run, width: int, text: str) -> str:
     """The text in lines of at most N characters."""
     pieces = _lines(values.to_narrow(text), max(width, 1), cuts_words=False)
-    return _join_narrow(allocator, "\n", list(pieces))
+    return _join_narrow(run, "\n", list(pieces))
 
 
 @FUNCTIONS.add("wrapWith")
-def wrap_with(allocator: Allocator, width: int, separator: str, text: str) -> str:
+def wrap_with(run: Run, width: int, separator: str, text: str) -> str:
     """Like wrap, with this text between the lines."""
     pieces = _lines(values.to_narrow(text), max(width, 1), cuts_words=True)
-    return _join_narrow(allocator, values.to_narrow(separator) or "\n", list(pieces))
+    return _join_narrow(run, values.to_narrow(separator) or "\n", list(pieces))
 
 
-def _join_narrow(allocator: Allocator, separator: str, pieces: list[str]) -> str:
-    allocator.check_string(sum(map(len, pieces)) + len(separator) * len(pieces))
+def _join_narrow(run: Run, separator: str, pieces: list[str]) -> str:
+    run.check_string(sum(map(len, pieces)) + len(separator) * len(pieces))
     return values.to_wide(separator.join(pieces))
 
 

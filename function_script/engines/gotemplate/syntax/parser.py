@@ -434,9 +434,7 @@ class _Parser:
         if kind == "variable":
             return self.variable()
         if kind == "field":
-            names = self.field_names()
-            # Go's position is that of the second field, if there is one.
-            return nodes.Field(self.positions[index + (len(names) > 1)], tuple(names))
+            return nodes.Field(self.positions[index], tuple(self.field_names()))
         self.index = index + 1
         term = self.term(kind, index)
         if not self.is_followed_by_field():
@@ -458,10 +456,8 @@ class _Parser:
             # Each variable is reported once.
             self.variables.append(nodes.Variable(self.positions[index], (name,)))
         declaration = self.find_declaration(name, len(self.variables))
-        if not self.is_followed_by_field():
-            return nodes.Variable(self.positions[index], (name,), declaration)
-        # Go's position of a chain is that of the first field behind the variable.
-        return nodes.Variable(self.ahead, (name, *self.field_names()), declaration)
+        fields = self.field_names() if self.is_followed_by_field() else ()
+        return nodes.Variable(self.positions[index], (name, *fields), declaration)
 
     def find_declaration(self, name: str, count: int) -> nodes.Variable | None:
         """Return the last declaration of a variable among the first ``count`` ones."""

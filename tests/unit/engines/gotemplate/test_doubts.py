@@ -22,6 +22,7 @@ CLEAR = [
     '{{ $x := "" }}{{ range .a }}{{ $x = . }}{{ end }}{{ $x }}',
     '{{ $_ := set . "a" 1 }}',
     '{{ $y := set . "a" 1 }}',
+    "{{ $y := mustMergeOverwrite . .a }}",
     "{{ with $y := .a }}b{{ end }}",
     "{{ $x := 1 }}{{ range $i, $x = .a }}a{{ end }}{{ $x }}",
     "{{ with $x := .a }}{{ $x := .b }}{{ $x }}{{ end }}",
@@ -89,3 +90,9 @@ def test_chain_of_a_thousand_else_ifs_is_walked() -> None:
     (doubt,) = LINT.find_doubts(program)
     assert doubt.message == "$x is set and never read"
     assert {read.path for read in LINT.find_reads(program)} == {("a",), ("b",), ("c",)}
+
+
+def test_read_is_where_its_name_is() -> None:
+    """Also where the next name of the chain begins with it."""
+    reads = LINT.find_reads(_program("{{ .a.ab.a }}"))
+    assert [read.span.column for read in reads] == [5, 7, 10]

@@ -7,13 +7,8 @@ import pytest
 
 from function_script.engines.gotemplate import registry, values
 from function_script.engines.gotemplate.builtins import core, function_go_templating, own
-from function_script.engines.gotemplate.function import (
-    Allocator,
-    Function,
-    FunctionTable,
-    Injects,
-    NextRandom,
-)
+from function_script.engines.gotemplate.function import Function, FunctionTable, Injects
+from function_script.engines.gotemplate.run import RandomNumbers, Run
 
 TABLES = {
     "Go": core.FUNCTIONS,
@@ -56,11 +51,11 @@ def test_attribute_of_a_function_wins_over_the_default_of_its_table() -> None:
     assert function.summary == "The number 1."
 
 
-def _size(allocator: Allocator, mapping: dict[str, object], *keys: str) -> int:
-    return len(mapping) + len(keys) + (allocator is None)
+def _size(run: Run, mapping: dict[str, object], *keys: str) -> int:
+    return len(mapping) + len(keys) + (run is None)
 
 
-def _draw(next_random: NextRandom, count: int, share: float) -> values.Int:
+def _draw(next_random: RandomNumbers, count: int, share: float) -> values.Int:
     return values.Int(next_random(count) * share)
 
 
@@ -71,7 +66,7 @@ def _pair(text: str, value: object, *, more: bool = False) -> list[object]:
 @pytest.mark.parametrize(
     ("call", "injects", "parameters", "returns"),
     [
-        pytest.param(_size, Injects.ALLOCATOR, "map string...", "int64", id="allocator"),
+        pytest.param(_size, Injects.RUN, "map string...", "int64", id="run"),
         pytest.param(_draw, Injects.RANDOM, "int float64", "int", id="random numbers"),
         pytest.param(_pair, Injects.NOTHING, "string any", "any", id="named argument"),
     ],

@@ -9,11 +9,13 @@ from function_script.request.limits import Limits
 from function_script.request.values import Object
 
 DIGITS = '{{ $x := fromYaml (print "a: " (repeat 4301 "1")) }}{{ len $x.a }}'
+RANGE = '{{ range fromYaml "18446744073709551615" }}{{ fail "a turn" }}{{ else }}{{ end }}'
 DATE = "{{ $date := now }}{{ $date.AddDate %s }}"
 ODD = [
     pytest.param(DIGITS, "a document must be an object, not an integer", id="digits"),
     pytest.param(r'{{ fromYaml "\xff" }}', "yaml: the text is not UTF-8", id="not UTF-8"),
     pytest.param('{{ include "" 1 }}', 'no template "" associated with template', id="no name"),
+    pytest.param(RANGE, "a turn", id="uint64"),
     pytest.param(DATE % "-9223372036854775808 0 0", "the year is out of range", id="years"),
     pytest.param(DATE % "0 9223372036854775807 0", "the year is out of range", id="months"),
     pytest.param(DATE % "0 0 9223372036854775807", "the year is out of range", id="days"),

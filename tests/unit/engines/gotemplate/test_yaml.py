@@ -8,7 +8,7 @@ from function_script.engines.gotemplate.values import Int, NilList, NilMap, go_t
 from function_script.engines.gotemplate.yaml import from_yaml, to_yaml
 from function_script.request.limits import Limits
 
-ALLOCATOR = Run(CompiledProgram({}, mutates=False, failures=[]), Limits(), "")
+RUN = Run(CompiledProgram({}, mutates=False, failures=[]), Limits(), "")
 
 WRITTEN = [
     ("scalars", {"a": 1, "b": 1.0, "c": 1e6, "d": None, "e": True, "f": "x"},
@@ -83,15 +83,13 @@ READ = [
 @pytest.mark.parametrize(("text", "printed"), READ)
 def test_texts_are_read_as_by_yaml_v3(text: str, printed: str) -> None:
     """Booleans of YAML 1.2, octals of 1.1, dates as times, the first document only."""
-    assert to_text(from_yaml(ALLOCATOR, text)) == printed
+    assert to_text(from_yaml(RUN, text)) == printed
 
 
 def test_numbers_have_gos_types() -> None:
     """Integers are int, or uint64 where they must; a map with other keys is a map of any."""
-    assert from_yaml(ALLOCATOR, "5") == Int(5)
-    types = [
-        go_type(from_yaml(ALLOCATOR, text)) for text in ("5", "9223372036854775808", "1.0", "1: a")
-    ]
+    assert from_yaml(RUN, "5") == Int(5)
+    types = [go_type(from_yaml(RUN, text)) for text in ("5", "9223372036854775808", "1.0", "1: a")]
     assert types == ["int", "uint64", "float64", "map[interface {}]interface {}"]
 
 
@@ -115,5 +113,5 @@ BROKEN = [
 def test_invalid_yaml_is_an_error(text: str, cause: str) -> None:
     """Also duplicate keys and endless aliases."""
     with pytest.raises(CallError) as caught:
-        from_yaml(ALLOCATOR, text)
+        from_yaml(RUN, text)
     assert cause in caught.value.text

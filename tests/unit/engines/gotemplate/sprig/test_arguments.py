@@ -8,7 +8,7 @@ import random
 import pytest
 
 from function_script.engines.gotemplate import registry
-from function_script.engines.gotemplate.conditions import Condition
+from function_script.engines.gotemplate.builtins.function_go_templating import Condition
 from function_script.engines.gotemplate.errors import CallError, LimitExceededError
 from function_script.engines.gotemplate.function import Function, Injects
 from function_script.engines.gotemplate.go_time import Duration, Location, Month, Time
@@ -86,7 +86,7 @@ def _injected(function: Function) -> tuple[object, ...]:
     run = Run(CompiledProgram({}, mutates=True, failures=[]), Limits(), "")
     if function.injects is Injects.RANDOM:
         return (RandomNumbers(run, "here"),)
-    return (run,) if function.injects in {Injects.ALLOCATOR, Injects.RUN} else ()
+    return (run,) if function.injects is Injects.RUN else ()
 
 
 @pytest.mark.parametrize("function", FAST, ids=lambda function: function.name)
