@@ -7,7 +7,7 @@ from typing import Final
 from function_script.engines import foreign_syntax
 from function_script.engines.gotemplate import doubts, programs, request_reads
 from function_script.engines.gotemplate.syntax import nodes
-from function_script.engines.lint import FieldAccess, FieldComparison, guarded, unchanged
+from function_script.engines.lint import FieldAccess, FieldComparison, Mention, guarded, unchanged
 from function_script.engines.template_lint import QUOTED, TemplateLint
 from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic
@@ -60,6 +60,11 @@ class GoTemplateLint(TemplateLint):
     def find_comparisons(self, program: Program) -> Iterable[FieldComparison]:
         """Find comparisons of fields of the request with constants."""
         return request_reads.walk(program).comparisons
+
+    def find_clock_reads(self, program: Program) -> Iterable[Mention]:
+        """Find calls of functions that read the clock, if the input's options allow them."""
+        is_allowed = "stable_values" in programs.read_settings(program.options).allowed
+        return super().find_clock_reads(program) if is_allowed else ()
 
     def find_failures(self, program: Program) -> Iterator[Diagnostic]:
         """Find wrong calls, and comparisons of values with other types."""

@@ -5,6 +5,7 @@ The cache is keyed by content, so a template is compiled once however often it r
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
@@ -20,7 +21,7 @@ from function_script.engines.gotemplate.run import MAIN, CompiledProgram
 from function_script.engines.gotemplate.runtime import MissingKey
 from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.engines.gotemplate.values import whole
-from function_script.request.cache import ByteLruCache, IdentityCache
+from function_script.request.cache import ByteLruCache
 from function_script.request.program import Program, Scope
 from function_script.request.values import Value
 from function_script.texts.source import Source
@@ -167,7 +168,6 @@ def sources_of(program: Program) -> Sources:
 _programs: Final[ByteLruCache[Sources, LoadedProgram]] = ByteLruCache(
     _MAX_CHARACTERS, max_entries=_MAX_PROGRAMS
 )
-_parsed: Final[IdentityCache[Program, Sequence[ParsedText]]] = IdentityCache(_MAX_PARSED)
 
 
 def parse_texts(program: Program) -> Sequence[ParsedText]:
@@ -175,13 +175,13 @@ def parse_texts(program: Program) -> Sequence[ParsedText]:
 
     Nothing may change their trees.
     """
-    texts = _parsed.get(program)
-    if texts is None:
-        sources = sources_of(program)
-        grammar = sources.settings.grammar()
-        texts = [(source, _parse(name, source, grammar)) for name, source in sources.texts]
-        _parsed.put(program, texts)
-    return texts
+    return _parse_sources(sources_of(program))
+
+
+@lru_cache(maxsize=_MAX_PARSED)
+def _parse_sources(sources: Sources) -> Sequence[ParsedText]:
+    grammar = sources.settings.grammar()
+    return [(source, _parse(name, source, grammar)) for name, source in sources.texts]
 
 
 def _parse(name: str, source: Source, grammar: parser.Grammar) -> parser.Trees:
