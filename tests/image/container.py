@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
-from image.layout import ARCHITECTURE
 from image.machine import SECCOMP
-from image.stages import Image
+from image.stages import ARCHITECTURE, Image
 from support.timing import PATIENCE_SECONDS
 
 MIB: Final = 2**20

@@ -1,7 +1,7 @@
 import json
 from collections.abc import Callable
 
-from function_script.engines.gotemplate.data import ABSENT, LazyDict, copy_tree, template_data
+from function_script.engines.gotemplate.data import template_data
 from function_script.request.program import Lazy, Scope
 from function_script.request.values import Readable
 
@@ -35,11 +35,6 @@ def data(source: Scope, *, mutates: bool = False, own: bool = False) -> dict[str
     return whole
 
 
-def test_empty_fields_are_absent() -> None:
-    """An empty request is an object with the input alone, as in protobuf JSON."""
-    assert data(scope()) == {"input": {"kind": "GoTemplate"}}
-
-
 def test_messages_sent_empty_are_present() -> None:
     """Crossplane calls the first step with an empty context and an empty desired state."""
     request_scope = scope(sent=frozenset({"observed", "desired", "input", "context"}))
@@ -69,48 +64,6 @@ def test_empty_parts_are_present_in_our_own_kind() -> None:
         "requiredSchemas": {},
         "credentials": {},
         "params": {"size": 3},
-    }
-
-
-def test_dot_has_the_shape_of_protobuf_json() -> None:
-    """Names are lowerCamelCase, bytes base64; a requirement without a match is an empty object."""
-    observed = {
-        "composite": {"resource": {"kind": "XR"}, "connection_details": {"token": "secret"}},
-        "resources": {
-            "a": {"resource": {"kind": "A"}, "connection_details": {"k": {"base64": "/w=="}}}
-        },
-    }
-    desired = {
-        "composite": {"resource": {}},
-        "resources": {"b": {"resource": {"kind": "B"}, "ready": "READY_TRUE"}},
-    }
-    dot_data = data(
-        scope(
-            meta={"tag": "t", "capabilities": ["CAPABILITY_CAPABILITIES"]},
-            observed=observed,
-            desired=desired,
-            context={"key": "value"},
-            required_resources={"vpcs": {"items": [{"resource": {"kind": "V"}}]}, "none": {}},
-            credentials={"creds": {"data": {"user": "admin"}}},
-            required_schemas={"crd": {"openapi_v3": {"type": "object"}}},
-        )
-    )
-    assert dot_data == {
-        "meta": {"tag": "t", "capabilities": ["CAPABILITY_CAPABILITIES"]},
-        "observed": {
-            "composite": {
-                "resource": {"kind": "XR"},
-                "connectionDetails": {"token": "c2VjcmV0"},
-            },
-            "resources": {"a": {"resource": {"kind": "A"}, "connectionDetails": {"k": "/w=="}}},
-        },
-        "desired": {"resources": {"b": {"resource": {"kind": "B"}, "ready": "READY_TRUE"}}},
-        "input": {"kind": "GoTemplate"},
-        "context": {"key": "value"},
-        "requiredResources": {"vpcs": {"items": [{"resource": {"kind": "V"}}]}, "none": {}},
-        "extraResources": {"vpcs": {"items": [{"resource": {"kind": "V"}}]}, "none": {}},
-        "credentials": {"creds": {"credentialData": {"data": {"user": "YWRtaW4="}}}},
-        "requiredSchemas": {"crd": {"openapiV3": {"type": "object"}}},
     }
 
 
@@ -156,26 +109,3 @@ def test_mutating_template_gets_a_copy() -> None:
     own["composite"]["resource"]["spec"]["zones"].append("b")
     assert xr == {"spec": {"zones": ["a"]}}
     assert shared["composite"]["resource"] is xr
-
-
-def test_lazy_dict_behaves_as_a_dict() -> None:
-    """Reading the whole dict builds all values and skips absent ones."""
-
-    def dot() -> LazyDict:
-        return LazyDict({"a": lambda: 1, "b": lambda: ABSENT, "c": lambda: [2]})
-
-    plain = {"a": 1, "c": [2]}
-    assert dict(dot()) == {**dot()} == plain
-    assert dot() == plain
-    assert list(dot()) == list(dot().keys()) == ["a", "c"]
-    assert list(dot().values()) == [1, [2]]
-    assert list(dot().items()) == [("a", 1), ("c", [2])]
-    assert json.dumps(dot()) == json.dumps(plain)
-    assert (len(dot()), bool(dot()), bool(LazyDict({"b": lambda: ABSENT}))) == (2, True, False)
-    assert ("b" in dot(), "c" in dot(), dot().get("b", 0), dot().get("a")) == (
-        False,
-        True,
-        0,
-        1,
-    )
-    assert copy_tree(dot()) == plain
