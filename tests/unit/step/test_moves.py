@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 from support import builders
 from support.builders import document
-from support.core_model import Core, make_ready
+from support.core_model import Core
 from support.readiness_steps import fatal
 
 from function_script.request.values import Object
@@ -130,23 +130,6 @@ def test_later_step_sees_the_new_name() -> None:
     assert core.created == ["demo-old", "demo-other"]
     resource = cast("Object", core.resources["other"]["resource"])
     assert resource["spec"] == {"observed": ["new", "other"], "desired": ["new"]}
-
-
-def test_usage_of_a_moved_resource_stays() -> None:
-    def step(name: str, **policy: str) -> Object:
-        documents = document("used") + document(name, depends_on="used", **policy)
-        return builders.jinja(documents, autoReady={}, usages={})
-
-    core = Core(pipeline=[step("old")])
-    for _ in range(4):
-        core.run(20.0)
-        make_ready(core)
-    names = set(core.resources)
-    assert names == {"used", "old", "usage:old:used"}
-    core.pipeline = [step("new", moved_from="old")]
-    core.run(100.0)
-    assert set(core.resources) == names
-    assert not core.deleted
 
 
 def test_deferred_resource_is_moved() -> None:

@@ -1,7 +1,7 @@
 import json
 from collections.abc import Callable
 
-from function_script.engines.gotemplate.data import template_data
+from function_script.engines.gotemplate.data import ABSENT, LazyDict, copy_tree, template_data
 from function_script.request.program import Lazy, Scope
 from function_script.request.values import Readable
 
@@ -33,6 +33,11 @@ def data(source: Scope, *, mutates: bool = False, own: bool = False) -> dict[str
     whole = json.loads(json.dumps(dot))
     assert isinstance(whole, dict)
     return whole
+
+
+def test_empty_fields_are_absent() -> None:
+    """An empty request is an object with the input alone, as in protobuf JSON."""
+    assert data(scope()) == {"input": {"kind": "GoTemplate"}}
 
 
 def test_messages_sent_empty_are_present() -> None:
@@ -109,3 +114,26 @@ def test_mutating_template_gets_a_copy() -> None:
     own["composite"]["resource"]["spec"]["zones"].append("b")
     assert xr == {"spec": {"zones": ["a"]}}
     assert shared["composite"]["resource"] is xr
+
+
+def test_lazy_dict_behaves_as_a_dict() -> None:
+    """Reading the whole dict builds all values and skips absent ones."""
+
+    def dot() -> LazyDict:
+        return LazyDict({"a": lambda: 1, "b": lambda: ABSENT, "c": lambda: [2]})
+
+    plain = {"a": 1, "c": [2]}
+    assert dict(dot()) == {**dot()} == plain
+    assert dot() == plain
+    assert list(dot()) == list(dot().keys()) == ["a", "c"]
+    assert list(dot().values()) == [1, [2]]
+    assert list(dot().items()) == [("a", 1), ("c", [2])]
+    assert json.dumps(dot()) == json.dumps(plain)
+    assert (len(dot()), bool(dot()), bool(LazyDict({"b": lambda: ABSENT}))) == (2, True, False)
+    assert ("b" in dot(), "c" in dot(), dot().get("b", 0), dot().get("a")) == (
+        False,
+        True,
+        0,
+        1,
+    )
+    assert copy_tree(dot()) == plain
