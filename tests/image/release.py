@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from image import bases, machine
-from image.stages import ARCHITECTURE, TARGET, Builder, DockerfileError, write_archive
+from image.stages import ARCHITECTURE, TARGET, Builder, DockerfileError
 
 
 def main() -> int:
@@ -31,7 +31,7 @@ def main() -> int:
         sys.stderr.write(f"cannot build the image: {error}\n")
         return 1
     name = f"function-script-runtime-linux-{ARCHITECTURE}"
-    write_archive("image", directory / f"{name}.tar", int(seconds))
+    builder.write_archive("image", directory / f"{name}.tar", int(seconds))
     shutil.copy(bill.root / "sbom.cdx.json", directory / f"{name}.cdx.json")
     return 0
 

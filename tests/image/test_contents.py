@@ -17,7 +17,6 @@ from image.stages import (
     Builder,
     DockerfileError,
     read_image,
-    write_archive,
 )
 from support.paths import ROOT
 
@@ -157,7 +156,7 @@ def test_last_stage_runs_no_line() -> None:
 def test_package_of_the_image_has_the_same_bytes_every_time(tmp_path: Path) -> None:
     """Of a layout, and of what `docker save` writes; it holds what the image says."""
     saved, plain = tmp_path / "saved.tar", tmp_path / "image.tar"
-    write_archive("image", plain, 0)
+    Builder(tmp_path / "builder", {}, quick=True).write_archive("image", plain, 0)
     run("skopeo", "copy", "--quiet", f"oci-archive:{plain}", f"docker-archive:{saved}:image:tag")
     for source in (plain, saved):
         assert pack(source, tmp_path / "a.xpkg") == pack(source, tmp_path / "b.xpkg")
