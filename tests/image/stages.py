@@ -41,8 +41,8 @@ class Image:
 class Builder:
     """Builds stages of package/Dockerfile, and puts their files into ``directory``.
 
-    ``quick``: a compiler that optimises nothing takes a tenth of the time. Its layers are in a storage
-    of their own, for buildah would take them for those of another compiler.
+    ``quick``: a compiler that optimises nothing takes a tenth of the time. Its layers are in a
+    storage of their own, for buildah would take them for those of another compiler.
     """
 
     def __init__(self, directory: Path, arguments: Mapping[str, str], *, quick: bool) -> None:
