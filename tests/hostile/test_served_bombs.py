@@ -8,13 +8,14 @@ from collections.abc import Iterator
 
 import grpc
 import pytest
-from e2e.serving import Server, call
+from e2e.serving import Server, call, method
 from support import builders
-from support.timing import SLACK_SECONDS
+from support.timing import SLACK_SECONDS, wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import Limits
 from function_script.request.values import Object
+from function_script.sandbox import PoolOptions, capacity
 
 GOOD = builders.request(
     builders.jinja("---\napiVersion: example.org/v1\nkind: XThing\nstatus: {a: 1}\n"),
@@ -91,3 +92,22 @@ def test_bomb_hurts_only_itself(
     began = time.monotonic()
     assert not call(channel, GOOD).results
     assert time.monotonic() - began < SLACK_SECONDS
+
+
+@pytest.mark.attack
+def test_bombs_at_once_hurt_only_themselves(server: Server, channel: grpc.Channel) -> None:
+    """Good requests among them are answered, and later only useful workers stay, no zombies."""
+    send = method(channel)
+    requests = [builders.request(step, context=context) for step, context, _ in BOMBS.values()]
+    started = [send.future(request) for request in requests * 2]
+    for _ in range(20):
+        assert not call(channel, GOOD).results
+    for each in started:
+        # Of one XR's many calls the server refuses some.
+        refusal = each.exception()
+        assert refusal is None or refusal.code() is grpc.StatusCode.RESOURCE_EXHAUSTED, refusal
+        results = [] if refusal is not None else each.result().results
+        assert all(result.severity == pb.SEVERITY_FATAL for result in results)
+    useful = capacity.cpu_count() + capacity.heavy_slots() + PoolOptions().min_idle
+    # The server and its zygote, besides.
+    wait_until(lambda: len(server.family()) <= 2 + useful)
