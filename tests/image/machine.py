@@ -13,14 +13,14 @@ import sys
 from pathlib import Path
 from typing import Final
 
-# The profile that container engines have by default, as a package of Debian has it.
-SECCOMP: Final = Path("/usr/share/containers/seccomp.json")
 _PACKAGES: Final = {
     "buildah": "buildah",
     "mmdebstrap": "mmdebstrap",
+    "podman": "podman",
     "runc": "runc",
     "skopeo": "skopeo",
-    str(SECCOMP): "golang-github-containers-common",
+    # The profile that container engines have by default.
+    "/usr/share/containers/seccomp.json": "golang-github-containers-common",
     "/usr/share/keyrings/debian-archive-keyring.gpg": "debian-archive-keyring",
 }
 _PIP: Final = {"index-url", "extra-index-url", "trusted-host", "proxy", "timeout", "cert"}

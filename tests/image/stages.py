@@ -8,7 +8,8 @@ import json
 import platform
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -52,12 +53,18 @@ class Builder:
         self._storage = TARGET / ("quick" if quick else "optimised")
         subprocess.run(["rm", "-rf", directory], check=True)
         self._source = check_out(directory / "source")
-        for name, root in bases.NAMES.items():
-            if not self._run("images", "--quiet", "--filter", f"reference={name}"):
-                container = self._run("from", "scratch")
-                self._run("add", "--quiet", container, str(root), "/")
-                self._run("config", "--env", f"PATH={bases.PATH}", container)
-                self._run("commit", "--quiet", "--rm", "--timestamp", "0", container, name)
+        with self._mounts():
+            for name, root in bases.NAMES.items():
+                if not self._run("images", "--quiet", "--filter", f"reference={name}"):
+                    self._make_base(name, root)
+
+    def _make_base(self, name: str, root: Path) -> None:
+        """Make an image of a root file system."""
+        container = self._run("from", "scratch")
+        self._run("add", "--quiet", container, str(root), "/")
+        self._run("config", "--env", f"PATH={bases.PATH}", container)
+        flags = ("--quiet", "--rm", "--identity-label=false", "--timestamp=0")
+        self._run("commit", *flags, container, name)
 
     def build(self, name: str) -> Image:
         """Build the stage of that name and those that it needs; raises DockerfileError."""
@@ -72,11 +79,13 @@ class Builder:
             flags += [f"--volume={path}:{target}:ro" for target, path in mounts.items()]
             file = self._source / "package" / "Dockerfile"
             ignored = f"--ignorefile={file}.dockerignore"
-            self._run("bud", "-f", str(file), ignored, "-t", name, *flags, str(self._source))
-        container = self._run("from", "--pull-never", f"localhost/{name}")
+            with self._mounts():
+                self._run("bud", "-f", str(file), ignored, "-t", name, *flags, str(self._source))
         root = self._directory / name
-        subprocess.run(["cp", "--archive", self._run("mount", container), root], check=True)
-        self._run("rm", container)
+        with self._mounts():
+            container = self._run("from", "--pull-never", f"localhost/{name}")
+            subprocess.run(["cp", "--archive", self._run("mount", container), root], check=True)
+            self._run("rm", container)
         config: dict[str, Any] = json.loads(self._run("inspect", "--type=image", name))
         described = config["OCIv1"]["config"]
         return Image(
@@ -91,9 +100,21 @@ class Builder:
         """Write a stage that was built to an OCI archive: the same bytes for the same stage."""
         settled = ("--sort=name", f"--mtime=@{epoch}", "--owner=0", "--group=0", "--numeric-owner")
         with tempfile.TemporaryDirectory() as layout:
-            self._run("push", "--quiet", name, f"oci:{layout}/image")
+            with self._mounts():
+                self._run("push", "--quiet", name, f"oci:{layout}/image")
             command = ["tar", *settled, f"--directory={layout}/image", "--create", "--file", target]
             subprocess.run([*command, "oci-layout", "index.json", "blobs"], check=True)
+
+    @contextmanager
+    def _mounts(self) -> Iterator[None]:
+        """Unmount at the end what buildah leaves mounted, or the storage could not be removed."""
+        try:
+            yield
+        finally:
+            mounted = self._storage / "root" / "overlay"
+            subprocess.run(["umount", "--recursive", mounted], check=False, capture_output=True)
+            # The counts of mounts are there, as of a machine that has started anew.
+            subprocess.run(["rm", "-rf", self._storage / "run"], check=True)
 
     def _run(self, command: str, *arguments: str) -> str:
         """Run buildah and return what it prints."""
