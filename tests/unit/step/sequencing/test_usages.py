@@ -42,12 +42,6 @@ def test_namespaced_xr_has_a_usage_in_its_namespace() -> None:
     }
 
 
-def test_used_object_in_another_namespace_is_named_with_it() -> None:
-    """A cluster-scoped XR may compose into several namespaces."""
-    exists = both(namespace="here")
-    exists["net"] = observed("Net", READY, namespace="there")
-    protection = usage(exists, MODERN_CLUSTER)
-    assert protection["spec"]["of"]["resourceRef"]["namespace"] == "there"  # type: ignore[index,call-overload] # an object
 
 
 @pytest.mark.parametrize(
