@@ -42,8 +42,6 @@ def test_namespaced_xr_has_a_usage_in_its_namespace() -> None:
     }
 
 
-
-
 @pytest.mark.parametrize(
     ("xr", "fields", "api_version", "kind"),
     [
