@@ -60,8 +60,8 @@ build/compiled/done: .venv/dev setup.py pyproject.toml $(shell find function_scr
 	@touch $@
 
 # What takes all CPUs, or bounds how long others wait meanwhile.
-ALONE = $(addprefix tests/hostile/test_,served_clients.py served_floods.py served_neighbours.py pool_faults.py) \
-	$(addprefix tests/e2e/test_serve_,fairness.py load.py)
+ALONE = $(addprefix tests/hostile/test_served_,bombs.py clients.py floods.py neighbours.py) \
+	tests/hostile/test_pool_faults.py tests/e2e/test_serve_fairness.py
 # Ratios of costs in plain Python.
 RATIOS = tests/benchmarks/test_ratios.py
 

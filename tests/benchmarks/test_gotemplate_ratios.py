@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from function_script.engines.gotemplate import programs, run
+from function_script.engines.gotemplate import programs
 from function_script.engines.gotemplate.programs import Settings, Sources, compile_program
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.request.limits import Limits
@@ -69,36 +69,6 @@ def rendering(text: str, data: Object) -> Callable[[], str]:
         return programs.to_output(parts)
 
     return render
-
-
-def by_hand(data: Object) -> str:
-    """The text of LOOP as one would write it in Python."""
-    resource = data["observed"]["composite"]["resource"]  # type: ignore[index,call-overload] # plain
-    spec, name = resource["spec"], resource["metadata"]["name"]
-    parts = []
-    for zone in spec["zones"]:
-        private = spec.get("private") or False
-        public = "true" if spec.get("public") else "true" if private else "false"
-        parts.append(
-            "---\napiVersion: example.org/v1\nkind: Subnet\nmetadata:\n"
-            f'  name: {name}-{zone}\n  labels:\n    zone: "{zone}"\nspec:\n'
-            f"  region: {spec['region']}\n  cidr: 10.0.{spec['offset']:d}.0/24\n"
-            f"  public: {public}\n"
-        )
-    return "".join(parts)
-
-
-def test_rendering_is_near_to_python_by_hand() -> None:
-    """The same text: Go's printf, lookups by Go's rules, budgets and all cost a bounded factor.
-
-    Operations are made to be compiled; in plain Python each one is a call.
-    """
-    data = request(20)
-    render = rendering(LOOP, data)
-    assert render() == by_hand(data)
-    # CPUs differ: it is 33 to 47 in plain Python, and 20 to 30 compiled.
-    bound = 60 if run.__file__.endswith(".py") else 40
-    assert least(render, times=20) / least(lambda: by_hand(data), times=20) < bound
 
 
 def test_template_is_compiled_for_many_renderings() -> None:

@@ -1,4 +1,4 @@
-"""Registries that tests start, their authorities, and a server that tests leave as it is."""
+"""Registries that tests start, their authorities, a server that tests leave as it is, a channel."""
 
 import json
 import time
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+import grpc
 import pytest
 from e2e.authority import Authority
 from e2e.scripted_registry import META, Registry, serving
@@ -20,6 +21,13 @@ def plain_server() -> Iterator[Server]:
     """A server with default flags, of which tests count only what they add."""
     with Server("--insecure") as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def channel(server: Server) -> Iterator[grpc.Channel]:
+    """A connection to the server of a module."""
+    with server.channel() as channel:
+        yield channel
 
 
 @pytest.fixture(scope="module")

@@ -38,13 +38,6 @@ def server() -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture(scope="module")
-def channel(server: Server) -> Iterator[grpc.Channel]:
-    """A connection to it."""
-    with server.channel() as channel:
-        yield channel
-
-
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
 def test_versions_are_both_served(channel: grpc.Channel, version: str) -> None:
     response = call(channel, GOOD, version=version)

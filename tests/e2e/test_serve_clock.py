@@ -39,13 +39,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture
-def channel(server: Server) -> Iterator[grpc.Channel]:
-    """A connection."""
-    with server.channel() as channel:
-        yield channel
-
-
 @pytest.mark.parametrize(
     ("request_", "seconds", "says"),
     [

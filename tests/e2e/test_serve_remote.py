@@ -123,12 +123,6 @@ def server(all_hosts: Hosts) -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture(scope="module")
-def channel(server: Server) -> Iterator[grpc.Channel]:
-    with server.channel() as channel:
-        yield channel
-
-
 @pytest.fixture
 def remote(hosts: Hosts, server: Server, channel: grpc.Channel) -> Served:
     """The registry that needs no login, the server, and a channel to it."""

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import grpc
-from e2e.serving import Server, call
+import pytest
+from e2e.serving import Server, call, serve_in_vain
 from support import builders
 from support.timing import wait_until
 
@@ -56,17 +57,20 @@ def test_salt_decides_random_values_and_is_seen_by_nobody(tmp_path: Path) -> Non
     assert len(set(map(str, values))) == 1
 
 
-def test_salt_that_cannot_be_used_is_refused_at_the_start(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "programs", "refusal"),
+    [
+        pytest.param("short", "none", "cannot read the salt", id="short"),
+        pytest.param("the salt of this cluster", ".", "a program could read it", id="open"),
+    ],
+)
+def test_salt_that_cannot_be_used_is_refused_at_the_start(
+    tmp_path: Path, text: str, programs: str, refusal: str
+) -> None:
     salt = tmp_path / "salt"
-    salt.write_text("short")
-    server = Server("--insecure", "--seed-file", str(salt))
-    assert server.stop() != 0
-    assert "cannot read the salt" in "".join(server.text)
-
-
-def test_salt_that_programs_could_read_is_refused(tmp_path: Path) -> None:
-    salt = tmp_path / "salt"
-    salt.write_text("the salt of this cluster")
-    server = Server("--insecure", "--seed-file", str(salt), "--program-root", str(tmp_path))
-    assert server.stop() != 0
-    assert "a program could read it" in "".join(server.text)
+    salt.write_text(text)
+    (tmp_path / "none").mkdir()
+    flags = ("--seed-file", str(salt), "--program-root", str(tmp_path / programs))
+    code, error = serve_in_vain("--insecure", *flags)
+    assert code != 0
+    assert refusal in error

@@ -210,33 +210,6 @@ def test_requirement_that_old_callers_ignore_is_fatal(
     assert set(response.desired.resources) == {"earlier"}
 
 
-def test_schemas_are_refused_at_once(channel: grpc.Channel) -> None:
-    """Crossplane 2.2 introduced them."""
-    schemas: Object = {"thing": {"apiVersion": "example.org/v1", "kind": "Thing"}}
-    step: Object = {**PROGRAMS["starlark"], "requirements": {"schemas": schemas}}
-    caller = OldCrossplane(channel, "v1beta1")
-    response = caller.run(step, **PARTS)
-    assert "does not provide schemas" in response.results[0].message
-    assert caller.calls == 1
-
-
-def test_caller_of_version_2_0_is_asked_in_both_fields() -> None:
-    """It does not report capabilities, and fetches namespaced resources."""
-    step = declaring("starlark", namespace="here")
-    first = builders.call(builders.request(step, **PARTS))
-    assert set(first.requirements.resources) == {"settings"}
-    assert set(first.requirements.extra_resources) == {PROBE}
-    located = {**SETTINGS, "metadata": {"name": "settings", "namespace": "here"}}
-    resources = {
-        "required_resources": {"settings": {"items": [{"resource": located}]}},
-        "extra_resources": {PROBE: {}},
-    }
-    second = builders.call(builders.request(step, **PARTS, **resources))
-    assert [result.severity for result in second.results] == [v1.SEVERITY_NORMAL]
-    assert "thing" in second.desired.resources
-    assert second.requirements == first.requirements
-
-
 def test_programs_do_not_see_the_probe() -> None:
     """The function adds the probe's requirement itself."""
     script = 'def main(req):\n    return {"context": {"seen": sorted(req["extra_resources"])}}\n'

@@ -66,10 +66,11 @@ def _obstacle() -> str:
     if result.returncode:
         return result.stderr.strip()
     # Of a base image: a mistake in ours must not look like a machine without containers.
+    bare = Image(root=bases.BARE, environment={}, labels={}, entrypoint=[], user="2000:2000")
     settings = Settings(entrypoint=("/usr/bin/python3.13", "-c", "pass"))
     with (
         tempfile.TemporaryDirectory() as directory,
-        Container(Image(root=bases.BARE, user="2000:2000"), Path(directory), settings) as container,
+        Container(bare, Path(directory), settings) as container,
     ):
         return container.text.strip() if container.wait() else ""
 

@@ -18,10 +18,9 @@ BARE: Final = DIRECTORY / "bare"
 SUITE: Final = "trixie"
 PYTHON: Final = "3.13"
 _BUILD: Final = DIRECTORY / "python"
-_NAMES: Final = {
+NAMES: Final = {
     f"docker.io/library/python:{PYTHON}-{SUITE}": _BUILD,
     "gcr.io/distroless/python3-debian13": BARE,
-    "scratch": DIRECTORY / "scratch",
 }
 _PACKAGES: Final = (
     *(f"python{PYTHON}", f"python{PYTHON}-venv", "libstdc++6", "ca-certificates"),
@@ -35,14 +34,7 @@ _BARE_PACKAGES: Final = (
     *("libtinfo6", "libncursesw6", f"python{PYTHON}", f"python{PYTHON}-minimal"),
     *(f"libpython{PYTHON}-minimal", f"libpython{PYTHON}-stdlib"),
 )
-_ENVIRONMENT: Final = {"PATH": "/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"}
-
-
-def find(name: str) -> dict[str, object]:
-    """Return the root and the environment of the stand-in for a base image of that name."""
-    # A release names the digests of a registry, which these do not have.
-    root = _NAMES[name.partition("@")[0]]
-    return {"root": root, "environment": {} if name == "scratch" else _ENVIRONMENT}
+PATH: Final = "/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def make() -> None:
@@ -52,7 +44,7 @@ def make() -> None:
     partial = DIRECTORY.with_suffix(".partial")
     shutil.rmtree(partial, ignore_errors=True)
     build, bare = partial / _BUILD.name, partial / BARE.name
-    for root in (build, bare, partial / "scratch"):
+    for root in (build, bare):
         root.mkdir(parents=True)
     command = ["mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", "--format=directory"]
     command += ["--dpkgopt=force-unsafe-io", f"--include={','.join(_PACKAGES)}"]

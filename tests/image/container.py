@@ -1,4 +1,4 @@
-"""Containers of an image by runc, locked down as Kubernetes' restricted profile and more.
+"""Containers of an image by podman, locked down as Kubernetes' restricted profile and more.
 
 Read-only root, no capabilities, no new privileges, the seccomp profile that container engines use
 by default, limits of processes, memory and CPU. A container shares the network of this process.
@@ -7,23 +7,18 @@ by default, limits of processes, memory and CPU. A container shares the network 
 import itertools
 import json
 import os
-import platform
 import signal
 import subprocess
-import tempfile
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
-from image.layout import ARCHITECTURE
-from image.machine import SECCOMP
 from image.stages import Image
 from support.timing import PATIENCE_SECONDS
 
 MIB: Final = 2**20
 _NUMBERS: Final = itertools.count(1)
-_PERIOD_MICROSECONDS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,15 +51,15 @@ class Container:
         self.output: list[str] = []
         self.errors: list[str] = []
         self._name = f"function-script-{os.getpid()}-{next(_NUMBERS)}"
-        bundle = directory / self._name
-        bundle.mkdir(parents=True)
-        config = _configure(image, settings, self._name)
-        (bundle / "config.json").write_text(json.dumps(config))
-        # runc makes the places of mounts in the image's own files.
-        self._places = [path for mount in settings.mounts for path in _absent(image.root, mount)]
-        self._runc = ("runc", "--root", str(directory / "state"))
+        # The second must be short.
+        places = (f"--root={directory / 'podman'}", "--runroot=/run/function-script")
+        # Nothing is stored, and nothing stays mounted.
+        plain = ("--storage-driver=vfs", "--cgroup-manager=cgroupfs", "--events-backend=none")
+        self._podman = ("podman", *places, *plain)
+        # Of the root file system it gets an overlay, so places of mounts leave nothing in it.
+        flags = [*_flags(image, settings), f"--name={self._name}", "--rootfs", f"{image.root}:O"]
         self._process = subprocess.Popen(
-            [*self._runc, "run", "--bundle", bundle, self._name],
+            [*self._podman, "run", *flags, *settings.arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -81,23 +76,17 @@ class Container:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._process.poll() is None:
-            self._control("kill", self._name, "KILL")
-            self._process.wait(PATIENCE_SECONDS)
-        self._control("delete", "--force", self._name)
+        self._control("rm", "--force", "--time=0", self._name)
         self.wait()
         for stream in (self._process.stdout, self._process.stderr):
             assert stream is not None
             stream.close()
-        for place in reversed(self._places):
-            place.rmdir()
 
     @property
     def pid(self) -> int:
         """The id of its first process on this machine; 0 before there is one."""
-        result = self._control("state", self._name)
-        described = json.loads(result.stdout) if result.returncode == 0 else {}
-        return int(described["pid"]) if described.get("status") == "running" else 0
+        result = self._control("inspect", "--format={{.State.Pid}}", self._name)
+        return int(result.stdout) if result.returncode == 0 else 0
 
     @property
     def text(self) -> str:
@@ -115,7 +104,7 @@ class Container:
 
     def signal(self, number: signal.Signals) -> None:
         """Send its first process a signal."""
-        result = self._control("kill", self._name, number.name.removeprefix("SIG"))
+        result = self._control("kill", f"--signal={number.name}", self._name)
         assert result.returncode == 0, result.stderr
 
     def wait(self) -> int:
@@ -137,7 +126,7 @@ class Container:
         return family
 
     def _control(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [*self._runc, *arguments]
+        command = [*self._podman, *arguments]
         return subprocess.run(command, check=False, capture_output=True, text=True)
 
 
@@ -154,61 +143,21 @@ def read_state(pid: int) -> dict[str, str]:
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
-def _configure(image: Image, settings: Settings, name: str) -> dict[str, Any]:
-    """Write a runtime configuration: that of `runc spec`, with less."""
-    with tempfile.TemporaryDirectory() as bundle:
-        subprocess.run(["runc", "spec", "--bundle", bundle], check=True)
-        config: dict[str, Any] = json.loads(Path(bundle, "config.json").read_text())
-    uid, _, gid = (settings.user or image.user).partition(":")
-    config["process"] |= {
-        "terminal": False,
-        "user": {"uid": int(uid), "gid": int(gid or uid)},
-        "args": [*(settings.entrypoint or image.entrypoint), *settings.arguments],
-        "env": [f"{k}={v}" for k, v in {**image.environment, **settings.environment}.items()],
-        "cwd": settings.directory,
-        "capabilities": {},
-        "noNewPrivileges": True,
-    }
-    config["root"] = {"path": str(image.root), "readonly": True}
-    config["mounts"] += [_describe(mount) for mount in settings.mounts]
-    linux = config["linux"]
-    linux["namespaces"] = [entry for entry in linux["namespaces"] if entry["type"] != "network"]
-    linux["cgroupsPath"] = f"/function-script/{name}"
-    linux["resources"] |= {"memory": {"limit": settings.memory_bytes}, "pids": {"limit": 64}}
+def _flags(image: Image, settings: Settings) -> list[str]:
+    """Describe a locked-down container to `podman run`."""
+    flags = ["--read-only", "--read-only-tmpfs=false", "--cap-drop=all", "--network=host"]
+    flags += ["--security-opt=no-new-privileges", "--pids-limit=64"]
+    # By default they are more than some machines allow.
+    flags += ["--ulimit=nofile=4096:4096", "--ulimit=nproc=1024:1024"]
+    flags += [f"--memory={settings.memory_bytes}b", f"--workdir={settings.directory}"]
+    flags += [f"--user={settings.user or image.user}"]
+    flags += [f"--entrypoint={json.dumps([*(settings.entrypoint or image.entrypoint)])}"]
+    for name, value in {**image.environment, **settings.environment}.items():
+        flags.append(f"--env={name}={value}")
+    for mount in settings.mounts:
+        flags.append(
+            f"--volume={mount.source}:{mount.target}:{'rw' if mount.is_writable else 'ro'}"
+        )
     if settings.cpus is not None:
-        quota = int(settings.cpus * _PERIOD_MICROSECONDS)
-        linux["resources"]["cpu"] = {"quota": quota, "period": _PERIOD_MICROSECONDS}
-    linux["seccomp"] = _translate_seccomp()
-    return config
-
-
-def _describe(mount: Mount) -> dict[str, object]:
-    options = ["rbind", "nosuid", "nodev", "rw" if mount.is_writable else "ro"]
-    place = {"destination": mount.target, "source": str(mount.source)}
-    return {**place, "type": "bind", "options": options}
-
-
-def _translate_seccomp() -> dict[str, object]:
-    """Translate the profile that engines have by default for a container without capabilities."""
-    profile = json.loads(SECCOMP.read_text())
-    name = f"SCMP_ARCH_{platform.machine().upper()}"
-    (own,) = [entry for entry in profile["archMap"] if entry["architecture"] == name]
-    keys = ("names", "action", "args", "errnoRet")
-    return {
-        "defaultAction": profile["defaultAction"],
-        "defaultErrnoRet": profile["defaultErrnoRet"],
-        "architectures": [name, *own["subArchitectures"]],
-        "syscalls": [
-            {key: rule[key] for key in keys if rule.get(key) is not None}
-            for rule in profile["syscalls"]
-            if _applies(rule)
-        ],
-    }
-
-
-def _applies(rule: dict[str, dict[str, list[str]]]) -> bool:
-    """Tell whether a rule is for this architecture and for no capabilities at all."""
-    includes, excludes = rule.get("includes") or {}, rule.get("excludes") or {}
-    if includes.get("caps") or ARCHITECTURE in excludes.get("arches", ()):
-        return False
-    return not includes.get("arches") or ARCHITECTURE in includes["arches"]
+        flags.append(f"--cpus={settings.cpus}")
+    return flags

@@ -1,7 +1,7 @@
 """What lines of a Dockerfile need from this machine to reach package indexes, at run time only.
 
 Names of servers, proxies and certificates: from pip's configuration, APT's and the environment.
-They are files and variables while a line runs; nothing of them stays in a root file system.
+They are mounted files while a line runs; buildah itself passes the variables of proxies on.
 """
 
 import os
@@ -10,48 +10,38 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-# The profile that container engines have by default, as a package of Debian has it.
-SECCOMP: Final = Path("/usr/share/containers/seccomp.json")
-_PROXIES: Final = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 _PACKAGES: Final = {
+    "buildah": "buildah",
     "mmdebstrap": "mmdebstrap",
+    "podman": "podman",
     "runc": "runc",
     "skopeo": "skopeo",
-    str(SECCOMP): "golang-github-containers-common",
+    # The profile that container engines have by default.
+    "/usr/share/containers/seccomp.json": "golang-github-containers-common",
     "/usr/share/keyrings/debian-archive-keyring.gpg": "debian-archive-keyring",
 }
 _PIP: Final = {"index-url", "extra-index-url", "trusted-host", "proxy", "timeout", "cert"}
 _CERTIFICATES: Final = ("PIP_CERT", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
-_BUNDLE: Final = "run/machine-certificates.pem"
-_RESOLVER: Final = "etc/resolv.conf"
+_BUNDLE: Final = "/run/machine-certificates.pem"
+_PIP_FILE: Final = "/etc/pip.conf"
 
 
-@contextmanager
-def lent_to(root: Path) -> Iterator[dict[str, str]]:
-    """Lend a root file system the machine's resolver and certificates; yield its variables."""
+def lend(directory: Path) -> dict[str, str]:
+    """Write pip's settings for RUN lines to a directory; return files by their places there."""
     settings = _pip_settings()
     bundle = settings.pop("cert", None) or next(
         filter(None, map(os.environ.get, _CERTIFICATES)), None
     )
-    variables = {name: os.environ[name] for name in _PROXIES if name in os.environ}
-    variables |= {f"PIP_{key.replace('-', '_').upper()}": settings[key] for key in settings}
-    resolver = root / _RESOLVER
-    resolver.parent.mkdir(exist_ok=True)
-    shutil.copyfile(Path("/") / _RESOLVER, resolver)
-    try:
-        if bundle is not None:
-            (root / _BUNDLE).parent.mkdir(exist_ok=True)
-            shutil.copyfile(bundle, root / _BUNDLE)
-            variables |= dict.fromkeys(_CERTIFICATES, f"/{_BUNDLE}")
-        yield variables
-    finally:
-        (root / _BUNDLE).unlink(missing_ok=True)
-        resolver.unlink()
+    mounts = {_PIP_FILE: str(directory / "pip.conf")}
+    if bundle is not None:
+        mounts[_BUNDLE] = bundle
+        settings["cert"] = _BUNDLE
+    lines = [f"{key} = {value}\n" for key, value in settings.items()]
+    (directory / "pip.conf").write_text("".join(["[global]\n", *lines]))
+    return mounts
 
 
 def _pip_settings() -> dict[str, str]:

@@ -10,8 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from image import bases, layout, machine
-from image.stages import TARGET, Builder, DockerfileError
+from image import bases, machine
+from image.stages import ARCHITECTURE, TARGET, Builder, DockerfileError
 
 
 def main() -> int:
@@ -25,12 +25,13 @@ def main() -> int:
         bases.make()
         arguments = {"REVISION": revision, "SOURCE_DATE_EPOCH": seconds}
         builder = Builder(TARGET / "release", arguments, quick=False)
-        image, bill = builder.build("image"), builder.build("sbom")
+        bill = builder.build("sbom")
+        builder.build("image")
     except (DockerfileError, subprocess.CalledProcessError) as error:
         sys.stderr.write(f"cannot build the image: {error}\n")
         return 1
-    name = f"function-script-runtime-linux-{layout.ARCHITECTURE}"
-    layout.write(image, bases.BARE, directory / f"{name}.tar", int(seconds))
+    name = f"function-script-runtime-linux-{ARCHITECTURE}"
+    builder.write_archive("image", directory / f"{name}.tar", int(seconds))
     shutil.copy(bill.root / "sbom.cdx.json", directory / f"{name}.cdx.json")
     return 0
 

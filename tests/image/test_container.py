@@ -207,8 +207,6 @@ def run(
     """Run a command in a container with a directory mounted at /w; exit code and both outputs."""
     described = Settings(
         arguments=arguments,
-        # As a container engine sets it for a user without an entry in /etc/passwd.
-        environment={"HOME": "/"},
         mounts=(Mount(target="/w", source=directory, is_writable=True),),
         user=USER,
         directory="/w",

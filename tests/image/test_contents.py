@@ -9,8 +9,15 @@ from pathlib import Path
 
 import pytest
 import yaml
-from image import bases, layout
-from image.stages import REVISION, TARGET, Builder, DockerfileError, Image, read_image
+from image import bases
+from image.stages import (
+    ARCHITECTURE,
+    REVISION,
+    TARGET,
+    Builder,
+    DockerfileError,
+    read_image,
+)
 from support.paths import ROOT
 
 import function_script
@@ -132,7 +139,6 @@ def test_bill_lists_all_packages() -> None:
 def test_base_with_python_elsewhere_is_refused(tmp_path: Path) -> None:
     """The error names the arguments that are not right, and comes before anything is compiled."""
     builder = Builder(tmp_path, {"PREFIX": "/opt"}, quick=True)
-    builder.finished["build"] = Image(root=bases.BARE.with_name("python"))
     with pytest.raises(DockerfileError, match=r"RUNTIME_BASE has no /opt/bin/python3\.13: set"):
         builder.build("image")
 
@@ -150,7 +156,7 @@ def test_last_stage_runs_no_line() -> None:
 def test_package_of_the_image_has_the_same_bytes_every_time(tmp_path: Path) -> None:
     """Of a layout, and of what `docker save` writes; it holds what the image says."""
     saved, plain = tmp_path / "saved.tar", tmp_path / "image.tar"
-    layout.write(IMAGE, bases.BARE, plain, 0)
+    Builder(tmp_path / "builder", {}, quick=True).write_archive("image", plain, 0)
     run("skopeo", "copy", "--quiet", f"oci-archive:{plain}", f"docker-archive:{saved}:image:tag")
     for source in (plain, saved):
         assert pack(source, tmp_path / "a.xpkg") == pack(source, tmp_path / "b.xpkg")
@@ -164,7 +170,7 @@ def test_package_of_the_image_has_the_same_bytes_every_time(tmp_path: Path) -> N
     report = json.loads(run(sys.executable, "-m", "function_script.cli", *command))
     kinds = [entry["kind"] for entry in report["objects"]]
     assert kinds.count("CustomResourceDefinition") == 3
-    assert [entry["platform"] for entry in report["platforms"]] == [f"linux/{layout.ARCHITECTURE}"]
+    assert [entry["platform"] for entry in report["platforms"]] == [f"linux/{ARCHITECTURE}"]
 
 
 def pack(runtime: Path, output: Path) -> bytes:

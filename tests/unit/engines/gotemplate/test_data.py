@@ -72,48 +72,6 @@ def test_empty_parts_are_present_in_our_own_kind() -> None:
     }
 
 
-def test_dot_has_the_shape_of_protobuf_json() -> None:
-    """Names are lowerCamelCase, bytes base64; a requirement without a match is an empty object."""
-    observed = {
-        "composite": {"resource": {"kind": "XR"}, "connection_details": {"token": "secret"}},
-        "resources": {
-            "a": {"resource": {"kind": "A"}, "connection_details": {"k": {"base64": "/w=="}}}
-        },
-    }
-    desired = {
-        "composite": {"resource": {}},
-        "resources": {"b": {"resource": {"kind": "B"}, "ready": "READY_TRUE"}},
-    }
-    dot_data = data(
-        scope(
-            meta={"tag": "t", "capabilities": ["CAPABILITY_CAPABILITIES"]},
-            observed=observed,
-            desired=desired,
-            context={"key": "value"},
-            required_resources={"vpcs": {"items": [{"resource": {"kind": "V"}}]}, "none": {}},
-            credentials={"creds": {"data": {"user": "admin"}}},
-            required_schemas={"crd": {"openapi_v3": {"type": "object"}}},
-        )
-    )
-    assert dot_data == {
-        "meta": {"tag": "t", "capabilities": ["CAPABILITY_CAPABILITIES"]},
-        "observed": {
-            "composite": {
-                "resource": {"kind": "XR"},
-                "connectionDetails": {"token": "c2VjcmV0"},
-            },
-            "resources": {"a": {"resource": {"kind": "A"}, "connectionDetails": {"k": "/w=="}}},
-        },
-        "desired": {"resources": {"b": {"resource": {"kind": "B"}, "ready": "READY_TRUE"}}},
-        "input": {"kind": "GoTemplate"},
-        "context": {"key": "value"},
-        "requiredResources": {"vpcs": {"items": [{"resource": {"kind": "V"}}]}, "none": {}},
-        "extraResources": {"vpcs": {"items": [{"resource": {"kind": "V"}}]}, "none": {}},
-        "credentials": {"creds": {"credentialData": {"data": {"user": "YWRtaW4="}}}},
-        "requiredSchemas": {"crd": {"openapiV3": {"type": "object"}}},
-    }
-
-
 def test_extra_resources_of_the_request_are_present() -> None:
     """Required resources replace extra resources only if there are none."""
     dot_data = data(

@@ -91,15 +91,6 @@ def test_check_reports_all_sources_together() -> None:
     assert names == [("inline:1:4", "a"), ("inline:1:11", "b"), ("modules[m]:1:4", "c")]
 
 
-def test_equal_requests_render_equally() -> None:
-    """Random numbers depend on the XR and the call's position, not on the run."""
-    text = "{{ randAlphaNum 8 }} {{ randAlphaNum 8 }}"
-    first, second = (render(text, stable_values=True).text for _ in range(2))
-    left, right = first.split()
-    assert first == second
-    assert left != right
-
-
 def test_run_leaves_no_reference_cycles() -> None:
     """Its values are freed when it ends, without the garbage collector."""
     text = "{{ range .observed.composite.resource.spec.zones }}{{ $x := dict . $ }}{{ end }}"

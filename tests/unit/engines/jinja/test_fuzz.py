@@ -18,6 +18,9 @@ NAMES = st.sampled_from(["xr", "spec", "observed", "params", "loop", "ns", "x", 
 KEYS = st.sampled_from(
     ["spec", "count", "zones", "name", "items", "q", "_x", "__class__", *STRING_METHODS]
 )
+OPERATORS = st.sampled_from(
+    [*"+-*/%~<", *("//", "**", "==", "!=", ">=", "in", "not in", "and", "or")]
+)
 FILTERED = st.sampled_from(["upper", "trim", "list", "indent(2)"])
 ATOMS = st.one_of(
     NAMES,
@@ -31,31 +34,11 @@ ATOMS = st.one_of(
 
 
 def _combined(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    operators = st.sampled_from(
-        [
-            "+",
-            "-",
-            "*",
-            "/",
-            "//",
-            "%",
-            "**",
-            "~",
-            "==",
-            "!=",
-            "<",
-            ">=",
-            "in",
-            "not in",
-            "and",
-            "or",
-        ]
-    )
     return st.one_of(
         st.builds("{}.{}".format, inner, KEYS),
         st.builds("{}[{}]".format, inner, inner),
         st.builds("{}[{}:]".format, inner, inner),
-        st.builds("({} {} {})".format, inner, operators, inner),
+        st.builds("({} {} {})".format, inner, OPERATORS, inner),
         st.builds("({} | {})".format, inner, st.sampled_from(sorted(FILTERS))),
         st.builds("({} | {}({}))".format, inner, st.sampled_from(sorted(FILTERS)), inner),
         st.builds("({} is {})".format, inner, st.sampled_from(sorted(TESTS))),

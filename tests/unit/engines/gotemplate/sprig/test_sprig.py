@@ -139,13 +139,6 @@ def test_shuffling_keeps_the_characters() -> None:
     assert sorted(shuffled) == sorted(text)
 
 
-@pytest.mark.parametrize("expression", ["randAlphaNum 20", "randBytes 16", "uuidv4"])
-def test_random_values_depend_on_the_xr(expression: str) -> None:
-    """They depend on the XR's uid, not on the time: every reconcile has the same."""
-    assert _draw(expression) == _draw(expression)
-    assert _draw(expression, seed="uid-2") != _draw(expression)
-
-
 def test_random_values_need_their_option() -> None:
     """The error says that the value would be stable, and names the option."""
     assert "stableValues" in str(_refusal("randAlpha 3"))
