@@ -16,6 +16,8 @@ EMBEDDED: Final = "x-kubernetes-embedded-resource"
 INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 # A keyword of ours: a number or a text, as quantities of Kubernetes' own kinds are.
 QUANTITY: Final = "x-quantity"
+# A keyword of ours: a text of a format and no list, as times of Kubernetes' own kinds are.
+TEXT: Final = "x-text"
 
 _ROOT_FIELDS: Final = ("apiVersion", "kind", "metadata")
 

@@ -170,7 +170,7 @@ def test_seeded_faults_are_found_by_check_without_an_xr(tmp_path: Path) -> None:
                     findings = check.check([str(file)], run_options=options).findings
                     count += 1
                     if not any(finding.severity == "error" for finding in findings):
-                        missed.append((kind, fault))
+                        missed.append((folder.name, fault, text))
     assert count > 5
     assert missed == []
 

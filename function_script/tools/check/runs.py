@@ -359,19 +359,29 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
         return False
     if problem.kind != "limit" and problem.code and _is_written_out(problem.code, step, span):
         return True
+    lint, line = step.language.lint, _lines_from(step, span)[0]
+    # A value that is written out in a template.
+    if problem.field and any(
+        source.name == span.name and text.split("\n")[span.line - 1] == line
+        for source, text in lint.find_documents(step.program)
+    ):
+        return True
     reads = [
         read.path
-        for read in step.language.lint.find_reads(step.program)
+        for read in lint.find_reads(step.program)
         if (read.span.name, read.span.line) == (span.name, span.line)
     ]
     if not reads:
         return not any(_OUTSIDE.search(source.text) for source in step.program.sources())
+    # The names of the XR's own fields say nothing.
+    for name in {str(key) for path in reads for key in path}:
+        line = line.replace(name, "")
     return all(
         path[: len(_XR)] == _XR
         and path[len(_XR) : len(_XR) + 1] not in [(name,) for name in _CROSSPLANE]
         and not any(_overlaps(("spec", *path[len(_XR) :]), each) for each in run.invented)
         for path in reads
-    ) and not _OUTSIDE.search(_lines_from(step, span)[0])
+    ) and not _OUTSIDE.search(line)
 
 
 def _is_written_out(code: Code, step: Step, span: Span) -> bool:

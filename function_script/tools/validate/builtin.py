@@ -28,7 +28,7 @@ _SCALARS: Final[dict[str, Object]] = {
     "int32": {"type": "integer", "minimum": -_INT32, "maximum": _INT32 - 1},
     "int64": {"type": "integer"},
     "number": {"type": "number"},
-    "time": {"type": "string", "format": "date-time"},
+    "time": {"type": "string", "format": "date-time", structural_schema.TEXT: True},
     "int-or-text": {structural_schema.INT_OR_STRING: True},
     "quantity": {structural_schema.QUANTITY: True},
 }

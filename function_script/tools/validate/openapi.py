@@ -216,7 +216,11 @@ def _check_type(value: Value, schema: Object, path: str) -> Problem | None:
     actual = wording.type_of(value)
     if value is None:
         is_allowed = not types or "null" in types or schema.get("nullable") is True
-    elif format_ and not _NUMERIC & set(types) and isinstance(value, str | list):
+    elif (
+        format_
+        and not _NUMERIC & set(types)
+        and isinstance(value, str if schema.get(structural_schema.TEXT) is True else str | list)
+    ):
         # Formats have a check of their own, even for a list.
         is_allowed = True
     elif format_ and not types:

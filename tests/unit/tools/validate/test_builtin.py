@@ -80,6 +80,10 @@ BAD = {
         ),
         "status.lastScheduleTime in body must be of type date-time",
     ),
+    "list-of-times": (
+        made("coordination.k8s.io/v1", "Lease", "spec: {renewTime: []}"),
+        "spec.renewTime in body must be of type string",
+    ),
     "spec": (made("apps/v1", "Deployment", "spec: 3"), "spec in body must be of type object"),
     "type-in-metadata": (
         made("v1", "Pod", metadata="name: a, finalizers: b"),
