@@ -127,6 +127,7 @@ def _mistake(name: str, text: str, **programs: str) -> list[object]:
 
 
 MISTAKES = [
+    *_mistake("list-for-a-text", "x: []", template=_CONFIG.replace('"1"', "[]")),
     *_mistake(
         "optional-number",
         "count",
