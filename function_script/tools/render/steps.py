@@ -77,15 +77,17 @@ def _parse(fields: ObjectReader, problems: ProblemList, *, is_lenient: bool) -> 
         if not is_lenient:
             mode, has_pipeline = spec.value.get("mode"), spec.value.get("pipeline") is not None
             has_resources = mode is None and "resources" in spec.value and not has_pipeline
-            is_composition = fields.value.get("kind") == "Composition"
-            if is_composition and (mode == _RESOURCES or has_resources):
+            is_legacy = fields.value.get("kind") == "Composition" and (
+                mode == _RESOURCES or has_resources
+            )
+            if is_legacy:
                 text = f"is {_RESOURCES}, which only Crossplane 1 runs"
                 problems.add(spec.at("mode"), text, hint=_CONVERSION)
             else:
                 spec.choice("mode", {_PIPELINE: _PIPELINE})
             if "pipeline" in fields.value:
                 problems.add("pipeline", "is a field of spec", hint="indent it below `spec:`")
-            elif spec.value.get("pipeline") is None:
+            elif not (has_pipeline or is_legacy):
                 problems.add(spec.at("pipeline"), "is required")
         steps = [_step(index, item) for index, item in enumerate(spec.objects("pipeline"))]
         if not is_lenient:
