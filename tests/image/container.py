@@ -60,6 +60,8 @@ class Container:
         flags = [*_flags(image, settings), f"--name={self._name}", "--rootfs", f"{image.root}:O"]
         self._process = subprocess.Popen(
             [*self._podman, "run", *flags, *settings.arguments],
+            # Its monitor notes there that memory was short.
+            cwd=directory,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
