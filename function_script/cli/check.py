@@ -60,7 +60,6 @@ Examples:
 @options.flag(
     "--xrd",
     group="Input",
-    type=options.PATH,
     metavar="PATH",
     help="XRD: the fields that programs can read; "
     "default: definition.yaml or xrd.yaml beside each file.",
@@ -68,7 +67,6 @@ Examples:
 @options.flag(
     "--crds",
     group="Input",
-    type=options.PATH,
     multiple=True,
     metavar="PATH",
     help="CRDs of composed resources: a file, a directory or a package. A Provider object, and the "

@@ -10,7 +10,6 @@ from typing import Final, Literal, Unpack
 import click
 
 from function_script.cli import exit_codes, options, terminal
-from function_script.texts.diagnostics import Form
 
 
 class _Flags(options.RenderingFlags):
@@ -22,8 +21,6 @@ class _Flags(options.RenderingFlags):
     output: Literal["text", "json", "markdown"]
     fail_on: tuple[Literal["difference", "not-compared"], ...]
     all: bool
-    diagnostics: Form
-    debug: bool
 
 
 _EPILOG: Final = """\b

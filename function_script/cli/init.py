@@ -61,6 +61,7 @@ class _InitFlags(TypedDict):
     "--from",
     "example",
     group="Project",
+    type=str,
     metavar="FILE",
     help="Example of an XR: the project gets its API, with the types of its fields.",
 )

@@ -95,12 +95,15 @@ _ENDLESS: Final = {"serve", "playground"}
 class Flag(click.Option):
     """An option in a group of its command's help, which shows its default.
 
-    One without a type and a metavar takes no value.
+    One without a type and a metavar takes no value. A value that the metavar calls
+    PATH, FILE or DIR is a path.
     """
 
     def __init__(self, names: list[str], *, group: Group, **settings: object) -> None:
         if settings.keys().isdisjoint({"type", "metavar"}):
             settings["is_flag"] = True
+        if settings.get("metavar") in {"PATH", "FILE", "DIR"}:
+            settings.setdefault("type", PATH)
         settings.setdefault("show_default", bool(settings.get("default")))
         super().__init__(names, **settings)  # type: ignore[arg-type] # click's own settings
         self.group: Group = group
@@ -332,7 +335,6 @@ _SHARED: Final = {
     FLAG: partial(
         Flag,
         group="Input",
-        type=PATH,
         multiple=True,
         metavar="PATH",
         help="File or directory outside of the project that links and paths in the project's files "
@@ -355,7 +357,6 @@ _SHARED: Final = {
     "--seed-file": partial(
         Flag,
         group="Input",
-        type=PATH,
         metavar="FILE",
         envvar=[f"{PREFIX}_SEED_FILE"],
         help="File with a salt: a secret of at least 16 bytes. Without it, whoever knows an XR's "

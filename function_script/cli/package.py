@@ -59,7 +59,6 @@ _PLAIN_HTTP: Final = options.flag(
 _CA_FILE: Final = options.flag(
     "--ca-file",
     group="Registry",
-    type=options.PATH,
     metavar="FILE",
     help="Additional certificate authorities for the registry, in PEM format.",
 )
@@ -99,7 +98,6 @@ Examples:
 @options.flag(
     "--package-root",
     group="Input",
-    type=options.PATH,
     show_default="where crossplane.yaml is: . or package",
     metavar="DIR",
     help="Directory with crossplane.yaml.",
@@ -107,7 +105,6 @@ Examples:
 @options.flag(
     "--input-crds",
     group="Input",
-    type=options.PATH,
     show_default=str(_INPUT_CRDS),
     metavar="DIR",
     help="Directory with the CRDs of the input kinds of a Function.",
@@ -115,7 +112,6 @@ Examples:
 @options.flag(
     "--examples",
     group="Input",
-    type=options.PATH,
     metavar="PATH",
     help="Examples to put into the package: a directory or a file.",
 )
@@ -130,7 +126,6 @@ Examples:
     "-o",
     "--output",
     group="Output",
-    type=options.PATH,
     metavar="FILE",
     show_default="NAME-DIGEST.xpkg",
     help="File to write. With several platforms, each name is added to it.",
@@ -138,7 +133,6 @@ Examples:
 @options.flag(
     "--runtime-image",
     group="Input",
-    type=options.PATH,
     multiple=True,
     metavar="PATH",
     help="The function's image: a tarball of docker save, or an OCI layout. "

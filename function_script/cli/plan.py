@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, Literal, Unpack, cast
 import click
 
 from function_script.cli import exit_codes, options, terminal
-from function_script.texts.diagnostics import Form
 
 if TYPE_CHECKING:
     from function_script.sandbox import Pool
@@ -27,8 +26,6 @@ class _Flags(options.RenderingFlags):
     until_ready: bool
     names: bool
     fail_on: tuple[Literal["change", "destroy", "invalid", "unknown"], ...]
-    diagnostics: Form
-    debug: bool
 
 
 _EPILOG: Final = """\b

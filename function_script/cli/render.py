@@ -77,14 +77,12 @@ Examples:
     "-o",
     "--observed-resources",
     group="Input",
-    type=options.PATH,
     metavar="PATH",
     help="Existing composed resources: a file or a directory.",
 )
 @options.flag(
     "--extra-resources",
     group="Input",
-    type=options.PATH,
     multiple=True,
     metavar="PATH",
     help="The old name of --required-resources.",
@@ -92,7 +90,6 @@ Examples:
 @options.flag(
     "--xrd",
     group="Input",
-    type=options.PATH,
     metavar="PATH",
     help="XRD: the XR is validated by it; supplies defaults and the XR's scope. Default: "
     "definition.yaml or xrd.yaml beside the Composition, if one defines the XR. none: no XRD.",
@@ -314,7 +311,6 @@ Examples:
     "-w",
     "--watched-resource",
     group="Input",
-    type=options.PATH,
     metavar="FILE",
     help="The object that a WatchOperation watches; every step requires it.",
 )

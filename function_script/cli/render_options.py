@@ -94,7 +94,6 @@ def pipeline(programs: str) -> list[click.Parameter]:
         options.Flag(
             ["-e", "--required-resources"],
             group="Input",
-            type=options.PATH,
             multiple=True,
             metavar="PATH",
             help="Objects that steps may require: a file or a directory. May be repeated, or "
@@ -103,7 +102,6 @@ def pipeline(programs: str) -> list[click.Parameter]:
         options.Flag(
             ["--function-credentials"],
             group="Functions",
-            type=options.PATH,
             metavar="PATH",
             help="Secrets for steps' credentials: a file or a directory.",
         ),
@@ -128,7 +126,6 @@ def required_schemas(*short: str) -> click.Option:
     return options.Flag(
         [*short, "--required-schemas"],
         group="Input",
-        type=options.PATH,
         metavar="PATH",
         help="OpenAPI v3 documents (*.json) with schemas that steps may require: a file or a "
         "directory.",

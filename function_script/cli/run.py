@@ -41,7 +41,6 @@ Examples:
 @options.flag(
     "--capture",
     group="Output",
-    type=options.PATH,
     metavar="FILE",
     help="Write the request and the response, without secrets, as a case (NAME.case.yaml).",
 )

@@ -21,7 +21,6 @@ class _Flags(TypedDict):
     also: tuple[str, ...]
     dry_run: bool
     quiet: bool
-    debug: bool
 
 
 _EPILOG: Final = """\b

@@ -48,6 +48,7 @@ Examples:
     "-d",
     "--data",
     group="Input",
+    type=str,
     metavar="FILE",
     help="Request or XR to render with, as JSON or YAML; - is stdin. By default an empty one.",
 )

@@ -86,7 +86,6 @@ Examples:
 @options.flag(
     "--output-file",
     group="Output",
-    type=options.PATH,
     metavar="FILE",
     help="File for the report; the text is still printed.",
 )

@@ -36,7 +36,6 @@ def report_flags(short: str = "") -> list[click.Parameter]:
         options.Flag(
             ["--cache-dir"],
             group="Validation",
-            type=options.PATH,
             default="~/.crossplane/cache",
             metavar="DIR",
             help="Directory in which the official command caches packages.",

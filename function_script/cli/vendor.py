@@ -46,7 +46,6 @@ Examples:
     "-o",
     "--output",
     group="Output",
-    type=options.PATH,
     metavar="DIR",
     help="Directory for copies. Commands read the directory vendor/ where they are called.",
 )
