@@ -1,12 +1,16 @@
 """The command ``serve``: serve the function in a cluster."""
 
-from dataclasses import fields, replace
-from pathlib import Path
-from typing import Final
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Unpack
 
 import click
 
 from function_script.cli import options
+
+if TYPE_CHECKING:
+    from function_script.server import ServeFlags
 
 # grpcio has a signed 32-bit integer for the size of a message.
 _MAX_MESSAGE_MIB: Final = 2_047
@@ -33,10 +37,6 @@ def _check_allowlist(
     return entries
 
 
-def _absolute(path: Path | None) -> str:
-    return "" if path is None else str(path.absolute())
-
-
 @click.command(
     cls=options.Command,
     epilog=_EPILOG,
@@ -54,7 +54,6 @@ def _absolute(path: Path | None) -> str:
 @options.flag(
     "--tls-certs-dir",
     group="Security",
-    type=options.PATH,
     metavar="DIR",
     envvar=["FUNCTION_SCRIPT_TLS_CERTS_DIR", "TLS_SERVER_CERTS_DIR"],
     help="Directory with tls.crt, tls.key and ca.crt, for mutual TLS.",
@@ -64,7 +63,7 @@ def _absolute(path: Path | None) -> str:
     "--address",
     group="Server",
     type=options.address,
-    default="[::]:9443",
+    default="[::]:9443",  # Crossplane calls from other pods, by IPv4 or IPv6
     metavar="HOST:PORT",
     help="Address of the function; Crossplane calls port 9443. [::] means IPv4 and IPv6.",
 )
@@ -81,7 +80,7 @@ def _absolute(path: Path | None) -> str:
     "--metrics-address",
     group="Server",
     type=options.address_or_nothing,
-    default="[::]:8080",
+    default="[::]:8080",  # kubelet probes it from the node, and Prometheus scrapes it
     metavar="HOST:PORT",
     help="Address of /metrics, /livez and /readyz, in plain HTTP. Empty disables it.",
 )
@@ -108,7 +107,6 @@ def _absolute(path: Path | None) -> str:
 @options.flag(
     "--default-source",
     group="Input",
-    type=options.PATH,
     metavar="DIR",
     envvar=["FUNCTION_SCRIPT_DEFAULT_SOURCE", "FUNCTION_GO_TEMPLATING_DEFAULT_SOURCE"],
     help="Directory of templates for inputs of function-go-templating without a source.",
@@ -124,7 +122,6 @@ def _absolute(path: Path | None) -> str:
 @options.flag(
     "--capture-dir",
     group="Captures",
-    type=options.PATH,
     metavar="DIR",
     help="Directory for captured requests, without secrets, of XRs with the annotation "
     'script.fn.crossplane.io/capture: "true".',
@@ -155,7 +152,6 @@ def _absolute(path: Path | None) -> str:
 @options.flag(
     "--remote-cache",
     group="Remote programs",
-    type=options.PATH,
     metavar="DIR",
     show_default="in memory only",
     help="Directory that keeps what was fetched over restarts, such as a mounted volume.",
@@ -163,14 +159,12 @@ def _absolute(path: Path | None) -> str:
 @options.flag(
     "--remote-credentials",
     group="Remote programs",
-    type=options.PATH,
     metavar="FILE",
     help="Logins by host, in the format of Docker's config.json, also for git servers.",
 )
 @options.flag(
     "--remote-ca-file",
     group="Remote programs",
-    type=options.PATH,
     metavar="FILE",
     help="Additional certificate authorities, in PEM format.",
 )
@@ -179,18 +173,7 @@ def _absolute(path: Path | None) -> str:
     group="Remote programs",
     help="Use HTTP without TLS for allowed hosts. Credentials are not sent to them.",
 )
-def serve(  # noqa: PLR0913 # flags that are more than an option of the server
-    *,
-    tls_certs_dir: Path | None,
-    tls_server_certs_dir: Path | None,
-    default_source: Path | None,
-    default_options: str,
-    remote_cache: Path | None,
-    remote_credentials: Path | None,
-    remote_ca_file: Path | None,
-    remote_plain_http: bool,
-    **flags: object,
-) -> None:
+def serve(**flags: Unpack[ServeFlags]) -> None:
     """Serve the function to Crossplane.
 
     Flags without a command are taken for those of serve: `function-script --insecure` serves.
@@ -199,26 +182,13 @@ def serve(  # noqa: PLR0913 # flags that are more than an option of the server
 
     system.check_server()
     from function_script import server  # noqa: PLC0415 - grpc is slow to import
-    from function_script.sandbox.fetcher import FetcherOptions  # noqa: PLC0415 - slow to import
 
+    source = flags["default_source"]
     # Workers have another current directory, so the path must be absolute.
     limits = replace(
         options.read_limits(flags),
-        default_source="" if default_source is None else str(default_source.resolve()),
-        default_options=default_options,
+        default_source="" if source is None else str(source.resolve()),
+        default_options=flags["default_options"],
     )
-    fetcher = FetcherOptions(
-        cache=_absolute(remote_cache),
-        credentials=_absolute(remote_credentials),
-        ca_file=_absolute(remote_ca_file),
-        plain_http=remote_plain_http,
-    )
-    special: dict[str, object] = {
-        "tls_certs_dir": tls_server_certs_dir or tls_certs_dir,
-        "limits": limits,
-        "fetcher": fetcher,
-    }
-    names = {field.name for field in fields(server.ServeOptions)} - special.keys()
-    # The other options have the names and types of their flags.
-    values = special | {name: flags[name] for name in names}
-    server.serve(server.ServeOptions(**values))  # type: ignore[arg-type] # see above
+    flags["tls_certs_dir"] = flags["tls_server_certs_dir"] or flags["tls_certs_dir"]
+    server.serve(flags, limits)

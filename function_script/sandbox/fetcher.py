@@ -58,9 +58,6 @@ class FetcherOptions:
         return cls(**json.loads(text))
 
 
-NO_OPTIONS: Final = FetcherOptions()
-
-
 class _Process:
     """The process and the stream to it. The constructor raises OSError."""
 

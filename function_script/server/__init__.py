@@ -3,6 +3,6 @@
 Programs are not read or run in this process.
 """
 
-from function_script.server.lifecycle import ServeOptions, serve
+from function_script.server.lifecycle import ServeFlags, serve
 
-__all__ = ["ServeOptions", "serve"]
+__all__ = ["ServeFlags", "serve"]

@@ -12,11 +12,11 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from google.protobuf import json_format
 
@@ -30,7 +30,7 @@ from function_script.request.salt import SaltFile
 from function_script.sandbox import Pool, PoolOptions, capacity, rlimits
 from function_script.sandbox.confinement import Measure
 from function_script.sandbox.dispatcher import Dispatcher
-from function_script.sandbox.fetcher import NO_OPTIONS, Fetcher, FetcherOptions
+from function_script.sandbox.fetcher import Fetcher, FetcherOptions
 from function_script.sandbox.identity import no_seed
 from function_script.server import channel_args, handler, log, memory, tracing
 from function_script.server.handler import RequestHandler
@@ -39,41 +39,40 @@ from function_script.server.remote_programs import RemotePrograms
 from function_script.texts.errors import InputError, SandboxError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServeOptions:
-    """The flags of ``serve``, by their names.
+class ServeFlags(TypedDict):
+    """The flags of ``serve``, by their names, without those of limits.
 
     ``insecure`` overrides ``tls_certs_dir``; one of them is required. An empty
     ``health_address`` or ``metrics_address`` means no such port. ``workers`` None means one for
     each CPU. ``program_root`` is the directory below which FileSystem sources are read.
     ``capture_dir`` receives up to ``capture_limit`` cases of requests whose XRs ask for it.
     ``seed_file`` holds the salt of random values.
-    ``remote_allow`` are the hosts, with prefixes, from which programs are fetched as ``fetcher``
-    says; without any, nothing is fetched.
+    ``remote_allow`` are the hosts, with prefixes, from which programs are fetched as the other
+    flags of ``remote`` say; without any, nothing is fetched.
     With ``require_sandbox`` the server does not start if workers are not fully confined.
     """
 
-    address: str = "[::]:9443"  # Crossplane calls from other pods, by IPv4 or IPv6
-    health_address: str = ""
-    metrics_address: str = "[::]:8080"  # kubelet probes it from the node, and Prometheus scrapes it
-    insecure: bool = False
-    tls_certs_dir: Path | None = None
-    debug: bool = False
-    max_recv_message_size: int = 64  # in MiB
-    workers: int | None = None
-    limits: Limits = field(default_factory=Limits)
-    program_root: Path | None = None
-    capture_dir: Path | None = None
-    capture_limit: int = 50
-    require_sandbox: bool = False
-    seed_file: Path | None = None
-    remote_allow: tuple[str, ...] = ()
-    fetcher: FetcherOptions = NO_OPTIONS
-
-    @property
-    def max_request_bytes(self) -> int:
-        """The limit of a request in bytes."""
-        return self.max_recv_message_size * MIB
+    address: str
+    health_address: str
+    metrics_address: str
+    insecure: bool
+    tls_certs_dir: Path | None
+    tls_server_certs_dir: Path | None
+    debug: bool
+    max_recv_message_size: int  # in MiB
+    workers: int | None
+    default_source: Path | None
+    default_options: str
+    program_root: Path | None
+    capture_dir: Path | None
+    capture_limit: int
+    require_sandbox: bool
+    seed_file: Path | None
+    remote_allow: tuple[str, ...]
+    remote_cache: Path | None
+    remote_credentials: Path | None
+    remote_ca_file: Path | None
+    remote_plain_http: bool
 
 
 if TYPE_CHECKING:
@@ -101,34 +100,35 @@ BUILD_ADVICE: Final = (
 )
 
 
-def serve(options: ServeOptions) -> int:
+def serve(flags: ServeFlags, limits: Limits) -> int:
     """Serve until SIGTERM or SIGINT, then finish the open calls; return the exit code 0.
 
     Raises InputError for certificates or addresses that cannot be used, and SandboxError if no
     worker starts. Must be called in the main thread.
     """
     start_time = time.monotonic()
-    _check_system(options.workers or capacity.cpu_count())
-    log.start(debug=options.debug)
+    _check_system(flags["workers"] or capacity.cpu_count())
+    log.start(debug=flags["debug"])
     is_traced = tracing.is_on(os.environ)
     # This process's memory holds private keys and the requests of all XRs.
     rlimits.forbid_inspection()
-    certificates = _read_certificates(options)
+    certificates = _read_certificates(flags)
     with ExitStack() as stack:
         # First, so that a signal ends a server that is still starting.
         signals = _Signals()
         stack.callback(signals.restore)
-        capture_writer = _open_capture_writer(options, stack)
-        pool = stack.enter_context(Pool(_pool_options(options)))
-        fetcher = _start_fetcher(options, stack)
+        capture_writer = _open_capture_writer(flags, stack)
+        max_bytes = flags["max_recv_message_size"] * MIB
+        pool = stack.enter_context(Pool(_pool_options(flags, limits, max_bytes)))
+        fetcher = _start_fetcher(flags, stack)
         remote_programs = None
         if fetcher is not None:
-            allowlist, max_bytes = Allowlist(options.remote_allow), options.max_request_bytes
+            allowlist = Allowlist(flags["remote_allow"])
             remote_programs = RemotePrograms(fetcher.store, allowlist, max_bytes)
         memory.limit_heap()
         ops = OpsEndpoints(pool, certificates, fetcher)
         tracers = [stack.enter_context(tracing.build_tracing()).observe] if is_traced else []
-        printed_text_logger = log.PrintedTextLogger() if options.debug else None
+        printed_text_logger = log.PrintedTextLogger() if flags["debug"] else None
         if printed_text_logger is not None:
             stack.callback(printed_text_logger.close)
         loop = _new_event_loop()
@@ -142,17 +142,17 @@ def serve(options: ServeOptions) -> int:
             remote_programs=remote_programs,
             is_traced=is_traced,
         )
-        server = _build_server(loop, request_handler, options, certificates)
+        server = _build_server(loop, request_handler, max_bytes, certificates)
         # The dispatcher stops before the server cancels the remaining calls.
         stack.callback(server.close)
         stack.callback(dispatcher.close)
         log.batch_lines(partial(loop.call_later, _LOG_SECONDS))
         stack.callback(log.batch_lines, None)
-        health_address = options.health_address
+        health_address = flags["health_address"]
         ports = (
-            server.listen(options.address),
+            server.listen(flags["address"]),
             server.listen_for_health(health_address) if health_address else 0,
-            ops.open(options.metrics_address, stack),
+            ops.open(flags["metrics_address"], stack),
         )
         pool.prefork()
         gc.collect()
@@ -166,7 +166,7 @@ def serve(options: ServeOptions) -> int:
 
         signals.on_stop(server.stop)
         server.serve(
-            on_serving=lambda: _announce(options, ops, ports, time.monotonic() - start_time),
+            on_serving=lambda: _announce(flags, ops, ports, time.monotonic() - start_time),
             on_stopping=stop,
         )
     _LOG.info("stopped")
@@ -230,11 +230,11 @@ def _new_event_loop() -> asyncio.AbstractEventLoop:
     return uvloop.new_event_loop()
 
 
-def _read_certificates(options: ServeOptions) -> CertificateFiles | None:
+def _read_certificates(flags: ServeFlags) -> CertificateFiles | None:
     """Return the certificate files; None for plain text, which needs --insecure."""
-    if options.insecure:
+    if flags["insecure"]:
         return None
-    if options.tls_certs_dir is None:
+    if flags["tls_certs_dir"] is None:
         raise InputError.of(
             "cannot serve: no certificates are given",
             hint="give a directory with tls.crt, tls.key and ca.crt by --tls-certs-dir or "
@@ -242,22 +242,22 @@ def _read_certificates(options: ServeOptions) -> CertificateFiles | None:
         )
     from function_script.server.certificates import CertificateFiles  # noqa: PLC0415 - slow to import
 
-    return CertificateFiles(options.tls_certs_dir)
+    return CertificateFiles(flags["tls_certs_dir"])
 
 
-def _pool_options(options: ServeOptions) -> PoolOptions:
-    root = None if options.program_root is None else str(options.program_root.resolve())
-    salt = _open_salt(options)
+def _pool_options(flags: ServeFlags, limits: Limits, max_bytes: int) -> PoolOptions:
+    root = None if flags["program_root"] is None else str(flags["program_root"].resolve())
+    salt = _open_salt(flags, limits)
     return PoolOptions(
-        limits=replace(options.limits, program_root=root),
+        limits=replace(limits, program_root=root),
         identify=handler.identify,
         derive_seed=no_seed if salt is None else salt.derive_seed,
-        workers=options.workers or capacity.cpu_count(),
-        max_request_bytes=options.max_request_bytes,
+        workers=flags["workers"] or capacity.cpu_count(),
+        max_request_bytes=max_bytes,
         batches=True,
         preload=ENGINE_MODULES,
         warmup_requests=build_warmup_requests(),
-        requires_confinement=options.require_sandbox,
+        requires_confinement=flags["require_sandbox"],
     )
 
 
@@ -280,12 +280,12 @@ def build_warmup_requests() -> tuple[bytes, ...]:
     )
 
 
-def _open_salt(options: ServeOptions) -> SaltFile | None:
+def _open_salt(flags: ServeFlags, limits: Limits) -> SaltFile | None:
     """Return the salt of random values, if there is one. Raises InputError."""
-    path = options.seed_file
+    path = flags["seed_file"]
     if path is None:
         return None
-    sources = (options.program_root, Path(options.limits.default_source or os.devnull))
+    sources = (flags["program_root"], Path(limits.default_source or os.devnull))
     for directory in sources:
         if directory is not None and path.resolve().is_relative_to(directory.resolve()):
             raise InputError.of(
@@ -295,21 +295,32 @@ def _open_salt(options: ServeOptions) -> SaltFile | None:
     return SaltFile(path)
 
 
-def _start_fetcher(options: ServeOptions, stack: ExitStack) -> Fetcher | None:
+def _start_fetcher(flags: ServeFlags, stack: ExitStack) -> Fetcher | None:
     """Return the process that fetches, which ends with ``stack``; None if no host is allowed."""
-    if not options.remote_allow:
+    if not flags["remote_allow"]:
         return None
+    options = FetcherOptions(
+        cache=_absolute(flags["remote_cache"]),
+        credentials=_absolute(flags["remote_credentials"]),
+        ca_file=_absolute(flags["remote_ca_file"]),
+        plain_http=flags["remote_plain_http"],
+    )
     try:
-        fetcher = Fetcher(options.fetcher)
+        fetcher = Fetcher(options)
     except OSError as error:
         raise InputError.of(f"cannot start the process that fetches: {error.strerror}") from error
     stack.callback(fetcher.close)
     return fetcher
 
 
-def _open_capture_writer(options: ServeOptions, stack: ExitStack) -> CaptureWriter | None:
+def _absolute(path: Path | None) -> str:
+    """Return a path for a process with another current directory."""
+    return "" if path is None else str(path.absolute())
+
+
+def _open_capture_writer(flags: ServeFlags, stack: ExitStack) -> CaptureWriter | None:
     """Return the writer of captured requests, to be closed with ``stack``. Raises InputError."""
-    directory = options.capture_dir
+    directory = flags["capture_dir"]
     if directory is None:
         return None
     # access() comes first, because is_dir() raises if a parent directory may not be searched.
@@ -320,7 +331,7 @@ def _open_capture_writer(options: ServeOptions, stack: ExitStack) -> CaptureWrit
         )
     from function_script.server.capture_writer import CaptureWriter  # noqa: PLC0415 - protobuf takes memory
 
-    writer = CaptureWriter(directory, options.capture_limit)
+    writer = CaptureWriter(directory, flags["capture_limit"])
     stack.callback(writer.close)
     return writer
 
@@ -328,7 +339,7 @@ def _open_capture_writer(options: ServeOptions, stack: ExitStack) -> CaptureWrit
 def _build_server(
     loop: asyncio.AbstractEventLoop,
     request_handler: RequestHandler,
-    options: ServeOptions,
+    max_bytes: int,
     certificates: CertificateFiles | None,
 ) -> GrpcServer:
     """Return the gRPC server. The zygote must have started before."""
@@ -336,20 +347,18 @@ def _build_server(
         os.environ.setdefault(name, value)
     from function_script.server.grpc_server import GrpcServer  # noqa: PLC0415 - after the zygote
 
-    return GrpcServer(loop, request_handler, options.max_request_bytes, certificates)
+    return GrpcServer(loop, request_handler, max_bytes, certificates)
 
 
-def _announce(
-    options: ServeOptions, ops: OpsEndpoints, ports: tuple[int, ...], seconds: float
-) -> None:
+def _announce(flags: ServeFlags, ops: OpsEndpoints, ports: tuple[int, ...], seconds: float) -> None:
     """Log that the server serves, with its addresses and confinement, and report ready."""
-    configured = (options.address, options.health_address, options.metrics_address)
+    configured = (flags["address"], flags["health_address"], flags["metrics_address"])
     hosts = [address.rpartition(":")[0] for address in configured]
     address, health_address, metrics_address = (
         f"{host}:{port}" if port else "none" for host, port in zip(hosts, ports, strict=True)
     )
     tls_library = "none"
-    if not options.insecure:
+    if not flags["insecure"]:
         from function_script.server import grpc_server  # noqa: PLC0415 - after the zygote
 
         tls_library = grpc_server.tls_library(grpc_server.grpc_library())
@@ -359,7 +368,7 @@ def _announce(
         address=address,
         health_address=health_address,
         metrics_address=metrics_address,
-        security="none" if options.insecure else "mutual TLS",
+        security="none" if flags["insecure"] else "mutual TLS",
         tls_library=tls_library,
         system_calls=f"not filtered: {unfiltered}" if unfiltered else "filtered",
         confinement=confinement.summary(),

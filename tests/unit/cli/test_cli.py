@@ -3,11 +3,12 @@
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from subprocess import PIPE
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
 
 import click
 import pytest
@@ -20,25 +21,25 @@ from support.timing import takes_less
 
 from function_script import __version__, cli
 from function_script.cli import exit_codes, options
-from function_script.request.limits import MIB
+from function_script.request.limits import MIB, Limits
 from function_script.texts.errors import InputError
-
-if TYPE_CHECKING:
-    # The server needs Linux.
-    from function_script.server import ServeOptions
 
 
 @pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> "list[ServeOptions]":
-    """The options of every server that would have been started."""
+def served(monkeypatch: pytest.MonkeyPatch) -> list[SimpleNamespace]:
+    """The flags and the limits of every server that would have been started."""
     from function_script import server  # noqa: PLC0415 - it can be imported on Linux alone
 
-    options: list[ServeOptions] = []
-    monkeypatch.setattr(server, "serve", options.append)
+    starts: list[SimpleNamespace] = []
+
+    def serve(flags: Mapping[str, object], limits: Limits) -> None:
+        starts.append(SimpleNamespace(**flags, limits=limits))
+
+    monkeypatch.setattr(server, "serve", serve)
     for name in list(os.environ):
         if name.startswith(("FUNCTION_SCRIPT_", "TLS_")):
             monkeypatch.delenv(name)
-    return options
+    return starts
 
 
 ENTRY = "from function_script.__main__ import main; main()"
@@ -236,7 +237,7 @@ SERVED = {
 @pytest.mark.linux
 @pytest.mark.parametrize(("words", "variables", "expected"), SERVED.values(), ids=SERVED)
 def test_server_has_the_options_of_flags_and_variables(
-    served: "list[ServeOptions]",
+    served: list[SimpleNamespace],
     monkeypatch: pytest.MonkeyPatch,
     words: list[str],
     variables: dict[str, str],
@@ -245,16 +246,14 @@ def test_server_has_the_options_of_flags_and_variables(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert cli.execute(words) == 0
-    (options_,) = served
-    assert {name: attrgetter(name)(options_) for name in expected} == expected
+    (start_,) = served
+    assert {name: attrgetter(name)(start_) for name in expected} == expected
 
 
 @pytest.mark.linux
-def test_serve_defaults(served: "list[ServeOptions]") -> None:
-    from function_script import server  # noqa: PLC0415 - it can be imported on Linux alone
-
+def test_limits_are_by_default_those_of_programs(served: list[SimpleNamespace]) -> None:
     assert cli.execute(["serve"]) == 0
-    assert served == [server.ServeOptions()]
+    assert served[0].limits == Limits()
 
 
 USAGE = {
@@ -355,7 +354,7 @@ def test_failure_has_its_code() -> None:
 def test_debug_is_remembered_for_bugs(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     from function_script import server  # noqa: PLC0415 - it can be imported on Linux alone
 
-    monkeypatch.setattr(server, "serve", lambda _: 1 // 0)
+    monkeypatch.setattr(server, "serve", lambda *_: 1 // 0)
     monkeypatch.setenv("FUNCTION_SCRIPT_DEBUG", "1")
     assert "Traceback" in run("serve", code=exit_codes.BUG).err
 

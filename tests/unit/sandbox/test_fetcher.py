@@ -6,7 +6,7 @@ from support.timing import wait_until
 
 from function_script.request.remote.reference import RemoteReference
 from function_script.request.remote.store import FetchKey
-from function_script.sandbox.fetcher import NO_OPTIONS, Fetcher
+from function_script.sandbox.fetcher import Fetcher, FetcherOptions
 
 
 def absent(number: int) -> FetchKey:
@@ -18,7 +18,7 @@ def absent(number: int) -> FetchKey:
 
 def test_process_that_is_forgotten_while_it_gets_an_order_stops_no_fetch() -> None:
     """The thread that reads outcomes forgets a process at any time, and orders go on."""
-    fetcher = Fetcher(NO_OPTIONS)
+    fetcher = Fetcher(FetcherOptions())
     process = fetcher._process
     assert process is not None
 
