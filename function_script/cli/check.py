@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Final, Literal, TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack
 
 import click
 
@@ -35,18 +35,9 @@ class _Flags(TypedDict):
     diagnostics: Form
 
 
-_EPILOG: Final = """\b
-Examples:
-  function-script check
-  function-script check composition.yaml --watch
-  function-script check examples --strict --output json
-"""
-
-
 @click.command(
     cls=options.Command,
     short_help="Find mistakes.",
-    epilog=_EPILOG,
     params=[
         options.program_root("programs/ beside each file"),
         *options.shared("--allow-outside", "--fetch", "--ignore"),
@@ -110,6 +101,11 @@ def check(**flags: Unpack[_Flags]) -> int:
     functions are counted only, and other files in a directory are ignored.
 
     The exit code is 1 when there are errors.
+
+    Examples:
+      function-script check
+      function-script check composition.yaml --watch
+      function-script check examples --strict --output json
     """
     options.check_forms(flags["output"], flags["diagnostics"])
     if not flags["variants"] and (flags["variant"] is not None or flags["run_functions"]):

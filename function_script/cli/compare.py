@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Final, Literal, Unpack
+from typing import Literal, Unpack
 
 import click
 
@@ -23,19 +23,9 @@ class _Flags(options.RenderingFlags):
     all: bool
 
 
-_EPILOG: Final = """\b
-Examples:
-  function-script compare
-  function-script compare platform --function function-go-templating=docker
-  function-script compare platform --with main
-  function-script compare -o markdown --fail-on difference
-"""
-
-
 @click.command(
     cls=options.Command,
     short_help="Compare two functions, or two versions.",
-    epilog=_EPILOG,
     params=[
         *options.rendering(),
         *options.shared("--ignore"),
@@ -88,6 +78,12 @@ def compare(**flags: Unpack[_Flags]) -> int:
 
     PATH is a file with a Composition, or a directory, which is searched to any depth. By default it
     is the current directory.
+
+    Examples:
+      function-script compare
+      function-script compare platform --function function-go-templating=docker
+      function-script compare platform --with main
+      function-script compare -o markdown --fail-on difference
     """
     from function_script.tools import console, local_pool, revisions  # noqa: PLC0415 - slow
     from function_script.tools.project import Project  # noqa: PLC0415 - as above

@@ -1,22 +1,11 @@
 """The command ``docs``: print the manual of a name."""
 
-from typing import Final
-
 import click
 
 from function_script.cli import options, terminal
 
-_EPILOG: Final = """\b
-Examples:
-  function-script docs
-  function-script docs library
-  function-script docs get_xr
-  function-script docs limits.timeout
-  function-script docs depends-on
-"""
 
-
-@click.command(cls=options.Command, short_help="Print what a name means.", epilog=_EPILOG)
+@click.command(cls=options.Command, short_help="Print what a name means.")
 @click.argument("name", required=False)
 def docs(name: str | None) -> None:
     """Print what NAME means in a program, an input or a document.
@@ -25,6 +14,13 @@ def docs(name: str | None) -> None:
     its path, an annotation, a meta document, or a key of a case. For a name of another language, it
     says what to write. A group lists its names, and a word the names that contain it; without NAME,
     all groups are listed.
+
+    Examples:
+      function-script docs
+      function-script docs library
+      function-script docs get_xr
+      function-script docs limits.timeout
+      function-script docs depends-on
     """
     from function_script.tools import manual  # noqa: PLC0415 - slow to import
 

@@ -1,23 +1,15 @@
 """The command ``editor``: write the files by which editors help with Compositions."""
 
 from pathlib import Path
-from typing import Final
 
 import click
 
 from function_script.cli import options, terminal
 
-_EPILOG: Final = """\b
-Examples:
-  function-script editor
-  function-script editor my-project
-"""
-
 
 @click.command(
     cls=options.Command,
     short_help="Set up editors for a project.",
-    epilog=_EPILOG,
     params=[options.quiet("which settings are kept, and what other editors need")],
 )
 @click.argument("directory", type=options.PATH, default=".")
@@ -26,6 +18,10 @@ def editor(directory: Path, *, quiet: bool) -> None:
 
     A JSON schema of Compositions with our inputs, snippets, a stub of the names that Starlark
     scripts can use, and settings for VS Code. Existing files are overwritten, but not settings.
+
+    Examples:
+      function-script editor
+      function-script editor my-project
     """
     from function_script.tools import editor as tool  # noqa: PLC0415 - slow to import
 

@@ -2,20 +2,13 @@
 
 import shlex
 from pathlib import Path
-from typing import Final, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import click
 
 from function_script.cli import options, terminal
 from function_script.engines import NAMES
 from function_script.texts import release
-
-_EPILOG: Final = """\b
-Examples:
-  function-script init my-db
-  function-script init my-db --kind Database --language jinja
-  function-script init my-db --from xr.yaml
-"""
 
 
 class _InitFlags(TypedDict):
@@ -32,7 +25,6 @@ class _InitFlags(TypedDict):
 @click.command(
     cls=options.Command,
     short_help="Create a project, with tests.",
-    epilog=_EPILOG,
     params=[options.quiet("what to do next")],
 )
 @click.argument("directory", type=options.PATH, required=False)
@@ -91,6 +83,11 @@ def init(directory: Path | None, **flags: Unpack[_InitFlags]) -> None:
     """Create a project in DIRECTORY: an API, its Composition, an example and tests.
 
     DIRECTORY is by default a new one with the name of the kind. Existing files are not changed.
+
+    Examples:
+      function-script init my-db
+      function-script init my-db --kind Database --language jinja
+      function-script init my-db --from xr.yaml
     """
     from function_script.tools import starters  # noqa: PLC0415 - slow to import
     from function_script.tools.starters import api, example_project, origins  # noqa: PLC0415 - slow

@@ -3,24 +3,16 @@
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, Unpack
+from typing import Unpack
 
 import click
 
 from function_script.cli import exit_codes, options, render_options, terminal
 
-_EPILOG: Final = """\b
-Examples:
-  function-script krm < resource-list.yaml
-  kustomize build --enable-alpha-plugins --enable-exec .
-  kpt fn eval --exec "function-script krm" --fn-config composition.yaml
-"""
-
 
 @click.command(
     cls=options.Command,
     short_help="Run as a KRM function.",
-    epilog=_EPILOG,
     params=[
         *render_options.pipeline("programs/ in the current directory"),
         render_options.required_schemas(),
@@ -37,6 +29,11 @@ def krm(**flags: Unpack[render_options.PipelineFlags]) -> int:
     are used, and steps find what they require. Items that do not change keep every line.
 
     After an error, the items are printed unchanged, with results, and the exit code is 1.
+
+    Examples:
+      function-script krm < resource-list.yaml
+      kustomize build --enable-alpha-plugins --enable-exec .
+      kpt fn eval --exec "function-script krm" --fn-config composition.yaml
     """
     from function_script.texts import diagnostics  # noqa: PLC0415 - slow to import
     from function_script.tools import console, local_pool, sources  # noqa: PLC0415 - slow to import

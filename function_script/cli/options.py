@@ -5,6 +5,7 @@ The command modules import this to declare their flags, so it must import nothin
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import socket
@@ -115,7 +116,17 @@ def flag(*names: str, group: Group, **settings: object) -> Callable[[FC], FC]:
 
 
 class Command(click.Command):
-    """A command whose help lists its flags group by group, and which shows when it takes long."""
+    """A command whose help lists its flags group by group, and which shows when it takes long.
+
+    Its examples are the end of its function's docstring; in the help they stand last.
+    """
+
+    def __init__(self, name: str | None, **settings: object) -> None:
+        text = inspect.cleandoc(str(settings.pop("help", None) or ""))
+        settings["help"], heading, examples = text.partition("\nExamples:\n")
+        if heading:
+            settings["epilog"] = f"\b\nExamples:\n{examples}"
+        super().__init__(name, **settings)  # type: ignore[arg-type] # click's own settings
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; with ``--quiet`` and until an interrupt it shows nothing."""

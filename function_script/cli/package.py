@@ -77,18 +77,9 @@ def package() -> None:
     """Build, push and inspect packages, which is what Crossplane installs."""
 
 
-_BUILD_EXAMPLES: Final = """\b
-Examples:
-  function-script package build
-  function-script package build --examples xr.yaml -o apps.xpkg
-  function-script package build --runtime-image image.tar
-"""
-
-
 @package.command(
     cls=options.Command,
     short_help="Write a package file, without Docker.",
-    epilog=_BUILD_EXAMPLES,
     params=[
         *options.shared("--allow-outside"),
         options.quiet("progress, and which files are left out"),
@@ -144,6 +135,11 @@ def build(**flags: Unpack[_BuildFlags]) -> None:
     crossplane.yaml says what it is: a Configuration, which takes the XRDs, Compositions and
     Operations beside it, or a Function. Without --runtime-image a Function's package holds metadata
     and CRDs only.
+
+    Examples:
+      function-script package build
+      function-script package build --examples xr.yaml -o apps.xpkg
+      function-script package build --runtime-image image.tar
     """
     from function_script.tools.xpkg import manifest, packages  # noqa: PLC0415 - slow to import
 
@@ -181,18 +177,9 @@ def build(**flags: Unpack[_BuildFlags]) -> None:
         terminal.echo(f"{result.path} {result.digest}")
 
 
-_PUSH_EXAMPLES: Final = """\b
-Examples:
-  function-script package push registry.example.org/team/apps:v1.0.0 apps.xpkg
-  function-script package push localhost/function-x:v1 amd64.xpkg arm64.xpkg
-  function-script package push --module registry.example.org/team/lib:v1 lib/
-"""
-
-
 @package.command(
     cls=options.Command,
     short_help="Push package files to a registry.",
-    epilog=_PUSH_EXAMPLES,
     params=[
         *options.shared("--allow-outside"),
         options.quiet("progress"),
@@ -214,6 +201,11 @@ def push(**flags: Unpack[_PushFlags]) -> None:
     Several files are pushed as one package for several platforms. With --module, they are programs
     and modules, and the reference with its digest is printed. Credentials are those of docker
     login. The registry is called over HTTPS; one on this machine may have no TLS.
+
+    Examples:
+      function-script package push registry.example.org/team/apps:v1.0.0 apps.xpkg
+      function-script package push localhost/function-x:v1 amd64.xpkg arm64.xpkg
+      function-script package push --module registry.example.org/team/lib:v1 lib/
     """
     from function_script.tools.xpkg import packages  # noqa: PLC0415 - slow to import
 
@@ -229,17 +221,9 @@ def push(**flags: Unpack[_PushFlags]) -> None:
     terminal.echo(text)
 
 
-_INSPECT_EXAMPLES: Final = """\b
-Examples:
-  function-script package inspect apps.xpkg
-  function-script package inspect registry.example.org/team/apps:v1.0.0
-"""
-
-
 @package.command(
     cls=options.Command,
     short_help="Print the contents of a package.",
-    epilog=_INSPECT_EXAMPLES,
     params=[options.output("text", "json"), *options.reporting()],
 )
 @click.argument("place", metavar="FILE|NAME")
@@ -250,6 +234,10 @@ def inspect(**flags: Unpack[_InspectFlags]) -> None:
 
     It is a file, or in a registry: REGISTRY/REPOSITORY:TAG or …@DIGEST. Of the latter only the
     layer with the metadata is fetched.
+
+    Examples:
+      function-script package inspect apps.xpkg
+      function-script package inspect registry.example.org/team/apps:v1.0.0
     """
     from function_script.tools.xpkg import inspector  # noqa: PLC0415 - slow to import
 

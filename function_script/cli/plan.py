@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, Unpack, cast
+from typing import TYPE_CHECKING, Literal, Unpack, cast
 
 import click
 
@@ -26,14 +26,6 @@ class _Flags(options.RenderingFlags):
     until_ready: bool
     names: bool
     fail_on: tuple[Literal["change", "destroy", "invalid", "unknown"], ...]
-
-
-_EPILOG: Final = """\b
-Examples:
-  function-script snapshot dump.json
-  function-script plan --cluster dump.json
-  function-script plan platform --cluster dump.json --before main
-"""
 
 
 def main() -> None:
@@ -74,7 +66,6 @@ def _open_planner(flags: _Flags, pool: Pool, *, hides_packages: bool) -> Iterato
 @click.command(
     cls=options.Command,
     short_help="Show what a change does to live XRs.",
-    epilog=_EPILOG,
     params=[
         *options.rendering(),
         options.output("text", "json", "markdown"),
@@ -119,6 +110,11 @@ def plan(**flags: Unpack[_Flags]) -> int:
 
     PATH has the changed Compositions, and XRDs: a file or a directory. By default it is the current
     directory.
+
+    Examples:
+      function-script snapshot dump.json
+      function-script plan --cluster dump.json
+      function-script plan platform --cluster dump.json --before main
     """
     from function_script.tools import console, local_pool, revisions  # noqa: PLC0415 - slow
 

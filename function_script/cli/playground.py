@@ -2,7 +2,7 @@
 
 import threading
 from pathlib import Path
-from typing import Final, Unpack
+from typing import Unpack
 
 import click
 
@@ -15,17 +15,8 @@ class _Flags(options.RenderingFlags):
     no_browser: bool
 
 
-_EPILOG: Final = """\b
-Examples:
-  function-script playground
-  function-script playground examples --no-browser --port 8123
-  function-script playground --function function-auto-ready=localhost:9443
-"""
-
-
 @click.command(
     cls=options.Command,
-    epilog=_EPILOG,
     params=[
         *options.functions(),
         *options.operator(),
@@ -47,6 +38,11 @@ def playground(**flags: Unpack[_Flags]) -> None:
     It opens the folders at and below DIR that hold xr.yaml and composition.yaml. It writes a file
     there only when you save it on the page. The page is served to this machine alone, and the
     address that is printed lets one browser in. Ctrl-C ends it.
+
+    Examples:
+      function-script playground
+      function-script playground examples --no-browser --port 8123
+      function-script playground --function function-auto-ready=localhost:9443
     """
     import webbrowser  # noqa: PLC0415 - slow to import
 

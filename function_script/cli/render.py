@@ -41,20 +41,11 @@ class _Flags(render_options.Flags, ReportFlags, TypedDict):
 
 
 _NO_XRD: Final = "none"
-_EPILOG: Final = """\b
-Examples:
-  function-script render examples/starlark-robots
-  function-script render xr.yaml composition.yaml -o observed.yaml -r
-  function-script render --watch
-  function-script render --validate --crds crds/
-  function-script render --explain bucket.spec.forProvider.region
-"""
 
 
 @click.command(
     cls=options.Command,
     short_help="Render an XR with a Composition.",
-    epilog=_EPILOG,
     params=[
         *render_options.shared("COMPOSITION"),
         render_options.required_schemas("-s"),
@@ -127,6 +118,13 @@ def render(**flags: Unpack[_Flags]) -> int:
     XR is a file or, by default the current one, a directory with xr.yaml and composition.yaml. The
     directory may also hold functions.yaml, observed.yaml, required.yaml, credentials.yaml,
     xrd.yaml, schemas/ and context/.
+
+    Examples:
+      function-script render examples/starlark-robots
+      function-script render xr.yaml composition.yaml -o observed.yaml -r
+      function-script render --watch
+      function-script render --validate --crds crds/
+      function-script render --explain bucket.spec.forProvider.region
     """
     _check_flags(flags)
     file = flags["composition"] or flags["xr"] / "composition.yaml"
@@ -285,18 +283,9 @@ class _OperationFlags(render_options.Flags, TypedDict):
     watched_resource: Path | None
 
 
-_OPERATION_EPILOG: Final = """\b
-Examples:
-  function-script render operation examples/operation-report
-  function-script render operation operation.yaml -e required.yaml -r
-  function-script render operation watchoperation.yaml -w changed.yaml
-"""
-
-
 @click.command(
     "render operation",
     cls=options.Command,
-    epilog=_OPERATION_EPILOG,
     params=[*render_options.shared("OPERATION"), render_options.required_schemas()],
 )
 @click.argument("operation", type=options.PATH)
@@ -322,6 +311,11 @@ def render_operation(**flags: Unpack[_OperationFlags]) -> int:
 
     OPERATION may be a directory with operation.yaml. It may also hold functions.yaml, watched.yaml,
     required.yaml, credentials.yaml, schemas/ and context/.
+
+    Examples:
+      function-script render operation examples/operation-report
+      function-script render operation operation.yaml -e required.yaml -r
+      function-script render operation watchoperation.yaml -w changed.yaml
     """
     path = flags["operation"]
     file = path / "operation.yaml" if path.is_dir() else path

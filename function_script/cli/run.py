@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Final, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import click
 
@@ -17,19 +17,9 @@ class _Flags(TypedDict):
     capture: Path | None
 
 
-_EPILOG: Final = """\b
-Examples:
-  function-script run request.json
-  function-script run < request.yaml | jq .results
-  function-script run request.json --capture bug.case.yaml
-  function-script run req.json --function registry.example.org/function-x:v1
-"""
-
-
 @click.command(
     cls=options.Command,
     short_help="Answer a single request.",
-    epilog=_EPILOG,
     params=[
         *options.operator(),
         options.program_root(),
@@ -58,6 +48,12 @@ def run(**flags: Unpack[_Flags]) -> int:
     stdin. Field names may be written as in the protocol or in camelCase; unknown ones are ignored.
 
     A response with a FATAL result is printed as well, and the exit code is 1.
+
+    Examples:
+      function-script run request.json
+      function-script run < request.yaml | jq .results
+      function-script run request.json --capture bug.case.yaml
+      function-script run req.json --function registry.example.org/function-x:v1
     """
     package, path = flags["function"], flags["capture"]
     if package and path is not None:

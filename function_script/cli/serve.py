@@ -18,13 +18,6 @@ _MAX_WORKERS: Final = 1_000
 _DEBUG: Final = "Log every request and what programs print."
 
 
-_EPILOG: Final = """\b
-Examples:
-  function-script serve --insecure --address localhost:9443
-  function-script serve --tls-certs-dir /tls/server
-"""
-
-
 def _check_allowlist(
     _context: click.Context, _parameter: click.Parameter, entries: tuple[str, ...]
 ) -> tuple[str, ...]:
@@ -39,7 +32,6 @@ def _check_allowlist(
 
 @click.command(
     cls=options.Command,
-    epilog=_EPILOG,
     params=[
         *options.operator(),
         options.program_root(),
@@ -177,6 +169,10 @@ def serve(**flags: Unpack[ServeFlags]) -> None:
     """Serve the function to Crossplane.
 
     Flags without a command are taken for those of serve: `function-script --insecure` serves.
+
+    Examples:
+      function-script serve --insecure --address localhost:9443
+      function-script serve --tls-certs-dir /tls/server
     """
     from function_script.sandbox import system  # noqa: PLC0415 - slow to import
 

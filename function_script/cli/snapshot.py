@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
-from typing import Final, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import click
 
@@ -23,18 +23,9 @@ class _Flags(TypedDict):
     quiet: bool
 
 
-_EPILOG: Final = """\b
-Examples:
-  function-script snapshot dump.json
-  function-script snapshot dump.json --context production --also zones
-  function-script snapshot dump.json --dry-run
-"""
-
-
 @click.command(
     cls=options.Command,
     short_help="Dump the XRs of a cluster for plan.",
-    epilog=_EPILOG,
     params=[options.quiet("what is read"), options.debug()],
 )
 @click.argument("file", type=options.PATH, metavar="FILE")
@@ -74,6 +65,11 @@ def snapshot(**flags: Unpack[_Flags]) -> int:
     they refer to, the CRDs of these, and the Secrets that these objects name, whose values are
     masked in the file. Nothing is changed. Only you can read the file. The exit code is 1 when
     something could not be read.
+
+    Examples:
+      function-script snapshot dump.json
+      function-script snapshot dump.json --context production --also zones
+      function-script snapshot dump.json --dry-run
     """
     from function_script.tools.plan.snapshot import Snapshot  # noqa: PLC0415 - slow to import
 

@@ -1,7 +1,7 @@
 """The command ``template``: print the text of a template before it is parsed as YAML."""
 
 from pathlib import Path
-from typing import Final, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import click
 
@@ -18,17 +18,9 @@ class _Flags(TypedDict):
     allow_outside: tuple[Path, ...]
 
 
-_EPILOG: Final = """\b
-Examples:
-  function-script template composition.yaml --step robots --data request.yaml
-  function-script template composition.yaml -d xr.yaml
-"""
-
-
 @click.command(
     cls=options.Command,
     short_help="Print the text of a template.",
-    epilog=_EPILOG,
     params=[
         *options.operator(),
         options.program_root("programs/ beside INPUT"),
@@ -65,6 +57,10 @@ def template(**flags: Unpack[_Flags]) -> None:
     The data is a RunFunctionRequest without its input: observed, desired, context and so on, named
     as in the protocol or in camelCase, bytes as base64. An XR alone stands for a request that
     observes it. A GoTemplate also takes any other object, as its root value.
+
+    Examples:
+      function-script template composition.yaml --step robots --data request.yaml
+      function-script template composition.yaml -d xr.yaml
     """
     from function_script.tools import local_pool, sources  # noqa: PLC0415 - slow to import
     from function_script.tools import template as tool  # noqa: PLC0415 - slow to import

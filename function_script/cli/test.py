@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import click
 
@@ -36,20 +36,10 @@ class _Flags(options.RenderingFlags):
     quiet: bool
 
 
-_EPILOG: Final = """\b
-Examples:
-  function-script test
-  function-script test --watch --quiet
-  function-script test examples --run robots --fail-fast
-  function-script test --ci --output junit --output-file report.xml
-"""
-
-
 @click.command(
     "test",
     cls=options.Command,
     short_help="Run the tests of Compositions.",
-    epilog=_EPILOG,
     params=[
         *options.functions(),
         *options.shared("--skip-xr-validation", "--skip-validation"),
@@ -97,6 +87,12 @@ def run_cases(**flags: Unpack[_Flags]) -> int:
 
     The exit code is 1 when a case fails, when there is none, and when --update wrote expected
     documents for the first time: review them.
+
+    Examples:
+      function-script test
+      function-script test --watch --quiet
+      function-script test examples --run robots --fail-fast
+      function-script test --ci --output junit --output-file report.xml
     """
     from function_script.tools.cases import command  # noqa: PLC0415 - slow to import
     from function_script.tools.cases.loader import FileCache  # noqa: PLC0415 - slow to import

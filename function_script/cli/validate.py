@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 import click
 
@@ -81,13 +81,6 @@ def print_report(report: Report, flags: ReportFlags, *, is_quiet: bool) -> int:
     return exit_codes.OK if is_success else exit_codes.PROBLEM
 
 
-_EPILOG: Final = """\b
-Examples:
-  function-script validate xrd.yaml,crds/ resources/
-  function-script render -x | function-script validate xrd.yaml,crds/ -
-"""
-
-
 class _Flags(ReportFlags, TypedDict):
     extensions: str
     resources: str
@@ -99,7 +92,6 @@ class _Flags(ReportFlags, TypedDict):
 @click.command(
     cls=options.Command,
     short_help="Validate resources by their schemas.",
-    epilog=_EPILOG,
     params=[
         *report_flags("-o"),
         *options.shared("--allow-outside", "--fetch"),
@@ -116,6 +108,10 @@ def validate(**flags: Unpack[_Flags]) -> int:
     known. Both are files, directories or - for stdin, several of them joined by commas.
 
     The exit code is 1 when something is invalid.
+
+    Examples:
+      function-script validate xrd.yaml,crds/ resources/
+      function-script render -x | function-script validate xrd.yaml,crds/ -
     """
     from function_script.tools.validate import command as tool  # noqa: PLC0415 - slow to import
     from function_script.tools.validate.packages import PackageSchemas  # noqa: PLC0415 - as above

@@ -1,7 +1,7 @@
 """The command ``vendor``: pin, lock and copy remote programs."""
 
 from pathlib import Path
-from typing import Final, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import click
 
@@ -17,18 +17,9 @@ class _Flags(TypedDict):
     allow_outside: tuple[Path, ...]
 
 
-_EPILOG: Final = """\b
-Examples:
-  function-script vendor
-  function-script vendor --output vendor composition.yaml
-  function-script vendor --check
-"""
-
-
 @click.command(
     cls=options.Command,
     short_help="Pin, lock and copy remote programs.",
-    epilog=_EPILOG,
     params=[*options.shared("--allow-outside"), *options.reporting()],
 )
 @click.argument("compositions", nargs=-1, metavar="[COMPOSITION]...")
@@ -55,6 +46,11 @@ def vendor(**flags: Unpack[_Flags]) -> int:
     COMPOSITION is a file or a directory, by default the current one. A tag gets its digest, and a
     branch becomes a commit, in the file itself. function-script.lock beside it has what was
     locked. Credentials are those of docker login.
+
+    Examples:
+      function-script vendor
+      function-script vendor --output vendor composition.yaml
+      function-script vendor --check
     """
     from function_script.tools.remote import local  # noqa: PLC0415 - slow to import
     from function_script.tools.remote import vendor as tool  # noqa: PLC0415 - as above
