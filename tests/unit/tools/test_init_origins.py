@@ -54,7 +54,8 @@ def test_package_is_the_same_in_every_file(
     The starters of all languages have the same words for it: see the test below.
     """
     project = tmp_path / "my-app"
-    assert execute(["init", str(project), "--package", package]) == 0
+    flags = [] if package == release.REFERENCE else ["--package", package]
+    assert execute(["init", str(project), *flags]) == 0
     name, constraint, function = expected
     function = function or origins.parse_package(package).object_name
     manifest = load(project, "functions.yaml")
@@ -65,13 +66,6 @@ def test_package_is_the_same_in_every_file(
     composition = load(project, "composition.yaml")
     assert objects.find_path(composition, "spec.pipeline[0].functionRef.name") == function
     assert execute(["render", str(project)]) == 0
-
-
-def test_default_is_the_release(tmp_path: Path) -> None:
-    """A project without flags names what the release file names."""
-    assert execute(["init", str(tmp_path / "my-app")]) == 0
-    manifest = load(tmp_path / "my-app", "functions.yaml")
-    assert objects.find_path(manifest, "spec.package") == release.REFERENCE
 
 
 WORDS = (

@@ -79,12 +79,6 @@ def test_invalid_digest_names_no_file(tmp_path: Path, digest: str) -> None:
         image_loader.load(root)
 
 
-def link_out(layout: Layout) -> None:
-    """Put a link to the secret in place of the layer."""
-    layout.path(layout.layer).unlink()
-    layout.path(layout.layer).symlink_to(layout.secret)
-
-
 FAULTS = {
     "other-content": (
         lambda layout: layout.path(layout.layer).write_bytes(b"y" * layout.layer["size"]),
@@ -95,7 +89,6 @@ FAULTS = {
         r"bytes instead of \d+",
     ),
     "smaller": (lambda layout: layout.layer.update(size=1), "has more than 1 bytes"),
-    "linked-out": (link_out, "is a link to a file outside of it"),
     "absent": (lambda layout: layout.path(layout.layer).unlink(), "it has no file"),
     "layers-of-another-image": (
         lambda layout: layout.config.update(rootfs={"diff_ids": [f"sha256:{HEX}"]}),

@@ -1,6 +1,5 @@
 import gzip
 import hashlib
-import io
 import json
 import subprocess
 import tarfile
@@ -218,11 +217,3 @@ def test_default_file_name_has_the_digest(here: Path) -> None:
     built = packed(package, crds, None)
     assert built.path.name == f"function-test-{built.digest.removeprefix('sha256:')[:12]}.xpkg"
     assert built.path.exists()
-
-
-def test_uncompressed_gzip_is_gzip() -> None:
-    """The data may have several blocks or none."""
-    for data in (b"", b"x", bytes(range(256)) * 1000):
-        packed = archives.gzip_stored(data)
-        assert gzip.decompress(packed) == data
-        assert gzip.GzipFile(fileobj=io.BytesIO(packed)).read() == data
