@@ -88,7 +88,7 @@ def commands() -> None:
     """
 
 
-@click.command(cls=options.Command, short_help="Print the version.")
+@options.command(short_help="Print the version.")
 def version() -> None:
     """Print the version, and whether it runs compiled or as plain Python."""
     from function_script import wire  # noqa: PLC0415 - only this command needs it

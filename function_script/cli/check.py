@@ -35,17 +35,14 @@ class _Flags(TypedDict):
     diagnostics: Form
 
 
-@click.command(
-    cls=options.Command,
+@options.command(
+    options.program_root("programs/ beside each file"),
+    *options.shared("--allow-outside", "--fetch", "--ignore"),
+    options.output("text", "json", "sarif"),
+    options.watch("Check"),
+    options.quiet("the totals"),
+    *options.reporting(),
     short_help="Find mistakes.",
-    params=[
-        options.program_root("programs/ beside each file"),
-        *options.shared("--allow-outside", "--fetch", "--ignore"),
-        options.output("text", "json", "sarif"),
-        options.watch("Check"),
-        options.quiet("the totals"),
-        *options.reporting(),
-    ],
 )
 @click.argument("compositions", nargs=-1, type=options.TEXT_PATH, metavar="[COMPOSITION]...")
 @options.flag(

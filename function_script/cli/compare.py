@@ -23,15 +23,12 @@ class _Flags(options.RenderingFlags):
     all: bool
 
 
-@click.command(
-    cls=options.Command,
+@options.command(
+    *options.rendering(),
+    *options.shared("--ignore"),
+    options.output("text", "json", "markdown"),
+    *options.reporting(),
     short_help="Compare two functions, or two versions.",
-    params=[
-        *options.rendering(),
-        *options.shared("--ignore"),
-        options.output("text", "json", "markdown"),
-        *options.reporting(),
-    ],
 )
 @click.argument("paths", nargs=-1, type=options.TEXT_PATH, metavar="[PATH]...")
 @options.flag(

@@ -5,7 +5,7 @@ import click
 from function_script.cli import options, terminal
 
 
-@click.command(cls=options.Command, short_help="Print what a name means.")
+@options.command(short_help="Print what a name means.")
 @click.argument("name", required=False)
 def docs(name: str | None) -> None:
     """Print what NAME means in a program, an input or a document.

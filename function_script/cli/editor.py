@@ -7,10 +7,9 @@ import click
 from function_script.cli import options, terminal
 
 
-@click.command(
-    cls=options.Command,
+@options.command(
+    options.quiet("which settings are kept, and what other editors need"),
     short_help="Set up editors for a project.",
-    params=[options.quiet("which settings are kept, and what other editors need")],
 )
 @click.argument("directory", type=options.PATH, default=".")
 def editor(directory: Path, *, quiet: bool) -> None:

@@ -22,11 +22,7 @@ class _InitFlags(TypedDict):
     quiet: bool
 
 
-@click.command(
-    cls=options.Command,
-    short_help="Create a project, with tests.",
-    params=[options.quiet("what to do next")],
-)
+@options.command(options.quiet("what to do next"), short_help="Create a project, with tests.")
 @click.argument("directory", type=options.PATH, required=False)
 @options.flag(
     "--kind",

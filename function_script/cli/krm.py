@@ -5,18 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
-import click
-
 from function_script.cli import exit_codes, options, render_options, terminal
 
 
-@click.command(
-    cls=options.Command,
+@options.command(
+    *render_options.pipeline("programs/ in the current directory"),
+    render_options.required_schemas(),
     short_help="Run as a KRM function.",
-    params=[
-        *render_options.pipeline("programs/ in the current directory"),
-        render_options.required_schemas(),
-    ],
 )
 def krm(**flags: Unpack[render_options.PipelineFlags]) -> int:
     """Render the XRs of a ResourceList, as a KRM function of kustomize and kpt.

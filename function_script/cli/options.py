@@ -21,6 +21,7 @@ from typing import (
     Literal,
     NamedTuple,
     NotRequired,
+    ParamSpec,
     TypedDict,
     TypeVar,
     get_args,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from function_script.sandbox import PoolOptions
     from function_script.tools.render import renderer
 
+Arguments = ParamSpec("Arguments")
 Number = TypeVar("Number", int, float)
 
 # In the order of --help.
@@ -143,6 +145,13 @@ class Command(click.Command):
             if rows:
                 with formatter.section(group):
                     formatter.write_dl(rows)
+
+
+def command(
+    *parameters: click.Parameter, name: str | None = None, short_help: str = ""
+) -> Callable[[Callable[Arguments, object]], Command]:
+    """Return a decorator that makes a function a `Command`; ``parameters`` come before its own."""
+    return click.command(name, Command, params=[*parameters], short_help=short_help)
 
 
 def by_group(parameters: Sequence[click.Parameter]) -> Iterator[tuple[str, list[click.Option]]]:

@@ -63,14 +63,11 @@ def _open_planner(flags: _Flags, pool: Pool, *, hides_packages: bool) -> Iterato
         yield planning.Planner(cluster, renderings, after, before, until_ready=until_ready)
 
 
-@click.command(
-    cls=options.Command,
+@options.command(
+    *options.rendering(),
+    options.output("text", "json", "markdown"),
+    *options.reporting(),
     short_help="Show what a change does to live XRs.",
-    params=[
-        *options.rendering(),
-        options.output("text", "json", "markdown"),
-        *options.reporting(),
-    ],
 )
 @click.argument("after", type=options.PATH, default=Path(), metavar="[PATH]")
 @options.flag(

@@ -15,13 +15,7 @@ class _Flags(options.RenderingFlags):
     no_browser: bool
 
 
-@click.command(
-    cls=options.Command,
-    params=[
-        *options.functions(),
-        *options.operator(),
-    ],
-)
+@options.command(*options.functions(), *options.operator())
 @click.argument("directory", type=options.PATH, default=".", metavar="[DIR]")
 @options.flag(
     "--port",

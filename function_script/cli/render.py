@@ -43,17 +43,14 @@ class _Flags(render_options.Flags, ReportFlags, TypedDict):
 _NO_XRD: Final = "none"
 
 
-@click.command(
-    cls=options.Command,
+@options.command(
+    *render_options.shared("COMPOSITION"),
+    render_options.required_schemas("-s"),
+    *report_flags(),
+    *options.shared("--fetch", "--skip-xr-validation", "--skip-validation"),
+    options.watch("Render or validate"),
+    options.quiet("notes and warnings"),
     short_help="Render an XR with a Composition.",
-    params=[
-        *render_options.shared("COMPOSITION"),
-        render_options.required_schemas("-s"),
-        *report_flags(),
-        *options.shared("--fetch", "--skip-xr-validation", "--skip-validation"),
-        options.watch("Render or validate"),
-        options.quiet("notes and warnings"),
-    ],
 )
 @click.argument("xr", type=options.PATH, default=".")
 @click.argument("composition", type=options.PATH, required=False)
@@ -283,10 +280,10 @@ class _OperationFlags(render_options.Flags, TypedDict):
     watched_resource: Path | None
 
 
-@click.command(
-    "render operation",
-    cls=options.Command,
-    params=[*render_options.shared("OPERATION"), render_options.required_schemas()],
+@options.command(
+    *render_options.shared("OPERATION"),
+    render_options.required_schemas(),
+    name="render operation",
 )
 @click.argument("operation", type=options.PATH)
 @click.argument("functions", type=options.PATH, required=False)

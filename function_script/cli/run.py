@@ -17,15 +17,12 @@ class _Flags(TypedDict):
     capture: Path | None
 
 
-@click.command(
-    cls=options.Command,
+@options.command(
+    *options.operator(),
+    options.program_root(),
+    *options.shared("--offline"),
+    *options.reporting(),
     short_help="Answer a single request.",
-    params=[
-        *options.operator(),
-        options.program_root(),
-        *options.shared("--offline"),
-        *options.reporting(),
-    ],
 )
 @click.argument("request", type=options.TEXT_PATH, default="-", metavar="[REQUEST]")
 @options.flag(

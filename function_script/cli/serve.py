@@ -30,13 +30,10 @@ def _check_allowlist(
     return entries
 
 
-@click.command(
-    cls=options.Command,
-    params=[
-        *options.operator(),
-        options.program_root(),
-        options.debug(_DEBUG),
-    ],
+@options.command(
+    *options.operator(),
+    options.program_root(),
+    options.debug(_DEBUG),
 )
 @options.flag(
     "--insecure",

@@ -23,10 +23,10 @@ class _Flags(TypedDict):
     quiet: bool
 
 
-@click.command(
-    cls=options.Command,
+@options.command(
+    options.quiet("what is read"),
+    options.debug(),
     short_help="Dump the XRs of a cluster for plan.",
-    params=[options.quiet("what is read"), options.debug()],
 )
 @click.argument("file", type=options.PATH, metavar="FILE")
 @options.flag(

@@ -18,15 +18,12 @@ class _Flags(TypedDict):
     allow_outside: tuple[Path, ...]
 
 
-@click.command(
-    cls=options.Command,
+@options.command(
+    *options.operator(),
+    options.program_root("programs/ beside INPUT"),
+    *options.shared("--allow-outside"),
+    *options.reporting(),
     short_help="Print the text of a template.",
-    params=[
-        *options.operator(),
-        options.program_root("programs/ beside INPUT"),
-        *options.shared("--allow-outside"),
-        *options.reporting(),
-    ],
 )
 @click.argument("input", type=options.TEXT_PATH, metavar="INPUT")
 @options.flag(

@@ -36,20 +36,17 @@ class _Flags(options.RenderingFlags):
     quiet: bool
 
 
-@click.command(
-    "test",
-    cls=options.Command,
+@options.command(
+    *options.functions(),
+    *options.shared("--skip-xr-validation", "--skip-validation"),
+    *options.operator(has_timeout=True),
+    options.timeout("each reconcile of a case"),
+    options.output("text", "json", "junit"),
+    options.watch("Run the cases"),
+    options.quiet("cases that passed"),
+    *options.reporting(),
+    name="test",
     short_help="Run the tests of Compositions.",
-    params=[
-        *options.functions(),
-        *options.shared("--skip-xr-validation", "--skip-validation"),
-        *options.operator(has_timeout=True),
-        options.timeout("each reconcile of a case"),
-        options.output("text", "json", "junit"),
-        options.watch("Run the cases"),
-        options.quiet("cases that passed"),
-        *options.reporting(),
-    ],
 )
 @click.argument("paths", nargs=-1, type=options.PATH, metavar="[PATH]...")
 @options.flag("--run", group="Cases", metavar="REGEX", help="Run only cases whose name matches.")

@@ -89,15 +89,12 @@ class _Flags(ReportFlags, TypedDict):
     quiet: bool
 
 
-@click.command(
-    cls=options.Command,
+@options.command(
+    *report_flags("-o"),
+    *options.shared("--allow-outside", "--fetch"),
+    options.quiet("notes"),
+    *options.reporting(),
     short_help="Validate resources by their schemas.",
-    params=[
-        *report_flags("-o"),
-        *options.shared("--allow-outside", "--fetch"),
-        options.quiet("notes"),
-        *options.reporting(),
-    ],
 )
 @click.argument("extensions", type=options.TEXT_PATH)
 @click.argument("resources", type=options.TEXT_PATH)

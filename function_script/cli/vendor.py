@@ -17,10 +17,10 @@ class _Flags(TypedDict):
     allow_outside: tuple[Path, ...]
 
 
-@click.command(
-    cls=options.Command,
+@options.command(
+    *options.shared("--allow-outside"),
+    *options.reporting(),
     short_help="Pin, lock and copy remote programs.",
-    params=[*options.shared("--allow-outside"), *options.reporting()],
 )
 @click.argument("compositions", nargs=-1, metavar="[COMPOSITION]...")
 @options.flag(
