@@ -58,6 +58,11 @@ _OUTSIDE: Final = re.compile(
     r"|metadata(?!\W{1,4}name(?:space)?\b)",
     re.IGNORECASE,
 )
+# A script writes these: keys of its dicts, and fields of the response.
+_WRITTEN: Final = re.compile(
+    r"[\"'](?:metadata|status|conditions?|extra\w*)[\"'] *:"
+    r"|\.(?:set_)?(?:status|condition|context|requirement|connection_detail)s?\("
+)
 # The metadata of a document, line by line, of which no action writes whole lines.
 _METADATA: Final = re.compile(r"metadata:\n(?: +(?!annotations: *\S)[\w./\"-]+:.*\n)+(?=\w|---|\Z)")
 _EXAMPLES: Final = ("examples", "example")
@@ -398,16 +403,22 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
 def _may_read_outside(step: Step, run: Run) -> bool:
     """Report whether a program has a word of what a folder may lack.
 
-    The text around the actions of a template reads nothing. With texts that are made up, any word
-    counts.
+    What a script writes into dicts and its response reads nothing, nor does the text around the
+    actions of a template. With texts that are made up, any word counts.
     """
     documents = () if run.invented else step.language.lint.find_documents(step.program)
     around = {source.name: text for source, text in documents}
     return any(
         around.get(source.name, "")[match.start() : match.end()] != match[0]
         for source in step.program.sources()
-        for match in _OUTSIDE.finditer(source.text)
+        for match in _OUTSIDE.finditer(
+            source.text if run.invented else _WRITTEN.sub(_to_blanks, source.text)
+        )
     )
+
+
+def _to_blanks(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
 def _is_written_out(code: Code, step: Step, span: Span) -> bool:

@@ -403,6 +403,19 @@ def test_rendered_text_that_is_no_yaml_is_found_with_an_xr_at_hand(
     assert [each.rule for each in findings if each.severity == "error"] == rules
 
 
+def test_script_that_writes_metadata_and_fails_is_found_with_an_xr_at_hand(
+    tmp_path: Path, pool: Pool
+) -> None:
+    """The line has no field of the request, and what a script writes it does not read."""
+    body = '{"apiVersion": "v1", "kind": "Thing", "metadata": {"labels": {"a": "%s-%s" % size}}}'
+    program = _script(
+        'size = spec["size"]', f'rsp.resource("a", {body})', 'rsp.status({"address": "a"})'
+    )
+    file = _place(tmp_path, _STARLARK, program)
+    (tmp_path / "xr.yaml").write_text(dedent(_CASE.partition("\n")[2]))
+    assert [each.rule for each in _check(file, pool).findings] == ["failing-run"]
+
+
 def test_error_of_a_run_stands_beside_a_warning_of_its_line(tmp_path: Path, run: Run) -> None:
     file = _place(tmp_path, _JINJA, _CONFIG + '  yes: {{ spec.count + "n" }}\n')
     report = run("check", file, code=1).out
