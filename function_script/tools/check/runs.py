@@ -53,9 +53,9 @@ _XR: Final = ("observed", "composite", "resource", "spec")
 _CROSSPLANE: Final = ("crossplane", "claimRef", "resourceRefs", "compositionRef")
 # The words by which programs read what a folder may lack.
 _OUTSIDE: Final = re.compile(
-    r"observed\W{1,5}resources|desired|context|requir|extra|credential|environment|env\b|observed_"
-    r"|get_?composed|connection|status|condition|is_ready|lookup"
-    r"|metadata(?!\W{1,4}name(?:space)?\b)",
+    r"observed\W{1,5}resources|desired|context|requir|extra|credential|environment|observed_"
+    r"|get_?composed|connection|status|condition|is_ready|lookup|claimRef|resourceRefs|compositionRe"
+    r"|(?<![.\w$\"'])(?:expand)?env\b|metadata(?!\W{1,4}name(?:space)?\b)",
     re.IGNORECASE,
 )
 # A script writes these: keys of its dicts, and fields of the response.
@@ -452,8 +452,10 @@ def _find_schema_faults(subject: Subject, run: Run, rendering: Rendering) -> Ite
     # A step that was left out may write what is missing.
     if rendering.skipped:
         return
-    for problem, severity in validation.validate(rendering, subject.catalog):
+    values = (objects.find_path(run.inputs.xr, path) for path in run.invented)
+    texts = {value for value in values if isinstance(value, str) and value}
+    by_severity = {"error": rules.SCHEMA, "warning": rules.SCHEMA_VERSION, "info": rules.DOUBT}
+    for problem, severity in validation.validate(rendering, subject.catalog, texts):
         if severity != "note":
             noted = replace(problem, notes=(*problem.notes, f"for {run.label}"))
-            rule = rules.SCHEMA if severity == "error" else rules.SCHEMA_VERSION
-            yield Finding.of(rule, noted)
+            yield Finding.of(by_severity[severity], noted)

@@ -430,6 +430,21 @@ def test_doubt_about_a_line_hides_no_error_of_another_xr(tmp_path: Path, pool: P
     assert [each.rule for each in findings] == ["failing-run"]
 
 
+@pytest.mark.parametrize(
+    ("memory", "rules"),
+    [("{{ spec.tags[0] }}", []), ("tiny", ["schema"])],
+    ids=["made-up", "written-out"],
+)
+def test_made_up_text_that_a_schema_refuses_is_no_finding(
+    memory: str, rules: list[str], tmp_path: Path, pool: Pool
+) -> None:
+    """The XRD allows any text, and that of a user is a quantity."""
+    requests = f"        resources: {{requests: {{memory: {memory}}}}}\n"
+    program = f"{{% if spec.tags is defined %}}\n{_WORKLOAD}{_POD}{requests}{{% endif %}}\n"
+    report = _check(_place(tmp_path, _JINJA, program), pool)
+    assert [each.rule for each in report.findings] == rules
+
+
 def test_number_in_a_finding_prints_the_xr_of_its_composition(tmp_path: Path, run: Run) -> None:
     """Several Compositions of one call have numbers of their own."""
     for name, program in (("a", _CONFIG), ("b", _CONFIG + "  z: {{ spec.count + 'n' }}\n")):
