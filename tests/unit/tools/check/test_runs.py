@@ -440,7 +440,7 @@ def test_made_up_text_that_a_schema_refuses_is_no_finding(
 ) -> None:
     """The XRD allows any text, and that of a user is a quantity."""
     requests = f"        resources: {{requests: {{memory: {memory}}}}}\n"
-    program = f"{{% if spec.tags is defined %}}\n{_WORKLOAD}{_POD}{requests}{{% endif %}}\n"
+    program = f"{{% if spec.tags %}}\n{_WORKLOAD}{_POD}{requests}{{% endif %}}\n"
     report = _check(_place(tmp_path, _JINJA, program), pool)
     assert [each.rule for each in report.findings] == rules
 
