@@ -455,7 +455,9 @@ def _find_schema_faults(subject: Subject, run: Run, rendering: Rendering) -> Ite
     values = (objects.find_path(run.inputs.xr, path) for path in run.invented)
     texts = {value for value in values if isinstance(value, str) and value}
     by_severity = {"error": rules.SCHEMA, "warning": rules.SCHEMA_VERSION, "info": rules.DOUBT}
-    for problem, severity in validation.validate(rendering, subject.catalog, texts):
+    problems = validation.validate(rendering, subject.catalog, texts)
+    # Of a required field with a typing error, the unknown field says more than the absent one.
+    for problem, severity in sorted(problems, key=lambda each: each[0].hint is None):
         if severity != "note":
             noted = replace(problem, notes=(*problem.notes, f"for {run.label}"))
             yield Finding.of(by_severity[severity], noted)
