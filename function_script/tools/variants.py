@@ -91,7 +91,7 @@ class _Choice:
         if self.value is None:
             return f"without {name}"
         size = f"{len(self.value)} items" if isinstance(self.value, list) else None
-        return f"{name}: {size or json.dumps(self.value)}"
+        return f"with {name}: {size or json.dumps(self.value)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +113,7 @@ class _Maker:
         spec = whole.xr["spec"]
         sparse = objects.deep_copy(spec)
         _drop_optional(sparse, self.schema)
-        if variant := self._variant(sparse, "only the required fields"):
+        if variant := self._variant(sparse, "with only the required fields"):
             yield variant
         choices = [*self._choices(spec, self.schema, ("spec",), is_optional=False)]
         for choice in _order(choices, reads):

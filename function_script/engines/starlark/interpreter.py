@@ -81,6 +81,7 @@ GLOBALS = starlark.Globals.extended_by(
 
 _FIRST_LINE = re.compile(r"^1 \| ", re.MULTILINE)
 _NEVER_CLOSED = re.compile(r"'([\[({])' was never closed")
+_HAS_CODE: Final = re.compile(r" *[^\s#]")
 _CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
 _UNEXPECTED: Final = frozenset(
     {"block", "chain", "colon", "else", "indentation", "pair", "unexpected"}
@@ -261,6 +262,11 @@ def correct_syntax_position(failure: Failure, text: str, source: Source) -> Fail
             if column >= 0:
                 return replace(failure, spot=replace(span, line=line, column=column + 1, width=1))
         return failure
+    if failure.code == "dedent":
+        # It begins at the end of the line before, and there may be comments between.
+        later = enumerate(lines[span.line :], span.line + 1)
+        number = next((n for n, line in later if _HAS_CODE.match(line)), span.line)
+        return replace(failure, spot=_at_the_word(replace(span, line=number, column=1), source))
     if (span.line, span.column) == (1, 1) and not _FIRST_LINE.search(text):
         # The end of the file: it is reported at its begin, with an empty frame.
         end = source.text.rstrip()

@@ -180,6 +180,9 @@ def _object_names(node: ast.AST) -> Iterator[ast.Constant]:
         if isinstance(name, ast.Constant) and isinstance(name.value, str):
             yield name
         return
+    # A function may put what it gets inside of another object.
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return
     for child in ast.iter_child_nodes(node):
         yield from _object_names(child)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -256,7 +256,7 @@ class _Checker:
         steps: _Steps,
         xrd: Object | None,
         options: runs.Options,
-        static: Iterable[Finding],
+        static: Collection[Finding],
     ) -> None:
         """Run a Composition with steps of ours; ``static`` findings are not reported again."""
         from function_script.tools.check import runs  # noqa: PLC0415 - slow to import
@@ -273,8 +273,7 @@ class _Checker:
             programs=steps.programs,
             project=self._project,
         )
-        known = {finding.place for finding in static} - {None}
-        runs.find(subject, options, self.report, known)
+        runs.find(subject, options, self.report, static)
 
 
 class _Steps:

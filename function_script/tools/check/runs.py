@@ -35,7 +35,7 @@ from function_script.tools import (
     xr_validation,
 )
 from function_script.tools.check import rules
-from function_script.tools.check.report import Finding, Place, Report
+from function_script.tools.check.report import Finding, Report
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import SUFFIXES, Project
 from function_script.tools.render import RenderInputs, loading, renderer, validation
@@ -53,9 +53,15 @@ _XR: Final = ("observed", "composite", "resource", "spec")
 _CROSSPLANE: Final = ("crossplane", "claimRef", "resourceRefs", "compositionRef")
 # The words by which programs read what a folder may lack.
 _OUTSIDE: Final = re.compile(
-    r"observed\W{1,5}resources|context|requir|extra|credential|environment|observed_|get_?composed"
-    r"|connection|status|condition|is_ready|lookup|metadata",
+    r"observed\W{1,5}resources|desired|context|requir|extra|credential|environment|observed_"
+    r"|get_?composed|connection|status|condition|is_ready|lookup|claimRef|resourceRefs|compositionRe"
+    r"|(?<![.\w$\"'])(?:expand)?env\b|metadata(?!\W{1,4}name(?:space)?\b)",
     re.IGNORECASE,
+)
+# A script writes these: keys of its dicts, and fields of the response.
+_WRITTEN: Final = re.compile(
+    r"[\"'](?:metadata|status|conditions?|extra\w*)[\"'] *:"
+    r"|\.(?:set_)?(?:status|condition|context|requirement|connection_detail)s?\("
 )
 # The metadata of a document, line by line, of which no action writes whole lines.
 _METADATA: Final = re.compile(r"metadata:\n(?: +(?!annotations: *\S)[\w./\"-]+:.*\n)+(?=\w|---|\Z)")
@@ -122,16 +128,17 @@ def make_variants(subject: Subject, count: int) -> list[variants.Variant]:
     return variants.make(subject.xrd, type_, examples, reads, count)
 
 
-def find(subject: Subject, options: Options, report: Report, known: Collection[Place]) -> None:
+def find(subject: Subject, options: Options, report: Report, static: Collection[Finding]) -> None:
     """Render the XRs at hand and the variants. Raises no FatalError.
 
-    The report gets findings, each once, what is ``unreached``, and the variants. Nothing is added
-    at the ``known`` places.
+    The report gets findings, each once, what is ``unreached``, and the variants. Doubts say nothing
+    of lines with ``static`` findings, which are warnings.
     """
     try:
         choices = make_variants(subject, options.variants)
+        first = len(report.variants)
         report.variants += (each.xr for each in choices)
-        sequences = [*plan(subject, choices)]
+        sequences = [*plan(subject, choices, first)]
         file = loading.find_functions(_directory(subject))
         values = loading.load_values([file] if file else [], subject.project)
     except FatalError as error:
@@ -146,7 +153,9 @@ def find(subject: Subject, options: Options, report: Report, known: Collection[P
         allows_addresses=options.runs_others,
     )
     index = FunctionIndex(manifests=values, options=rendering, is_confined=not options.runs_others)
-    places: set[object] = {*known}
+    # A line fails in one way for most XRs, and a doubt says less than a finding.
+    reported: set[object] = set()
+    doubts: dict[object, Finding] = {}
     branches = _Branches(subject)
     reads_files = any(step.reads_files for _, step in subject.inputs)
     programs = subject.programs if reads_files else None
@@ -158,16 +167,20 @@ def find(subject: Subject, options: Options, report: Report, known: Collection[P
         for key, run in _follow(sequences, results):
             results[key], findings = _judge(subject, run, render, branches)
             for finding in findings:
-                # A line fails in one way for most XRs.
                 place = finding.place or finding.diagnostic.message
-                if place not in places:
-                    places.add(place)
-                    is_certain = finding.severity != "info"
-                    (report.findings if is_certain else report.unreached).append(finding)
-                # A program that needs too much needs it for the other XRs as well.
-                if finding.diagnostic.kind == "limit":
-                    return
-    report.unreached += (each for each in branches.find_unreached() if each.place not in known)
+                if finding.severity == "info":
+                    doubts.setdefault(place, finding)
+                elif place not in reported:
+                    reported.add(place)
+                    report.findings.append(finding)
+            # A program that needs too much needs it for the other XRs as well.
+            if any(finding.diagnostic.kind == "limit" for finding in findings):
+                break
+        else:
+            for finding in branches.find_unreached():
+                doubts.setdefault(finding.place, finding)
+    reported |= {each.place for each in static if each.place is not None}
+    report.unreached += (finding for place, finding in doubts.items() if place not in reported)
 
 
 def _follow(
@@ -281,8 +294,13 @@ def _kinds(subject: Subject) -> set[tuple[str, str]]:
     return {(api_version, each) for each in (kind, claim) if each}
 
 
-def plan(subject: Subject, choices: Sequence[variants.Variant]) -> Iterator[Reconciles]:
-    """Yield the runs: of the XRs at hand, of cases, and of the variants. Raises FatalError."""
+def plan(
+    subject: Subject, choices: Sequence[variants.Variant], first: int | None = None
+) -> Iterator[Reconciles]:
+    """Yield the runs: of the XRs at hand, of cases, and of the variants. Raises FatalError.
+
+    ``first`` is the number with which ``check --variant`` prints the first variant.
+    """
     directory = _directory(subject)
     paths = replace(loading.find_render_paths(directory, subject.project), xrd=None)
     for document in _find_xrs(subject):
@@ -303,14 +321,12 @@ def plan(subject: Subject, choices: Sequence[variants.Variant]) -> Iterator[Reco
         yield from case_runs.plan(subject, folders)
     inputs = RenderInputs(xr={}, composition=subject.document.value, xrd=subject.xrd)
     shared = loading.load_shared(paths, inputs)
-    for number, variant in enumerate(choices):
-        difference = variant.difference or "with all fields"
-        run = Run(
-            inputs=replace(shared, xr=variant.xr),
-            label=f"an XR {difference} (--variant {number} prints it)",
-            invented=variant.invented,
-        )
-        yield _once(run)
+    for number, variant in enumerate(choices, first or 0):
+        label = f"an XR {variant.difference or 'with all fields'}"
+        if first is not None:
+            label += f" (--variant {number} prints it)"
+        inputs = replace(shared, xr=variant.xr)
+        yield _once(Run(inputs=inputs, label=label, invented=variant.invented))
 
 
 def _once(run: Run) -> Reconciles:
@@ -372,7 +388,7 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
         if (read.span.name, read.span.line) == (span.name, span.line)
     ]
     if not reads:
-        return not any(_OUTSIDE.search(source.text) for source in step.program.sources())
+        return not _may_read_outside(step, run)
     # The names of the XR's own fields say nothing.
     for name in {str(key) for path in reads for key in path}:
         line = line.replace(name, "")
@@ -382,6 +398,27 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
         and not any(_overlaps(("spec", *path[len(_XR) :]), each) for each in run.invented)
         for path in reads
     ) and not _OUTSIDE.search(line)
+
+
+def _may_read_outside(step: Step, run: Run) -> bool:
+    """Report whether a program has a word of what a folder may lack.
+
+    What a script writes into dicts and its response reads nothing, nor does the text around the
+    actions of a template. With texts that are made up, any word counts.
+    """
+    documents = () if run.invented else step.language.lint.find_documents(step.program)
+    around = {source.name: text for source, text in documents}
+    return any(
+        around.get(source.name, "")[match.start() : match.end()] != match[0]
+        for source in step.program.sources()
+        for match in _OUTSIDE.finditer(
+            source.text if run.invented else _WRITTEN.sub(_to_blanks, source.text)
+        )
+    )
+
+
+def _to_blanks(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
 def _is_written_out(code: Code, step: Step, span: Span) -> bool:
@@ -415,8 +452,12 @@ def _find_schema_faults(subject: Subject, run: Run, rendering: Rendering) -> Ite
     # A step that was left out may write what is missing.
     if rendering.skipped:
         return
-    for problem, severity in validation.validate(rendering, subject.catalog):
+    values = (objects.find_path(run.inputs.xr, path) for path in run.invented)
+    texts = {value for value in values if isinstance(value, str) and value}
+    by_severity = {"error": rules.SCHEMA, "warning": rules.SCHEMA_VERSION, "info": rules.DOUBT}
+    problems = validation.validate(rendering, subject.catalog, texts)
+    # Of a required field with a typing error, the unknown field says more than the absent one.
+    for problem, severity in sorted(problems, key=lambda each: each[0].hint is None):
         if severity != "note":
             noted = replace(problem, notes=(*problem.notes, f"for {run.label}"))
-            rule = rules.SCHEMA if severity == "error" else rules.SCHEMA_VERSION
-            yield Finding.of(rule, noted)
+            yield Finding.of(by_severity[severity], noted)

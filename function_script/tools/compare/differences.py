@@ -6,7 +6,7 @@ Texts of messages, the TTL, and what this function adds on purpose are named, an
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from google.protobuf import json_format
 from google.protobuf.message import Message
@@ -22,6 +22,8 @@ from function_script.tools.render import messages
 
 Named: TypeAlias = Literal["messages", "TTL", "warnings of this function", "changes in every run"]
 """A kind of difference that is no change."""
+
+_TYPE: Final = ("apiVersion", "kind")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,14 +122,20 @@ def _compare_states(ours: fnv1.State, theirs: fnv1.State) -> Iterator[Difference
 def _read_resource(name: str | None, state: fnv1.State) -> list[Object]:
     """Return an object, and what is beside it: it may have fields of these names.
 
-    Nothing for a resource that is not there; ``name`` None is the XR.
+    Nothing for a resource that is not there; ``name`` None is the XR. What Crossplane writes
+    itself is left out: the XR's type, and empty metadata, annotations and labels.
     """
     if name is not None and name not in state.resources:
         return []
     resource = state.composite if name is None else state.resources[name]
     details: Object = {key: data.hex() for key, data in resource.connection_details.items()}
     additions: Object = {"connectionDetails": details, "ready": _to_word(_name(resource, "ready"))}
-    return [messages.read_struct(resource.resource), additions]
+    value = messages.read_struct(resource.resource)
+    if name is None:
+        return [{key: value[key] for key in value if key not in _TYPE}, additions]
+    if isinstance(metadata := value.setdefault("metadata", {}), dict):
+        value["metadata"] = {key: metadata[key] for key in metadata if metadata[key] != {}}
+    return [value, additions]
 
 
 def _read_requirements(message: fnv1.Requirements, *, is_modern: bool) -> Object:

@@ -313,6 +313,8 @@ def _describe(difference: Difference, other: str) -> str:
         place = f"{place}: {format_path(difference.path)}"
     if difference.is_secret:
         return f"{place} is another one {other} than here"
+    if difference.theirs is None and difference.ours is None:
+        return f"{place} is null on one side, and absent on the other"
     # The end of an error says most.
     size = _MAX_ERROR if is_error else _MAX_VALUE
     theirs, ours = (console.to_short(each, size) for each in (difference.theirs, difference.ours))

@@ -4,7 +4,7 @@ These are the XRD's for the XR's status, those of CRDs and XRDs, and those of Ku
 Rules in CEL are left out: `render --validate` evaluates them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from function_script.request import objects
@@ -19,17 +19,20 @@ from function_script.tools.validate.report import Problem
 _STATUS: Final = "status"
 
 
-def validate(rendering: Rendering, catalog: Catalog) -> Iterator[tuple[Diagnostic, str]]:
+def validate(
+    rendering: Rendering, catalog: Catalog, made_up: Collection[str] = ()
+) -> Iterator[tuple[Diagnostic, str]]:
     """Yield what is wrong in composed resources and in the XR's status, at the author's lines.
 
-    Each has a severity. A ``note`` lists the kinds of composed resources without a schema, if
+    Each has a severity: ``info`` if the value holds a text that is ``made_up``, for which another
+    one may be right. A ``note`` lists the kinds of composed resources without a schema, if
     ``catalog`` has schemas of others than the XR's group: without them nobody expects any.
     """
     result = rendering.result
     xr = result.xr
     for name, resource in result.resources.items():
         for problem in _compare(resource, catalog):
-            yield _locate(problem, rendering, name), problem.severity
+            yield _locate(problem, rendering, name), _rate(problem, resource, made_up)
     # Other fields of the XR, and Crossplane's own of its status, are not the pipeline's.
     status: Object = {
         key: value
@@ -39,7 +42,7 @@ def validate(rendering: Rendering, catalog: Catalog) -> Iterator[tuple[Diagnosti
     header: Object = {key: xr[key] for key in ("apiVersion", "kind") if key in xr}
     for problem in _compare({**header, _STATUS: status}, catalog):
         if objects.read_path(problem.path)[:1] == (_STATUS,):
-            yield _locate(problem, rendering, None), problem.severity
+            yield _locate(problem, rendering, None), _rate(problem, xr, made_up)
     types = {*map(objects.api_version_and_kind, result.resources.values())}
     missing = sorted(type_ for type_ in types if catalog.find(*type_) is None)
     if missing and catalog.has_others(objects.api_version_and_kind(xr)):
@@ -50,6 +53,13 @@ def validate(rendering: Rendering, catalog: Catalog) -> Iterator[tuple[Diagnosti
 def _compare(manifest: Object, catalog: Catalog) -> list[Problem]:
     comparison = catalog.compare(manifest)
     return [] if comparison is None else comparison.problems
+
+
+def _rate(problem: Problem, manifest: Object, made_up: Collection[str]) -> str:
+    """Return the severity of a problem."""
+    value = objects.find_path(manifest, objects.read_path(problem.path))
+    is_made_up = isinstance(value, str) and any(text in value for text in made_up)
+    return "info" if is_made_up else problem.severity
 
 
 def _locate(problem: Problem, rendering: Rendering, resource: str | None) -> Diagnostic:

@@ -57,6 +57,7 @@ ERRORS = (
     ("1 < 2 < 3", "chain", {}),
     ("if 1\n  pass", "colon", {}),
     ("x = 1\n  y = 2", "indentation", {}),
+    ("if 1:\n    a = 1\n  b = 2\n", "dedent", {}),
     ("if 1:\npass", "block", {}),
     ("x = 1 if 2\n", "else", {}),
     ("{1, 2}", "pair", {}),

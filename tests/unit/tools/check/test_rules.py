@@ -217,6 +217,13 @@ def test_constant_names_in_scripts(tmp_path: Path, metadata: str, place: str | N
     ]
 
 
+def test_object_that_a_function_gets_may_have_any_name(tmp_path: Path) -> None:
+    """The function may put it into the manifest of another one."""
+    thing = '{"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "same"}}'
+    report = found(tmp_path, script(f"x = dict(manifest = {thing})", "return {'context': x}"))
+    assert report.findings == []
+
+
 def test_operations_write_whole_names(tmp_path: Path) -> None:
     """There is no XR after which Crossplane could name what an Operation applies."""
     thing = "{'apiVersion': 'v1', 'kind': 'Thing', 'metadata': {'name': 'same'}}"

@@ -1,5 +1,6 @@
 """`check` finds mistakes by runs: each row is one, in the languages in which it can occur."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
@@ -315,7 +316,13 @@ _COMPUTED = _NAMELESS.replace("  labels: {a: b}\n", "  annotations: {}\n")
 _NAMED = _CONFIG.replace("name: config", "name: {}")
 # What may differ with data that is not at hand, or with other words than those of a variant.
 UNSURE = {
-    "annotations": (_GO, _COMPUTED.format("{{ $spec.network | default dict | toJson }}")),
+    "annotations": (
+        _GO,
+        _COMPUTED.format(
+            "{{ .observed.composite.resource.metadata.annotations"
+            " | default $spec.network | default dict | toJson }}"
+        ),
+    ),
     "name-of-an-item": (
         _GO,
         "{{- range ($spec.tags | default list) }}\n" + _NAMED.format("{{ . }}") + "{{- end }}\n",
@@ -373,6 +380,91 @@ def test_xr_of_a_case_runs(case: str, rules: list[str], tmp_path: Path, pool: Po
     assert [each.rule for each in findings if each.severity == "error"] == rules
     notes = [note for each in findings for note in map(str, each.diagnostic.notes)]
     assert any('crash.case.yaml"' in note for note in notes) is bool(rules)
+
+
+_NO_YAML = {
+    _GO: ("{{{{ $x := .observed.composite.resource.metadata.{} }}}}\n", "  region {{ $size }}\n"),
+    _JINJA: ("{{% set x = observed.composite.resource.metadata.{} %}}\n", "  region {{ size }}\n"),
+}
+_SIZE = {_GO: "{{ $size := $spec.size }}\n", _JINJA: "{% set size = spec.size %}\n"}
+
+
+@pytest.mark.parametrize("kind", _NO_YAML)
+@pytest.mark.parametrize(("metadata", "rules"), [("name", ["failing-run"]), ("labels", [])])
+def test_rendered_text_that_is_no_yaml_is_found_with_an_xr_at_hand(
+    kind: str, metadata: str, rules: list[str], tmp_path: Path, pool: Pool
+) -> None:
+    """The line has no field of the request; an XR at hand may lack labels, and has a name."""
+    head, line = _NO_YAML[kind]
+    program = f"{head.format(metadata)}{_SIZE[kind]}{_CONFIG}{line}  last: a\n"
+    file = _place(tmp_path, kind, program)
+    (tmp_path / "xr.yaml").write_text(dedent(_CASE.partition("\n")[2]))
+    findings = _check(file, pool).findings
+    assert [each.rule for each in findings if each.severity == "error"] == rules
+
+
+def test_script_that_writes_metadata_and_fails_is_found_with_an_xr_at_hand(
+    tmp_path: Path, pool: Pool
+) -> None:
+    """The line has no field of the request, and what a script writes it does not read."""
+    body = '{"apiVersion": "v1", "kind": "Thing", "metadata": {"labels": {"a": "%s-%s" % size}}}'
+    program = _script(
+        'size = spec["size"]', f'rsp.resource("a", {body})', 'rsp.status({"address": "a"})'
+    )
+    file = _place(tmp_path, _STARLARK, program)
+    (tmp_path / "xr.yaml").write_text(dedent(_CASE.partition("\n")[2]))
+    assert [each.rule for each in _check(file, pool).findings] == ["failing-run"]
+
+
+def test_error_of_a_run_stands_beside_a_warning_of_its_line(tmp_path: Path, run: Run) -> None:
+    file = _place(tmp_path, _JINJA, _CONFIG + '  yes: {{ spec.count + "n" }}\n')
+    report = run("check", file, code=1).out
+    assert "warning: the key yes is read as" in report
+    assert "1 error, 1 warning" in report
+
+
+def test_doubt_about_a_line_hides_no_error_of_another_xr(tmp_path: Path, pool: Pool) -> None:
+    """Of a made-up text nothing is known; without the field the line fails for certain."""
+    line = "  z: {{ spec.tags[0] | from_json }}\n"
+    findings = _check(_place(tmp_path, _JINJA, _CONFIG + line), pool).findings
+    assert [each.rule for each in findings] == ["failing-run"]
+
+
+@pytest.mark.parametrize(
+    ("memory", "rules"),
+    [("{{ spec.tags[0] }}", []), ("tiny", ["schema"])],
+    ids=["made-up", "written-out"],
+)
+def test_made_up_text_that_a_schema_refuses_is_no_finding(
+    memory: str, rules: list[str], tmp_path: Path, pool: Pool
+) -> None:
+    """The XRD allows any text, and that of a user is a quantity."""
+    requests = f"        resources: {{requests: {{memory: {memory}}}}}\n"
+    program = f"{{% if spec.tags %}}\n{_WORKLOAD}{_POD}{requests}{{% endif %}}\n"
+    report = _check(_place(tmp_path, _JINJA, program), pool)
+    assert [each.rule for each in report.findings] == rules
+
+
+def test_required_field_with_a_typing_error_is_unknown(tmp_path: Path, pool: Pool) -> None:
+    """The line has both problems, and the unknown field has the hint."""
+    program = _WORKLOAD + _POD + "        ports:\n        - containerport: 80\n"
+    findings = _check(_place(tmp_path, _JINJA, program), pool).findings
+    hints = [each.diagnostic.hint for each in findings if each.severity == "error"]
+    assert hints == ['did you mean "containerPort"?']
+
+
+def test_number_in_a_finding_prints_the_xr_of_its_composition(tmp_path: Path, run: Run) -> None:
+    """Several Compositions of one call have numbers of their own."""
+    for name, program in (("a", _CONFIG), ("b", _CONFIG + "  z: {{ spec.count + 'n' }}\n")):
+        (tmp_path / name).mkdir()
+        file = _place(tmp_path / name, _JINJA, program)
+        file.write_text(file.read_text().replace("kind: XThing", f"kind: XThing{name}"))
+        xrd = tmp_path / name / "xrd.yaml"
+        xrd.write_text(xrd.read_text().replace("kind: XThing", f"kind: XThing{name}"))
+    report = run("check", tmp_path, code=1).out
+    number = re.search(r"--variant (\d+) prints it", report)
+    assert number is not None
+    assert "kind: XThingb" in run("check", tmp_path, "--variant", number[1]).out
 
 
 OWN_CRD = one_step.crd(

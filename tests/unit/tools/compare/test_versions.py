@@ -132,6 +132,58 @@ EDITS = {
 }
 
 
+JINJA = """\
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: JinjaTemplate
+      inline: |
+        ---
+        apiVersion: s3.example.org/v1
+        kind: Bucket
+        metadata:
+          annotations: {script.fn.crossplane.io/composition-resource-name: a}
+        spec: {size: 1}
+        ---
+        apiVersion: example.org/v1
+        kind: XBucket
+        status: {names: {{ spec.names | to_json }}}
+"""
+GO = """\
+      apiVersion: gotemplating.fn.crossplane.io/v1beta1
+      kind: GoTemplate
+      source: Inline
+      inline:
+        template: |
+          ---
+          apiVersion: s3.example.org/v1
+          kind: Bucket
+          metadata:
+            annotations: {gotemplating.fn.crossplane.io/composition-resource-name: a}
+          spec: {size: 1}
+          ---
+          apiVersion: example.org/v1
+          kind: XBucket
+          status: {names: {{ .observed.composite.resource.spec.names | toJson }}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("{size: 1}", "1 XR  equal"),
+        ("{size: 1, zone: null}", '"a": spec.zone is null on one side, and absent on the other'),
+    ],
+    ids=["equal", "null"],
+)
+def test_template_may_move_to_another_language(
+    project: Path, run: Run, spec: str, message: str
+) -> None:
+    """Crossplane writes the XR's type, and annotations of its own, on either side."""
+    for side, template in (("old", GO.replace("{size: 1}", spec)), ("new", JINJA)):
+        pipeline, _ = HEAD.split("      apiVersion: script", 1)
+        (project / side / "composition.yaml").write_text(f"{pipeline}{template}{TAIL}")
+    assert message in run(*VERSIONS).out
+
+
 @pytest.mark.parametrize(("replaced", "position", "message"), EDITS.values(), ids=EDITS)
 def test_edit_is_reported_at_its_line(
     project: Path, run: Run, replaced: tuple[str, str], position: str, message: str
