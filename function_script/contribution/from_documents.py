@@ -240,6 +240,12 @@ def _reject_nameless(
             hint = "it is an annotation, not a label"
         elif near := spelling.nearest(resource_name.rpartition("/")[2], tuple(keys)):
             hint = f'did you mean that by "{keys[near]}"?'
+        elif "resource-name" in keys:
+            hint = f'did you mean that by "{keys["resource-name"]}"?'
+        elif document.value.get("apiVersion") == xr.get("apiVersion") and spelling.nearest(
+            str(document.value.get("kind")), (str(xr.get("kind")),)
+        ):
+            hint = f"did you mean the XR, of kind {xr.get('kind')}?"
     document.problems.add("", problem, hint=hint, code=code)
 
 

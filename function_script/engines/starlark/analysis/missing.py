@@ -108,6 +108,14 @@ def _lookups(trees: Sequence[ast.Module]) -> Lookups:
 
 
 class Entry(NamedTuple):
+    """The key of an entry of a dict, and its value if that is written out beside it."""
+
+    key: ast.expr
+    value: ast.expr | None
+    source: Source
+
+
+class _Key(NamedTuple):
     """A key of a dict, or an argument of a response's function.
 
     ``parent`` is the key whose value the dict is, ``inner`` what its value has; None: unknown.
@@ -116,7 +124,7 @@ class Entry(NamedTuple):
     name: str
     node: ast.expr
     parent: str | None
-    inner: "Sequence[Entry] | None"
+    inner: "Sequence[_Key] | None"
     source: Source
 
 
@@ -132,8 +140,8 @@ def find_written_key(path: Path, sources: Iterable[Source]) -> Span | None:
         if (tree := syntax.parse(source.text)) is not None
         for entry in _all_entries(tree, source)
     ]
-    inside: Sequence[Entry] | None = None
-    place: Entry | None = None
+    inside: Sequence[_Key] | None = None
+    place: _Key | None = None
     before: str | None = None
     for index, part in enumerate(path):
         is_name = path[0] == "desired" and index == _NAME_INDEX
@@ -158,7 +166,7 @@ def find_written_key(path: Path, sources: Iterable[Source]) -> Span | None:
     return None if place is None else syntax.span_of(place.node, place.source)
 
 
-def _all_entries(tree: ast.Module, source: Source) -> Iterator[Entry]:
+def _all_entries(tree: ast.Module, source: Source) -> Iterator[_Key]:
     """Yield keys of dicts, keys that a value is assigned to, and what a response is told."""
     parents = {
         value: key
@@ -171,34 +179,34 @@ def _all_entries(tree: ast.Module, source: Source) -> Iterator[Entry]:
             case ast.Dict():
                 yield from _entries(node, source, syntax.text_of(parents.get(node)))
             case ast.Assign(targets=[ast.Subscript(slice=ast.Constant(str(key)) as name)]):
-                yield Entry(key, name, None, _inner(node.value, key, source), source)
+                yield _Key(key, name, None, _inner(node.value, key, source), source)
             case ast.AugAssign(target=ast.Subscript(slice=ast.Constant(str(key)) as name)):
-                yield Entry(key, name, None, None, source)
+                yield _Key(key, name, None, None, source)
             case ast.Call(func=ast.Attribute(attr=function)) if function in _PARAMETERS:
                 yield from _told(node, function, source)
 
 
-def _told(call: ast.Call, function: str, source: Source) -> Iterator[Entry]:
+def _told(call: ast.Call, function: str, source: Source) -> Iterator[_Key]:
     """Yield the part of the response that a call sets, with its arguments inside."""
     positional, named = syntax.arguments_of(call)
     part, parameters = _PARAMETERS[function]
     arguments = {**dict(zip(parameters, positional, strict=False)), **named}
     first = next(iter(positional), call)
     if function != "resource":
-        inner = [Entry(name, node, None, None, source) for name, node in arguments.items()]
-        yield Entry(part, first, None, inner, source)
+        inner = [_Key(name, node, None, None, source) for name, node in arguments.items()]
+        yield _Key(part, first, None, inner, source)
     elif (name := syntax.text_of(first)) is not None:
         body = arguments.pop("body", None)
-        inner = [Entry(key, node, None, None, source) for key, node in arguments.items()]
+        inner = [_Key(key, node, None, None, source) for key, node in arguments.items()]
         fields = None if body is None else _inner(body, name, source)
-        yield Entry(name, first, None, None if fields is None else [*fields, *inner], source)
+        yield _Key(name, first, None, None if fields is None else [*fields, *inner], source)
 
 
-def _inner(value: ast.expr, key: str, source: Source) -> list[Entry] | None:
+def _inner(value: ast.expr, key: str, source: Source) -> list[_Key] | None:
     return [*_entries(value, source, key)] if isinstance(value, ast.Dict) else None
 
 
-def _entries(node: ast.Dict, source: Source, parent: str | None) -> Iterator[Entry]:
+def _entries(node: ast.Dict, source: Source, parent: str | None) -> Iterator[_Key]:
     for key, value in zip(node.keys, node.values, strict=True):
         if key is not None and (name := syntax.text_of(key)) is not None:
-            yield Entry(name, key, parent, _inner(value, name, source), source)
+            yield _Key(name, key, parent, _inner(value, name, source), source)
