@@ -177,6 +177,9 @@ def explain_parser_error(error: Exception, text: str) -> YamlError:
     mark = error.problem_mark or error.context_mark
     line, column = (0, 0) if mark is None else (mark.line, mark.column)
     lines = text.splitlines() or [""]
+    if line and error.context_mark and _KEY_WITHOUT_COLON.fullmatch(lines[line - 1]):
+        # The parser gives up behind the line of the key.
+        line, column = error.context_mark.line, error.context_mark.column
     if not "\n".join(lines[line:])[column:].strip():
         return _unfinished(error, lines)
     indentation = lines[line][: len(lines[line]) - len(lines[line].lstrip())]

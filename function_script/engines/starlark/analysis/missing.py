@@ -144,6 +144,8 @@ def find_written_key(path: Path, sources: Iterable[Source]) -> Span | None:
     place: _Key | None = None
     before: str | None = None
     for index, part in enumerate(path):
+        if isinstance(part, int):
+            continue
         is_name = path[0] == "desired" and index == _NAME_INDEX
         matches = [each for each in inside or () if each.name == part]
         if inside is None or (is_name and not matches):
@@ -162,7 +164,7 @@ def find_written_key(path: Path, sources: Iterable[Source]) -> Span | None:
         elif inside is not None and part != _WRAPPER:
             # The dict is known, and does not have it.
             break
-        before = part if isinstance(part, str) else before
+        before = part
     return None if place is None else syntax.span_of(place.node, place.source)
 
 
