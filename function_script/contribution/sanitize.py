@@ -40,7 +40,10 @@ _SERVER_FIELDS: Final = frozenset({"status"})
 # Written by kubectl, and by this function after all else: a desired value would flap.
 _TOOL_ANNOTATIONS: Final = frozenset({"kubectl.kubernetes.io/last-applied-configuration", MOVED_TO})
 _MAX_QUOTED: Final = 40
-_NAME_HINT: Final = "child_name(parent, name) and dns1123(text) make one, and in Go templates lower, replace and trunc"
+_NAME_HINT: Final = (
+    "child_name(parent, name) and dns1123(text) make one, "
+    "and in Go templates lower, replace and trunc"
+)
 _LABEL_HINT: Final = "label_value(text) makes one, and in Go templates replace and trunc"
 # An expression that nothing has replaced, or a value that was printed whole.
 _MARK: Final = re.compile(r"[$%{}<>\[\]()\"]")

@@ -275,8 +275,8 @@ def _value_corrections(
     if NAME_LINE.match(value):
         text = " " * _indentation(line) + value
         yield _Correction(number, text, "it is a line of its own: leave the key before it out")
-    if _JSON_INSIDE.search(value):
-        # A list or a map of JSON inside of a text has quotes of its own.
+    if _JSON_INSIDE.search(value) or not re.search(r"\w", value):
+        # JSON inside of a text has quotes of its own. A sign alone is of another mistake.
         return
     if "{{" in line or "{%" in line:
         hint = UNQUOTED_BRACES

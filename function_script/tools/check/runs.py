@@ -57,6 +57,8 @@ _OUTSIDE: Final = re.compile(
     r"|connection|status|condition|is_ready|lookup|metadata",
     re.IGNORECASE,
 )
+# A key of a script with a value that no data can mend.
+_LITERAL: Final = re.compile(r"\"[^\"]*\"\s*:\s*(?:-?[0-9.]+|True|False|\"[^\"]*\")\s*(?:[,}]|$)")
 # The metadata of a document, line by line, of which no action writes whole lines.
 _METADATA: Final = re.compile(r"metadata:\n(?: +(?!annotations: *\S)[\w./\"-]+:.*\n)+(?=\w|---|\Z)")
 _EXAMPLES: Final = ("examples", "example")
@@ -366,6 +368,9 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
         for source, text in lint.find_documents(step.program)
     ):
         return True
+    # A value that is written out in a script.
+    if problem.field and _LITERAL.match(line, (span.column or 1) - 1):
+        return "is required" not in problem.message
     reads = [
         read.path
         for read in lint.find_reads(step.program)

@@ -25,10 +25,12 @@ _NAME_INDEX = 2
 _RESULT = ("message", "reason", "target")
 # The functions of a response: the part that a call sets, and the names of its arguments.
 _PARAMETERS: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
+    "connection_details": ("connection_details", ()),
     "condition": ("conditions", ("type", "status", "reason", "message", "target")),
     "event": ("results", _RESULT),
     "fatal": ("results", _RESULT),
     "resource": ("", ("name", "body", "ready", "depends_on", "ready_when", "usages", "moved_from")),
+    "status": ("status", ()),
     "ttl": ("ttl", ()),
     "warning": ("results", _RESULT),
 }
@@ -196,7 +198,7 @@ def _told(call: ast.Call, function: str, source: Source) -> Iterator[_Key]:
     first = next(iter(positional), call)
     if function != "resource":
         inner = [_Key(name, node, None, None, source) for name, node in arguments.items()]
-        yield _Key(part, first, None, inner, source)
+        yield _Key(part, first, None, inner or _inner(first, part, source), source)
     elif (name := syntax.text_of(first)) is not None:
         body = arguments.pop("body", None)
         inner = [_Key(key, node, None, None, source) for key, node in arguments.items()]
