@@ -261,6 +261,12 @@ def correct_syntax_position(failure: Failure, text: str, source: Source) -> Fail
             if column >= 0:
                 return replace(failure, spot=replace(span, line=line, column=column + 1, width=1))
         return failure
+    if "incorrect indentation" in text:
+        # It is reported at the end of the line before.
+        below = (at for at in range(span.line, len(lines)) if lines[at].strip())
+        line = next(below, span.line - 1)
+        column = len(lines[line]) - len(lines[line].lstrip())
+        return replace(failure, spot=replace(span, line=line + 1, column=column + 1, width=1))
     if (span.line, span.column) == (1, 1) and not _FIRST_LINE.search(text):
         # The end of the file: it is reported at its begin, with an empty frame.
         end = source.text.rstrip()

@@ -564,7 +564,8 @@ def _operands(script: _Script) -> Iterator[Finding]:
         if left not in script.kinds.facts and not (script.failure is None and is_certain):
             continue
         hint = _operand_hint(operator, one, two, node)
-        if operator in {"in", "[]"} and NONE in {one, two}:
+        # Below a number, what is missing is a list and no key.
+        if operator in {"in", "[]"} and NONE in {one, two} and "int" not in {one, two}:
             hint = _none_hint(left if operator == "[]" else right, script)
         message = None
         if operator == "compare":
@@ -583,7 +584,7 @@ def _operand_hint(operator: str, one: str, two: str, node: ast.AST) -> str | Non
             return calls.IS_NONE
         case "compare", _ if kinds == {"int", "string"}:
             return "a number and a text: convert the text with int(text), or leave its quotes out"
-        case "compare", _:
+        case "compare", _ if one != two:
             return "only values of one type can be compared"
         case (
             ("+" | "-"),
@@ -702,9 +703,11 @@ def _undefined(script: _Script) -> Iterator[Finding]:
     bindings = Bindings.of([script.tree])
     own = {n.id for n in ast.walk(script.tree) if isinstance(n, ast.Name)}
     names = sorted({*own, *bindings.variables, *bindings.functions} - {name})
-    candidates = (*signatures.functions(), *signatures.BUILTINS, *names)
     is_called = any(getattr(node, "func", None) is script.node for node in ast.walk(script.tree))
     kinds = habits.of_name(is_called=is_called)
+    # A function is meant where it is called.
+    functions = (*signatures.functions(), *signatures.BUILTINS) if is_called else ()
+    candidates = (*functions, *names)
     yield script.say(habits.find("starlark", name, *kinds) or suggest(name, candidates))
 
 
