@@ -284,7 +284,7 @@ def _value_corrections(
         hint = f"quote a value that begins with {line[column]!r}"
     elif "alias" in message or "anchor" in message:
         hint = 'quote a value that begins with "*" or "&"'
-    elif value[0] in "\"'" and " " in value:
+    elif value[0] in "\"'":
         hint = "a text ends at its second quote: put one pair of quotes around all of it"
     else:
         hint = 'quote a value that holds ": "' if ": " in value else "quote the value"
