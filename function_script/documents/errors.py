@@ -52,6 +52,8 @@ _KEY_WITHOUT_COLON: Final = re.compile(
     r"(?P<key>\s*(?:- +)?(?:\"[\w./-]+\"|'[\w./-]+')) +(?P<value>[\w./-]+)"
 )
 _JSON_INSIDE: Final = re.compile(r"\S[\[{]\"")
+# A brace behind a text in quotes, as of `{{ value }}}`.
+_LEFT_BRACE: Final = re.compile(r"(?:\"[^\"]*\"|'[^']*')\}")
 NAME_LINE: Final = re.compile(r"[\w.-]+/composition-resource-name: ")
 """The line that a function writes for the name of a resource."""
 # Nothing is in it: what is wrong is where it stands.
@@ -275,6 +277,8 @@ def _value_corrections(
     if NAME_LINE.match(value):
         text = " " * _indentation(line) + value
         yield _Correction(number, text, "it is a line of its own: leave the key before it out")
+    if _LEFT_BRACE.fullmatch(value):
+        yield _Correction(number, match["key"] + value[:-1], "take the last } out")
     if _JSON_INSIDE.search(value) or not re.search(r"\w", value):
         # JSON inside of a text has quotes of its own. A sign alone is of another mistake.
         return

@@ -389,7 +389,7 @@ def _correction(error: Exception, site: Site, loaded: LoadedProgram) -> str | No
 
 def _missing_hint(error: errors.NoValueError, site: Site | None) -> str:
     # A misspelt name first: an existing key that is near is what its author meant.
-    near = suggest(error.name, error.names)
+    near = None if field_names.is_of_helm(error.name) else suggest(error.name, error.names)
     if near is not None:
         return near
     first = site.node.names[0] if site is not None and isinstance(site.node, nodes.Field) else ""
