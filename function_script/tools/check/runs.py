@@ -400,6 +400,9 @@ def _is_written_out(code: Code, step: Step, span: Span) -> bool:
         return any(name == code.subject for name, _ in kinds)
     if code.name == "duplicate-key":
         return re.match(rf"[ -]*[\"']?{re.escape(code.subject)}[\"']? *:", lines[0]) is not None
+    if code.subject:
+        # An annotation that is taken for the one with the name.
+        return lines[0].lstrip(" \"'").startswith(code.subject)
     metadata = _METADATA.search(re.split(r"(?m)^---", "\n".join(lines))[0])
     return metadata is not None and lines[0].startswith("apiVersion:")
 
