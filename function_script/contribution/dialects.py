@@ -12,6 +12,7 @@ from function_script.contribution.from_response import read_response
 from function_script.contribution.model import Contribution
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object, Value
+from function_script.texts.problems import ProblemList
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +70,13 @@ def _reader(
         response: Value = value if convert is None else convert(value)
         for key in reversed(path.split(".")):
             response = {key: response}
-        return read_response(cast("Object", response), document.problems)
+        problems = ProblemList()
+        contribution = read_response(cast("Object", response), problems)
+        own = fields[0] if len(fields) == 1 else ""
+        for each in problems:
+            place = f"{own}{each.path.removeprefix(path)}".removeprefix(".")
+            document.problems.add(place, each.text, hint=each.hint, note=each.note, code=each.code)
+        return contribution
 
     return read
 

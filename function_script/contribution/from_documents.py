@@ -223,6 +223,7 @@ def _reject_nameless(
     problem = f"metadata.annotations lacks {resource_name}"
     hint = "it names the composed resource; give each one a name of its own"
     code: Code | None = None
+    path = ""
     if document.value.get("kind") == xr.get("kind"):
         problem = f"has the XR's kind but not its apiVersion {xr.get('apiVersion')}"
         hint = "write that apiVersion to set the XR's status"
@@ -238,9 +239,18 @@ def _reject_nameless(
             hint = "annotations are a field of metadata: indent them below it"
         elif objects.find_path(document.value, ("metadata", "labels", resource_name)) is not None:
             hint = "it is an annotation, not a label"
-        elif near := spelling.nearest(resource_name.rpartition("/")[2], tuple(keys)):
-            hint = f'did you mean that by "{keys[near]}"?'
-    document.problems.add("", problem, hint=hint, code=code)
+        elif near := spelling.nearest(resource_name.rpartition("/")[2], tuple(keys)) or (
+            "resource-name" if "resource-name" in keys else None
+        ):
+            # The annotation that is meant is the place, and not the whole document.
+            reader = ObjectReader(cast("Object", annotations), _ANNOTATIONS, document.problems)
+            path, problem = reader.at(keys[near]), "this names no composed resource"
+            hint, code = f"write {resource_name}", Code("nameless", keys[near])
+        elif document.value.get("apiVersion") == xr.get("apiVersion") and spelling.nearest(
+            str(document.value.get("kind")), (str(xr.get("kind")),)
+        ):
+            hint = f"did you mean the XR, of kind {xr.get('kind')}?"
+    document.problems.add(path, problem, hint=hint, code=code)
 
 
 def _read_composed(

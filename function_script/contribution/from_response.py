@@ -88,9 +88,11 @@ def read_response(
     The leftovers in them are added to ``leftovers``.
     """
     response = ObjectReader(value, "", problems)
+    if "ttl" in value:
+        problems.add("ttl", "unknown field", hint='put it below "meta": {"ttl": ...}')
     for key in value.keys() & _BELOW_DESIRED:
         problems.add(key, "unknown field", hint=f'put it below "desired": {{"{key}": ...}}')
-    response.refuse_unknown(*_RESPONSE_FIELDS, *_BELOW_DESIRED, hint=_NO_FIELD)
+    response.refuse_unknown(*_RESPONSE_FIELDS, *_BELOW_DESIRED, "ttl", hint=_NO_FIELD)
     desired = response.object("desired")
     selectors, schemas = _requirements(response)
     return model.Contribution(

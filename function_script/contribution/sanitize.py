@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from function_script.contribution.desired_resource import Annotations
+from function_script.engines import leftovers
 from function_script.request.objects import (
     LABEL_VALUE,
     MAX_LABEL,
@@ -39,6 +40,13 @@ _SERVER_FIELDS: Final = frozenset({"status"})
 # Written by kubectl, and by this function after all else: a desired value would flap.
 _TOOL_ANNOTATIONS: Final = frozenset({"kubectl.kubernetes.io/last-applied-configuration", MOVED_TO})
 _MAX_QUOTED: Final = 40
+_NAME_HINT: Final = (
+    "child_name(parent, name) and dns1123(text) make one, "
+    "and in Go templates lower, replace and trunc"
+)
+_LABEL_HINT: Final = "label_value(text) makes one, and in Go templates replace and trunc"
+# An expression that nothing has replaced, or a value that was printed whole.
+_MARK: Final = re.compile(r"[$%{}<>\[\]()\"]")
 # The name of a role or a binding may be any segment of a path.
 _RBAC: Final = "rbac.authorization.k8s.io/"
 _RBAC_NAME: Final = re.compile(r"(?!\.{1,2}$)[^/%]+")
@@ -132,7 +140,8 @@ def _check_names(body: ObjectReader, metadata: ObjectReader, labels: Mapping[str
             f"invalid name {_quote(name)}: at most {MAX_SUBDOMAIN} lower-case letters, digits, "
             "- and ., beginning and ending with a letter or digit"
         )
-        hint = "child_name(parent, name) and dns1123(text) make one"
+        leftover = leftovers.of_value(name)
+        hint = (leftover.hint if leftover else None) if _MARK.search(name) else _NAME_HINT
         metadata.problems.add(metadata.at("name"), problem, hint=hint)
     for key, value in labels.items():
         # Most values are one word, which is cheaper to check without the expression.
@@ -142,9 +151,7 @@ def _check_names(body: ObjectReader, metadata: ObjectReader, labels: Mapping[str
                 f"invalid label value {_quote(value)}: at most {MAX_LABEL} letters, digits, "
                 "-, _ and ., beginning and ending with a letter or digit"
             )
-            metadata.problems.add(
-                f'{metadata.at("labels")}["{key}"]', problem, hint="label_value(text) makes one"
-            )
+            metadata.problems.add(f'{metadata.at("labels")}["{key}"]', problem, hint=_LABEL_HINT)
 
 
 def _quote(text: str) -> str:
@@ -177,7 +184,9 @@ def _check_text(reader: ObjectReader, key: str) -> None:
     value = reader.value.get(key)
     if value is not None and not isinstance(value, str):
         message = f"must be a string, not {type_phrase(value)}"
-        reader.problems.add(reader.at(key), message, hint="quote the value, or make it a text")
+        is_nested = isinstance(value, (dict, list))
+        hint = "make one text of it" if is_nested else "quote the value, or make it a text"
+        reader.problems.add(reader.at(key), message, hint=hint)
 
 
 def _check_pod(body: ObjectReader, path: tuple[str, ...], problems: ProblemList) -> None:

@@ -48,6 +48,16 @@ _KEY_WITHOUT_BLANK: Final = re.compile(r"(?P<key>\s*(?:- +)?[A-Za-z][\w./-]*:)(?
 _VALUE: Final = re.compile(
     r"(?P<key>\s*(?:- +)*(?:[\w./-]+|\"[^\"]*\"|'[^']*'): +|\s*(?:- +)+)(?P<value>\S.*)"
 )
+_KEY_WITHOUT_COLON: Final = re.compile(
+    r"(?P<key>\s*(?:- +)?(?:\"[\w./-]+\"|'[\w./-]+')) +(?P<value>[\w./-]+)"
+)
+_JSON_INSIDE: Final = re.compile(r"\S[\[{]\"")
+# A brace behind a text in quotes, as of `{{ value }}}`.
+_LEFT_BRACE: Final = re.compile(r"(?:\"[^\"]*\"|'[^']*')\}")
+NAME_LINE: Final = re.compile(r"[\w.-]+/composition-resource-name: ")
+"""The line that a function writes for the name of a resource."""
+# Nothing is in it: what is wrong is where it stands.
+_PAIR: Final = re.compile(r"\{ *\}|\[ *\]")
 # Each trial parses the text; an author may also indent a line as one of those above it.
 _MAX_CHARACTERS: Final = 200_000
 _MAX_COLUMNS: Final = 8
@@ -169,6 +179,9 @@ def explain_parser_error(error: Exception, text: str) -> YamlError:
     mark = error.problem_mark or error.context_mark
     line, column = (0, 0) if mark is None else (mark.line, mark.column)
     lines = text.splitlines() or [""]
+    if line and error.context_mark and _KEY_WITHOUT_COLON.fullmatch(lines[line - 1]):
+        # The parser gives up behind the line of the key.
+        line, column = error.context_mark.line, error.context_mark.column
     if not "\n".join(lines[line:])[column:].strip():
         return _unfinished(error, lines)
     indentation = lines[line][: len(lines[line]) - len(lines[line].lstrip())]
@@ -192,6 +205,9 @@ def _unfinished(error: yaml.MarkedYAMLError, lines: list[str]) -> YamlError:
     """
     mark = error.context_mark
     opening = "" if mark is None or mark.line >= len(lines) else lines[mark.line][mark.column :][:1]
+    if mark is not None and opening and _PAIR.match(lines[mark.line][mark.column :]):
+        message = "an empty list or map stands where a key is expected"
+        return YamlSyntaxError(message, line=mark.line, column=mark.column)
     if mark is not None and opening in _CLOSING:
         noun, closing = _CLOSING[opening]
         message = f"{noun} that begins here does not end"
@@ -242,18 +258,38 @@ def _corrections(
         if each >= 0 and (match := _KEY_WITHOUT_BLANK.match(lines[each])):
             text = f"{match['key']} {lines[each][match.end() :]}"
             yield _Correction(each, text, "put a blank after the colon of a key")
-    if value := _VALUE.fullmatch(line):
-        text = value["key"] + json.dumps(value["value"])
-        if "{{" in line or "{%" in line:
-            hint = UNQUOTED_BRACES
-        elif "cannot start any token" in message and line[column : column + 1]:
-            hint = f"quote a value that begins with {line[column]!r}"
-        elif "alias" in message or "anchor" in message:
-            hint = 'quote a value that begins with "*" or "&"'
-        else:
-            hint = 'quote a value that holds ": "' if ": " in value["value"] else "quote the value"
-        yield _Correction(number, text, hint)
+    if match := _KEY_WITHOUT_COLON.fullmatch(line):
+        text = f"{match['key']}: {match['value']}"
+        yield _Correction(number, text, "a colon is missing behind the key")
+    if match := _VALUE.fullmatch(line):
+        yield from _value_corrections(message, line, number, column, match)
     columns = dict.fromkeys(len(each) - len(each.lstrip(" -")) for each in reversed(lines[:number]))
     for width in [*columns][:_MAX_COLUMNS]:
         hint = "check the indentation: siblings begin in the same column"
         yield _Correction(number, " " * width + line.lstrip(" "), hint)
+
+
+def _value_corrections(
+    message: str, line: str, number: int, column: int, match: re.Match[str]
+) -> Iterator[_Correction]:
+    """Yield what may mend a value in the line of its key."""
+    value = match["value"]
+    if NAME_LINE.match(value):
+        text = " " * _indentation(line) + value
+        yield _Correction(number, text, "it is a line of its own: leave the key before it out")
+    if _LEFT_BRACE.fullmatch(value):
+        yield _Correction(number, match["key"] + value[:-1], "take the last } out")
+    if _JSON_INSIDE.search(value) or not re.search(r"\w", value):
+        # JSON inside of a text has quotes of its own. A sign alone is of another mistake.
+        return
+    if "{{" in line or "{%" in line:
+        hint = UNQUOTED_BRACES
+    elif "cannot start any token" in message and line[column : column + 1]:
+        hint = f"quote a value that begins with {line[column]!r}"
+    elif "alias" in message or "anchor" in message:
+        hint = 'quote a value that begins with "*" or "&"'
+    elif value[0] in "\"'":
+        hint = "a text ends at its second quote: put one pair of quotes around all of it"
+    else:
+        hint = 'quote a value that holds ": "' if ": " in value else "quote the value"
+    yield _Correction(number, match["key"] + json.dumps(value), hint)

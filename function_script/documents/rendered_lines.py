@@ -13,7 +13,7 @@ from contextlib import suppress
 from itertools import accumulate, chain, islice
 from typing import Final, NamedTuple
 
-from function_script.documents.errors import YamlError
+from function_script.documents.errors import NAME_LINE, YamlError
 from function_script.documents.kubernetes_yaml import parse, start_of
 from function_script.documents.positions import walk
 from function_script.texts.diagnostics import Diagnostic
@@ -267,6 +267,9 @@ class Rendering:
         if has_quotes and not quote:
             return
         value = piece.text if has_quotes else json.dumps(piece.text)
+        if NAME_LINE.match(piece.text) or not re.search(r"\w", piece.text):
+            # A line of its own, or what is left of another mistake.
+            return
         hint = f"write {{{{ {piece.expression}{'' if has_quotes else ' | quote'} }}}}"
         hint += ", without quotes around it" * bool(quote)
         yield _Correction([Edit(start, end, value)], piece.span, hint)

@@ -24,6 +24,7 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Piece, Source, Span
 
+_NO_MAP_HINT: Final = "write `key: value` lines below it, without dashes"
 _LIMITS = Limits()
 _EMPTY: Final = ParsedDocument(value=None, line=0, nodes=0, depth=0)
 _NOT_BLANK: Final = re.compile(r"[^ \t\r\n]")
@@ -274,15 +275,16 @@ def _check_strings(value: Value, name: str, text: str) -> None:
         return
     if not isinstance(value, dict):
         message = f"metadata.{name} must be an object, not {type_phrase(value)}"
-        hint = "write `key: value` lines below it, without dashes"
+        hint = _NO_MAP_HINT if isinstance(value, list) else None
         raise _error_at(message, ("metadata", name), text, hint=hint)
     for key, item in value.items():
         if item is not None and not isinstance(item, str):
             message = f'metadata.{name}["{key}"] must be a string, not {type_phrase(item)}'
-            raise _error_at(message, ("metadata", name, key), text, hint="quote the value")
+            hint = "make one text of it" if isinstance(item, (dict, list)) else "quote the value"
+            raise _error_at(message, ("metadata", name, key), text, hint=hint)
 
 
-def _error_at(message: str, path: Path, text: str, *, hint: str) -> YamlError:
+def _error_at(message: str, path: Path, text: str, *, hint: str | None) -> YamlError:
     position = find_position(text, path)
     line, column = (0, 0) if position is None else (position.line, position.column)
     return YamlError(message, line=line, column=column, hint=hint)

@@ -13,13 +13,25 @@ from typing import Final, Literal, TypeAlias
 from function_script.engines.tables import read_rows
 
 _OfNames: TypeAlias = Literal[
-    "name", "text", "list", "object", "json", "filter", "test", "tag", "word", "function", "alias"
+    "name",
+    "call",
+    "text",
+    "list",
+    "object",
+    "json",
+    "filter",
+    "test",
+    "tag",
+    "word",
+    "function",
+    "alias",
 ]
 _OfSyntax: TypeAlias = Literal["keyword", "statement", "comparison", "operator", "mark"]
 _OfStarlark: TypeAlias = Literal["response", "type"]
 Kind: TypeAlias = _OfNames | _OfSyntax | _OfStarlark
 """A kind of name: a function or variable, a method of a type, a part of Jinja, a word of a tag.
 
+A ``call`` is the name of a function that may also be one of a variable: a hint is for its call.
 A ``function`` is where a Go template calls one, and may be a keyword of another language. An
 ``alias`` is one with the same order of arguments, and what is written is its name alone. In
 Starlark, a ``keyword`` is reserved, and a ``statement`` begins one elsewhere. In Jinja, a
@@ -33,6 +45,7 @@ _Hints: TypeAlias = Mapping[str, str]
 # The words of a description, in this order. Who asks for a name does not mean a statement.
 _PLACES: Final[Mapping[_OfNames, str]] = {
     "name": "",
+    "call": "",
     "text": " for a text",
     "list": " for a list",
     "object": " for an object",
@@ -64,6 +77,11 @@ def find(language: _Language, name: str, *kinds: Kind) -> str | None:
     """Return what is written for a name, as the first of ``kinds`` that it has; else None."""
     rows = (_HABITS[kind, name] for kind in kinds if (kind, name) in _HABITS)
     return next((row[language] for row in rows if language in row), None)
+
+
+def of_name(*, is_called: bool) -> tuple[Kind, ...]:
+    """Return the kinds of a name that nothing defines."""
+    return ("name", "call") if is_called else ("name",)
 
 
 def marks(language: _Language) -> dict[str, str]:

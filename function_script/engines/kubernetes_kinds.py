@@ -13,7 +13,7 @@ _API_VERSIONS: Final = {kind: version for version, _, kinds in _ROWS for kind in
 KINDS: Final = frozenset(_API_VERSIONS)
 """The kinds that `find_api_version` may have a doubt about."""
 _REMOVED: Final = frozenset(each for _, removed, _ in _ROWS for each in removed.split())
-_GROUPS: Final = {"extensions", *(version.rpartition("/")[0] for version, *_ in _ROWS)}
+_GROUPS: Final = {"core", "extensions", *(version.rpartition("/")[0] for version, *_ in _ROWS)}
 
 
 def find_api_version(api_version: str, kind: str) -> str | None:

@@ -37,6 +37,11 @@ def listed(names: Iterable[str], most: int = _MAX_NAMES) -> str:
     return ", ".join([*ordered[:most], *["…"] * (len(ordered) > most)])
 
 
+def is_of_helm(name: str) -> bool:
+    """Report whether a name is a part of a chart's data, and no misspelt field."""
+    return name in {"Values", "Release", *_HELM}
+
+
 def advise_root(name: str, prefix: str = "") -> str | None:
     """Return the hint for a name that authors take for a part of a request.
 

@@ -409,6 +409,9 @@ class _Expression:
         types, count = function.parameter_types, len(arguments) + is_piped
         if count < len(types) - function.variadic or (count > len(types) and not function.variadic):
             raise _UnreadableError
+        if name in COMPARISONS and any("getResourceCondition" in each.text for each in arguments):
+            # A condition has fields: nobody knows which one is meant.
+            raise _UnreadableError
         type_ = {"bool": "boolean", "string": "text"}.get(function.returns, "")
         if name in {"and", "or"} and {argument.type for argument in arguments} == {"boolean"}:
             type_ = "boolean"

@@ -61,6 +61,10 @@ _UNEXPECTED: Final = {
     ("}", "operand"): "an action ends with two braces: }}",
     ("", "else"): "another condition is written as else if",
 }
+_BLOCK: Final = re.compile(r"\{\{-?\s*(define|block|if|range|with|end)\b")
+_OF_OTHER_TEMPLATE: Final = (
+    "a named template has no variables of others: it reads what it is given, as the dot"
+)
 _OUTSIDE_RANGE: Final = {
     "break": "only a range can be left: take it out",
     "continue": "only a range has turns: take it out",
@@ -385,7 +389,7 @@ def _correction(error: Exception, site: Site, loaded: LoadedProgram) -> str | No
 
 def _missing_hint(error: errors.NoValueError, site: Site | None) -> str:
     # A misspelt name first: an existing key that is near is what its author meant.
-    near = suggest(error.name, error.names)
+    near = None if field_names.is_of_helm(error.name) else suggest(error.name, error.names)
     if near is not None:
         return near
     first = site.node.names[0] if site is not None and isinstance(site.node, nodes.Field) else ""
@@ -444,19 +448,38 @@ def _syntax_hint(error: ParseError, source: str, position: int) -> str | None:
         case Code.OUTSIDE_RANGE:
             return _OUTSIDE_RANGE[name]
         case Code.VARIABLE_UNDEFINED:
-            declared = {*chain.from_iterable(DECLARED.findall(source))} - {""}
-            if name in declared:
-                return "its block has ended: declare it before the block, and set it inside with ="
-            return suggest(name, tuple(declared), f"declare it first: {{{{ {name} := ... }}}}")
+            return _variable_hint(name, source, position)
         case _:
             return None if error.code is None else error.code.hint
+
+
+def _variable_hint(name: str, source: str, position: int) -> str | None:
+    """Return the hint for a variable that is not declared where it is read."""
+    declared = {*chain.from_iterable(DECLARED.findall(source))} - {""}
+    if name not in declared:
+        return suggest(name, tuple(declared), f"declare it first: {{{{ {name} := ... }}}}")
+    if "define" not in _open_blocks(source[:position]):
+        return "its block has ended: declare it before the block, and set it inside with ="
+    # Of a define without an end nobody knows what is in it.
+    return None if "define" in _open_blocks(source) else _OF_OTHER_TEMPLATE
+
+
+def _open_blocks(text: str) -> list[str]:
+    """Return the keywords of the blocks that have no end in a text."""
+    blocks: list[str] = []
+    for keyword in _BLOCK.findall(text):
+        if keyword != "end":
+            blocks.append(keyword)
+        elif blocks:
+            blocks.pop()
+    return blocks
 
 
 def _function_hint(name: str, source: str, position: int) -> str | None:
     """Return the hint for an unknown function; it may be a misspelt keyword such as ``end``."""
     hint = (
         registry.unavailable_reason(name)
-        or habits.find("gotemplate", name, "name", "function")
+        or habits.find("gotemplate", name, "name", "call", "function")
         or suggest(name, (*registry.FUNCTIONS, *sorted(KEYWORDS)))
     )
     if hint is not None:

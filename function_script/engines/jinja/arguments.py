@@ -195,6 +195,8 @@ def _hint(
     if not isinstance(argument, nodes.Const):
         return conversion_hint(wrong)
     text = f'"{argument.value}"'
+    if wrong.type == "string" and wrong.parameter.name == "resource" and len(node.args) > 1:
+        return None
     if wrong.type == "string" and wrong.parameter.name == "resource":
         filter_ = f" | {node.name}" if isinstance(node, nodes.Filter) else ""
         return f"write get_composed_resource({text}){filter_}"

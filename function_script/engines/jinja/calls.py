@@ -95,7 +95,7 @@ class LibraryFunction:
         except ValueError as error:
             hint = error.hint if isinstance(error, HintedError) else None
             if isinstance(error, ArgumentError) and error.wrong is not None:
-                hint = conversion_hint(error.wrong)
+                hint = conversion_hint(error.wrong, is_alone=len(positional) == 1)
             raise RenderError(str(error), name=self.alias, hint=hint) from error
         if isinstance(result, str):
             run.budget.charge_characters(len(result))
@@ -113,8 +113,13 @@ class LibraryFunction:
         return cast("Readable", value) if name in self.lazy else to_plain(run.budget, value)
 
 
-def conversion_hint(wrong: WrongArgument, text: str = "value") -> str | None:
-    """Return the hint for an argument of a wrong type; ``text`` is its source."""
+def conversion_hint(
+    wrong: WrongArgument, text: str = "value", *, is_alone: bool = True
+) -> str | None:
+    """Return the hint for an argument of a wrong type; ``text`` is its source.
+
+    ``is_alone``: the call has no other arguments, of which one may be what is meant.
+    """
     expected = next((each for each in wrong.parameter.types if each != NULL), "")
     match expected, wrong.type:
         case "string", "boolean" | "integer" | "number":
@@ -123,7 +128,7 @@ def conversion_hint(wrong: WrongArgument, text: str = "value") -> str | None:
             return f"write `{text} | int`"
         case "list", "string":
             return f"put it into brackets: [{text}]"
-        case "object", "string" if wrong.parameter.name == "resource":
+        case "object", "string" if wrong.parameter.name == "resource" and is_alone:
             return "write get_composed_resource(name) for the resource of a name"
         case _:
             return None

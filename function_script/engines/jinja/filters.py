@@ -8,6 +8,7 @@ where the library has the same name, the reference lists the differences.
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias, TypeVar, cast
 
@@ -32,6 +33,7 @@ _MAX_INDENT = 200
 _MAX_DIGITS = 100
 _MAX_PRECISION = 20
 _MAX_QUOTED = 40
+_QUANTITY: Final = re.compile(r"[0-9.]+(?:[numkMGTPE]|[KMGTPE]i)")
 # The most steps of an attribute's path, and the most attributes to sort by.
 _MAX_STEPS = 20
 
@@ -202,9 +204,10 @@ def _conversion_error(value: object, target: str) -> exceptions.RenderError:
     text_or_type = (
         f'"{value[:_MAX_QUOTED]}"' if isinstance(value, str) else exceptions.type_of(value)
     )
-    return exceptions.RenderError(
-        f"{text_or_type} is not {target}", hint="give a default to allow it"
-    )
+    hint = "give a default to allow it"
+    if isinstance(value, str) and _QUANTITY.fullmatch(value):
+        hint = "read a quantity of Kubernetes with `text | quantity`"
+    return exceptions.RenderError(f"{text_or_type} is not {target}", hint=hint)
 
 
 # Lists

@@ -287,7 +287,7 @@ def _colon(site: Site) -> Violation | None:
         return site.violation(f"a filter takes its arguments in parentheses: {before}(...)")
     if site.text_at(-2) == "|":
         foreign = site.at(-1)
-        return site.violation(habits.find("jinja", before, "filter", "name"), token=foreign)
+        return site.violation(habits.find("jinja", before, "filter", "name", "call"), token=foreign)
     if bracket is not None and bracket.text == "(" and before.isidentifier():
         return site.violation(f"write {before}=value")
     return site.violation(None)
@@ -314,6 +314,8 @@ def _dots(site: Site) -> Violation | None:
         return site.violation(hint or f"names have no dot in front: {name}")
     if site.text_at(-1) == "." and (token.text == "[" or token.kind == "string"):
         hint = "write [0] without a dot in front" if token.text == "[" else "join values with ~"
+        # `getComposedResource . "bucket"`
+        hint = habits.find("jinja", site.text_at(-2), "word", "name") or hint
         return site.violation(hint, token=site.at(-1))
     for at, (one, two) in enumerate(itertools.pairwise(site.tokens[: site.index + 1])):
         if one.text == two.text == "." and one.end == two.offset:
@@ -371,9 +373,9 @@ def unset_hint(name: str, statement: str, template: str) -> str | None:
         return f"a line that begins with {match[1] or match[2]} is no loop: write {loop}"
     if match := re.search(rf"\{{%[-+]? *set +{word}\.(\w+)", template):
         return f"make it first: {{% set {name} = namespace({match[1]}=...) %}}"
-    if re.search(rf"\{{%[-+]? *set +{word}\b", template):
+    if re.search(rf"\{{%[-+]? *set +{word}\b(?!.*\b{word}\b)", template):
         return "what a loop or a macro sets ends with it: set the name before, and outside of it"
-    return name_hint(name)
+    return name_hint(name, is_called=re.search(rf"\b{word}\(", statement) is not None)
 
 
 def _go_call(site: Site, function: Token) -> Violation | None:
@@ -384,7 +386,7 @@ def _go_call(site: Site, function: Token) -> Violation | None:
     if site.text_at(-2) == "|" and name in FILTERS:
         value = site.text_at(0) if site.at(0).kind in VALUES else "..."
         return site.violation(f"a filter takes its arguments in parentheses: {name}({value})")
-    if site.text_at(-2) == "|" and (hint := habits.find("jinja", name, "filter", "name")):
+    if site.text_at(-2) == "|" and (hint := habits.find("jinja", name, "filter", "name", "call")):
         return site.violation(hint, token=function)
     if not site.is_operand(-1) and site.text_at(-2) not in {"if", "elif", "(", ""}:
         return None
@@ -396,7 +398,7 @@ def _go_call(site: Site, function: Token) -> Violation | None:
         return site.violation(f"write `value | {name}`", token=function)
     if name in FUNCTIONS:
         return site.violation(f"write {name}(...): arguments are in parentheses", token=function)
-    hint = habits.find("jinja", name, "word", "name")
+    hint = habits.find("jinja", name, "word", "name", "call")
     return site.violation(hint, token=function) if hint else None
 
 
@@ -418,6 +420,7 @@ def key_hint(text: str, name: str) -> str | None:
     return None
 
 
-def name_hint(name: str) -> str | None:
+def name_hint(name: str, *, is_called: bool = False) -> str | None:
     """Return the correction of a name of another language; None for other names."""
-    return _SPECIAL_NAMES.get(name) or tag_hint(name) or habits.find("jinja", name, "name")
+    habit = habits.find("jinja", name, *habits.of_name(is_called=is_called))
+    return _SPECIAL_NAMES.get(name) or tag_hint(name) or habit

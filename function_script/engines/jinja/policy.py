@@ -206,7 +206,10 @@ def _visit_reference(node: _Reference, facts: TemplateFacts) -> None:
     if isinstance(node.template, nodes.Const) and isinstance(node.template.value, str):
         facts.references.append(Reference(node.template.value, node.lineno, names, is_optional))
         return
-    hint = "to choose while rendering, write if around several of these"
+    hint: str | None = "to choose while rendering, write if around several of these"
+    if isinstance(node.template, nodes.Name):
+        # It may be a name without its quotes.
+        hint = None
     facts.refuse(node, "a module's name must be a text in quotes", hint=hint)
 
 

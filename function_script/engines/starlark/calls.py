@@ -5,6 +5,8 @@ with the one that the interpreter reports.
 """
 
 import ast
+import re
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from function_script.engines import habits
@@ -82,29 +84,46 @@ def find_problem(call: ast.Call, signature: Signature, kinds: Kinds) -> Problem 
 def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) -> Problem:
     """Return the problem of an argument of a wrong type."""
     positional, keywords = syntax.arguments_of(call)
-    is_position = isinstance(wrong.at, int)
     argument = positional[wrong.at] if isinstance(wrong.at, int) else keywords[wrong.at]
-    text, hint = to_source(argument), f"write {signature.usage}"
-    parameter, is_text = wrong.parameter, wrong.type == "string"
+    text, parameter = to_source(argument), wrong.parameter
     types = [each for each in parameter.types if each != NULL]
-    is_number = wrong.type in {"integer", "number"}
+    # Nothing is wrong with the order of arguments that have names, or of which any number may be.
+    is_ordered = isinstance(wrong.at, int) and not re.search(r"\*\w", signature.usage)
+    hint: str | None = f"write {signature.usage}" if is_ordered else None
     if wrong.type == NULL and text != "None":
         hint = IS_NONE
     elif wrong.type == "number" and types == ["integer"]:
         hint = "divide with //, or use int(value)"
-    elif is_text and parameter.name == "resource":
-        hint = f"write get_observed(req, {text})"
-    elif is_text and types == ["object"] and len(signature.parameters) == 1 < len(positional):
-        # `rsp.status("region", value)`
-        hint = f"write {to_source(call.func)}({{{text}: {to_source(positional[1])}}})"
-    elif is_text and types == ["list"]:
-        hint = f"write {'' if is_position else f'{wrong.at} = '}[{text}]"
-    elif is_text and types == ["integer"]:
-        digits = text.strip('"')
-        hint = f"write {digits if digits.isdigit() else f'int({text})'}"
-    elif is_number and types == ["string"]:
+    elif wrong.type == "string":
+        hint = _hint_for_text(call, signature, wrong, text, types) or hint
+    elif wrong.type in {"integer", "number"} and types == ["string"] and parameter.name != "key":
         hint = f'write "{text}s"' if parameter.name == "duration" else f"write str({text})"
     return Problem(argument, f"cannot call {signature.name}: {wrong.problem}", hint)
+
+
+def _hint_for_text(
+    call: ast.Call, signature: Signature, wrong: WrongArgument, text: str, types: Sequence[str]
+) -> str | None:
+    """Return the hint for a text where another type is taken; None if it is not certain."""
+    positional, _ = syntax.arguments_of(call)
+    lead = "" if isinstance(wrong.at, int) else f"{wrong.at} = "
+    word = text.strip('"')
+    # Of several arguments, another one may be the resource.
+    if wrong.parameter.name == "resource" and len(positional) == 1:
+        return f"write get_observed(req, {text})"
+    match types:
+        case ["object"] if len(signature.parameters) == 1 < len(positional):
+            # `rsp.status("region", value)`
+            return f"write {to_source(call.func)}({{{text}: {to_source(positional[1])}}})"
+        case ["list"]:
+            items = re.sub(r"[,;] *", '", "', text)
+            return f"write {lead}[{items}]"
+        case ["integer"]:
+            return f"write {word if word.isdigit() else f'int({text})'}"
+        case ["boolean"] if word.capitalize() in {"True", "False"}:
+            return f"write {lead}{word.capitalize()}"
+        case _:
+            return None
 
 
 def _explain_names(call: ast.Call, signature: Signature) -> Problem | None:

@@ -26,6 +26,7 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import suggest
 from function_script.texts.source import Source, Span
 
+_OF_DICTS: Final = frozenset(signatures.attributes()["dict"])
 # Methods that lists alone have, and that give None.
 _LIST_CHANGES: Final = frozenset({"append", "extend", "insert"})
 _QUANTITY: Final = re.compile(r"[0-9.]+(?:[numkMGTPE]|[KMGTPE]i)")
@@ -182,7 +183,11 @@ def _node_at(tree: ast.Module, span: Span, source: Source) -> ast.AST | None:
             candidates.append((abs(place.width - span.width), -size, node))
     if not candidates:
         return None
-    match min(candidates, key=lambda each: each[:2])[2]:
+    best = min(candidates, key=lambda each: each[:2])
+    if best[0] and span.width == 1:
+        # The place of a node of several lines has the width of its first character.
+        best = min(candidates, key=lambda each: each[1])
+    match best[2]:
         case ast.Expr(value=value):
             return value
         case node:
@@ -260,6 +265,15 @@ def _attributes(script: _Script) -> Iterator[Finding]:
         message, hint = calls.explain_attribute(node, kind, is_called=id(node) in callees)
         if kind == NONE:
             hint = _none_hint(node.value, script)
+            is_method = id(node) in callees
+            if hint == GET_VALUE and is_method and node.attr not in _OF_DICTS:
+                # What is None here is no dict.
+                hint = None
+        elif kind == "function" and isinstance(node.value, ast.Name):
+            # `rsp = response`
+            value = Bindings.of([script.tree]).single_values().get(node.value.id)
+            if value is not None and isinstance(value.expression, ast.Name):
+                hint = f"call it, with parentheses: {value.expression.id}()"
         yield Finding(syntax.span_of_attribute(node, script.source), message, hint)
 
 
@@ -267,6 +281,17 @@ def _none_hint(node: ast.expr, script: _Script) -> str:
     """Return the hint for a value that is None: what gave it, if that always gives None."""
     value = Bindings.of([script.tree]).single_values().get(getattr(node, "id", ""))
     expression = value.expression if value is not None else node
+    for statement in ast.walk(script.tree):
+        match statement, node:
+            # `names = names.append(name)`, in a loop.
+            case (
+                ast.Assign(
+                    targets=[ast.Name(id=target)],
+                    value=ast.Call(func=ast.Attribute(value=ast.Name(id=holder))) as call,
+                ),
+                ast.Name(id=name),
+            ) if target == holder == name:
+                expression = call
     method = getattr(getattr(expression, "func", None), "attr", "")
     if method in syntax.NO_RESULT:
         return f"{method} changes its list or dict and gives None: write it on a line of its own"
@@ -452,6 +477,7 @@ def _calls(script: _Script) -> Iterator[Finding]:
             span = syntax.span_of(problem.node, script.source)
             # The interpreter points at the call; only a word is worth another place.
             is_word = script.failure is None or problem.is_word
+            is_word = is_word or call.lineno != call.end_lineno
             message = None if script.failure is not None and problem.is_word else problem.message
             yield Finding(span if is_word else None, message, problem.hint, is_whole=True)
         if script.failure is not None:
@@ -538,7 +564,8 @@ def _operands(script: _Script) -> Iterator[Finding]:
         if left not in script.kinds.facts and not (script.failure is None and is_certain):
             continue
         hint = _operand_hint(operator, one, two, node)
-        if operator in {"in", "[]"} and NONE in {one, two}:
+        # Below a number, what is missing is a list and no key.
+        if operator in {"in", "[]"} and NONE in {one, two} and "int" not in {one, two}:
             hint = _none_hint(left if operator == "[]" else right, script)
         message = None
         if operator == "compare":
@@ -557,7 +584,7 @@ def _operand_hint(operator: str, one: str, two: str, node: ast.AST) -> str | Non
             return calls.IS_NONE
         case "compare", _ if kinds == {"int", "string"}:
             return "a number and a text: convert the text with int(text), or leave its quotes out"
-        case "compare", _:
+        case "compare", _ if one != two:
             return "only values of one type can be compared"
         case (
             ("+" | "-"),
@@ -581,7 +608,7 @@ def _operand_hint(operator: str, one: str, two: str, node: ast.AST) -> str | Non
             return None
 
 
-@_explains("item", "key", "position")
+@_explains("index", "item", "key", "position")
 def _subscripts(script: _Script) -> Iterator[Finding]:
     """Find a text as the index of a list, and a number as the key of a dict, after a failure."""
     match script.failure, script.node:
@@ -590,7 +617,16 @@ def _subscripts(script: _Script) -> Iterator[Finding]:
             yield script.say(
                 f"{number} is no key of this dict: {values} takes a value by its place"
             )
-        case Failure(code="key"), _:
+        case Failure(code="key" | "index" as code), ast.Subscript() as node if _is_target(
+            node, script
+        ):
+            text = calls.to_source(node)
+            hint = f"an assignment sets the last key only: {text} must be there before"
+            if code == "index":
+                text = calls.to_source(node.value)
+                hint = f"an assignment replaces an item that is there: {text}.append(item) adds one"
+            yield script.say(hint)
+        case Failure(code="key" | "index"), _:
             pass
         # `resource["status"]["conditions"]["Ready"]`
         case Failure(), ast.Subscript(
@@ -604,6 +640,17 @@ def _subscripts(script: _Script) -> Iterator[Finding]:
             yield script.say(f'conditions are a list: get_condition({text}, "{name}")')
         case Failure(), ast.Subscript():
             yield script.say("an index is a number: list[0]")
+
+
+def _is_target(node: ast.Subscript, script: _Script) -> bool:
+    """Report whether a value is what an assignment sets, or holds it."""
+    return any(
+        part is node
+        for statement in ast.walk(script.tree)
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+        for part in (target, getattr(target, "value", None))
+    )
 
 
 @_explains("unpack")
@@ -656,8 +703,12 @@ def _undefined(script: _Script) -> Iterator[Finding]:
     bindings = Bindings.of([script.tree])
     own = {n.id for n in ast.walk(script.tree) if isinstance(n, ast.Name)}
     names = sorted({*own, *bindings.variables, *bindings.functions} - {name})
-    candidates = (*signatures.functions(), *signatures.BUILTINS, *names)
-    yield script.say(habits.find("starlark", name, "name") or suggest(name, candidates))
+    is_called = any(getattr(node, "func", None) is script.node for node in ast.walk(script.tree))
+    kinds = habits.of_name(is_called=is_called)
+    # A function is meant where it is called.
+    functions = (*signatures.functions(), *signatures.BUILTINS) if is_called else ()
+    candidates = (*functions, *names)
+    yield script.say(habits.find("starlark", name, *kinds) or suggest(name, candidates))
 
 
 @_explains()

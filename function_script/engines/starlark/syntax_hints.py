@@ -136,7 +136,7 @@ def _equals(site: _Site) -> Finding | None:
     bracket = site.bracket()
     if bracket is None and site.first().kind == "name" and site.is_second_equals():
         return site.hint("write each assignment on a line of its own")
-    if bracket is not None and bracket.text == "{":
+    if bracket is not None and bracket.text == "{" and site.text_at(-2) in {"{", ","}:
         return site.hint('keys of a dict are texts followed by a colon: {"name": value}')
     if site.first().text in {"if", "elif", "while"}:
         return site.hint("compare with `==`")
@@ -163,6 +163,8 @@ def _stars(site: _Site) -> Finding | None:
             return site.hint("there is no power: multiply")
         case "**", False:
             return site.hint("merge dicts with `a | b`")
+        case "*", False if site.text_at(-1) == "/" and site.is_adjacent(-1):
+            return site.hint("a comment begins with #")
         case "*", False:
             return site.hint("join lists with `a + b`")
         case _:

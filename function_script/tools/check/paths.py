@@ -73,7 +73,7 @@ class Request:
             advice = field_names.advise_root(key)
         if advice is not None:
             return advice
-        if hint := suggest(key, names):
+        if not field_names.is_of_helm(key) and (hint := suggest(key, names)):
             return hint
         return f"there are {field_names.listed(names)}"
 

@@ -63,6 +63,8 @@ _WRITTEN: Final = re.compile(
     r"[\"'](?:metadata|status|conditions?|extra\w*)[\"'] *:"
     r"|\.(?:set_)?(?:status|condition|context|requirement|connection_detail)s?\("
 )
+# A key of a script with a value that no data can mend.
+_LITERAL: Final = re.compile(r"\"[^\"]*\"\s*:\s*(?:-?[0-9.]+|True|False|\"[^\"]*\")\s*(?:[,}]|$)")
 # The metadata of a document, line by line, of which no action writes whole lines.
 _METADATA: Final = re.compile(r"metadata:\n(?: +(?!annotations: *\S)[\w./\"-]+:.*\n)+(?=\w|---|\Z)")
 _EXAMPLES: Final = ("examples", "example")
@@ -382,6 +384,9 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
         for source, text in lint.find_documents(step.program)
     ):
         return True
+    # A value that is written out in a script.
+    if problem.field and _LITERAL.match(line, (span.column or 1) - 1):
+        return "is required" not in problem.message
     reads = [
         read.path
         for read in lint.find_reads(step.program)
@@ -432,6 +437,9 @@ def _is_written_out(code: Code, step: Step, span: Span) -> bool:
         return any(name == code.subject for name, _ in kinds)
     if code.name == "duplicate-key":
         return re.match(rf"[ -]*[\"']?{re.escape(code.subject)}[\"']? *:", lines[0]) is not None
+    if code.subject:
+        # An annotation that is taken for the one with the name.
+        return lines[0].lstrip(" \"'").startswith(code.subject)
     metadata = _METADATA.search(re.split(r"(?m)^---", "\n".join(lines))[0])
     return metadata is not None and lines[0].startswith("apiVersion:")
 

@@ -15,7 +15,7 @@ INVALID = [
             "apiVersion: v1\nkind: Pod\nmetadata:\n  annotations:\n"
             "    script.fn.crossplane.io/composition-resource-nam: a\n"
         ),
-        'did you mean that by "script.fn.crossplane.io/composition-resource-nam"?',
+        "this names no composed resource (write script.fn.crossplane.io/composition-resource-name)",
     ),
     (
         "another annotation is no misspelt name",

@@ -73,7 +73,12 @@ _NOTHING: Final = (None, values.MISSING)
 
 def _incompatible(left: object, right: object) -> CallError:
     types = f"{values.go_type(left)} and {values.go_type(right)}"
-    return CallError(f"incompatible types for comparison: {types}", Code.INCOMPATIBLE_TYPES)
+    texts = [each for each in (left, right) if isinstance(each, str)]
+    # A text that is no number cannot be converted, and "true" is not "True".
+    is_certain = all(each.isdigit() for each in texts) and not isinstance(left, bool | type(None))
+    is_certain = is_certain and not isinstance(right, bool)
+    code = Code.INCOMPATIBLE_TYPES if is_certain else None
+    return CallError(f"incompatible types for comparison: {types}", code)
 
 
 @FUNCTIONS.add("lt", parameters="value value")

@@ -5,7 +5,7 @@ For errors only, so it may be slow. Only lookups by written names are followed.
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.names import Bindings
@@ -20,6 +20,20 @@ _MAX_KEYS_SHOWN = 6
 
 # The response writes it: a script that calls the builder does not.
 _WRAPPER = "resource"
+# The place of a resource's name in a path of desired resources.
+_NAME_INDEX = 2
+_RESULT = ("message", "reason", "target")
+# The functions of a response: the part that a call sets, and the names of its arguments.
+_PARAMETERS: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
+    "connection_details": ("connection_details", ()),
+    "condition": ("conditions", ("type", "status", "reason", "message", "target")),
+    "event": ("results", _RESULT),
+    "fatal": ("results", _RESULT),
+    "resource": ("", ("name", "body", "ready", "depends_on", "ready_when", "usages", "moved_from")),
+    "status": ("status", ()),
+    "ttl": ("ttl", ()),
+    "warning": ("results", _RESULT),
+}
 
 
 class MissingKey(NamedTuple):
@@ -103,11 +117,24 @@ class Entry(NamedTuple):
     source: Source
 
 
+class _Key(NamedTuple):
+    """A key of a dict, or an argument of a response's function.
+
+    ``parent`` is the key whose value the dict is, ``inner`` what its value has; None: unknown.
+    """
+
+    name: str
+    node: ast.expr
+    parent: str | None
+    inner: "Sequence[_Key] | None"
+    source: Source
+
+
 def find_written_key(path: Path, sources: Iterable[Source]) -> Span | None:
     """Return the place of the innermost key of ``path`` that is certain.
 
     A key is certain if it is written once: in the value of the key before it where that is a dict
-    that is written out, else in all sources.
+    that is written out, else in all sources, in no dict of another key.
     """
     entries = [
         entry
@@ -115,41 +142,75 @@ def find_written_key(path: Path, sources: Iterable[Source]) -> Span | None:
         if (tree := syntax.parse(source.text)) is not None
         for entry in _all_entries(tree, source)
     ]
-    inside: Sequence[Entry] | None = None
-    place: Entry | None = None
-    for part in path:
-        matches = [
-            each
-            for each in (entries if inside is None else inside)
-            if getattr(each.key, "value", None) == part
-        ]
+    inside: Sequence[_Key] | None = None
+    place: _Key | None = None
+    before: str | None = None
+    for index, part in enumerate(path):
+        if isinstance(part, int):
+            continue
+        is_name = path[0] == "desired" and index == _NAME_INDEX
+        matches = [each for each in inside or () if each.name == part]
+        if inside is None or (is_name and not matches):
+            # The dict of a key "resources" without this name is another one.
+            place = place if inside is None else None
+            matches = [
+                each
+                for each in entries
+                if each.name == part and (is_name or each.parent in {None, before})
+            ]
         if len(matches) == 1:
             place = matches[0]
-            value = place.value
-            inside = [*_entries(value, place.source)] if isinstance(value, ast.Dict) else None
+            inside = place.inner
+        elif inside is not None and is_name:
+            inside = None
         elif inside is not None and part != _WRAPPER:
             # The dict is known, and does not have it.
             break
-    return None if place is None else syntax.span_of(place.key, place.source)
+        before = part
+    return None if place is None else syntax.span_of(place.node, place.source)
 
 
-def _all_entries(tree: ast.Module, source: Source) -> Iterator[Entry]:
-    """Yield keys of dicts, keys that a value is assigned to, and names of resources."""
+def _all_entries(tree: ast.Module, source: Source) -> Iterator[_Key]:
+    """Yield keys of dicts, keys that a value is assigned to, and what a response is told."""
+    parents = {
+        value: key
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Dict)
+        for key, value in zip(node.keys, node.values, strict=True)
+    }
     for node in ast.walk(tree):
         match node:
             case ast.Dict():
-                yield from _entries(node, source)
-            case ast.Assign(targets=[ast.Subscript(slice=ast.Constant() as key)], value=value):
-                yield Entry(key, value, source)
-            case ast.AugAssign(target=ast.Subscript(slice=ast.Constant() as key)):
-                yield Entry(key, None, source)
-            case ast.Call(
-                func=ast.Attribute(attr="resource"), args=[ast.Constant() as key, value, *_]
-            ):
-                yield Entry(key, value, source)
+                yield from _entries(node, source, syntax.text_of(parents.get(node)))
+            case ast.Assign(targets=[ast.Subscript(slice=ast.Constant(str(key)) as name)]):
+                yield _Key(key, name, None, _inner(node.value, key, source), source)
+            case ast.AugAssign(target=ast.Subscript(slice=ast.Constant(str(key)) as name)):
+                yield _Key(key, name, None, None, source)
+            case ast.Call(func=ast.Attribute(attr=function)) if function in _PARAMETERS:
+                yield from _told(node, function, source)
 
 
-def _entries(node: ast.Dict, source: Source) -> Iterator[Entry]:
+def _told(call: ast.Call, function: str, source: Source) -> Iterator[_Key]:
+    """Yield the part of the response that a call sets, with its arguments inside."""
+    positional, named = syntax.arguments_of(call)
+    part, parameters = _PARAMETERS[function]
+    arguments = {**dict(zip(parameters, positional, strict=False)), **named}
+    first = next(iter(positional), call)
+    if function != "resource":
+        inner = [_Key(name, node, None, None, source) for name, node in arguments.items()]
+        yield _Key(part, first, None, inner or _inner(first, part, source), source)
+    elif (name := syntax.text_of(first)) is not None:
+        body = arguments.pop("body", None)
+        inner = [_Key(key, node, None, None, source) for key, node in arguments.items()]
+        fields = None if body is None else _inner(body, name, source)
+        yield _Key(name, first, None, None if fields is None else [*fields, *inner], source)
+
+
+def _inner(value: ast.expr, key: str, source: Source) -> list[_Key] | None:
+    return [*_entries(value, source, key)] if isinstance(value, ast.Dict) else None
+
+
+def _entries(node: ast.Dict, source: Source, parent: str | None) -> Iterator[_Key]:
     for key, value in zip(node.keys, node.values, strict=True):
-        if key is not None and syntax.text_of(key) is not None:
-            yield Entry(key, value, source)
+        if key is not None and (name := syntax.text_of(key)) is not None:
+            yield _Key(name, key, parent, _inner(value, name, source), source)

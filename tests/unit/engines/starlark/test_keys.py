@@ -18,12 +18,29 @@ CASES = (
         '"y"',
     ),
     ('x = {"b": 1}\ny = {"b": 2}', ("a", "b"), None),
+    (
+        'pod["resources"] = {"limits": {}}\nrsp.resource("y", {"spec": {"size": 1}})',
+        ("desired", "resources", "y", "resource", "spec", "size"),
+        '"size"',
+    ),
+    (
+        'rsp.resource("y", {"spec": {"type": "A"}})\nrsp.condition("Ready", True, "a b")',
+        ("conditions", 0, "reason"),
+        '"a b"',
+    ),
+    ('x = {"spec": {"type": "A"}}', ("conditions", 0, "type"), None),
+    ('rsp.ttl("1 day")', ("meta", "ttl"), '"1 day"'),
+    (
+        'rsp.connection_details({"port": 1})',
+        ("desired", "composite", "connection_details", "port"),
+        '"port"',
+    ),
 )
 
 
 @pytest.mark.parametrize(("text", "path", "place"), CASES)
 def test_place_is_the_innermost_certain_key(
-    text: str, path: tuple[str, ...], place: str | None
+    text: str, path: tuple[str | int, ...], place: str | None
 ) -> None:
     """A key of another object is not taken for it."""
     span = missing.find_written_key(path, [Source(name="script", text=text)])
