@@ -64,7 +64,7 @@ _WRITTEN: Final = re.compile(
     r"|\.(?:set_)?(?:status|condition|context|requirement|connection_detail)s?\("
 )
 # A key of a script with a value that no data can mend.
-_LITERAL: Final = re.compile(r"\"[^\"]*\"\s*:\s*(?:-?[0-9.]+|True|False|\"[^\"]*\")\s*(?:[,}]|$)")
+_LITERAL: Final = re.compile(r"\"(?P<key>[^\"]*)\"\s*:\s*(?:-?[0-9.]+|True|False|\"[^\"]*\")\s*(?:[,}]|$)")
 # The metadata of a document, line by line, of which no action writes whole lines.
 _METADATA: Final = re.compile(r"metadata:\n(?: +(?!annotations: *\S)[\w./\"-]+:.*\n)+(?=\w|---|\Z)")
 _EXAMPLES: Final = ("examples", "example")
@@ -384,9 +384,10 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
         for source, text in lint.find_documents(step.program)
     ):
         return True
-    # A value that is written out in a script.
-    if problem.field and _LITERAL.match(line, (span.column or 1) - 1):
-        return "is required" not in problem.message
+    # A value that is written out in a script; of a field that is absent, this is another one.
+    literal = _LITERAL.match(line, (span.column or 1) - 1)
+    if literal is not None and objects.read_path(problem.field)[-1:] == (literal["key"],):
+        return True
     reads = [
         read.path
         for read in lint.find_reads(step.program)
