@@ -64,7 +64,9 @@ _WRITTEN: Final = re.compile(
     r"|\.(?:set_)?(?:status|condition|context|requirement|connection_detail)s?\("
 )
 # A key of a script with a value that no data can mend.
-_LITERAL: Final = re.compile(r"\"(?P<key>[^\"]*)\"\s*:\s*(?:-?[0-9.]+|True|False|\"[^\"]*\")\s*(?:[,}]|$)")
+_LITERAL: Final = re.compile(
+    r"\"(?P<key>[^\"]*)\"\s*:\s*(?:-?[0-9.]+|True|False|\"[^\"]*\")\s*(?:[,}]|$)"
+)
 # The metadata of a document, line by line, of which no action writes whole lines.
 _METADATA: Final = re.compile(r"metadata:\n(?: +(?!annotations: *\S)[\w./\"-]+:.*\n)+(?=\w|---|\Z)")
 _EXAMPLES: Final = ("examples", "example")
