@@ -171,7 +171,7 @@ def find_written_key(path: Path, sources: Iterable[Source]) -> Span | None:
 
 
 def _all_entries(tree: ast.Module, source: Source) -> Iterator[_Key]:
-    """Yield keys of dicts, keys that a value is assigned to, and what a response is told."""
+    """Yield keys of dicts, keys that a value is assigned to, and what the functions of a response set."""
     parents = {
         value: key
         for node in ast.walk(tree)
@@ -183,14 +183,14 @@ def _all_entries(tree: ast.Module, source: Source) -> Iterator[_Key]:
             case ast.Dict():
                 yield from _entries(node, source, syntax.text_of(parents.get(node)))
             case ast.Assign(targets=[ast.Subscript(slice=ast.Constant(str(key)) as name)]):
-                yield _Key(key, name, None, _inner(node.value, key, source), source)
+                yield _Key(key, name, None, _read_inner(node.value, key, source), source)
             case ast.AugAssign(target=ast.Subscript(slice=ast.Constant(str(key)) as name)):
                 yield _Key(key, name, None, None, source)
             case ast.Call(func=ast.Attribute(attr=function)) if function in _PARAMETERS:
-                yield from _told(node, function, source)
+                yield from _read_call(node, function, source)
 
 
-def _told(call: ast.Call, function: str, source: Source) -> Iterator[_Key]:
+def _read_call(call: ast.Call, function: str, source: Source) -> Iterator[_Key]:
     """Yield the part of the response that a call sets, with its arguments inside."""
     positional, named = syntax.arguments_of(call)
     part, parameters = _PARAMETERS[function]
@@ -198,19 +198,19 @@ def _told(call: ast.Call, function: str, source: Source) -> Iterator[_Key]:
     first = next(iter(positional), call)
     if function != "resource":
         inner = [_Key(name, node, None, None, source) for name, node in arguments.items()]
-        yield _Key(part, first, None, inner or _inner(first, part, source), source)
+        yield _Key(part, first, None, inner or _read_inner(first, part, source), source)
     elif (name := syntax.text_of(first)) is not None:
         body = arguments.pop("body", None)
         inner = [_Key(key, node, None, None, source) for key, node in arguments.items()]
-        fields = None if body is None else _inner(body, name, source)
+        fields = None if body is None else _read_inner(body, name, source)
         yield _Key(name, first, None, None if fields is None else [*fields, *inner], source)
 
 
-def _inner(value: ast.expr, key: str, source: Source) -> list[_Key] | None:
+def _read_inner(value: ast.expr, key: str, source: Source) -> list[_Key] | None:
     return [*_entries(value, source, key)] if isinstance(value, ast.Dict) else None
 
 
 def _entries(node: ast.Dict, source: Source, parent: str | None) -> Iterator[_Key]:
     for key, value in zip(node.keys, node.values, strict=True):
         if key is not None and (name := syntax.text_of(key)) is not None:
-            yield _Key(name, key, parent, _inner(value, name, source), source)
+            yield _Key(name, key, parent, _read_inner(value, name, source), source)
