@@ -171,7 +171,7 @@ def find_written_key(path: Path, sources: Iterable[Source]) -> Span | None:
 
 
 def _all_entries(tree: ast.Module, source: Source) -> Iterator[_Key]:
-    """Yield keys of dicts, keys that a value is assigned to, and what the functions of a response set."""
+    """Yield keys of dicts, keys that a value is assigned to, and what calls of a response set."""
     parents = {
         value: key
         for node in ast.walk(tree)
