@@ -63,7 +63,11 @@ _ENTRY_FIELDS: Final = (
     "usages",
     "moved_from",
 )
-_BELOW_DESIRED: Final = ("composite", "resources")
+_MISPLACED: Final = {
+    "ttl": 'put it below "meta": {"ttl": ...}',
+    "composite": 'put it below "desired": {"composite": ...}',
+    "resources": 'put it below "desired": {"resources": ...}',
+}
 _NO_FIELD: Final = 'composed resources go below "desired", "resources"'
 _RESPONSE_FIELDS: Final = (
     "meta",
@@ -88,11 +92,9 @@ def read_response(
     The leftovers in them are added to ``leftovers``.
     """
     response = ObjectReader(value, "", problems)
-    if "ttl" in value:
-        problems.add("ttl", "unknown field", hint='put it below "meta": {"ttl": ...}')
-    for key in value.keys() & _BELOW_DESIRED:
-        problems.add(key, "unknown field", hint=f'put it below "desired": {{"{key}": ...}}')
-    response.refuse_unknown(*_RESPONSE_FIELDS, *_BELOW_DESIRED, "ttl", hint=_NO_FIELD)
+    for key in _MISPLACED.keys() & value.keys():
+        problems.add(key, "unknown field", hint=_MISPLACED[key])
+    response.refuse_unknown(*_RESPONSE_FIELDS, *_MISPLACED, hint=_NO_FIELD)
     desired = response.object("desired")
     selectors, schemas = _requirements(response)
     return model.Contribution(
