@@ -47,10 +47,6 @@ TOP: Final = "<module>"
 """The interpreter's name for statements outside of functions."""
 NONE: Final = "NoneType"
 """The type of None."""
-
-
-GET_VALUE: Final = 'get(value, "a.b.c") gives None where something on the way is missing'
-"""The hint for a lookup that may find nothing."""
 # Frames of the interpreter, its own included. Its default of 50 is too few to walk a tree; each
 # frame takes native stack, of which 8 MB hold 22,000.
 MAX_CALLS = 300
@@ -151,7 +147,8 @@ _ROWS: Final = tuple(
     _Row(code, re.compile(pattern, re.DOTALL), *(None if text == "-" else text for text in texts))
     for code, pattern, *texts in read_rows("starlark/errors")
 )
-
+GET_VALUE: Final = next(row.hint for row in _ROWS if row.code == "key")
+"""The hint for a lookup that may find nothing."""
 _OTHER: Final = _Row("", re.compile(""))
 
 

@@ -264,11 +264,9 @@ def _attributes(script: _Script) -> Iterator[Finding]:
             continue
         message, hint = calls.explain_attribute(node, kind, is_called=id(node) in callees)
         if kind == NONE:
-            hint = _none_hint(node.value, script)
-            is_method = id(node) in callees
-            if hint == GET_VALUE and is_method and node.attr not in _OF_DICTS:
-                # What is None here is no dict.
-                hint = None
+            # A value with a method that dicts lack was to be no dict.
+            is_of_dict = id(node) not in callees or node.attr in _OF_DICTS
+            hint = _none_hint(node.value, script) or (GET_VALUE if is_of_dict else None)
         elif kind == "function" and isinstance(node.value, ast.Name):
             # `rsp = response`
             value = Bindings.of([script.tree]).single_values().get(node.value.id)
@@ -277,7 +275,7 @@ def _attributes(script: _Script) -> Iterator[Finding]:
         yield Finding(syntax.span_of_attribute(node, script.source), message, hint)
 
 
-def _none_hint(node: ast.expr, script: _Script) -> str:
+def _none_hint(node: ast.expr, script: _Script) -> str | None:
     """Return the hint for a value that is None: what gave it, if that always gives None."""
     value = Bindings.of([script.tree]).single_values().get(getattr(node, "id", ""))
     expression = value.expression if value is not None else node
@@ -301,7 +299,7 @@ def _none_hint(node: ast.expr, script: _Script) -> str:
             returns = [n for n in ast.walk(function) if isinstance(n, ast.Return) and n.value]
             if not returns:
                 return f"{called} returns nothing: write `return value`"
-    return GET_VALUE
+    return None
 
 
 @_explains("items")
@@ -330,7 +328,7 @@ def _loops(script: _Script) -> Iterator[Finding]:
         # After a failure, only the loop that failed is of interest.
         if kind is None or not (is_certain or items in script.kinds.facts):
             continue
-        hint = _none_hint(items, script) if kind == NONE else _LOOPS.get(kind)
+        hint = (_none_hint(items, script) or GET_VALUE) if kind == NONE else _LOOPS.get(kind)
         if kind == "function":
             hint = f"call it, with parentheses: {calls.to_source(items)}()"
         yield script.at(items, f"a value of type {kind} has no items", hint)
@@ -566,7 +564,7 @@ def _operands(script: _Script) -> Iterator[Finding]:
         hint = _operand_hint(operator, one, two, node)
         # Below a number, what is missing is a list and no key.
         if operator in {"in", "[]"} and NONE in {one, two} and "int" not in {one, two}:
-            hint = _none_hint(left if operator == "[]" else right, script)
+            hint = _none_hint(left if operator == "[]" else right, script) or GET_VALUE
         message = None
         if operator == "compare":
             message = f"cannot compare a value of type {one} with one of type {two}"
