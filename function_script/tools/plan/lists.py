@@ -36,7 +36,7 @@ class Lists:
         value = cast("Object", self._to_maps(manifest, self._schema, self._sets, ()))
         if entries := manifests.objects_at(value, *_MANAGED):
             renamed: list[Value] = [
-                # That of a status is often the largest, and nobody desires it.
+                # The entry of a status is often the largest, and nobody desires it.
                 each
                 if each.get("subresource") == "status"
                 else {**each, "fieldsV1": self._rename(manifests.object_at(each, "fieldsV1"), ())}

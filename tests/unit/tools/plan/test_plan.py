@@ -411,7 +411,7 @@ def test_name_in_a_dump_has_no_meaning_in_markdown(plan: Plan) -> None:
 
 @needs_git
 def test_revision_of_git_has_the_compositions_before(plan: Plan) -> None:
-    """What is destroyed has its position there."""
+    """An object that goes has its position there."""
     identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
     for arguments in (("init",), ("add", "new"), (*identity, "commit", "--message=one")):
         subprocess.run(["git", *arguments], check=True, capture_output=True)

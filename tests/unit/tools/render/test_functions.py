@@ -33,7 +33,7 @@ def function(package: str = "", name: str = "function-other", **annotations: str
 def choose(
     step: Object, manifests: Sequence[Object] | None = (), **options: object
 ) -> tuple[functions.Choice | None, Diagnostic | None]:
-    """What is chosen for a step, or its problem; ``manifests`` is None without a file of them."""
+    """The choice for a step, or its problem; ``manifests`` is None without a file of them."""
     index = FunctionIndex(manifests=manifests, options=Options(**options))
     choices, problems = functions.choose(steps.parse(composition(step)), index)
     return (*choices, None)[0], (*problems, None)[0]
