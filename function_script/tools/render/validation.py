@@ -4,10 +4,11 @@ These are the XRD's for the XR's status, those of CRDs and XRDs, and those of Ku
 Rules in CEL are left out: `render --validate` evaluates them.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from function_script.request import objects
+from function_script.request.reader import format_path
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.tools import manifests, xrds
@@ -17,6 +18,11 @@ from function_script.tools.validate.catalog import Catalog
 from function_script.tools.validate.report import Problem
 
 _STATUS: Final = "status"
+# An Object of provider-kubernetes has the object that the provider makes.
+_EMBEDDED: Final[dict[tuple[str, str], objects.Path]] = dict.fromkeys(
+    (("kubernetes.crossplane.io", "Object"), ("kubernetes.m.crossplane.io", "Object")),
+    ("spec", "forProvider", "manifest"),
+)
 
 
 def validate(
@@ -30,9 +36,13 @@ def validate(
     """
     result = rendering.result
     xr = result.xr
-    for name, resource in result.resources.items():
-        for problem in _compare(resource, catalog):
-            yield _locate(problem, rendering, name), _rate(problem, resource, made_up)
+    composed = [*_list_composed(result.resources)]
+    for name, at, part in composed:
+        for problem in _compare(part, catalog):
+            # The provider may change an object that has the other fields.
+            is_absent = objects.find_path(part, objects.read_path(problem.path)) is None
+            if not (at and is_absent):
+                yield _locate(problem, rendering, name, at), _rate(problem, part, made_up)
     # Other fields of the XR, and Crossplane's own of its status, are not the pipeline's.
     status: Object = {
         key: value
@@ -43,11 +53,21 @@ def validate(
     for problem in _compare({**header, _STATUS: status}, catalog):
         if objects.read_path(problem.path)[:1] == (_STATUS,):
             yield _locate(problem, rendering, None), _rate(problem, xr, made_up)
-    types = {*map(objects.api_version_and_kind, result.resources.values())}
+    types = {objects.api_version_and_kind(part) for _, _, part in composed}
     missing = sorted(type_ for type_ in types if catalog.find(*type_) is None)
     if missing and catalog.has_others(objects.api_version_and_kind(xr)):
         kinds = ", ".join(f"{kind} of {api_version}" for api_version, kind in missing)
         yield Diagnostic(message=f"no schema, not compared: {kinds}"), "note"
+
+
+def _list_composed(resources: Mapping[str, Object]) -> Iterator[tuple[str, objects.Path, Object]]:
+    """Yield composed resources, and the objects in them, by resource name and place there."""
+    for name, resource in resources.items():
+        yield name, (), resource
+        at = _EMBEDDED.get(manifests.key_of(resource)[:2])
+        part = None if at is None else objects.find_path(resource, at)
+        if at is not None and isinstance(part, dict):
+            yield name, at, part
 
 
 def _compare(manifest: Object, catalog: Catalog) -> list[Problem]:
@@ -62,13 +82,20 @@ def _rate(problem: Problem, manifest: Object, made_up: Collection[str]) -> str:
     return "info" if is_made_up else problem.severity
 
 
-def _locate(problem: Problem, rendering: Rendering, resource: str | None) -> Diagnostic:
-    """Return the problem at the line that wrote the value, with the name of the object."""
+def _locate(
+    problem: Problem, rendering: Rendering, resource: str | None, at: objects.Path = ()
+) -> Diagnostic:
+    """Return the problem at the line that wrote the value, with the name of the object.
+
+    ``at`` is the place in the composed resource of the object whose problem it is.
+    """
     result = rendering.result
     manifest = result.xr if resource is None else result.resources[resource]
     whose = "XR" if resource is None else f'resource "{resource}"'
-    api_version, kind = objects.api_version_and_kind(manifest)
-    position = rendering.positions.nearest_line(resource, objects.read_path(problem.path))
+    api_version, kind = objects.api_version_and_kind(manifests.object_at(manifest, *map(str, at)))
+    place = f" in {format_path(at)}" if at else ""
+    path = (*at, *objects.read_path(problem.path))
+    position = rendering.positions.nearest_line(resource, path)
     step = "" if position is None else f', written by step "{position.step}"'
     span = None if position is None else position.span
     return Diagnostic(
@@ -76,5 +103,5 @@ def _locate(problem: Problem, rendering: Rendering, resource: str | None) -> Dia
         span=span,
         excerpt=rendering.positions.excerpt(span),
         hint=problem.hint,
-        notes=(f"{kind} of {api_version}{step}",),
+        notes=(f"{kind} of {api_version}{place}{step}",),
     )

@@ -25,6 +25,20 @@ metadata:
 spec:
   region: 7
 """
+# The provider may change an object that has a selector and a template.
+OBJECT = """\
+apiVersion: kubernetes.m.crossplane.io/v1alpha1
+kind: Object
+metadata:
+  annotations: {script.fn.crossplane.io/composition-resource-name: web}
+spec:
+  forProvider:
+    manifest:
+      apiVersion: apps/v1
+      kind: Deployment
+      spec:
+        replcas: 3
+"""
 STATUS = "apiVersion: example.org/v1\nkind: XThing\nstatus:\n  adress: a\n"
 XRD = one_step.xrd("status: {type: object, properties: {address: {type: string}}}")
 CRD = one_step.crd(
@@ -47,6 +61,12 @@ ROWS = {
         "replcas",
         'invalid resource "web": unknown field "spec.replcas"',
         'did you mean "replicas"?',
+    ),
+    "in-an-object-of-provider-kubernetes": (
+        OBJECT,
+        "replcas",
+        'invalid resource "web": unknown field "spec.replcas"',
+        "Deployment of apps/v1 in spec.forProvider.manifest",
     ),
     "crd": (
         BUCKET,
@@ -79,6 +99,7 @@ def test_problem_is_a_warning_at_its_line(
     assert f"warning: {message}" in printed.err
     assert f"--> {composition}:{line}:" in printed.err
     assert advice in printed.err
+    assert printed.err.count("warning: ") == 1
     quiet = run("render", tmp_path, "--quiet")
     assert (quiet.out, quiet.err) == (printed.out, "")
 
@@ -119,11 +140,24 @@ def test_kind_without_a_schema_has_no_problem(tmp_path: Path, run: Run) -> None:
     assert "warning" not in run("render", tmp_path).err
 
 
-def test_kind_without_a_schema_is_noted_where_crds_are_at_hand(tmp_path: Path, run: Run) -> None:
+@pytest.mark.parametrize(
+    ("document", "kinds"),
+    [
+        pytest.param(BUCKET, "Bucket of s3.example.org/v1", id="composed"),
+        pytest.param(
+            OBJECT.replace("apps/v1", "a.org/v1"),
+            "Deployment of a.org/v1, Object of kubernetes.m.crossplane.io/v1alpha1",
+            id="in-an-object-of-provider-kubernetes",
+        ),
+    ],
+)
+def test_kind_without_a_schema_is_noted_where_crds_are_at_hand(
+    document: str, kinds: str, tmp_path: Path, run: Run
+) -> None:
     """Silence would read as a comparison."""
-    write(tmp_path, BUCKET)
+    write(tmp_path, document)
     (tmp_path / "crd.yaml").write_text(CRD.replace("kind: Bucket", "kind: Queue"))
-    note = "note: no schema, not compared: Bucket of s3.example.org/v1"
+    note = f"note: no schema, not compared: {kinds}\n"
     assert run("render", tmp_path, "--crds", tmp_path / "crd.yaml").err.count(note) == 1
 
 
