@@ -66,7 +66,7 @@ def _list_composed(resources: Mapping[str, Object]) -> Iterator[tuple[str, objec
         yield name, (), resource
         at = _EMBEDDED.get(manifests.key_of(resource)[:2])
         part = None if at is None else objects.find_path(resource, at)
-        if at is not None and isinstance(part, dict):
+        if at is not None and isinstance(part, dict) and all(objects.api_version_and_kind(part)):
             yield name, at, part
 
 
