@@ -386,6 +386,14 @@ def start_of(event: Event) -> tuple[int, int]:
     return (0, 0) if mark is None else (mark.line, mark.column)
 
 
+def width_of(event: Event) -> int:
+    """Return the number of characters of a scalar in one line, quotes included; else 1."""
+    start, end = event.start_mark, event.end_mark
+    if not isinstance(event, ScalarEvent) or start is None or end is None:
+        return 1
+    return max(1, end.column - start.column) if start.line == end.line else 1
+
+
 def resolve(text: str) -> Scalar:
     """Return the value of a plain, untagged scalar; raise ValueError for infinities and NaN."""
     if text[:1] not in SPECIAL_STARTS:

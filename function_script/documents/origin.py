@@ -36,14 +36,14 @@ class TextOrigin:
     explain: Callable[[int], tuple[Span, str] | None] | None = None
     trace: Callable[[], Sequence[Piece]] | None = None
 
-    def span(self, line: int, column: int | None = None) -> Span | None:
-        """Map a 1-based line and column to the author's text.
+    def span(self, line: int, column: int | None = None, width: int = 1) -> Span | None:
+        """Map a 1-based line and column, and a width, to the author's text.
 
         In a template it is the line that rendered the text's line; the column is exact only if
         that line seems to be copied literally.
         """
         if self.source is not None:
-            return Span(name=self.source.name, line=line, column=column)
+            return Span(name=self.source.name, line=line, column=column, width=width)
         span = None if self.locate is None else self.locate(line)
         if span is None or column is None:
             return span
@@ -53,7 +53,7 @@ class TextOrigin:
         indentation = len(text) - len(text.lstrip())
         if (span.column, span.width) != (indentation + 1, len(text.strip())):
             return span
-        return replace(span, column=column, width=1)
+        return replace(span, column=column, width=width)
 
     def error(
         self,

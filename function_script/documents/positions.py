@@ -12,7 +12,7 @@ from typing import Final
 from yaml import events
 
 from function_script.documents.errors import YamlError
-from function_script.documents.kubernetes_yaml import key_text, read_events, start_of
+from function_script.documents.kubernetes_yaml import key_text, read_events, start_of, width_of
 from function_script.request.objects import Path
 
 # The texts whose place is remembered: the tools ask for many positions in one program.
@@ -31,6 +31,11 @@ class Position:
     key: events.Event | None
     value: events.Event
     is_exact: bool = True
+
+    @property
+    def width(self) -> int:
+        """The number of characters of the key, else of the value; 1 for no text in one line."""
+        return width_of(self.key or self.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from yaml import events
 from function_script.documents.errors import TooLargeError, YamlError
 from function_script.documents.fast_path import parse_simple
 from function_script.documents.json_objects import parse_object
-from function_script.documents.kubernetes_yaml import ParsedDocument, parse, start_of
+from function_script.documents.kubernetes_yaml import ParsedDocument, parse, start_of, width_of
 from function_script.documents.origin import TextOrigin
 from function_script.documents.positions import find_position, list_positions
 from function_script.request.cache import ByteLruCache
@@ -72,7 +72,9 @@ class Document:
         position = find_position(self.text, path) if path else None
         if position is None:
             return self.origin.span(self.line)
-        return self.origin.span(self.first_line + position.line, position.column + 1)
+        return self.origin.span(
+            self.first_line + position.line, position.column + 1, position.width
+        )
 
     def spans(self) -> dict[Path, Span]:
         """Return the author's position of every field: `span` for all, in one pass.
@@ -81,11 +83,11 @@ class Document:
         """
         spans: dict[Path, Span] = {}
         for path, position in list_positions(self.text).items():
-            line, column = position.line, position.column
+            line, column, width = position.line, position.column, position.width
             value_line, value_column = start_of(position.value)
             if isinstance(position.value, events.ScalarEvent) and value_line > line:
-                line, column = value_line, value_column
-            span = self.origin.span(self.first_line + line, column + 1)
+                line, column, width = value_line, value_column, width_of(position.value)
+            span = self.origin.span(self.first_line + line, column + 1, width)
             if span is not None:
                 spans[path] = span
         return spans

@@ -22,29 +22,29 @@ spec:
 """
 
 
-def _position(text: str, path: Path) -> tuple[int, int, bool]:
+def _position(text: str, path: Path) -> tuple[int, int, int, bool]:
     position = find_position(text, path)
     assert position is not None
-    return position.line, position.column, position.is_exact
+    return position.line, position.column, position.width, position.is_exact
 
 
 POSITIONS = [
-    pytest.param((), (1, 0, True), id="the-whole"),
-    pytest.param(("spec", "pipeline"), (2, 2, True), id="key"),
-    pytest.param(("spec", "pipeline", 0), (3, 6, True), id="item"),
-    pytest.param(("spec", "pipeline", 0, "input", "on"), (10, 8, True), id="quoted-key"),
-    pytest.param(("spec", "pipeline", 1, "input", "script"), (11, 14, True), id="flow"),
-    pytest.param(("spec", "pipeline", 1, "input", "true"), (11, 29, True), id="key-by-its-value"),
-    pytest.param(("spec", "pipeline", 2, "input"), (2, 2, False), id="index-beyond-the-end"),
-    pytest.param(("spec", "typo", "x"), (1, 0, False), id="no-such-key"),
-    pytest.param(("spec", "pipeline", "x"), (2, 2, False), id="key-of-a-list"),
-    pytest.param(("spec", "pipeline", 0, "step", "x"), (3, 6, False), id="below-a-scalar"),
+    pytest.param((), (1, 0, 1, True), id="the-whole"),
+    pytest.param(("spec", "pipeline"), (2, 2, 8, True), id="key"),
+    pytest.param(("spec", "pipeline", 0), (3, 6, 1, True), id="item"),
+    pytest.param(("spec", "pipeline", 0, "input", "on"), (10, 8, 4, True), id="quoted-key"),
+    pytest.param(("spec", "pipeline", 1, "input", "script"), (11, 14, 6, True), id="flow"),
+    pytest.param(("spec", "pipeline", 1, "input", "true"), (11, 29, 2, True), id="by-its-value"),
+    pytest.param(("spec", "pipeline", 2, "input"), (2, 2, 8, False), id="index-beyond-the-end"),
+    pytest.param(("spec", "typo", "x"), (1, 0, 4, False), id="no-such-key"),
+    pytest.param(("spec", "pipeline", "x"), (2, 2, 8, False), id="key-of-a-list"),
+    pytest.param(("spec", "pipeline", 0, "step", "x"), (3, 6, 4, False), id="below-a-scalar"),
 ]
 
 
 @pytest.mark.parametrize(("path", "expected"), POSITIONS)
 def test_position_of_path_is_its_key_or_nearest_ancestor(
-    path: Path, expected: tuple[int, int, bool]
+    path: Path, expected: tuple[int, int, int, bool]
 ) -> None:
     assert _position(TEXT, path) == expected
 

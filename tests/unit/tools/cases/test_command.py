@@ -52,7 +52,7 @@ def test_failure(tmp_path: Path, printed: Printed) -> None:
         "    --> b.case.yaml:1:10\n"
         "    |\n"
         "  1 | expect: {ready: true}\n"
-        "    |          ^\n"
+        "    |          ^^^^^\n"
         "    = hint: it says: Unready resources: database\n"
         "\n"
         "  printed:\n"
