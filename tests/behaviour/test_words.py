@@ -32,21 +32,23 @@ CONSTRUCTORS = (
     (calls.Problem, "__new__", 2),
     (paths.MissingPath, "__new__", 1),
 )
-LANGUAGE_OF_FRAME = {
-    "starlark": "starlark",
-    "jinja": "jinja",
-    "jinja-bucket": "jinja",
-    "gotemplate": "gotemplate",
-    "gotemplate-bucket": "gotemplate",
+# Those that have a program in a frame, by the language of the frame.
+LANGUAGE_OF = {
+    each.id: language
+    for each in catalogue.load()
+    for language in LANGUAGES
+    if any(name.startswith(language) for name in each.diffs)
 }
-MISTAKES = [each for each in catalogue.load() if each.frame in LANGUAGE_OF_FRAME]
+MISTAKES = [each for each in catalogue.load() if each.id in LANGUAGE_OF]
 XR = yaml.safe_load((catalogue.HERE / catalogue.XR).read_text())
 
 
 def problems_of(mistake: Mistake) -> list[Diagnostic]:
     """What a run and all analyses of `check` say of a program."""
-    language = LANGUAGES[LANGUAGE_OF_FRAME[str(mistake.frame)]]
-    text = mistake.parts[str(mistake.frame)]
+    language = LANGUAGES[LANGUAGE_OF[mistake.id]]
+    composition = yaml.safe_load(mistake.files[catalogue.COMPOSITION])
+    step_input = composition["spec"]["pipeline"][0]["input"]
+    text = step_input.get("script") or step_input["inline"]
     program = Program(main=Source(name="program", text=text))
     observed = {"composite": {"resource": XR}, "resources": {}}
     scope = Scope(request=Lazy({"observed": lambda: observed, "context": dict}), uid="u", seed="s")

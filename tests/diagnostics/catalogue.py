@@ -2,18 +2,17 @@
 
 A file is one mistake. Its first line describes it. Sections begin with ``=== name``:
 
-- a program, in a section with the name of a file of ``frames``: that file is the Composition, with
-  the program in place of its line ``PROGRAM``;
+- a part of a Composition, in a section with the name of a file of ``frames``: that file is the
+  Composition, with the part in place of its line ``PART``;
 - files of the directory that is rendered: ``composition.yaml`` where no frame fits, and ``xr.yaml``
   (otherwise ``xr.yaml`` beside this module), ``observed.yaml``, ``functions.yaml``, ``xrd.yaml``;
 - ``arguments``: the files XR and Composition in the order in which they are given, if it matters;
-- ``place``: a line for each problem, with the text at which it points (``‸`` marks the very
-  character, if it is not the first). The text is in the Composition, or else in another file;
-- ``fix``: the text as corrected by following the hint. Lines with ``-`` are replaced by the lines
-  with ``+`` below them, in the program or in the file that has them;
 - the outcome, which `make goldens` writes: a section for each text, named by the outputs that show
   it. ``render`` is the command, ``cluster`` the message of the results, ``error[RULE]`` and
   ``warning[RULE]`` are findings of the command `check`.
+
+The text of a part or of a file is a diff: lines with ``-`` are the mistake, and lines with ``+``
+correct it as the hint says. ``‸`` stands before each character at which an output points.
 
 A mistake that fails before its step runs is not shown in the cluster. One that stops nothing is not
 shown by ``render``: its message is the event's. One that only a run shows is not found by `check`.
@@ -48,20 +47,20 @@ ARGUMENTS = "arguments"
 OUTPUTS = ("render", "cluster", "error", "warning")
 FRAMES = {path.stem: path.read_text() for path in (HERE / "frames").glob("*.yaml")}
 _SECTION = re.compile(r"^=== (.+)\n", re.MULTILINE)
-_PROGRAM = re.compile(r"^( *)PROGRAM\n", re.MULTILINE)
+_PART = re.compile(r"^( *)PART\n", re.MULTILINE)
+_UNSIGNED = re.compile(r"^[^-+ \n]", re.MULTILINE)
 _PLACE = re.compile(r"(?:(?<=; )|(?<=\": )|^)(?:(script|inline)|modules\[([^\]]+)\]):(\d+):(\d+): ")
 _TIMEOUT_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mistake:
-    """One file: ``head`` is its text up to the outcome, ``frame`` the name of its program's."""
+    """One file: ``head`` is its text up to the outcome; ``diffs`` and ``outcome`` its sections."""
 
     path: Path
-    about: str
     head: str
-    frame: str | None
-    parts: Mapping[str, str]
+    diffs: Mapping[str, str]
+    outcome: Mapping[str, str]
 
     @property
     def id(self) -> str:
@@ -70,39 +69,48 @@ class Mistake:
     @property
     def files(self) -> dict[str, str]:
         """The files to render by name, the Composition first."""
-        return _compose(self.frame, self.parts)
+        return {name: text.replace(MARK, "") for name, text in self.marked_files.items()}
 
     @property
-    def outcome(self) -> dict[str, str]:
-        """The sections of the outcome, as the file has them."""
-        return {name: text for name, text in self.parts.items() if _is_outcome(name)}
+    def marked_files(self) -> dict[str, str]:
+        """The files to render, with their marks."""
+        return self._compose("+")
+
+    @property
+    def corrected_files(self) -> dict[str, str]:
+        """The files after the correction."""
+        return {name: text.replace(MARK, "") for name, text in self._compose("-").items()}
+
+    def _compose(self, absent: str) -> dict[str, str]:
+        """Return the files without the lines that begin with a sign."""
+        files = {XR: (HERE / XR).read_text()}
+        for name, diff in self.diffs.items():
+            lines = [line for line in diff.splitlines() if not line.startswith(absent)]
+            text = "".join(f"{line[1:]}\n" for line in lines)
+            if name in FRAMES:
+                files[COMPOSITION] = _insert(text, FRAMES[name])
+            else:
+                files[name] = text
+        return {COMPOSITION: files.pop(COMPOSITION), **files}
 
 
-def _is_outcome(section: str) -> bool:
-    return section.startswith(OUTPUTS)
-
-
-def _compose(frame: str | None, parts: Mapping[str, str]) -> dict[str, str]:
-    """Return the files to render, of the sections that hold files and of the program."""
-    files = {
-        name: text for name, text in parts.items() if name.endswith(".yaml") or name == ARGUMENTS
-    }
-    composition = files.pop(COMPOSITION) if frame is None else _insert(parts[frame], FRAMES[frame])
-    return {COMPOSITION: composition, XR: (HERE / XR).read_text(), **files}
-
-
-def _insert(program: str, frame: str) -> str:
-    """Return a frame with a program in it."""
-    return _PROGRAM.sub(lambda line: textwrap.indent(program, line[1]), frame)
+def _insert(part: str, frame: str) -> str:
+    """Return a frame with a part in it."""
+    return _PART.sub(lambda line: textwrap.indent(part, line[1]), frame)
 
 
 class Place(NamedTuple):
-    """A place in a file, and the text from there on."""
+    """A place in a file, and the text of its line from there on."""
 
     file: str
     line: int
     column: int
     text: str
+
+    @property
+    def point(self) -> tuple[str, int, int]:
+        """The place as a span has it."""
+        return self.file, self.line, self.column
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +134,8 @@ class Outcome:
             outputs.setdefault(next(same, problem), []).append(output)
         text = _PLACE.sub("", self.message)
         failures = [each for each in outputs if "render" in outputs[each]] or [*outputs]
-        lines = sorted(diagnostics.to_line((each,)) for each in failures)
-        if text and sorted(text.split("; ")) == lines:
+        lines = [diagnostics.to_line((each,)) for each in failures]
+        if text and sorted(text.split("; ")) == sorted("; ".join(lines).split("; ")):
             for each in failures:
                 outputs[each].append("cluster")
         elif text:
@@ -181,13 +189,14 @@ def read(path: Path) -> Mistake:
     sections = list(_SECTION.finditer(text))
     ends = [mark.start() for mark in sections[1:]] + [len(text)]
     parts = {mark[1]: text[mark.end() : end] for mark, end in zip(sections, ends, strict=True)}
-    end = next((mark.start() for mark in sections if _is_outcome(mark[1])), len(text))
+    outcome = {name: part for name, part in parts.items() if name.startswith(OUTPUTS)}
+    diffs = {name: part for name, part in parts.items() if name not in outcome}
+    assert not _UNSIGNED.search("".join(diffs.values())), f"{path.name} has a line without a sign"
     return Mistake(
         path=path,
-        about=text[: sections[0].start()].strip(),
-        head=text[:end],
-        frame=next((name for name in parts if name in FRAMES), None),
-        parts=parts,
+        head=text[: next((mark.start() for mark in sections if mark[1] in outcome), len(text))],
+        diffs=diffs,
+        outcome=outcome,
     )
 
 
@@ -198,17 +207,14 @@ def write(mistake: Mistake, outcome: Outcome) -> None:
 
 
 def places(mistake: Mistake) -> list[Place]:
-    """Return each place that the file names."""
-    positions = []
-    for place in mistake.parts["place"].splitlines():
-        line = place.replace(MARK, "")
-        offset = max(0, place.find(MARK))
-        name = _file_with(line, mistake.files)
-        text = mistake.files[name]
-        before = text[: text.index(line) + offset]
-        column = len(before) - before.rfind("\n")
-        positions.append(Place(name, before.count("\n") + 1, column, line[offset:]))
-    return positions
+    """Return each place that the file marks."""
+    return [
+        Place(name, number, len(before) + 1, line.replace(MARK, "")[len(before) :])
+        for name, text in mistake.marked_files.items()
+        for number, line in enumerate(text.split("\n"), start=1)
+        for mark in re.finditer(MARK, line)
+        for before in [line[: mark.start()].replace(MARK, "")]
+    ]
 
 
 def pointed_at(mistake: Mistake, message: str) -> list[str]:
@@ -224,32 +230,6 @@ def pointed_at(mistake: Mistake, message: str) -> list[str]:
         text = step_input["modules"][module] if module else step_input[name]
         places.append(text.split("\n")[int(number) - 1][int(column) - 1 :])
     return places
-
-
-def correct(mistake: Mistake) -> dict[str, str]:
-    """Return the files after the fix: each run of "-" lines becomes the "+" lines below it."""
-    # The program is corrected outside of its frame, where its lines begin.
-    parts = {name: f"\n{text}" for name, text in mistake.parts.items() if not _is_outcome(name)}
-    fix = parts.pop("fix")
-    del parts["place"]
-    for old, new in re.findall(r"((?:^-.*\n)+)((?:^\+.*\n)*)", fix, re.MULTILINE):
-        before, after = _unmarked(old), _unmarked(new)
-        name = _file_with(f"\n{before}", parts)
-        parts[name] = parts[name].replace(f"\n{before}", f"\n{after}")
-    return _compose(mistake.frame, {name: text[1:] for name, text in parts.items()})
-
-
-def _file_with(text: str, files: Mapping[str, str]) -> str:
-    """Return the first file that has a text; it must be there once."""
-    for name, content in files.items():
-        if text in content:
-            assert content.count(text) == 1, f"{text!r} is in {name} {content.count(text)} times"
-            return name
-    raise AssertionError(f"{text!r} is in no file")
-
-
-def _unmarked(lines: str) -> str:
-    return "".join(line[1:] for line in lines.splitlines(keepends=True))
 
 
 def lay_out(files: Mapping[str, str], directory: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from diagnostics import catalogue
-from diagnostics.catalogue import Mistake, Place, RecordingPool
+from diagnostics.catalogue import Mistake, RecordingPool
 from support import generated
 from support.notes import without_note
 from support.paths import ROOT
@@ -18,7 +18,6 @@ from support.paths import ROOT
 from function_script import cli
 from function_script.request.limits import Limits
 from function_script.sandbox import PoolOptions
-from function_script.texts.source import Span
 from function_script.tools import console
 
 MISTAKES = catalogue.load()
@@ -72,32 +71,23 @@ def test_outcome_and_place_are_those_of_the_file(
         catalogue.write(mistake, outcome)
     assert outcome.sections
     assert outcome.sections == catalogue.read(mistake.path).outcome, "run `make goldens`"
-    # File, line and column are those of the place that the file names.
-    expected = catalogue.places(mistake)
+    # Every output points at a place that the file marks, and none is marked in vain.
     spans = [problem.span for problem in outcome.problems if problem.span is not None]
     assert len(spans) == len(outcome.problems)
-    if spans:
-        positions = [(place.file, place.line, place.column) for place in expected]
-        assert [(span.name, span.line, span.column) for span in spans] == positions
-    pointed = catalogue.pointed_at(mistake, outcome.message)
-    texts = [place.text for place in expected]
-    assert all(text.startswith(place) for text, place in zip(pointed, texts, strict=False))
-    checked = [span for each in outcome.findings if (span := each.diagnostic.span) is not None]
-    assert all(any(_is_within(span, place) for place in expected) for span in checked)
-    assert spans or pointed or checked
-
-
-def _is_within(span: Span, place: Place) -> bool:
-    """Report whether a finding points into a place: at a part of an expression, for example."""
-    column = span.column or 1
-    end = place.column + max(1, len(place.text))
-    return (span.name, span.line) == (place.file, place.line) and place.column <= column < end
+    spans += [span for each in outcome.findings if (span := each.diagnostic.span) is not None]
+    places = catalogue.places(mistake)
+    texts = catalogue.pointed_at(mistake, outcome.message)
+    assert {place.text for place in places}.issuperset(texts)
+    points = {(span.name, span.line, span.column) for span in spans}
+    points |= {place.point for place in places if place.text in texts}
+    assert points
+    assert points == {place.point for place in places}
 
 
 @each_mistake
 def test_correction_renders(mistake: Mistake, here: Path, pool: RecordingPool) -> None:
     """After the correction there is no error, no warning, and no finding of `check`."""
-    catalogue.lay_out(catalogue.correct(mistake), here)
+    catalogue.lay_out(mistake.corrected_files, here)
     outcome = catalogue.run(here, pool)
     assert outcome.sections == {}
 
@@ -108,7 +98,7 @@ def test_suggestions_are_in_the_corrections() -> None:
         (mistake.id, name)
         for mistake in MISTAKES
         for name in SUGGESTION.findall("".join(mistake.outcome.values()))
-        if not re.search(rf"^\+.*{re.escape(name)}", mistake.parts["fix"], re.MULTILINE)
+        if not re.search(rf"^\+.*{re.escape(name)}", mistake.head, re.MULTILINE)
     ]
     assert absent == []
 

@@ -2,8 +2,9 @@
 
 A file is one behaviour, and its name says which. Sections begin with ``=== name``:
 ``scope`` (YAML: parts of a request, ``params``, ``seed``), ``program``, ``module NAME``,
-``options`` and ``limits`` (YAML), and at the end ``expected`` or ``error``. What stands before
-the first section is a comment.
+``options`` and ``limits`` (YAML), and at the end ``expected`` or ``error``, which `make goldens`
+writes. What stands before the first section is a comment. A file without a scope has that of
+``scope.yaml`` beside it.
 """
 
 import re
@@ -53,8 +54,9 @@ class Golden:
 
 def load(language: str, main: str) -> list[Golden]:
     """The files of a language, whose program is named ``main`` in positions."""
-    paths = sorted((HERE / language).glob("*.txt"))
-    return [_read(path, main) for path in paths]
+    shared = HERE / language / "scope.yaml"
+    shared_scope = shared.read_text() if shared.exists() else ""
+    return [_read(path, main, shared_scope) for path in sorted((HERE / language).glob("*.txt"))]
 
 
 def check(golden: Golden, engine: Engine, *, update: bool) -> None:
@@ -89,7 +91,7 @@ def _sorted(value: Value) -> Lazy:
     return _lazy({name: value[name] for name in sorted(value)})
 
 
-def _read(path: Path, main: str) -> Golden:
+def _read(path: Path, main: str, shared_scope: str) -> Golden:
     text = path.read_text()
     headings = list(_SECTION.finditer(text))
     ends = [mark.start() for mark in headings[1:]] + [len(text)]
@@ -107,7 +109,7 @@ def _read(path: Path, main: str) -> Golden:
     return Golden(
         path=path,
         head=text[: headings[-1].start()],
-        scope=scope(yaml.safe_load(parts.get("scope", "")) or {}),
+        scope=scope(yaml.safe_load(parts.get("scope", shared_scope)) or {}),
         program=Program(
             main=Source(name=main, text=parts["program"]),
             modules=modules,
