@@ -4,7 +4,8 @@ Maps positions in the text to positions that the author can edit.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 
 from function_script.documents.errors import (
     TooLargeError,
@@ -20,7 +21,6 @@ from function_script.texts.source import Piece, Source, Span
 _MAX_NOTE_COLUMNS = 160
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TextOrigin:
     """The text of a stream, with its ``source`` or with ``locate``.
 
@@ -30,21 +30,37 @@ class TextOrigin:
     ``trace`` returns the pieces of the text.
     """
 
-    text: str
-    source: Source | None = None
-    locate: Callable[[int], Span | None] | None = None
-    explain: Callable[[int], tuple[Span, str] | None] | None = None
-    trace: Callable[[], Sequence[Piece]] | None = None
+    def __init__(
+        self,
+        text: str,
+        *,
+        source: Source | None = None,
+        locate: Callable[[int], Span | None] | None = None,
+        explain: Callable[[int], tuple[Span, str] | None] | None = None,
+        trace: Callable[[], Sequence[Piece]] | None = None,
+    ) -> None:
+        self.text = text
+        self.source = source
+        self._locate = locate
+        self._explain = explain
+        self._trace = trace
+
+    @cached_property
+    def _rendering(self) -> Rendering:
+        return Rendering(self.text, () if self._trace is None else self._trace())
 
     def span(self, line: int, column: int | None = None, width: int = 1) -> Span | None:
         """Map a 1-based line and column, and a width, to the author's text.
 
-        In a template it is the line that rendered the text's line; the column is exact only if
-        that line seems to be copied literally.
+        In a template it is what wrote the text there: literal text, or an expression. Where that is
+        unknown, as in a macro, it is the line that rendered the text's line; the column is exact
+        only if that line seems to be copied literally.
         """
         if self.source is not None:
             return Span(name=self.source.name, line=line, column=column, width=width)
-        span = None if self.locate is None else self.locate(line)
+        if column is not None and (part := self._rendering.find_span(line, column, width)):
+            return part
+        span = None if self._locate is None else self._locate(line)
         if span is None or column is None:
             return span
         # A line is literal if it is as long as the template's and begins in the same column.
@@ -77,15 +93,14 @@ class TextOrigin:
             message = f"cannot read {what}: {error.message}"
             diagnostic = Diagnostic(message=message, hint=error.hint).at(self.source, span)
             return _fatal_error(error, diagnostic)
-        where = f"line {line}" if self.locate is None else f"line {line} of the rendered text"
+        where = f"line {line}" if self._locate is None else f"line {line} of the rendered text"
         message = f"cannot read {what}, {where}: {error.message}"
         lines = self.text.splitlines()
         reason = None
-        if self.explain is not None and isinstance(error, YamlSyntaxError):
-            reason = self.explain(line)
-        if reason is None and self.trace is not None and read is not None:
-            rendering = Rendering(self.text, self.trace())
-            reason = rendering.explain(first_line, syntax_error, read)
+        if self._explain is not None and isinstance(error, YamlSyntaxError):
+            reason = self._explain(line)
+        if reason is None and read is not None:
+            reason = self._rendering.explain(first_line, syntax_error, read)
         span, hint = reason or (span, error.hint)
         numbers = range(max(1, line - 1), min(len(lines), line + 1) + 1)
         notes = tuple(f"rendered {n}: {lines[n - 1][:_MAX_NOTE_COLUMNS]}" for n in numbers)

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cached_property
 from itertools import accumulate, chain, islice
 from typing import Final, NamedTuple
 
@@ -120,6 +121,21 @@ class Rendering:
             else:
                 return each.span, each.hint
         return reason
+
+    def find_span(self, line: int, column: int, width: int) -> Span | None:
+        """Return what wrote a part of a line, both from 1: literal text, or a whole expression.
+
+        None if it is unknown.
+        """
+        offset = self._offset(line) + column - 1
+        index = self._index_at(offset)
+        piece = self._pieces[index] if 0 <= index < len(self._pieces) else None
+        if piece is None or piece.start < 0:
+            return None
+        if piece.expression is not None:
+            return piece.span
+        start = offset - self._starts[index]
+        return piece.locate(piece.start + start, min(width, len(piece.text) - start))
 
     def find_expression(self, offset: int) -> Piece | None:
         """Return the piece of an expression that wrote the character at an offset."""
@@ -285,11 +301,12 @@ class Rendering:
         return self._text[self._text.rfind("\n", 0, offset) + 1 : offset]
 
     def _offset(self, line: int) -> int:
-        """Return the offset of a line's begin (from 1)."""
-        offset = 0
-        for _ in range(line - 1):
-            offset = self._text.find("\n", offset) + 1
-        return offset
+        """Return the offset of a line's begin (from 1); that of the last line for one beyond it."""
+        return self._line_starts[min(line, len(self._line_starts)) - 1]
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(end.end() for end in re.finditer("\n", self._text))]
 
     def _line_end(self, offset: int) -> int:
         end = self._text.find("\n", offset)

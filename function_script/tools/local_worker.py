@@ -100,7 +100,11 @@ def _find_in_documents(
     if result.gaps:
         text, _ = deferral.split_deferred(result, scope.xr, rules, limits)
     stream = documents.read_stream(
-        text, locate=result.locate, limits=limits, lenient=rules.is_lenient
+        text,
+        locate=result.locate,
+        trace=result.trace,
+        limits=limits,
+        lenient=rules.is_lenient,
     )
     positions: _Positions = {}
     for document in stream:

@@ -108,10 +108,7 @@ def _locator(source: Source) -> Callable[[int, int], Span]:
 
 
 def find_origin(line: int, pieces: Sequence[Piece]) -> Span | None:
-    """Return the span that wrote the first non-blank character of a line of the output (from 1).
-
-    It is the line if the template has it as it is, else its key or its first character.
-    """
+    """Return the span that wrote the first non-blank character of a line of the output (from 1)."""
     current = 1
     for piece in pieces:
         breaks = piece.text.count("\n")
@@ -125,8 +122,6 @@ def find_origin(line: int, pieces: Sequence[Piece]) -> Span | None:
         for offset in range(start, len(piece.text)):
             if piece.text[offset] == "\n" or not piece.text[offset].isspace():
                 if piece.expression is None:
-                    literal, end, _ = piece.text[offset:].partition("\n")
-                    width = len(literal if end else literal.partition(":")[0])
-                    return piece.locate(piece.start + offset, max(width, 1))
+                    return piece.locate(piece.start + offset, 1)
                 return replace(piece.span, width=1)
     return None

@@ -60,13 +60,6 @@ def test_output_lines_have_their_position_in_the_template() -> None:
     assert rendered.locate(len(lines) + 1) is None
 
 
-def test_position_of_an_output_line_is_the_line_or_its_key() -> None:
-    """What a template prints may be as long as it likes."""
-    rendered = render('a: {b: 1}\n  key: {{ "text" }}\n{{ "x" }}: 1\n')
-    spans = [rendered.locate(number) for number in (1, 2, 3)]
-    assert [(span.column, span.width) for span in spans if span] == [(1, 9), (3, 3), (4, 1)]
-
-
 def test_output_line_of_a_module_has_a_position_there() -> None:
     """The span has the name of the module's source."""
     rendered = render('{{ template "lib" }}', {"lib": "\n\nx: 1\n"})

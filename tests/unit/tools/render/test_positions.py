@@ -205,4 +205,4 @@ def test_moved_resource_has_positions_by_its_old_name(pool: Pool) -> None:
     rendering = render(pool, MOVED, observed=[observed])
     assert rendering.result.resources["old"]["data"] == {"zone": "here"}
     zone = rendering.positions.locate("old", ("data", "zone"))
-    assert place(zone) == "moved composition.yaml:22:9"
+    assert place(zone) == "moved composition.yaml:22:16"
