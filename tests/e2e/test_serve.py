@@ -62,21 +62,6 @@ def test_loop_is_ended_at_its_limit(channel: grpc.Channel) -> None:
     assert response.meta.ttl.ToSeconds() == 0
 
 
-def test_dead_worker_is_a_fatal_result(channel: grpc.Channel) -> None:
-    """Native code aborts the process, and the result names the limit."""
-    request = builders.request(
-        builders.starlark("def main(req):\n    x = [0] * 1000000000\n"),
-        desired={"resources": {"earlier": {"resource": {"kind": "A"}}}},
-        context={"a": 1},
-    )
-    response = call(channel, request)
-    assert "needed more memory than its limit of 256 MiB" in response.results[0].message
-    assert response.desired == request.desired
-    assert response.context == request.context
-    assert response.meta.tag == "a-tag"
-    assert call(channel, GOOD).results == []
-
-
 def test_reflection_lists_both_versions(channel: grpc.Channel) -> None:
     """Tools such as grpcurl find the services without their files."""
     services = set(ProtoReflectionDescriptorDatabase(channel).get_services())
@@ -156,13 +141,6 @@ def test_bad_start_is_refused(flags: list[str], text: str) -> None:
     code, error = serve_in_vain(*flags)
     assert code != 0
     assert text in error
-
-
-def test_taken_port_is_refused(server: Server) -> None:
-    """Two servers on a port would each get some of the calls."""
-    code, error = serve_in_vain("--insecure", "--address", server.address)
-    assert code != 0
-    assert f'cannot listen on "{server.address}"' in error
 
 
 def test_parallel_calls_on_one_connection(channel: grpc.Channel) -> None:

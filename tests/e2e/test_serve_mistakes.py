@@ -13,7 +13,6 @@ from support import rejections
 
 
 def test_address_in_use_is_told_with_its_flag() -> None:
-    """The other server may be of any kind; for --address, tests/e2e/test_serve.py has our own."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         place = f"127.0.0.1:{other.getsockname()[1]}"
         code, text = serve_in_vain("--insecure", "--metrics-address", place)

@@ -154,17 +154,7 @@ def test_ttl_is_a_duration_of_gos(text: str, seconds: float | None) -> None:
 
 NOT_LOOKED_AT = [
     pytest.param(
-        {"inline": {"template": "a", "templates": ["b"]}},
-        "input.inline.templates: is not looked at, for template is set",
-        id="both-forms",
-    ),
-    pytest.param(
         {"delims": {"right": "]]"}}, "input.delims: is not looked at without left", id="delimiter"
-    ),
-    pytest.param(
-        {"environment": {"key": "k"}},
-        "input.environment: is not looked at, for source is Inline",
-        id="other-section",
     ),
     *(
         pytest.param(

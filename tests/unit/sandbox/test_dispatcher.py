@@ -41,14 +41,6 @@ async def test_requests_are_answered_in_turn(caller: Caller) -> None:
     assert replies[0].waited_seconds == 0 < replies[49].waited_seconds
 
 
-@in_loop(ONE_SLOT)
-async def test_waiting_ends_at_the_callers_deadline(caller: Caller) -> None:
-    """Without a free slot, a request waits no longer than its caller."""
-    hostile = caller.start(b"spin")
-    assert cause(await caller.start(b"echo x", 0.1)) is Cause.WAITED
-    assert not hostile.done()
-
-
 @in_loop(OPTIONS)
 async def test_penalty_slots_are_released(caller: Caller) -> None:
     """They are when their workers have exited, which may be after their replies."""
