@@ -55,7 +55,6 @@ def test_events(page: Browser) -> None:
 
 
 def test_copied_case_passes(page: Browser, tmp_path: Path) -> None:
-    """The button "Copy as case" puts a passing case on the clipboard."""
     page.permit("clipboardReadWrite", "clipboardSanitizedWrite")
     page.evaluate('document.querySelector("#case").click()')
     copied = page.wait_for("/opied/.exec(document.querySelector('#case').textContent)?.input")

@@ -254,7 +254,6 @@ def test_upload_that_failed_is_begun_anew(start: Start, package: str, run: Run) 
 
 
 def test_registry_that_asks_for_too_much_patience(start: Start, package: str, run: Run) -> None:
-    """The command ends with the reason."""
     registry = start(tls=False)
     registry.hook("*", "", status(429, b'{"errors": [{"message": "quota"}]}', Retry_After="3600"))
     err = run("package", "push", f"{registry.name}/a:v1", package, code=1).err

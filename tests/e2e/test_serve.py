@@ -90,7 +90,6 @@ def test_debug_shows_prints_and_frames(server: Server, channel: grpc.Channel) ->
 
 
 def test_killed_server_leaves_nobody_behind() -> None:
-    """Zygote and workers end when the server is killed."""
     with Server("--insecure") as server, server.channel() as channel:
         call(channel, GOOD)
         family = server.family()
@@ -107,7 +106,6 @@ def runs(pid: int) -> bool:
 
 
 def test_requests_over_the_flag_are_refused(channel: grpc.Channel, plain_server: Server) -> None:
-    """GRPC's library rejects requests larger than --max-recv-message-size."""
     large = builders.request(builders.starlark(SCRIPT), context={"x": "x" * (2 << 20)})
     with pytest.raises(grpc.RpcError) as refused:
         call(channel, large)

@@ -49,7 +49,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def test_limits_are_kept(
     channel: grpc.Channel, request_: object, seconds: float, says: str
 ) -> None:
-    """A program is not ended too early, and not too late."""
     began = time.monotonic()
     response = call(channel, request_, timeout=PATIENCE_SECONDS)  # type: ignore[arg-type] # a request
     assert says in response.results[0].message

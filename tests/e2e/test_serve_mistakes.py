@@ -37,7 +37,6 @@ ADDRESSES = [
 
 @pytest.mark.parametrize(("flag", "place", "reason"), ADDRESSES, ids=["of another host", "no host"])
 def test_address_that_is_not_here_is_told(flag: str, place: str, reason: str) -> None:
-    """The hint names an address that every host has."""
     code, text = serve_in_vain("--insecure", flag, place)
     assert code == 1
     assert f'cannot listen on "{place}" ({flag}): {reason}' in text
@@ -45,7 +44,6 @@ def test_address_that_is_not_here_is_told(flag: str, place: str, reason: str) ->
 
 
 def test_key_that_may_not_be_read_is_told_with_its_mode(tmp_path: Path) -> None:
-    """The error names the user, and the hint says how to mount the Secret."""
     python = rejections.write_wrapper(tmp_path / "python", rejections.NONE)
     directory = Authority().server(SERVER_NAME).write(tmp_path / "tls")
     (directory / "tls.key").chmod(0o040)

@@ -81,7 +81,6 @@ OTHERS: list[Object] = [
 
 @pytest.mark.parametrize("value", OTHERS, ids=str)
 def test_inputs_of_other_functions_are_refused(value: Object) -> None:
-    """Each by its name; nothing of it is read."""
     message = f'input.apiVersion: cannot run {value["kind"]} of "{value["apiVersion"]}"'
     assert problems(value) == [message]
     assert not inputs.is_meant_for_us(value)
@@ -170,7 +169,6 @@ NOT_LOOKED_AT = [
 
 @pytest.mark.parametrize(("fields", "doubt"), NOT_LOOKED_AT)
 def test_field_that_the_function_ignores_is_a_doubt(fields: Object, doubt: str) -> None:
-    """The rest is read as if it were not there."""
     plain = inputs.parse(go(inline={"template": "a"}), Limits())
     step = inputs.parse(go(**{"inline": {"template": "a"}, **fields}), Limits())
     assert [each.message for each in step.doubts] == [doubt]
@@ -234,7 +232,6 @@ REFUSED = [
 
 @pytest.mark.parametrize(("value", "message"), REFUSED)
 def test_impossible_input_is_refused(value: Object, message: str) -> None:
-    """Nothing is ignored silently."""
     assert problems(value, {"k": {}}) == [message]
 
 
@@ -254,7 +251,6 @@ def test_operators_source_is_for_inputs_without_one(tmp_path: Path) -> None:
 
 
 def test_absent_default_source_is_told(tmp_path: Path) -> None:
-    """With its name, as the operator wrote it."""
     for path, cause in ((tmp_path / "absent", "cannot find"), (tmp_path, "is empty")):
         with pytest.raises(InputError, match=cause) as caught:
             parsed({}, default_source=str(path))
@@ -262,7 +258,6 @@ def test_absent_default_source_is_told(tmp_path: Path) -> None:
 
 
 def test_operators_options_are_for_inputs_without_any() -> None:
-    """An empty list beats them."""
     value = go(inline={"template": "a"})
     for options, missing in ((None, "error"), ([], "default"), (["missingkey=zero"], "zero")):
         own = value if options is None else {**value, "options": options}

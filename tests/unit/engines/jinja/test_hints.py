@@ -56,7 +56,6 @@ CASES = (
 
 @pytest.mark.parametrize(("text", "column", "said", "hint"), CASES, ids=[c[0] for c in CASES])
 def test_mistake_is_told_at_its_place(text: str, column: int, said: str, hint: str) -> None:
-    """The very character, what is wrong with it, and what to write instead."""
     problem = programs.refusal(jinja, programs.program(text))
     assert problem.message == f"cannot compile template: {said}"
     assert hint in (problem.hint or "") if hint else problem.hint is None

@@ -85,7 +85,6 @@ def _hint(line: str) -> str:
 
 @pytest.mark.parametrize(("line", "said"), CASES, ids=[line.split("\n")[0] for line, _ in CASES])
 def test_mistake_gets_its_hint(line: str, said: str) -> None:
-    """A classic mistake is answered by what to write instead."""
     assert said in _hint(line)
 
 

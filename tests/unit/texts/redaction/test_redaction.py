@@ -100,7 +100,6 @@ ERRORS = [
 
 @pytest.mark.parametrize("step_input", ERRORS)
 def test_errors_never_contain_a_secret(step_input: Object) -> None:
-    """The result, the frames and the facts have no part of it."""
     text = text_of(answer(step_input))
     for part in ("hunter2", "marker", "-of-a-", BASE64[:12], BASE64[12:24]):
         assert part not in text

@@ -94,7 +94,6 @@ PREFIXES = {
 
 @pytest.mark.parametrize(("prefix", "name"), PREFIXES.values(), ids=PREFIXES)
 def test_generated_name_is_a_prefix_and_a_hash(prefix: str, name: str) -> None:
-    """The name has at most 63 characters."""
     fields = metadata(rendered(("bucket", {"resource": bucket(generateName=prefix)})))
     assert (fields["generateName"], fields["name"]) == (prefix, name)
 
