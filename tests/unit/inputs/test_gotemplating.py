@@ -52,7 +52,6 @@ def test_template_runs_in_that_functions_dialect() -> None:
 
 
 SHAPES: list[Object] = [
-    {"source": "Environment", "environment": {"key": "k"}},
     {"source": "FileSystem", "fileSystem": {"dirPath": "d"}, "ttl": "", "options": []},
     {"source": "Inline", "inline": {"templates": ["a"]}, "delims": {}, "metadata": {}},
     {"source": "Inline", "inline": {"template": "a"}, "mistake": 1},
@@ -67,11 +66,9 @@ def test_shape_tells_the_input_of_that_function(value: Object) -> None:
 
 
 OTHERS: list[Object] = [
-    {"apiVersion": "krm.kcl.dev/v1alpha1", "kind": "KCLInput", "spec": {"source": "x = 1"}},
     {"apiVersion": "starlark.fn.crossplane.io/v1alpha1", "kind": "StarlarkInput", "spec": {}},
     {"apiVersion": "hcl.fn.crossplane.io/v1beta1", "kind": "HclInput", "hcl": "resource x {}"},
     {"apiVersion": "template.fn.crossplane.io/v1beta1", "kind": "Input", "export": {}},
-    {"apiVersion": "python.fn.crossplane.io/v1beta1", "kind": "Script", "script": "x = 1"},
     {"apiVersion": "a/v1", "kind": "B", "source": "a program"},
     {"apiVersion": "a/v1", "kind": "B", "source": "Inline", "inline": "a program"},
     {"apiVersion": "a/v1", "kind": "B", "source": "Inline", "program": "a program"},
