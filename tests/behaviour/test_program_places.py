@@ -64,7 +64,6 @@ def fetched(*items: Object, name: str = NAME) -> Object:
 
 
 def call(step_input: Object, **parts: object) -> pb.RunFunctionResponse:
-    """The response."""
     return builders.call(builders.request(step_input, **parts))
 
 

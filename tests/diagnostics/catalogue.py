@@ -92,7 +92,6 @@ def _compose(frame: str | None, parts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _insert(program: str, frame: str) -> str:
-    """Return a frame with a program in it."""
     return _PROGRAM.sub(lambda line: textwrap.indent(program, line[1]), frame)
 
 

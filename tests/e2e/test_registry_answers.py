@@ -62,13 +62,11 @@ def changed(registry: Registry, **layer: object) -> None:
 
 
 def path_as_digest(registry: Registry, digest: str) -> str:
-    """A digest that is a path."""
     changed(registry, digest=f"sha256:../../{digest}")
     return "is not a digest such as"
 
 
 def unknown_algorithm(registry: Registry, digest: str) -> str:
-    """A digest of an unknown algorithm."""
     changed(registry, digest=digest.replace("sha256", "md5"))
     return "is not a digest such as"
 

@@ -63,7 +63,6 @@ def any_hasty(request: pytest.FixtureRequest) -> Iterator[Pool]:
 
 
 def failure(reply: Reply) -> Failed:
-    """Return a failure."""
     assert isinstance(reply, Failed), reply
     return reply
 

@@ -46,8 +46,6 @@ class Caller:
         seconds: float = 60.0,
         is_penalized: bool = False,
     ) -> Run:
-        """Submit a run."""
-
         def on_start(batch: Batch) -> None:
             self.batches[batch.run] = batch
 

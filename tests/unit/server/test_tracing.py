@@ -19,7 +19,6 @@ RECORD = request_records.RECORD._replace(
 
 
 def span_of(record: request_record.RequestRecord) -> ReadableSpan:
-    """Return the span of a record."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))

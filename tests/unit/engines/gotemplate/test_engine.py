@@ -99,7 +99,6 @@ def test_run_leaves_no_reference_cycles() -> None:
 
 
 def test_program_is_compiled_once() -> None:
-
     def sources(text: str, settings: Settings) -> Sources:
         return Sources((("manifests", Source(name="inline", text=text)),), settings)
 

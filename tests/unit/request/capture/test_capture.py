@@ -176,7 +176,6 @@ def test_language_is_replayed(tmp_path: Path) -> None:
 
 
 def part(value: Object, key: str) -> Object:
-    """Return an object in an object."""
     member = value[key]
     assert isinstance(member, dict)
     return member
