@@ -94,11 +94,6 @@ CONDITIONS = [
     ('{{ (getResourceCondition "Ready" .observed.resources.vpc).Status }}', "True"),
     ('{{ (getComposedResource . "vpc" | getResourceCondition "Synced").Message }}', "wait"),
     ('{{ (getResourceCondition "Nope" .observed.resources.vpc).Status }}', "Unknown"),
-    ('{{ (getResourceCondition "Ready" nil).Status }}', "Unknown"),
-    (
-        '{{ (getResourceCondition "Ready" .observed.resources.vpc).LastTransitionTime.Year }}',
-        "2024",
-    ),
     (
         '{{ getResourceCondition "Ready" .observed.resources.vpc }}',
         "{Ready True 2024-05-06 07:08:09 +0000 UTC Available  0}",
@@ -140,11 +135,6 @@ def test_condition_with_a_time_that_go_cannot_read_is_unknown(text: str) -> None
 
 def test_texts_of_condition_are_texts_for_every_function() -> None:
     assert rendered('{{ upper (getResourceCondition "Ready" nil).Status }}') == "UNKNOWN"
-
-
-def test_condition_has_gos_fields() -> None:
-    with pytest.raises(GoFailure, match=r"can't evaluate field status in type common\.Condition"):
-        rendered('{{ (getResourceCondition "Ready" nil).status }}')
 
 
 NAMES = [
