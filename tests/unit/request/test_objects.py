@@ -34,11 +34,6 @@ def test_malformed_paths_are_refused(path: str) -> None:
         objects.find_path(DATA, path)
 
 
-def test_paths_go_through_lazy_mappings() -> None:
-    lazy = Lazy({"vpc": lambda: {"resource": {"kind": "VPC"}}})
-    assert objects.find_path({"resources": lazy}, "resources.vpc.resource.kind") == "VPC"
-
-
 def test_merge_is_by_field() -> None:
     target: Object = {"a": {"b": 1, "c": {"d": 1}}, "l": [1, 2], "s": {"x": 1}, "n": 1}
     objects.merge(target, {"a": {"c": {"e": 2}}, "l": [3], "s": "text", "n": None})
