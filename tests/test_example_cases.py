@@ -13,7 +13,6 @@ EXAMPLES = sorted(path.parent for path in ROOT.glob("examples/*/tests"))
 def test_cases_of_examples_pass(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """All of them, in one run that writes nothing."""
     monkeypatch.chdir(ROOT)
     assert cli.execute(["test", "--ci", "examples"]) == 0, capsys.readouterr().out
 

@@ -33,7 +33,6 @@ def test_example(
     capfd: pytest.CaptureFixture[str],
     update_goldens: bool,
 ) -> None:
-    """The example gives exactly what stands beside it."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("NO_COLOR", "1")
     code = execute(command_for(example).split())
@@ -54,7 +53,6 @@ OBSERVING = [path for path in EXAMPLES if (path / "observed.yaml").exists()]
 
 @pytest.mark.parametrize("example", OBSERVING, ids=lambda path: path.name)
 def test_example_runs_before_anything_exists(example: Path, tmp_path: Path) -> None:
-    """In the first reconcile nothing is observed."""
     copied = tmp_path / example.name
     shutil.copytree(example, copied, ignore=shutil.ignore_patterns("observed.yaml"))
     assert execute(["render", str(copied)]) == 0

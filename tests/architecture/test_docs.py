@@ -82,7 +82,6 @@ def _anchors(page: Path) -> set[str]:
 
 
 def test_index_has_every_page() -> None:
-    """docs/README.md leads to each page below it, and to the folder of decisions."""
     index = ROOT / "docs" / "README.md"
     linked = {(index.parent / target).resolve() for target, _ in LINK.findall(index.read_text())}
     pages = {page.parent if page.parent.name == "decisions" else page for page in PAGES[3:]}

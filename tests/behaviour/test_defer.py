@@ -31,7 +31,6 @@ def template(kind: str, *documents: str, **fields: object) -> Object:
 
 @pytest.mark.parametrize("kind", TEMPLATES)
 def test_deferral_withholds_only_the_document_that_needs_the_value(kind: str) -> None:
-    """The others are composed, and the XR is not ready."""
     step = template(
         kind,
         document("a", "spec: {x: 1}\n"),
@@ -61,7 +60,6 @@ def test_null_waits_in_a_go_template(use: str) -> None:
 
 @pytest.mark.parametrize("kind", TEMPLATES)
 def test_condition_names_the_expression_and_its_line(kind: str) -> None:
-    """And an event does so when it is news."""
     response = run(template(kind, document("b", "spec:\n  vpc: {{ ID }}\n")))
     message = str(condition(response)["message"])
     assert message.startswith("Waiting: b because ")
@@ -228,7 +226,6 @@ def test_gap_that_leaves_the_document_open_is_fatal(kind: str, text: str) -> Non
 
 @pytest.mark.parametrize("kind", TEMPLATES)
 def test_name_that_is_used_twice_is_told(kind: str) -> None:
-    """Also when one of the documents is withheld."""
     step = template(kind, document("b", "spec: 1\n"), document("b", "spec: {{ ID }}\n"))
     assert 'resource name "b" is used twice' in fatal(run(step))
 

@@ -35,7 +35,6 @@ def test_function_that_fails_is_withheld_alone() -> None:
 
 @pytest.mark.parametrize("missing", ["Defer", "Error"])
 def test_functions_are_called_when_nothing_is_missing(missing: str) -> None:
-    """The same script, with and without deferring."""
     response = run(starlark(SCRIPT, missing=missing), EXISTS)
     specs = {name: entry["resource"]["spec"] for name, entry in desired(response).items()}  # type: ignore[index,call-overload] # objects
     assert specs == {
@@ -47,7 +46,6 @@ def test_functions_are_called_when_nothing_is_missing(missing: str) -> None:
 
 
 def test_failing_function_without_deferral_stops_the_step() -> None:
-    """The same expression outside of a function stops it, too."""
     assert 'key "vpc" is missing' in fatal(run(starlark(SCRIPT)))
 
 
@@ -90,7 +88,6 @@ def main(req):
 
 
 def test_dependency_may_name_what_is_withheld() -> None:
-    """It waits with it."""
     script = SCRIPT.replace('thing({"a": 1})}', 'thing({"a": 1}), "depends_on": ["subnet"]}')
     response = run(starlark(script, missing="Defer"))
     assert "plain for subnet" in str(condition(response)["message"])

@@ -123,7 +123,6 @@ def test_fourth_language_is_served(root: Path) -> None:
 
 
 def test_mistakes_are_errors(command: Callable[..., str], tmp_path: Path) -> None:
-    """Inputs and programs are judged as those of the other languages."""
     mistakes: list[tuple[dict[str, object], str]] = [
         ({"resources": {"config": "name"}}, "cannot read name: it is no KEY=VALUE"),
         ({"resources": {"config": " "}}, 'input.resources["config"]: must not be empty'),
@@ -142,7 +141,6 @@ def test_mistakes_are_errors(command: Callable[..., str], tmp_path: Path) -> Non
 
 
 def test_fourth_language_is_rendered(command: Callable[..., str], project: Path) -> None:
-    """`render` and `template` show what a program gives."""
     assert "name: demo\n" in command("render", project)
     assert '  size: "Large"' in command(
         "template", project / "composition.yaml", "--data", project / "xr.yaml"
@@ -161,7 +159,6 @@ def test_program_is_in_files_or_in_an_object(command: Callable[..., str], projec
 
 
 def test_fourth_language_is_tested(command: Callable[..., str], project: Path) -> None:
-    """`test` finds and runs the cases of a project."""
     case = project / "tests" / "toy.case.yaml"
     case.parent.mkdir()
     case.write_text("expect:\n  resources:\n    config: {data: {name: demo, size: Small}}\n")

@@ -82,7 +82,6 @@ def reach_limit(step_input: Object, ceilings: Limits) -> tuple[str, str]:
 
 @pytest.mark.parametrize(("name", "step_input"), NARROWABLE + BY_FLAG_ONLY)
 def test_ceiling_names_itself_and_its_flag(name: str, step_input: Object) -> None:
-    """The operator's limit: the result names the flag, the log the limit."""
     only = replace(WIDE, **{LIMITS[name].field: getattr(SMALL, LIMITS[name].field)})
     limit_name, message = reach_limit(step_input, only)
     assert limit_name == name
@@ -91,7 +90,6 @@ def test_ceiling_names_itself_and_its_flag(name: str, step_input: Object) -> Non
 
 @pytest.mark.parametrize(("name", "step_input"), NARROWABLE)
 def test_narrowed_limit_names_the_field_of_the_input(name: str, step_input: Object) -> None:
-    """The step's own limit: the result names the field that has to be changed."""
     key, value = IN_INPUT.get(name, (name, getattr(SMALL, LIMITS[name].field)))
     narrowed = {**step_input, "limits": {key: value}}
     limit_name, message = reach_limit(narrowed, replace(Limits(), timeout_seconds=1.0))

@@ -135,7 +135,6 @@ LOOPS = [
 def test_loop_over_a_misspelt_path_deletes_nothing(
     sound: Object, misspelt: Object, said: str
 ) -> None:
-    """The step stops at its place, and goes on when it is mended."""
     cluster = Core(xr=XR)
     assert cluster.run_step(sound) == []
     before = cluster.objects()

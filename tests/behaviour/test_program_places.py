@@ -64,7 +64,6 @@ def fetched(*items: Object, name: str = NAME) -> Object:
 
 
 def call(step_input: Object, **parts: object) -> pb.RunFunctionResponse:
-    """The response."""
     return builders.call(builders.request(step_input, **parts))
 
 
@@ -133,7 +132,6 @@ def test_changed_program_runs_at_once(language: str) -> None:
 
 @LANGUAGES
 def test_field_of_any_object_may_be_the_program(language: str) -> None:
-    """A path leads to it."""
     reference = {"apiVersion": "e.org/v1", "kind": "Program", "name": "p", "fieldPath": "spec.text"}
     program: Object = {
         "apiVersion": "e.org/v1",
@@ -147,7 +145,6 @@ def test_field_of_any_object_may_be_the_program(language: str) -> None:
 
 @LANGUAGES
 def test_errors_name_the_object_and_its_key(language: str) -> None:
-    """The position is in the author's own object."""
     remote = step(
         language, source="RequiredResource", requiredResource={**REFERENCE, "main": "script"}
     )
@@ -158,7 +155,6 @@ def test_errors_name_the_object_and_its_key(language: str) -> None:
 
 @LANGUAGES
 def test_errors_in_a_module_name_it(language: str) -> None:
-    """Modules have places of their own."""
     broken = {
         "starlark": "WORD = nothing\n",
         "jinja": "{% set WORD = nothing.at.all + 1 %}",
@@ -175,7 +171,6 @@ def test_errors_in_a_module_name_it(language: str) -> None:
 @LANGUAGES
 @pytest.mark.parametrize("place", ["fileSystem", "environment", "context", "requiredResource"])
 def test_modules_come_from_everywhere(language: str, place: str, tmp_path: Path) -> None:
-    """Beside a program in the input."""
     (tmp_path / "lib").write_text(MODULES[language])
     texts = {"lib": MODULES[language]}
     sections: dict[str, object] = {
@@ -248,7 +243,6 @@ MISSING: list[object] = [
 
 @pytest.mark.parametrize(("fields", "message"), MISSING)
 def test_missing_source_is_reported_by_its_name(fields: Object, message: str) -> None:
-    """A program that is missing stops the step; nothing is guessed."""
     found: Object = {
         "apiextensions.crossplane.io/environment": {
             "programs": {"main.star": PROGRAMS["starlark"]},
@@ -261,7 +255,6 @@ def test_missing_source_is_reported_by_its_name(fields: Object, message: str) ->
 
 
 def test_object_that_is_not_there_is_told_by_its_name() -> None:
-    """Crossplane has looked and found none."""
     remote = step("starlark", source="RequiredResource", requiredResource=REFERENCE)
     assert builders.fatal(call(remote, required_resources=fetched())) == (
         "input.requiredResource: cannot find ConfigMap platform/programs (it must be there as v1)"
@@ -269,7 +262,6 @@ def test_object_that_is_not_there_is_told_by_its_name() -> None:
 
 
 def test_object_without_the_field_is_told_by_its_name() -> None:
-    """So is a path that leads nowhere."""
     reference = {**REFERENCE, "fieldPath": "data.script"}
     remote = step("starlark", source="RequiredResource", requiredResource=reference)
     assert builders.fatal(call(remote, required_resources=fetched(config_map({"other": "x"})))) == (

@@ -42,7 +42,6 @@ def test_calls_of_a_settled_xr_are_one_an_hour(
 
 
 def test_calls_of_a_settled_xr_are_by_the_ttl_of_the_operator() -> None:
-    """One for each minute, when --default-ttl is that."""
     core = Core(pipeline=[SETTLED], limits=Limits(default_ttl_seconds=60.0))
     settle(core)
     core.run(HOUR)
@@ -170,7 +169,6 @@ def test_condition_of_before_a_fatal_answer_is_settled_again() -> None:
 
 
 def test_warning_of_the_functions_own_is_one_event() -> None:
-    """In a template and in a script alike."""
     document = "apiVersion: example.org/v1\nkind: XThing\nspec:\n  size: large\n"
     script = (
         "def main(req):\n"

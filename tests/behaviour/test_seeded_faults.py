@@ -31,11 +31,6 @@ from function_script.tools.validate.catalog import Catalog
 
 # One of so many faults is seeded; 1 seeds all of them, which takes minutes.
 EVERY = int(os.environ.get("EVERY", "7"))
-EXAMPLES = sorted(
-    path.parent
-    for path in ROOT.glob("examples/*/composition.yaml")
-    if (path.parent / "expected.yaml").exists()
-)
 
 
 KINDS = ("unknown", "type", "missing")
@@ -184,7 +179,7 @@ def test_seeded_faults_are_found_at_their_lines(tmp_path: Path) -> None:
     ]
     total: Counter[str] = Counter()
     with local_pool.open_pool(ROOT / "examples" / "filesystem-source" / "programs") as pool:
-        for folder in (*EXAMPLES, *folders):
+        for folder in (*mutation.EXAMPLES, *folders):
             total += measure(folder, pool, EVERY)
     assert [each for each in total if ": " in each] == []
     assert {*KINDS} <= set(total)

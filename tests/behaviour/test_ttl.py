@@ -49,7 +49,6 @@ def is_settled(ttl: int) -> bool:
 
 @pytest.mark.parametrize("language", SILENT)
 def test_ttl_is_the_programs_or_the_inputs(language: str) -> None:
-    """In every language alike."""
     assert is_settled(seconds(SILENT[language]))
     assert seconds({**SILENT[language], "ttl": "20m"}) == 1200
     assert seconds({**SILENT[language], "ttl": "0s"}) == 0
@@ -163,7 +162,6 @@ def test_program_in_a_file_says_a_minute(tmp_path: Path) -> None:
 
 
 def test_run_answers_as_the_server_does(tmp_path: Path, run: Run) -> None:
-    """With the same default TTL and the same salt."""
     script = (
         "def main(req):\n"
         '    status = {"id": stable_secret("a")}\n'

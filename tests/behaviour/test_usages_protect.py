@@ -36,7 +36,6 @@ class Key(NamedTuple):
 
 
 def key(resource: Object) -> Key:
-    """The key of an object."""
     metadata = cast("dict[str, str]", resource["metadata"])
     group = str(resource["apiVersion"]).rpartition("/")[0]
     return Key(group, str(resource["kind"]), metadata["name"], metadata.get("namespace", ""))
@@ -110,13 +109,11 @@ def respond(resources: dict[str, Object], xr: Object, *capabilities: str, **usag
 
 
 def usage_of(response: Object) -> Object | None:
-    """The Usage in a response."""
     found = desired(response).get("usage:db:net")
     return None if found is None else cast("Object", found["resource"])
 
 
 def cluster_of(resources: dict[str, Object]) -> Cluster:
-    """A cluster with these objects."""
     return Cluster(objects={key(cast("Object", each["resource"])) for each in resources.values()})
 
 

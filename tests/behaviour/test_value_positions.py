@@ -19,11 +19,6 @@ from function_script.sandbox import Pool
 from function_script.texts.source import Source, Span
 from function_script.tools import local_pool, local_worker, worker_marks
 
-EXAMPLES = sorted(
-    path.parent
-    for path in ROOT.glob("examples/*/composition.yaml")
-    if (path.parent / "expected.yaml").exists()
-)
 # One of so many literals is changed; 1 changes all of them, which takes a minute.
 EVERY = int(os.environ.get("EVERY", "5"))
 # What this function composes by itself has a step and no line.
@@ -49,7 +44,7 @@ def check(score: mutation.Score) -> None:
 
 def test_lines_of_examples_are_true(pool: Pool) -> None:
     total = mutation.Score()
-    for example in EXAMPLES:
+    for example in mutation.EXAMPLES:
         total += measure(example, pool)
     check(total)
     assert total.leaves > 250

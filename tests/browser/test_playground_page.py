@@ -6,19 +6,9 @@ from pathlib import Path
 import pytest
 from browser.browser import Browser
 from browser.conftest import at_each_size
-from browser.pages import BAD, GOOD, changed_lines, choose, file_names, open_file, pane, replace
+from browser.pages import BAD, GOOD, choose, file_names, open_file, pane, replace
 
 from function_script.cli import execute
-
-
-def test_typing_renders(page: Browser) -> None:
-    """Typing renders without a button, and the difference is shown."""
-    replace(page, '"replicas": 2', '"replicas": 7')
-    page.wait_for(GOOD)
-    assert changed_lines(page) == [
-        ["-", "replicas:", "2"],
-        ["+", "replicas:", "7"],
-    ]
 
 
 @at_each_size
@@ -65,7 +55,6 @@ def test_events(page: Browser) -> None:
 
 
 def test_copied_case_passes(page: Browser, tmp_path: Path) -> None:
-    """The button "Copy as case" puts a passing case on the clipboard."""
     page.permit("clipboardReadWrite", "clipboardSanitizedWrite")
     page.evaluate('document.querySelector("#case").click()')
     copied = page.wait_for("/opied/.exec(document.querySelector('#case').textContent)?.input")

@@ -72,7 +72,6 @@ def answer(step_input: Object, **parts: object) -> Object:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("read", READS, ids=lambda read: read.field)
 def test_field_is_read(read: Read, language: str) -> None:
-    """The program puts what it reads into the context."""
     expression = f"{read.go} | toJson" if language == "gotemplate" else f"{read.jinja} | to_json"
     starlark = f'def main(req):\n    return {{"context": {{"seen": {read.starlark}}}}}\n'
     found = answer(program(language, starlark, f"{META}  seen: {{{{ {expression} }}}}\n"))
@@ -84,7 +83,6 @@ def test_field_is_read(read: Read, language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("field", SETS, ids=lambda field: field.field)
 def test_field_is_set(field: Set, language: str) -> None:
-    """The response has it, and nothing of it was there before."""
     starlark = f"def main(req):\n    return {field.starlark}\n"
     empty: dict[str, object] = {"desired": {}, "context": {}, "meta": {}}
     step = program(language, starlark, f"{field.document}\n")
@@ -120,7 +118,6 @@ def leaves(message: Descriptor, path: str = "") -> Iterator[str]:
 
 
 def test_tables_are_whole() -> None:
-    """The fields are those of the protocol, no more and no fewer."""
     reads = [read.field for read in READS]
     assert sorted(reads) == sorted(leaves(pb.RunFunctionRequest.DESCRIPTOR))
     named = tuple(NOT_SET)

@@ -392,7 +392,6 @@ def run_recipe(section: str, program: Object) -> list[object]:
     ],
 )
 def test_recipe_composes_the_same_in_all_languages(section: str) -> None:
-    """And something else than a step that does nothing."""
     fields = {"missing": "Defer"} if "`missing: Defer`" in section else {}
     texts = {found["kind"]: found["text"] for found in BLOCK.finditer(section)}
     assert set(texts) == set(KIND_OF_BLOCK)

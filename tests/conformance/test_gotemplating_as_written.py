@@ -42,7 +42,6 @@ WRITTEN = [
 
 @pytest.mark.parametrize(("rest", "fields"), WRITTEN)
 def test_fields_of_resource_are_sent_verbatim(rest: str, fields: Object) -> None:
-    """Nulls and status are sent; of duplicate keys the last one counts."""
     resource = composed_object(composed("a", rest))
     assert {key: resource[key] for key in fields} == fields
 

@@ -30,13 +30,11 @@ from function_script.request.values import Object
 
 
 def test_01_readiness_of_earlier_step_stays() -> None:
-    """A step that does not set the readiness of the XR does not change it."""
     desired = {"composite": {"resource": XR, "ready": "READY_TRUE"}}
     assert run(composed("a"), desired=desired).desired.composite.ready == pb.READY_TRUE
 
 
 def test_02_state_without_changes_is_byte_identical() -> None:
-    """Unknown fields are included, and the XR has no changes."""
     message = pb.RunFunctionRequest.FromString(request(composed("a")))
     message.desired.resources["b"].MergeFromString(
         b"\x0a\x0b\x0a\x09\x0a\x01n\x12\x04\x1a\x02ok\xfa\x3f\x01x"
@@ -119,14 +117,12 @@ def test_07_fetched_resources_are_read_in_both_shapes(shape: object) -> None:
 
 @pytest.mark.parametrize("context", [{}, {"a": {"x": "1"}}], ids=["empty", "there"])
 def test_08_context_documents_are_merged(context: Object) -> None:
-    """The request may have a context or not."""
     text = meta("Context", "data: {a: {b: '1'}}") + meta("Context", "data: {a: {c: '1'}}")
     after = json_format.MessageToDict(run(text, context=context).context)
     assert after == {"a": {**context.get("a", {}), "b": "1", "c": "1"}}
 
 
 def test_09_fatal_result_changes_nothing() -> None:
-    """Documents before the mistake are not sent either."""
     text = meta("Context", "data: {a: '1'}") + composed("a") + "---\napiVersion: v1\nkind: CD\n"
     response = respond(request(text, context={"b": "2"}))
     assert json_format.MessageToDict(response.context) == {"b": "2"}
@@ -134,7 +130,6 @@ def test_09_fatal_result_changes_nothing() -> None:
 
 
 def test_11_invalid_ttl_is_reported() -> None:
-    """In the input and on the XR."""
     (message,) = warnings(composed("a"), fields={"ttl": "soon"})
     assert message.startswith('input.ttl: is not looked at: cannot parse duration "soon"')
     metadata = {"name": "x", "annotations": {f"{PREFIX}/ttl": "soon"}}
@@ -169,7 +164,6 @@ META_FIELDS = [
 def test_13_meta_document_with_invalid_value_is_a_warning(
     kind: str, rest: str, message: str
 ) -> None:
-    """The value is replaced."""
     assert message in warnings(meta(kind, rest))[0]
 
 
@@ -190,7 +184,6 @@ def test_15_document_with_other_version_of_xr_is_rejected() -> None:
 
 
 def test_16_missing_value_is_a_warning_or_an_error() -> None:
-    """As the option missingkey demands."""
     text = composed("a", "spec:\n  a: {{ .nope }}\n  b: x # {{ .nope }}\n")
     (message,) = warnings(text)
     assert message.startswith('inline.template:8:9: "<no value>" was written')
@@ -219,7 +212,6 @@ def test_20_credentials_are_readable_after_changes_of_the_request() -> None:
 
 
 def test_21_random_values_are_stable() -> None:
-    """They are the same for an XR in every run, and differ between XRs and calls."""
     text = composed('{{ randAlphaNum 8 }}-{{ randAlphaNum 8 }}-{{ randomChoice "a" "b" }}')
 
     def names(uid: str) -> str:
@@ -249,7 +241,6 @@ PLACES = [
 def test_23_error_names_item_of_template_list_and_line(
     templates: tuple[str, ...], places: list[str]
 ) -> None:
-    """All errors are reported."""
     message = refusal(*templates)
     assert message.startswith(places[0])
     assert all(place in message for place in places)

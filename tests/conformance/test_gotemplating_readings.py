@@ -131,7 +131,6 @@ def test_request_meta_omits_empty_parts(meta: Object, expected: Object | None) -
 
 
 def test_context_with_null_data_changes_nothing() -> None:
-    """A document without data is rejected."""
     head = f"apiVersion: {META}\nkind: Context\n"
     assert to_object(run(f"{head}data:\n", context={"a": 1}))["context"] == {"a": 1}
     assert "data: is required" in refusal(head)
@@ -189,7 +188,6 @@ def test_json_with_invalid_annotation_is_rejected_with_position() -> None:
 
 @pytest.mark.parametrize("rest", ["# a comment", " # a comment", "#", "\t# x", "\u00a0", ""])
 def test_separator_with_comment_separates(rest: str) -> None:
-    """With or without a blank before it."""
     text = composed("a") + f"---{rest}\n" + composed("b")[4:]
     assert sorted(run(text).desired.resources) == ["a", "b"]
 

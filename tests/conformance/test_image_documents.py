@@ -48,7 +48,6 @@ def test_page_shows_a_build() -> None:
 
 
 def test_page_has_all_arguments_with_their_defaults() -> None:
-    """In its table, and no others."""
     text = (ROOT / "package" / "README.md").read_text()
     rows = re.findall(r"^\| (`[A-Z_`, ]+`) \| ([^|]+) \|", text, re.MULTILINE)
     names = {name for cell, _ in rows for name in re.findall(r"[A-Z_]+", cell)}

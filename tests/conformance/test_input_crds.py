@@ -110,7 +110,6 @@ def crds() -> list[Object]:
 
 
 def at(crd: Object, path: str) -> Object:
-    """Return an object in a CRD."""
     value = objects.find_path(crd, path)
     assert isinstance(value, dict)
     return value

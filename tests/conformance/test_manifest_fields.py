@@ -97,7 +97,6 @@ def test_field_that_no_cluster_keeps_is_found() -> None:
 
 
 def test_cluster_takes_all_compositions_at_once() -> None:
-    """Each has a name of its own."""
     names = [
         objects.find_path(value, "metadata.name")
         for title, value in MANIFESTS.items()

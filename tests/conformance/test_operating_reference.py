@@ -98,7 +98,6 @@ def test_value_of_a_label_is_documented(label: str) -> None:
 
 
 def test_field_of_a_request_is_documented() -> None:
-    """And no other is; so are those that all lines have."""
     (of_all, of_request, of_refusal, of_start) = re.findall(
         r"\| field \| meaning \|\n\|[-|]+\|\n((?:\|.*\n)+)", LOGS
     )
@@ -133,12 +132,10 @@ def test_fact_of_a_request_can_be_logged() -> None:
 
 
 def test_outcome_is_documented() -> None:
-    """And no other is."""
     assert set(table(LOGS, "outcome")) == set(request_record.OUTCOMES)
 
 
 def test_attribute_and_event_of_a_span_is_documented() -> None:
-    """And no other is."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -205,7 +202,6 @@ def test_dashboard_has_no_overlapping_panels() -> None:
 
 
 def test_bounds_of_capturing_are_told() -> None:
-    """As the code has them."""
     page = (ROOT / "docs" / "how-to" / "debug-a-live-composition.md").read_text()
     for bound, value in {
         "files in the directory": f"`--capture-limit`, {_default('--capture-limit')} by default",

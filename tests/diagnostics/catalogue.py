@@ -95,7 +95,6 @@ class Mistake:
 
 
 def _insert(part: str, frame: str) -> str:
-    """Return a frame with a part in it."""
     return _PART.sub(lambda line: textwrap.indent(part, line[1]), frame)
 
 

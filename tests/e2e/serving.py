@@ -222,7 +222,6 @@ def call(
     version: str = "v1",
     timeout: float = PATIENCE_SECONDS,
 ) -> pb.RunFunctionResponse:
-    """Return the response to one request."""
     response: pb.RunFunctionResponse = method(channel, version)(request, timeout=timeout)
     return response
 

@@ -87,7 +87,6 @@ class Place(NamedTuple):
     mark: str
 
     def load(self, tag: str) -> CachedImage:
-        """Return the image of a tag."""
         reference = f"{self.registry.name}/team/function-test:{tag}"
         options = PackageOptions(root=self.cache, pull="Always")
         return load_package("function-test", reference, options)

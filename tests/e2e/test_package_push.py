@@ -91,7 +91,6 @@ def test_package_has_the_digest_that_the_build_said(
 def test_blob_in_the_registry_is_not_sent_again(
     registry: str, packages: list[Built], run: Run
 ) -> None:
-    """A second push only writes the tag."""
     run("package", "push", f"{registry}/team/twice:v1", packages[0].path)
     err = run("package", "push", f"{registry}/team/twice:v2", packages[0].path).err
     assert (err.count("there already"), err.count("pushing")) == (3, 0)
@@ -110,7 +109,6 @@ def test_terminal_shows_how_much_is_sent(registry: str, packages: list[Built]) -
 
 
 def test_several_platforms_are_one_package(registry: str, packages: list[Built], run: Run) -> None:
-    """The tag names an index with a manifest for each."""
     assert [package.path.name for package in packages] == [
         "test-linux-amd64.xpkg",
         "test-linux-arm64.xpkg",
@@ -147,7 +145,6 @@ def entry(user: str, password: str) -> dict[str, str]:
 def test_credentials_of_docker_login_are_used(
     guarded: str, packages: list[Built], docker_config: Login, run: Run
 ) -> None:
-    """Credentials of other registries are not sent."""
     docker_config(
         {"auths": {"other.example.org": {}, f"https://{guarded}/v1/": entry("me", "secret")}}
     )
@@ -190,7 +187,6 @@ def test_push_without_rights_is_an_error(
     account: dict[str, str],
     message: str,
 ) -> None:
-    """The hint names `docker login`."""
     docker_config({"auths": {guarded: account}})
     err = run("package", "push", f"{guarded}/team/refused:v1", packages[0].path, code=1).err
     assert message in err

@@ -62,13 +62,11 @@ def changed(registry: Registry, **layer: object) -> None:
 
 
 def path_as_digest(registry: Registry, digest: str) -> str:
-    """A digest that is a path."""
     changed(registry, digest=f"sha256:../../{digest}")
     return "is not a digest such as"
 
 
 def unknown_algorithm(registry: Registry, digest: str) -> str:
-    """A digest of an unknown algorithm."""
     changed(registry, digest=digest.replace("sha256", "md5"))
     return "is not a digest such as"
 
@@ -254,7 +252,6 @@ def test_upload_that_failed_is_begun_anew(start: Start, package: str, run: Run) 
 
 
 def test_registry_that_asks_for_too_much_patience(start: Start, package: str, run: Run) -> None:
-    """The command ends with the reason."""
     registry = start(tls=False)
     registry.hook("*", "", status(429, b'{"errors": [{"message": "quota"}]}', Retry_After="3600"))
     err = run("package", "push", f"{registry.name}/a:v1", package, code=1).err

@@ -23,7 +23,6 @@ pytestmark = pytest.mark.usefixtures("docker_config")
 def test_registry_with_tls_on_this_machine_works(
     start: Start, ca_file: Path, package: str, run: Run
 ) -> None:
-    """The client tries both TLS and plain text."""
     registry = start()
     run("package", "push", f"{registry.name}/a:v1", package, "--ca-file", ca_file)
     assert len(registry.manifests) == 1
@@ -63,7 +62,6 @@ def test_certificate_of_another_name(
 def test_http_elsewhere_needs_a_flag(
     start: Start, docker_config: Login, package: str, run: Run
 ) -> None:
-    """Without it nothing is sent; with it credentials are sent, too."""
     registry = start(ELSEWHERE, tls=False)
     docker_config(registry.name)
     require(registry, 'Basic realm="x"', BASIC)

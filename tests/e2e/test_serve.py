@@ -62,21 +62,6 @@ def test_loop_is_ended_at_its_limit(channel: grpc.Channel) -> None:
     assert response.meta.ttl.ToSeconds() == 0
 
 
-def test_dead_worker_is_a_fatal_result(channel: grpc.Channel) -> None:
-    """Native code aborts the process, and the result names the limit."""
-    request = builders.request(
-        builders.starlark("def main(req):\n    x = [0] * 1000000000\n"),
-        desired={"resources": {"earlier": {"resource": {"kind": "A"}}}},
-        context={"a": 1},
-    )
-    response = call(channel, request)
-    assert "needed more memory than its limit of 256 MiB" in response.results[0].message
-    assert response.desired == request.desired
-    assert response.context == request.context
-    assert response.meta.tag == "a-tag"
-    assert call(channel, GOOD).results == []
-
-
 def test_reflection_lists_both_versions(channel: grpc.Channel) -> None:
     """Tools such as grpcurl find the services without their files."""
     services = set(ProtoReflectionDescriptorDatabase(channel).get_services())
@@ -105,7 +90,6 @@ def test_debug_shows_prints_and_frames(server: Server, channel: grpc.Channel) ->
 
 
 def test_killed_server_leaves_nobody_behind() -> None:
-    """Zygote and workers end when the server is killed."""
     with Server("--insecure") as server, server.channel() as channel:
         call(channel, GOOD)
         family = server.family()
@@ -122,7 +106,6 @@ def runs(pid: int) -> bool:
 
 
 def test_requests_over_the_flag_are_refused(channel: grpc.Channel, plain_server: Server) -> None:
-    """GRPC's library rejects requests larger than --max-recv-message-size."""
     large = builders.request(builders.starlark(SCRIPT), context={"x": "x" * (2 << 20)})
     with pytest.raises(grpc.RpcError) as refused:
         call(channel, large)
@@ -156,13 +139,6 @@ def test_bad_start_is_refused(flags: list[str], text: str) -> None:
     code, error = serve_in_vain(*flags)
     assert code != 0
     assert text in error
-
-
-def test_taken_port_is_refused(server: Server) -> None:
-    """Two servers on a port would each get some of the calls."""
-    code, error = serve_in_vain("--insecure", "--address", server.address)
-    assert code != 0
-    assert f'cannot listen on "{server.address}"' in error
 
 
 def test_parallel_calls_on_one_connection(channel: grpc.Channel) -> None:

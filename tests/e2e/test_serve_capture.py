@@ -72,7 +72,6 @@ def test_requests_are_captured_and_replayed(server: Server, directory: Path) -> 
 
 
 def test_capture_needs_the_flag(plain_server: Server) -> None:
-    """The annotation alone is not enough."""
     before = len(plain_server.lines("answered"))
     with plain_server.channel() as channel:
         call(channel, request(PROGRAM))

@@ -20,7 +20,6 @@ def server() -> Iterator[Server]:
 
 
 def test_confined_server_says_so(server: Server) -> None:
-    """The log, /readyz and a metric for each measure say so."""
     (_, page), (_, metrics) = server.fetch("/readyz"), server.fetch("/metrics")
     (line,) = server.lines("serving")
     assert (line["system_calls"], line["confinement"]) == ("filtered", "full")
@@ -38,7 +37,6 @@ def test_confined_server_says_so(server: Server) -> None:
     ],
 )
 def test_server_without_a_filter_says_so(tmp_path: Path, refused: str, reason: str) -> None:
-    """It serves, and reports that system calls are not filtered."""
     python = rejections.write_wrapper(tmp_path / "python", refused)
     with Server("--insecure", python=python) as server, server.channel() as channel:
         assert not call(channel, GOOD).results
@@ -76,7 +74,6 @@ STARTS = [
 def test_server_that_cannot_start_says_what_was_refused(
     tmp_path: Path, refused: str, flags: list[str], first: str, second: str
 ) -> None:
-    """The exit code is that of an operator's problem."""
     python = rejections.write_wrapper(tmp_path / "python", refused)
     code, error = serve_in_vain("--insecure", *flags, python=python)
     assert code == 1, error

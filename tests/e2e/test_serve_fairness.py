@@ -64,7 +64,6 @@ def test_flood_of_one_xr_does_not_starve_another(channel: grpc.Channel, script: 
 
 @pytest.mark.serial
 def test_full_queue_is_told_in_words() -> None:
-    """Only the XR with too large a share of the queue gets RESOURCE_EXHAUSTED."""
     with (
         Server("--insecure", "--workers", "1") as server,
         server.channel() as channel,

@@ -112,7 +112,6 @@ def test_zygotes_and_workers_have_no_grpc(server: Server, channel: grpc.Channel)
 def test_kill_in_mid_request_is_one_fatal(
     server: Server, channel: grpc.Channel, victims: str
 ) -> None:
-    """The result has desired state as it was; the request is not tried again."""
     running = [method(channel).future(LONG) for _ in range(2)]
     server.wait_until_it_runs(2)
     zygote, workers = zygote_and_workers(server)
@@ -154,7 +153,6 @@ def test_random_and_truncated_bytes_are_answered(channel: grpc.Channel) -> None:
 
 
 def test_large_response_is_told_before_callers_refuse_it(channel: grpc.Channel) -> None:
-    """The FATAL names the limit, and the connection stays."""
     script = BODY + "    return {'context': {'s': 'x' * 5000000}}\n"
     (fatal,) = call(channel, builders.request(builders.starlark(script))).results
     assert fatal.severity == pb.SEVERITY_FATAL
@@ -164,7 +162,6 @@ def test_large_response_is_told_before_callers_refuse_it(channel: grpc.Channel) 
 def test_exhausted_descriptors_are_reported_and_survived(
     server: Server, channel: grpc.Channel
 ) -> None:
-    """Requests that need a new worker have a FATAL; open connections stay."""
     _, workers = zygote_and_workers(server)
     before = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
     resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (open_files(server), before[1]))

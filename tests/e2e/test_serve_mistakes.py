@@ -13,7 +13,6 @@ from support import rejections
 
 
 def test_address_in_use_is_told_with_its_flag() -> None:
-    """The other server may be of any kind; for --address, tests/e2e/test_serve.py has our own."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         place = f"127.0.0.1:{other.getsockname()[1]}"
         code, text = serve_in_vain("--insecure", "--metrics-address", place)
@@ -38,7 +37,6 @@ ADDRESSES = [
 
 @pytest.mark.parametrize(("flag", "place", "reason"), ADDRESSES, ids=["of another host", "no host"])
 def test_address_that_is_not_here_is_told(flag: str, place: str, reason: str) -> None:
-    """The hint names an address that every host has."""
     code, text = serve_in_vain("--insecure", flag, place)
     assert code == 1
     assert f'cannot listen on "{place}" ({flag}): {reason}' in text
@@ -46,7 +44,6 @@ def test_address_that_is_not_here_is_told(flag: str, place: str, reason: str) ->
 
 
 def test_key_that_may_not_be_read_is_told_with_its_mode(tmp_path: Path) -> None:
-    """The error names the user, and the hint says how to mount the Secret."""
     python = rejections.write_wrapper(tmp_path / "python", rejections.NONE)
     directory = Authority().server(SERVER_NAME).write(tmp_path / "tls")
     (directory / "tls.key").chmod(0o040)

@@ -106,7 +106,6 @@ def test_number_that_is_needed_is_enough(tmp_path: Path, group: Group) -> None:
 
 
 def test_exhausted_processes_are_reported_and_survived(group: Group) -> None:
-    """Every call has an answer, no slot is lost, and later all works as before."""
     flags = ["--insecure", "--workers", str(WORKERS), "--timeout", "500ms"]
     with Server(*flags) as server, server.channel() as channel:
         assert not call(channel, GOOD).results

@@ -54,7 +54,6 @@ def answers(channel: grpc.Channel) -> bool:
 
 
 def test_crossplane_is_served(server: Server, authority: Authority) -> None:
-    """A client of the same authority reaches the server by `<function>.<namespace>`."""
     assert answers(server.channel(authority.client()))
     assert answers(server.channel(authority.client(age=dt.timedelta(hours=1))))
 
@@ -102,7 +101,6 @@ def test_certificates_end_is_a_metric(server: Server) -> None:
 
 
 def test_health_needs_no_certificate(server: Server) -> None:
-    """The health port is plain text beside a TLS server."""
     with grpc.insecure_channel(server.health_address) as channel:
         grpc.channel_ready_future(channel).result(timeout=PATIENCE_SECONDS)
 

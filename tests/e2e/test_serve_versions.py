@@ -174,7 +174,6 @@ def declaring(language: str, **selector: object) -> Object:
 def test_step_has_all_that_old_callers_give(
     channel: grpc.Channel, version: str, language: str
 ) -> None:
-    """Observed and desired state, extra resources, context, credentials, conditions, results."""
     caller = OldCrossplane(channel, version)
     response = caller.run(declaring(language), **PARTS)
     assert [each for each in response.results if each.severity != v1.SEVERITY_NORMAL] == []

@@ -53,7 +53,6 @@ BODIES = st.fixed_dictionaries(
 
 
 def document(body: Object, annotations: Object) -> Object:
-    """Return the body with the annotations."""
     metadata = body.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     return {**body, "metadata": {**metadata, "annotations": annotations}}

@@ -10,5 +10,4 @@ from function_script.engines.gotemplate import engine as gotemplate
     "golden", goldens.load("gotemplate", "inline"), ids=lambda golden: golden.id
 )
 def test_template_gives_what_its_file_says(golden: goldens.Golden, *, update_goldens: bool) -> None:
-    """The text, or the framed error, is the one at the end of the file."""
     goldens.check(golden, gotemplate, update=update_goldens)

@@ -8,5 +8,4 @@ from function_script.engines.jinja import engine as jinja
 
 @pytest.mark.parametrize("golden", goldens.load("jinja", "inline"), ids=lambda golden: golden.id)
 def test_template_gives_what_its_file_says(golden: goldens.Golden, *, update_goldens: bool) -> None:
-    """The text, or the framed error, is the one at the end of the file."""
     goldens.check(golden, jinja, update=update_goldens)

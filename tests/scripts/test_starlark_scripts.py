@@ -8,5 +8,4 @@ from function_script.engines.starlark import engine as starlark
 
 @pytest.mark.parametrize("golden", goldens.load("starlark", "script"), ids=lambda golden: golden.id)
 def test_script_gives_what_its_file_says(golden: goldens.Golden, *, update_goldens: bool) -> None:
-    """The result, or the framed error, is the one at the end of the file."""
     goldens.check(golden, starlark, update=update_goldens)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from support.paths import ROOT
+
 from function_script import documents
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request import objects
@@ -22,6 +24,12 @@ from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.positions import Origin
 from function_script.tools.render.renderer import Options, Renderer, Rendering
 
+EXAMPLES = sorted(
+    path.parent
+    for path in ROOT.glob("examples/*/composition.yaml")
+    if (path.parent / "expected.yaml").exists()
+)
+"""The examples of Compositions that a test renders."""
 # A value in a rendering: of a resource, or of the XR.
 Leaf = tuple[str | None, objects.Path]
 

@@ -19,7 +19,6 @@ VECTORS = [json.loads(line) for line in (HERE / "language.jsonl").read_text().sp
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["template"][:60])
 def test_template_renders_or_fails_as_in_go(vector: dict[str, object]) -> None:
-    """Stage, text and the error with its position are equal."""
     delims = vector.get("delims", ["{{", "}}"])
     options = vector.get("options") or ["missingkey=default"]
     try:

@@ -32,7 +32,6 @@ COMMANDS = [pytest.param(name, command, id=name) for name, command in every_comm
 
 
 def test_help_shows_examples() -> None:
-    """The example of each command is a call of that very command."""
     missing = [
         name
         for name, command in every_command()

@@ -24,7 +24,6 @@ def test_resource_of_script_replaces_and_of_template_merges() -> None:
 
 
 def test_fatal_result_of_program_leaves_desired_state() -> None:
-    """Results and requirements are sent; desired state and context are those of the request."""
     script = starlark(
         "def main(req):\n"
         '    return {"desired": {"resources": {"a": None}}, "context": {"k": 1}, "results": ['

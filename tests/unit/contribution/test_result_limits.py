@@ -69,7 +69,6 @@ def test_results_within_limits_are_sent(script: str) -> None:
 
 @pytest.mark.parametrize(("script", "text"), REFUSED)
 def test_results_beyond_limits_are_one_fatal(script: str, text: str) -> None:
-    """It names the limit; desired state is that of the request."""
     earlier = {"resources": {"earlier": {"resource": {"kind": "A"}}}}
     response = call(request(starlark(script), desired=earlier))
     (fatal,) = response.results

@@ -79,7 +79,6 @@ EMBEDDINGS = [
 def test_embedded_text_maps_positions_to_outer_text(
     text: str, inner: tuple[int, int] | None, outer: tuple[int, int] | None
 ) -> None:
-    """They are exact, or there is no embedded text."""
     embedding = find_embedded_text(text, ("a",))
     if inner is None:
         assert embedding is None
@@ -100,7 +99,6 @@ def test_embedded_text_maps_each_character_of_a_script() -> None:
 
 
 def test_embedded_text_maps_later_lines_to_its_last() -> None:
-    """A missing column stays missing."""
     embedding = find_embedded_text("a: |\n  x\n  y\nb: 1", ("a",))
     assert embedding is not None
     assert embedding.outer(9) == (3, None)

@@ -41,7 +41,6 @@ def test_stream_is_split_into_objects(text: str, expected: list[object]) -> None
 
 
 def test_document_has_number_line_and_text() -> None:
-    """Numbers count objects, lines are those of the stream."""
     text = "# head\n---\n\n# c\na: 1\n---\nb:\n  c: 2\n"
     first, second = documents.read_stream(text)
     assert (first.number, first.first_line, first.line) == (1, 3, 5)

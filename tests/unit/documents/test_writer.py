@@ -87,7 +87,6 @@ WRITTEN = [
 
 @pytest.mark.parametrize(("value", "expected"), WRITTEN)
 def test_to_yaml_has_style_of_kubernetes(value: object, expected: str) -> None:
-    """Layout, order, quotes and numbers are those of the official commands."""
     assert to_yaml(value) == expected  # type: ignore[arg-type] # literals of plain values
 
 
@@ -147,7 +146,6 @@ def _exact(value: object) -> str:
 @examples(150)
 @given(_values(SCALARS))
 def test_to_yaml_reads_back(value: object) -> None:
-    """With this package's reader, and as plain YAML 1.1."""
     text = to_yaml(value)  # type: ignore[arg-type] # made of plain values
     assert _exact(read_value(text)) == _exact(value)
     assert _exact(yaml.safe_load(text)) == _exact(value)

@@ -26,14 +26,12 @@ def test_folder_with_a_descriptor_is_named_in_the_registry() -> None:
 
 @EVERY
 def test_names_agree(language: Language) -> None:
-    """The registry's name is the descriptor's and the folder's."""
     assert LANGUAGES[language.name] is language
     assert language.package == f"function_script.engines.{language.name}"
 
 
 @EVERY
 def test_parts_are_there(language: Language) -> None:
-    """The folder has an engine, analyses, a starter, a snippet, and what else it announces."""
     for function in ("evaluate", "check", "unused_modules"):
         assert callable(getattr(language.engine, function))
     assert isinstance(language.lint, Lint)

@@ -51,7 +51,6 @@ def refusal(root: Path, directory: str, **section: Value) -> str:
 
 
 def test_other_files_are_modules(tmp_path: Path) -> None:
-    """The main file runs; the others are known by their paths."""
     write(tmp_path / "robots", main__star="pass", a__star="a = 1", __hidden="x")
     write(tmp_path / "robots/lib", b__star="b = 1")
     program = parse(tmp_path, "robots").program
@@ -63,7 +62,6 @@ def test_other_files_are_modules(tmp_path: Path) -> None:
 
 
 def test_absolute_path_below_the_root_is_allowed(tmp_path: Path) -> None:
-    """Both ways to write a directory lead to it, and another main may be chosen."""
     write(tmp_path / "robots", other__star="x = 1")
     step = parse(tmp_path, str(tmp_path / "robots"), main="other.star")
     assert step.program.main.text == "x = 1"
@@ -79,7 +77,6 @@ def test_config_map_is_read_and_its_update_seen(tmp_path: Path) -> None:
 
 
 def test_unchanged_directory_is_not_read_again(tmp_path: Path) -> None:
-    """The same state gives the very same texts."""
     write(tmp_path / "d", main__star="pass")
     files = Files(tmp_path)
     assert files.read("d") is files.read("d")
@@ -115,7 +112,6 @@ def test_paths_never_lead_out_of_the_root(tmp_path: Path, path: str) -> None:
 
 
 def test_link_in_a_directory_must_stay_below_the_root(tmp_path: Path) -> None:
-    """One file that leads outside refuses the directory."""
     root = write(tmp_path / "root", main__star="pass")
     write(tmp_path, outside="x")
     (root / "s.star").symlink_to(tmp_path / "outside")
@@ -125,7 +121,6 @@ def test_link_in_a_directory_must_stay_below_the_root(tmp_path: Path) -> None:
 
 
 def test_circle_of_links_ends(tmp_path: Path) -> None:
-    """A directory that contains itself is refused, not read forever."""
     root = write(tmp_path / "root", main__star="pass")
     (root / "again").symlink_to(".")
     assert "deeper than 10 directories" in refusal(root, ".")
@@ -138,13 +133,11 @@ def test_missing_main_names_the_nearest_file(tmp_path: Path) -> None:
 
 
 def test_empty_main_is_refused(tmp_path: Path) -> None:
-    """A file of blanks is as empty as an empty script."""
     write(tmp_path, main__star=" \n")
     assert refusal(tmp_path, ".") == 'input.fileSystem.main: file "main.star" must not be empty'
 
 
 def test_files_must_be_text(tmp_path: Path) -> None:
-    """A file that is no UTF-8 is named."""
     write(tmp_path, main__star="pass")
     (tmp_path / "logo.png").write_bytes(b"\xff\xfe")
     assert refusal(tmp_path, ".") == (

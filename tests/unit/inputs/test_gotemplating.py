@@ -52,7 +52,6 @@ def test_template_runs_in_that_functions_dialect() -> None:
 
 
 SHAPES: list[Object] = [
-    {"source": "Environment", "environment": {"key": "k"}},
     {"source": "FileSystem", "fileSystem": {"dirPath": "d"}, "ttl": "", "options": []},
     {"source": "Inline", "inline": {"templates": ["a"]}, "delims": {}, "metadata": {}},
     {"source": "Inline", "inline": {"template": "a"}, "mistake": 1},
@@ -67,11 +66,9 @@ def test_shape_tells_the_input_of_that_function(value: Object) -> None:
 
 
 OTHERS: list[Object] = [
-    {"apiVersion": "krm.kcl.dev/v1alpha1", "kind": "KCLInput", "spec": {"source": "x = 1"}},
     {"apiVersion": "starlark.fn.crossplane.io/v1alpha1", "kind": "StarlarkInput", "spec": {}},
     {"apiVersion": "hcl.fn.crossplane.io/v1beta1", "kind": "HclInput", "hcl": "resource x {}"},
     {"apiVersion": "template.fn.crossplane.io/v1beta1", "kind": "Input", "export": {}},
-    {"apiVersion": "python.fn.crossplane.io/v1beta1", "kind": "Script", "script": "x = 1"},
     {"apiVersion": "a/v1", "kind": "B", "source": "a program"},
     {"apiVersion": "a/v1", "kind": "B", "source": "Inline", "inline": "a program"},
     {"apiVersion": "a/v1", "kind": "B", "source": "Inline", "program": "a program"},
@@ -81,7 +78,6 @@ OTHERS: list[Object] = [
 
 @pytest.mark.parametrize("value", OTHERS, ids=str)
 def test_inputs_of_other_functions_are_refused(value: Object) -> None:
-    """Each by its name; nothing of it is read."""
     message = f'input.apiVersion: cannot run {value["kind"]} of "{value["apiVersion"]}"'
     assert problems(value) == [message]
     assert not inputs.is_meant_for_us(value)
@@ -154,17 +150,7 @@ def test_ttl_is_a_duration_of_gos(text: str, seconds: float | None) -> None:
 
 NOT_LOOKED_AT = [
     pytest.param(
-        {"inline": {"template": "a", "templates": ["b"]}},
-        "input.inline.templates: is not looked at, for template is set",
-        id="both-forms",
-    ),
-    pytest.param(
         {"delims": {"right": "]]"}}, "input.delims: is not looked at without left", id="delimiter"
-    ),
-    pytest.param(
-        {"environment": {"key": "k"}},
-        "input.environment: is not looked at, for source is Inline",
-        id="other-section",
     ),
     *(
         pytest.param(
@@ -180,7 +166,6 @@ NOT_LOOKED_AT = [
 
 @pytest.mark.parametrize(("fields", "doubt"), NOT_LOOKED_AT)
 def test_field_that_the_function_ignores_is_a_doubt(fields: Object, doubt: str) -> None:
-    """The rest is read as if it were not there."""
     plain = inputs.parse(go(inline={"template": "a"}), Limits())
     step = inputs.parse(go(**{"inline": {"template": "a"}, **fields}), Limits())
     assert [each.message for each in step.doubts] == [doubt]
@@ -244,7 +229,6 @@ REFUSED = [
 
 @pytest.mark.parametrize(("value", "message"), REFUSED)
 def test_impossible_input_is_refused(value: Object, message: str) -> None:
-    """Nothing is ignored silently."""
     assert problems(value, {"k": {}}) == [message]
 
 
@@ -264,7 +248,6 @@ def test_operators_source_is_for_inputs_without_one(tmp_path: Path) -> None:
 
 
 def test_absent_default_source_is_told(tmp_path: Path) -> None:
-    """With its name, as the operator wrote it."""
     for path, cause in ((tmp_path / "absent", "cannot find"), (tmp_path, "is empty")):
         with pytest.raises(InputError, match=cause) as caught:
             parsed({}, default_source=str(path))
@@ -272,7 +255,6 @@ def test_absent_default_source_is_told(tmp_path: Path) -> None:
 
 
 def test_operators_options_are_for_inputs_without_any() -> None:
-    """An empty list beats them."""
     value = go(inline={"template": "a"})
     for options, missing in ((None, "error"), ([], "default"), (["missingkey=zero"], "zero")):
         own = value if options is None else {**value, "options": options}

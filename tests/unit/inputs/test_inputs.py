@@ -40,7 +40,6 @@ def hints(value: Object) -> list[str | None]:
 
 
 def test_script_alone_gets_every_default() -> None:
-    """An empty input has the operator's limits, no ttl and empty params."""
     step = inputs.parse(script(), CEILINGS)
     assert step.language.name == "starlark"
     assert step.dialect == "script"
@@ -51,7 +50,6 @@ def test_script_alone_gets_every_default() -> None:
 
 
 def test_field_of_a_script_arrives() -> None:
-    """Text, modules, params, ttl, limits and options come out typed."""
     step = inputs.parse(
         script(
             source="Inline",
@@ -75,7 +73,6 @@ def test_field_of_a_script_arrives() -> None:
 
 
 def test_limits_only_narrow() -> None:
-    """A value above the operator's ceiling changes nothing."""
     wide: Value = {"timeout": "1h", "memory": "64Gi", "output": "1G", "steps": 10**9}
     assert inputs.parse(script(limits=wide), CEILINGS).limits == CEILINGS
 
@@ -87,7 +84,6 @@ def test_null_is_absent(field: str) -> None:
 
 
 def test_options_of_jinja_are_checked() -> None:
-    """The language's options have their defaults and their spelling."""
     strict = inputs.parse(jinja(options={"undefined": "Strict"}), CEILINGS)
     assert strict.language.name == "jinja"
     assert strict.program.options == {"undefined": "Strict"}
@@ -95,7 +91,6 @@ def test_options_of_jinja_are_checked() -> None:
 
 
 def test_options_of_go_templates_are_checked() -> None:
-    """Delimiters and options are handed to the engine in its own words."""
     step = inputs.parse(
         go(
             delims={"left": "[[", "right": "]]"},
@@ -113,7 +108,6 @@ def test_options_of_go_templates_are_checked() -> None:
 
 
 def test_problem_is_told_at_once() -> None:
-    """One error holds all problems, each with the path of its field."""
     lines = problems(
         script(
             script=" \n",
@@ -155,12 +149,10 @@ HINTS = [
 
 @pytest.mark.parametrize(("value", "hint"), HINTS)
 def test_problem_says_how_to_mend_it(value: Object, hint: str) -> None:
-    """The hint shows the one likely correction."""
     assert hints(value) == [hint]
 
 
 def test_accepted_kinds_are_named() -> None:
-    """The hint for a wrong kind lists every kind."""
     (hint,) = hints({"apiVersion": OURS, "kind": "Script"})
     assert hint is not None
     assert [kind for api_version, kind in inputs.LANGUAGES if f"{kind}" not in hint] == []
@@ -217,6 +209,5 @@ def test_impossible_input_is_refused(value: Object, message: str) -> None:
 
 
 def test_programs_elsewhere_need_not_be_there_for_tools() -> None:
-    """Without its sources an input is still checked, and its program stays empty."""
     value = jinja(inline=None, source="FileSystem", fileSystem={"dirPath": "x"})
     assert inputs.parse_without_sources(value).program.main.text == ""

@@ -22,13 +22,11 @@ def admitting() -> ByteLruCache[str, int]:
 
 
 def test_cache_full_of_entries_evicts_least_recently_used(cache: ByteLruCache[str, int]) -> None:
-    """The number of entries is bounded."""
     cache.put("d", 3, 1)
     assert (cache.get("b"), cache.get("a"), len(cache)) == (None, 0, 3)
 
 
 def test_cache_full_of_bytes_evicts_as_many_as_needed(cache: ByteLruCache[str, int]) -> None:
-    """The size is bounded."""
     cache.put("d", 3, 9)
     assert (cache.get("c"), cache.get("a"), cache.get("d"), len(cache)) == (None, 0, 3, 2)
 
@@ -41,7 +39,6 @@ def test_cache_put_again_counts_new_size_only(cache: ByteLruCache[str, int]) -> 
 
 
 def test_cache_with_too_large_value_evicts_only_replaced_one(cache: ByteLruCache[str, int]) -> None:
-    """The other entries stay."""
     cache.put("a", 4, 11)
     assert (cache.get("a"), cache.get("b"), len(cache)) == (None, 1, 2)
 

@@ -31,7 +31,6 @@ def test_fair_queue_is_fair(keys: list[int], blocked: set[int]) -> None:
     st.lists(st.tuples(st.sampled_from(["add", "next", "remove"]), st.integers(0, 3)), max_size=80)
 )
 def test_fair_queue_agrees_with_a_list(steps: list[tuple[str, int]]) -> None:
-    """Length and ``ahead`` are right after any sequence of calls."""
     queue: FairQueue[int] = FairQueue()
     model: list[tuple[int, int]] = []
     for number, (step, key) in enumerate(steps):

@@ -25,32 +25,22 @@ PATHS = [
 
 @pytest.mark.parametrize(("path", "expected"), PATHS)
 def test_find_path_gives_the_value_or_none(path: str | list[str | int], expected: object) -> None:
-    """A path leads to its value, and to None wherever the way ends."""
     assert objects.find_path(DATA, path) == expected
 
 
 @pytest.mark.parametrize("path", ["a..b", ".", "a[x]", "a[1", 'a["b]', "a]", "[0]b"])
 def test_malformed_paths_are_refused(path: str) -> None:
-    """A text that is no path is an error that names the text."""
     with pytest.raises(ValueError, match="cannot read the path"):
         objects.find_path(DATA, path)
 
 
-def test_paths_go_through_lazy_mappings() -> None:
-    """What is built on first read can be looked into like a dict."""
-    lazy = Lazy({"vpc": lambda: {"resource": {"kind": "VPC"}}})
-    assert objects.find_path({"resources": lazy}, "resources.vpc.resource.kind") == "VPC"
-
-
 def test_merge_is_by_field() -> None:
-    """Maps merge at any depth; lists, scalars and nulls replace."""
     target: Object = {"a": {"b": 1, "c": {"d": 1}}, "l": [1, 2], "s": {"x": 1}, "n": 1}
     objects.merge(target, {"a": {"c": {"e": 2}}, "l": [3], "s": "text", "n": None})
     assert target == {"a": {"b": 1, "c": {"d": 1, "e": 2}}, "l": [3], "s": "text", "n": None}
 
 
 def test_merge_shares_nothing_with_its_source() -> None:
-    """A later change of the merged object cannot reach what was merged in."""
     source: Object = {"a": {"b": {"c": 1}}, "l": [{"x": 1}]}
     target: Object = {}
     objects.merge(target, source)
@@ -65,7 +55,6 @@ def test_pruned_drops_null_fields_and_keeps_null_items() -> None:
 
 
 def test_copied_shares_no_container() -> None:
-    """A copy is equal and made of new containers, whatever mapping it came from."""
     below: Object = {"b": [1, {"c": None}]}
     copy = objects.deep_copy({"a": Lazy({"x": lambda: below}), "t": (1, 2)})
     assert copy == {"a": {"x": {"b": [1, {"c": None}]}}, "t": [1, 2]}
@@ -74,7 +63,6 @@ def test_copied_shares_no_container() -> None:
 
 
 def test_condition_is_found_in_the_object_and_in_its_wrapper() -> None:
-    """Both a resource and {"resource": ...} around it are understood; the first match wins."""
     ready: Object = {"type": "Ready", "status": "True"}
     resource: Object = {
         "apiVersion": "v1",
@@ -87,6 +75,5 @@ def test_condition_is_found_in_the_object_and_in_its_wrapper() -> None:
 
 
 def test_api_version_and_kind_are_texts_always() -> None:
-    """Missing or misshapen parts read as empty texts."""
     assert objects.api_version_and_kind({"apiVersion": "v1", "kind": 3}) == ("v1", "")
     assert objects.api_version_and_kind("text") == ("", "")

@@ -34,13 +34,11 @@ def test_problem_is_kept_with_its_path() -> None:
     [("90s", 90), ("1m30s", 90), ("250ms", 0.25), ("0", 0), ("1.5h", 5400), ("0s", 0)],
 )
 def test_durations_are_go_durations(text: str, seconds: float) -> None:
-    """Numbers with units, in any sequence."""
     assert parse_duration(text) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize("text", ["", "60", "1d", "s", "-5s", "1m 30s", "5S"])
 def test_other_durations_are_refused(text: str) -> None:
-    """A duration without a unit says how to write it."""
     with pytest.raises(ValueError, match='as in "90s"'):
         parse_duration(text)
 
@@ -50,12 +48,10 @@ def test_other_durations_are_refused(text: str) -> None:
     [("256Mi", 256 << 20), ("1G", 10**9), ("500k", 500_000), ("12", 12), ("1.5Ki", 1536)],
 )
 def test_sizes_are_kubernetes_quantities(text: str, size: int) -> None:
-    """Decimal and binary units."""
     assert parse_size(text) == size
 
 
 @pytest.mark.parametrize("text", ["", "1MB", "-1Mi", "1ki", "Mi", "1 Mi"])
 def test_other_sizes_are_refused(text: str) -> None:
-    """An unknown unit says how to write it."""
     with pytest.raises(ValueError, match='as in "256Mi"'):
         parse_size(text)

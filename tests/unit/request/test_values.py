@@ -21,7 +21,6 @@ from function_script.request.values import MAX_SAFE_INTEGER, Value, is_encodable
 def test_integral_numbers_are_ints_as_far_as_doubles_hold_every_integer(
     number: float, result: float
 ) -> None:
-    """A larger double stays one, and so does a fraction; an int stays an int of any size."""
     assert to_integer(number) == result
     assert type(to_integer(number)) is type(result)
     assert MAX_SAFE_INTEGER == 2**53
@@ -29,7 +28,6 @@ def test_integral_numbers_are_ints_as_far_as_doubles_hold_every_integer(
 
 @pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan])
 def test_numbers_that_are_not_finite_stay_as_they_are(number: float) -> None:
-    """They have no integer."""
     assert to_integer(number) is number
 
 
@@ -38,5 +36,4 @@ def test_numbers_that_are_not_finite_stay_as_they_are(number: float) -> None:
     [("a", True), ("\N{SNOWMAN}", True), ({"a": ["\ud800"]}, False), ({"\udc00": 1}, False)],
 )
 def test_half_of_a_surrogate_pair_cannot_be_encoded(value: Value, *, expected: bool) -> None:
-    """Keys and values at any depth count."""
     assert is_encodable(value) is expected

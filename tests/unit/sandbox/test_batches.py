@@ -195,7 +195,6 @@ KILLERS = [
 async def test_killed_request_costs_the_others_nothing(
     caller: BatchCaller, command: bytes, expected: Cause, position: int
 ) -> None:
-    """It alone fails, for its own reason; the others are answered once."""
     batch = [b"echo xr-%d" % n for n in range(3)]
     batch[position] = command
     futures = await caller.batch(*batch)

@@ -111,5 +111,4 @@ def test_tightest_limit_of_all_groups_counts(
 
 
 def test_system_without_groups_has_no_limits(tmp_path: Path) -> None:
-    """Missing files are not an error."""
     assert capacity.read_limits(tmp_path) == CgroupLimits()

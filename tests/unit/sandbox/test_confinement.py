@@ -38,7 +38,6 @@ PARTIAL = Confinement(missing={Measure.SYSTEM_CALLS: errno.EPERM, Measure.PROCES
 
 
 def test_worker_reports_its_own_confinement() -> None:
-    """All measures are in force; before the first worker none is."""
     with Pool(OPTIONS) as pool:
         assert pool.confinement() == UNKNOWN
         # The killed worker has closed its connection, and exits a moment later.
@@ -105,7 +104,6 @@ def test_architecture_has_a_program() -> None:
 
 
 def test_frame_has_the_refused_call() -> None:
-    """It has the call and its errno; any other bytes are a ValueError."""
     frame = confinement.pack_refusal(CallRefusedError(Call.SETPGID, errno.EPERM))
     with pytest.raises(CallRefusedError, match="setpgid: Operation not permitted"):
         confinement.unpack(frame)
@@ -114,7 +112,6 @@ def test_frame_has_the_refused_call() -> None:
 
 
 def test_confinement_has_a_summary() -> None:
-    """It has the reason of each missing measure."""
     assert Confinement().summary() == "full"
     assert PARTIAL.reason(Measure.MEMORY) == ""
     assert PARTIAL.summary() == (

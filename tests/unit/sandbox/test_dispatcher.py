@@ -35,18 +35,9 @@ in_loop = partial(dispatching.in_loop, caller=Caller)
 
 @in_loop(PATIENT)
 async def test_requests_are_answered_in_turn(caller: Caller) -> None:
-    """More requests than workers: each gets its own answer."""
     replies = await asyncio.gather(*[caller.start(b"echo %d" % n) for n in range(50)])
     assert [text(reply) for reply in replies] == [b"%d" % n for n in range(50)]
     assert replies[0].waited_seconds == 0 < replies[49].waited_seconds
-
-
-@in_loop(ONE_SLOT)
-async def test_waiting_ends_at_the_callers_deadline(caller: Caller) -> None:
-    """Without a free slot, a request waits no longer than its caller."""
-    hostile = caller.start(b"spin")
-    assert cause(await caller.start(b"echo x", 0.1)) is Cause.WAITED
-    assert not hostile.done()
 
 
 @in_loop(OPTIONS)
@@ -70,7 +61,6 @@ async def test_penalized_run_does_not_get_the_warm_worker(caller: Caller) -> Non
 
 @in_loop(ONE_SLOT)
 async def test_waiting_request_can_be_cancelled(caller: Caller) -> None:
-    """It is never begun; the reply of a running one is dropped."""
     running, dropped = caller.begin(b"narrow 0.2 64 spin")
     waiting, never = caller.begin(b"remember never")
     caller.dispatcher.cancel(waiting)

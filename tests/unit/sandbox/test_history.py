@@ -77,7 +77,6 @@ def test_share_is_never_nothing(clock: Clock) -> None:
 
 
 def run_of(program: str | None, xr: str) -> RequestIdentity:
-    """Return the identity of a run of a program for an XR."""
     return RequestIdentity(xr, program)
 
 

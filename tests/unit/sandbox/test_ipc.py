@@ -18,7 +18,6 @@ def test_longer_report_than_a_mebibyte_is_refused() -> None:
 
 
 def test_reply_of_another_size_is_refused() -> None:
-    """Any other frame is a ValueError."""
     with pytest.raises(ValueError, match="a frame of 3 bytes"):
         ReplyHeader.unpack(b"abc")
 

@@ -35,7 +35,6 @@ def test_exit_is_a_crash_and_an_unknown_end_a_kill() -> None:
 
 @pytest.mark.parametrize("cause", list(Cause))
 def test_cause_is_explained(cause: Cause) -> None:
-    """Each has a message of the common form and a hint."""
     (problem,) = outcome.explain(cause, LIMITS).diagnostics
     assert problem.message.startswith("cannot run the program: ")
     assert problem.hint
@@ -55,7 +54,6 @@ def test_long_details_are_cut() -> None:
     ],
 )
 def test_exit_status_is_described(status: int | None, text: str) -> None:
-    """For the operator's log."""
     assert ExitStatus(status=status).describe() == text
 
 

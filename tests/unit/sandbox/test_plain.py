@@ -139,7 +139,6 @@ def test_worker_writes_no_bytecode(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_thousand_runs_leak_nothing(pool: Pool) -> None:
-    """They leak neither descriptors nor memory nor workers."""
     pid = answer(pool.run(b"echo x")) and int(answer(pool.run(b"pid")))
     files, size = count_files(), plain.resident_bytes(pid)
     for number in range(1_000):
@@ -150,7 +149,6 @@ def test_thousand_runs_leak_nothing(pool: Pool) -> None:
 
 
 def test_plain_pool_leaves_nothing_after_close() -> None:
-    """Neither processes, zombies included, nor descriptors are left."""
     files = count_files()
     with ThreadPoolExecutor(2) as threads, start(replace(OPTIONS, workers=2)) as pool:
         pids = [int(answer(pool.run(b"pid")))]
@@ -211,14 +209,12 @@ def test_resident_bytes_agree() -> None:
 
 
 def test_parallel_requests_get_their_own_answers() -> None:
-    """Eight threads share four workers."""
     with ThreadPoolExecutor(8) as threads, start(replace(OPTIONS, workers=4)) as pool:
         replies = threads.map(pool.run, [f"echo {number}".encode() for number in range(200)])
         assert [answer(reply) for reply in replies] == [str(number) for number in range(200)]
 
 
 def test_system_without_fork_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The hint names alternatives."""
     monkeypatch.delattr(os, "fork")
     with pytest.raises(SandboxError) as caught:
         start(OPTIONS)

@@ -63,7 +63,6 @@ def any_hasty(request: pytest.FixtureRequest) -> Iterator[Pool]:
 
 
 def failure(reply: Reply) -> Failed:
-    """Return a failure."""
     assert isinstance(reply, Failed), reply
     return reply
 
@@ -77,7 +76,6 @@ def test_payloads_of_any_size_are_carried(any_pool: Pool, size: int) -> None:
 
 
 def test_diagnostics_and_info_arrive(pool: Pool) -> None:
-    """They are typed values, as in the worker."""
     reply = pool.run(b"problem x")
     assert isinstance(reply, Answered)
     assert reply.diagnostics == (PROBLEM,)
@@ -102,7 +100,6 @@ def test_printed_text_arrives_with_its_own_request(pool: Pool) -> None:
 
 
 def test_worker_is_reused(pool: Pool) -> None:
-    """Consecutive requests meet the same warm process."""
     assert answer(pool.run(b"pid")) == answer(pool.run(b"pid"))
 
 
@@ -133,7 +130,6 @@ LATE = [
 
 @pytest.mark.parametrize(("command", "text"), LATE, ids=str)
 def test_run_that_takes_too_long_is_ended(any_hasty: Pool, command: bytes, text: str) -> None:
-    """The error comes in time and names the limit."""
     any_hasty.prefork()
     began = time.monotonic()
     failed = failure(any_hasty.run(command))
@@ -235,7 +231,6 @@ FAILURES = [
 
 @pytest.mark.parametrize(("command", "cause", "text"), FAILURES, ids=str)
 def test_failures_are_explained(any_pool: Pool, command: bytes, cause: Cause, text: str) -> None:
-    """The error names the cause, and the next request is answered."""
     failed = failure(any_pool.run(command))
     assert failed.cause is cause
     assert text in str(failed.error)
@@ -258,7 +253,6 @@ def test_panic_notices_are_removed_from_the_log(pool: Pool) -> None:
 
 
 def test_crash_is_described_to_the_operator(pool: Pool) -> None:
-    """The detail has the wait status and the end of what the worker has printed."""
     failed = failure(pool.run(b"say-and-crash its last line\n"))
     assert failed.detail == "wait status 11 (SIGSEGV); it printed last: its last line"
     assert "its last line" not in str(failed.error)
@@ -311,20 +305,17 @@ def test_narrowed_limits_end_with_their_request(pool: Pool) -> None:
 
 
 def test_requests_over_the_limit_are_refused(pool: Pool) -> None:
-    """A request that is too large is refused before it is copied."""
     failed = failure(pool.run(b"x" * (5 * MIB)))
     assert failed.cause is Cause.REFUSED
     assert "has 5 MiB, more than the limit of 4 MiB" in str(failed.error)
 
 
 def test_responses_that_do_not_fit_are_refused(any_pool: Pool) -> None:
-    """A response larger than the shared memory fails its own request only."""
     assert failure(any_pool.run(b"narrow 30 128 swell 21")).cause is Cause.OUTPUT
     assert answer(any_pool.run(b"echo next")) == "next"
 
 
 def test_worker_killed_while_idle_costs_no_request(any_pool: Pool) -> None:
-    """The next request is answered by another worker, without an error."""
     pid = int(answer(any_pool.run(b"pid")))
     os.kill(pid, signal.SIGKILL)
     assert int(answer(any_pool.run(b"pid"))) != pid
@@ -339,21 +330,18 @@ def test_worker_leaves_after_its_share_of_requests() -> None:
 
 
 def test_closed_pool_fails_softly() -> None:
-    """A late request gets an error, not an exception."""
     with Pool(OPTIONS) as pool:
         pass
     assert "shutting down" in str(failure(pool.run(b"echo x")).error)
 
 
 def test_handler_that_cannot_be_imported_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
-    """The pool raises an error; the log has Python's message."""
     with Pool(PoolOptions(module="no_such_module")) as pool, pytest.raises(SandboxError):
         pool.prefork()
     assert "No module named 'no_such_module'" in capfd.readouterr().err
 
 
 def test_waiting_ends_at_the_callers_deadline() -> None:
-    """Without a free slot, a request waits no longer than its caller."""
     options = replace(PATIENT, slow_workers=0)
     with ThreadPoolExecutor(1) as threads, Pool(options) as pool:
         pool.prefork()
@@ -413,7 +401,6 @@ def test_penalized_run_delays_no_other() -> None:
 
 @pytest.mark.linux
 def test_program_is_penalized_and_not_its_owner() -> None:
-    """Another program of the same owner is not penalized."""
     options = replace(PATIENT, identify=lambda data: RequestIdentity("owner", data.split()[-1]))
     with Pool(options) as pool:
         failure(pool.run(b"leave broken"))

@@ -24,7 +24,6 @@ WITH_NOTES = Diagnostic(
 
 
 def test_report_is_read_as_it_was_written() -> None:
-    """All members survive JSON."""
     original = WorkerReport(
         diagnostics=(PROBLEM, type(PROBLEM)(message="bare"), WITH_NOTES),
         blocked=(Blocked("b", "for a, c", ("a", "c")), Blocked("d", "because x is undefined")),
@@ -129,7 +128,6 @@ def test_invalid_report_is_a_value_error(data: bytes) -> None:
 
 
 def test_long_members_are_cut() -> None:
-    """Every report that is sent is short enough to be accepted."""
     long = "\x01" * 30_000
     excerpt = Excerpt(first_line=1, lines=(long,))
     problem = Diagnostic(message=long, hint=long, notes=(long,), excerpt=excerpt)

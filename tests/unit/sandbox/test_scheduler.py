@@ -46,8 +46,6 @@ class Caller:
         seconds: float = 60.0,
         is_penalized: bool = False,
     ) -> Run:
-        """Submit a run."""
-
         def on_start(batch: Batch) -> None:
             self.batches[batch.run] = batch
 
@@ -91,7 +89,6 @@ def heavy_caller(*, heavy_slots: int = 1, slow_slots: int = 8, share: float = 1.
 
 
 def test_fast_slots_bound_the_runs() -> None:
-    """The next run waits until a slot is released."""
     caller = Caller()
     first, second = caller.submit(), caller.submit()
     assert caller.has_begun(first, second) == [True, False]
@@ -101,7 +98,6 @@ def test_fast_slots_bound_the_runs() -> None:
 
 
 def test_short_run_waits_for_a_running_worker() -> None:
-    """During the batch delay a run waits for the slot of another although one is free."""
     caller = Caller(fast_slots=2, batch_delay=lambda: 60.0)
     first, second = caller.submit(), caller.submit()
     assert caller.has_begun(first, second) == [True, False]
@@ -212,7 +208,6 @@ def test_run_gets_the_free_slot_after_the_batch_delay() -> None:
 
 
 def test_dequeued_run_does_not_begin() -> None:
-    """A run that has begun cannot be dequeued."""
     caller = Caller()
     first, second, third = caller.submit(), caller.submit(), caller.submit()
     assert caller.scheduler.dequeue(second)

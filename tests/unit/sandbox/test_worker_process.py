@@ -35,7 +35,6 @@ def test_reading_without_waiting_does_not_wait() -> None:
 
 @pytest.mark.linux
 def test_pool_leaves_nothing_after_close() -> None:
-    """Closing a pool ends its workers and its zygote, and closes its files."""
     files_before = len(list(Path("/proc/self/fd").iterdir()))
     with Pool(HASTY) as pool:
         worker = int(answer(pool.run(b"pid")))

@@ -103,7 +103,6 @@ def test_call_that_holds_nothing_is_spared_when_another_connection_fills_the_mem
 
 
 def test_bytes_of_a_message_that_was_read_are_not_held(machine: Machine) -> None:
-
     def check(calls: Admission) -> None:
         machine.received[ADDRESSES[PEER]] += 16 * MIB
         calls.connections.find(PEER).messages += 1
@@ -115,7 +114,6 @@ def test_bytes_of_a_message_that_was_read_are_not_held(machine: Machine) -> None
 
 
 def test_connection_that_cancels_most_of_its_calls_is_dropped(machine: Machine) -> None:
-
     async def open_and_cancel(calls: Admission, peer: str) -> None:
         calls.open(Context(peer))  # type: ignore[arg-type] # a part of it
         await asyncio.sleep(60)

@@ -67,7 +67,6 @@ def test_path_that_is_no_file_is_missing(directory: Path) -> None:
 def test_key_that_no_handshake_could_use_is_an_error(
     authority: Authority, directory: Path, curve: ec.EllipticCurve
 ) -> None:
-    """The error lists the kinds of keys that can be used."""
     authority.server(NAME, curve=curve).write(directory)
     with pytest.raises(InputError, match="of this kind cannot be used") as error:
         CertificateFiles(directory)

@@ -107,7 +107,6 @@ def test_response_that_no_client_accepts_is_an_error(send: grpc.UnaryUnaryMultiC
 def test_requests_over_the_limit_are_refused(
     send: grpc.UnaryUnaryMultiCallable, recorder: Recorder
 ) -> None:
-    """A request of exactly the limit is served."""
     send(b"1" + b" " * (MAX_REQUEST_BYTES - 1))
     error = rejected(send, b"1" + b" " * MAX_REQUEST_BYTES)
     assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
@@ -118,7 +117,6 @@ def test_requests_over_the_limit_are_refused(
 def test_requests_with_gzip_are_served(
     send: grpc.UnaryUnaryMultiCallable, recorder: Recorder, size: int
 ) -> None:
-    """The handler gets the bytes that the client compressed."""
     data = b"7" + b" " * (size - 1) if size else b""
     if size:
         assert send(data, compression=grpc.Compression.Gzip) == bytes(7)
@@ -156,7 +154,6 @@ _LARGE_GZIP = gzip.compress(hashlib.shake_128(b"").digest(400_000), mtime=0)
 def test_corrupt_gzip_stream_is_an_error(
     send: grpc.UnaryUnaryMultiCallable, recorder: Recorder, data: bytes, reason: str
 ) -> None:
-    """The details have the reason, and the next request is served."""
     error = rejected(send, data)
     assert error.code() is grpc.StatusCode.INTERNAL, error
     assert re.match(f"cannot decompress the request: .*({reason})", str(error.details()))
@@ -192,7 +189,6 @@ def test_unknown_streaming_method_is_refused_at_once(served: Served, path: str) 
 
 
 def test_call_without_a_message_is_an_error(served: Served, recorder: Recorder) -> None:
-    """It ends soon, and the handler is not called."""
     with RawClient(served.address) as client:
         trailers = client.receive_until(HEADERS, client.open(flags=END_STREAM), flags=END_STREAM)
     assert b"the call has no request message" in trailers.payload
@@ -217,7 +213,6 @@ def test_cancelled_call_is_passed_on(
 def test_responses_come_in_any_order(
     send: grpc.UnaryUnaryMultiCallable, recorder: Recorder, served: Served
 ) -> None:
-    """A slow call does not delay the next one on the same connection."""
     recorder.holds = True
     slow = send.future(b"3")
     wait_until(lambda: recorder.requests)
@@ -290,7 +285,6 @@ def test_stream_of_requests_reserves_memory_for_one_of_them(
 
 
 def test_nonsense_for_health_is_an_error(channel: grpc.Channel) -> None:
-    """A message that is too large is an error as well, with gzip or without."""
     check = channel.unary_unary("/grpc.health.v1.Health/Check")
     for data in (b"\xff", b"\n\x90\x4e" + b"x" * 10_000):
         assert rejected(check, data).code() is grpc.StatusCode.INVALID_ARGUMENT
@@ -304,7 +298,6 @@ def test_nonsense_for_health_is_an_error(channel: grpc.Channel) -> None:
 def test_request_that_does_not_come_is_ended(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error has the reason, and other calls are served."""
     monkeypatch.setattr(admission, "MAX_SECONDS", 0.3)
     with RawClient(served.address) as client:
         trailers = client.receive_until(HEADERS, client.open(), flags=END_STREAM)
@@ -316,7 +309,6 @@ def test_request_that_does_not_come_is_ended(
 def test_connection_that_takes_no_response_is_dropped(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A client of another connection is served."""
     monkeypatch.setattr(admission, "MAX_SECONDS", 0.3)
     settings = setting(INITIAL_WINDOW, 0)
     with RawClient(served.address, settings=settings) as stalled, served.channel() as channel:
@@ -342,7 +334,6 @@ def test_oldest_of_too_many_calls_make_room(
 
 
 def test_frames_that_are_no_http2_end_their_connection(served: Served) -> None:
-    """The next client is served."""
     with RawClient(served.address) as client:
         client.send(frame(DATA, 0, 99, message(b"3")) + frame(SETTINGS, 0, 7, b"abc"))
         while client.receive() is not None:

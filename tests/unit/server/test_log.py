@@ -35,7 +35,6 @@ def start_gathering() -> list[Callable[[], None]]:
 
 
 def test_line_is_one_json_object(capfd: pytest.CaptureFixture[str]) -> None:
-    """It has time, level, message and fields; control characters are escaped."""
     log.start(debug=False)
     LOG.info("hello", extra=log.fields(text="a\n\x1b[2Jb", number=1.5))
     LOG.debug("unseen")
@@ -45,7 +44,6 @@ def test_line_is_one_json_object(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_fields_do_not_hide_the_message(capfd: pytest.CaptureFixture[str]) -> None:
-    """A fixed key wins over a field of the same name."""
     log.start(debug=False)
     LOG.info("real", extra=log.fields(msg="x", level="y"))
     (line,) = lines(capfd)
@@ -53,7 +51,6 @@ def test_fields_do_not_hide_the_message(capfd: pytest.CaptureFixture[str]) -> No
 
 
 def test_debug_is_for_people(capfd: pytest.CaptureFixture[str]) -> None:
-    """Short fields are in the line, those of several lines below it."""
     log.start(debug=True)
     LOG.debug("look", extra=log.fields(a=1, b="x\ny\n"))
     assert server_logs.text(capfd).split(" ", 1)[1] == "DEBUG   look a=1\n    x\n    y\n"
@@ -74,7 +71,6 @@ HOSTILE = "a\nb\x1b[31m\x7f\u2028\ud800c"
 
 
 def test_hostile_text_stays_on_its_line(capfd: pytest.CaptureFixture[str]) -> None:
-    """The line is ASCII, and its field has the whole text."""
     log.start(debug=False)
     LOG.info("x", extra=log.fields(name=HOSTILE))
     text = server_logs.text(capfd)
@@ -84,7 +80,6 @@ def test_hostile_text_stays_on_its_line(capfd: pytest.CaptureFixture[str]) -> No
 
 
 def test_hostile_text_does_not_reach_a_terminal(capfd: pytest.CaptureFixture[str]) -> None:
-    """With --debug control characters and line breaks are replaced."""
     log.start(debug=True)
     LOG.info("x", extra=log.fields(name=HOSTILE))
     first, *rest = server_logs.text(capfd).splitlines()
@@ -93,7 +88,6 @@ def test_hostile_text_does_not_reach_a_terminal(capfd: pytest.CaptureFixture[str
 
 
 def test_event_loop_speaks_json_too(capfd: pytest.CaptureFixture[str]) -> None:
-    """Messages of asyncio are lines like any other."""
     log.start(debug=False)
     logging.getLogger("asyncio").info("using selector")
     logging.getLogger("asyncio").error("accept failed")
@@ -158,7 +152,6 @@ LINES = [
 def test_line_is_written_to_the_letter(
     record: request_record.RequestRecord, text: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Empty fields are omitted; the order is fixed."""
     log.start(debug=False)
     log.write(record)
     line = server_logs.text(capfd)
@@ -192,7 +185,6 @@ def at_once() -> list[Callable[[], None]]:
 def test_threads_lose_no_line(
     start: Callable[[], list[Callable[[], None]]], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Each line is written once and whole, while other threads log and flush."""
     due = start()
 
     def write(worker: int) -> None:
@@ -222,7 +214,6 @@ log.write(record)
 
 
 def test_lines_are_written_before_exit() -> None:
-    """Pending lines are written when Python exits."""
     ended = subprocess.run(
         [sys.executable, "-c", AT_EXIT],
         capture_output=True,
@@ -234,7 +225,6 @@ def test_lines_are_written_before_exit() -> None:
 
 
 def test_long_lines_alone_are_cut(capfd: pytest.CaptureFixture[str]) -> None:
-    """A long detail ends in an ellipsis; many short fields together stay."""
     log.start(debug=False)
     log.write(RECORD._replace(detail="ä" * 5_000))
     many = dict.fromkeys(IDENTITY, "é" * 200)

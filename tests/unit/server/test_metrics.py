@@ -35,7 +35,6 @@ def samples(
 
 
 def test_request_is_counted_by_input_and_outcome() -> None:
-    """The counts are number, duration and sizes, stages, documents and cache hits."""
     values = samples(RECORD, RECORD)
     assert values['requests_total{input="GoTemplate",outcome="ok"}'] == 2
     assert values['request_duration_seconds_sum{input="GoTemplate"}'] == pytest.approx(0.04)
@@ -72,7 +71,6 @@ def test_few_requests_wait_to_be_counted() -> None:
 
 
 def test_threads_count_together() -> None:
-    """No request is lost or counted twice, also during a scrape."""
     server_metrics = metrics.Metrics(metrics.Gauges)
 
     def observe(_: int) -> None:
@@ -103,7 +101,6 @@ def test_lost_worker_is_counted_by_its_cause() -> None:
 
 
 def test_pool_is_looked_at_when_asked() -> None:
-    """A scrape reads the queue, the workers by state, and the certificate's end."""
     load = PoolStats(waiting=7, busy=2, slow=1, idle=3, retired=4)
     values = samples(gauges=metrics.Gauges(load=load, certificate_expiry=12.0))
     assert values["queue_length"] == 7
@@ -135,7 +132,6 @@ def test_record_has_what_the_worker_counted() -> None:
 
 
 def test_record_of_a_fatal_answer_says_why() -> None:
-    """Its problems are one line."""
     reply = Answered(response=b"", diagnostics=(PROBLEM,))
     record = request_record.build_record(reply, b"request", 3, 0.5)
     assert record.outcome == "fatal"
@@ -172,7 +168,6 @@ def test_metrics_and_log_are_cheap(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_unchanged_responses_are_those_with_the_fingerprint_of_the_one_before() -> None:
-    """Of the same XR and program; none is unknown."""
     fingerprints = ["aaaaaaaa11", "aaaaaaaa11", "bbbbbbbb22", "aaaaaaaa12", "aaaaaaaa12", "", ""]
     infos = [INFO._replace(fingerprint=each) for each in fingerprints]
     infos += [INFO._replace(fingerprint="aaaaaaaa12", name="another")]

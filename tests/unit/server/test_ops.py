@@ -108,7 +108,6 @@ def test_requests_that_wait_for_a_page_get_one_rendering() -> None:
     ids=["TLS", "no path", "no text", "no host", "no length"],
 )
 def test_nonsense_is_answered_and_forgotten(port: int, text: bytes) -> None:
-    """Bytes that are not HTTP get an error, and the next client is served."""
     assert converse(port, text).startswith(b"HTTP/1.1 400")
     assert fetch(port, "/livez")[0] == 200
 
@@ -198,7 +197,6 @@ def pool() -> Iterator[Pool]:
 
 
 def test_ready_is_who_serves_and_has_a_worker(pool: Pool) -> None:
-    """Both are needed for /readyz; /livez needs neither."""
     endpoints = OpsEndpoints(pool, None)
     with ExitStack() as stack:
         port = endpoints.open("127.0.0.1:0", stack)

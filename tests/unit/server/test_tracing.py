@@ -19,7 +19,6 @@ RECORD = request_records.RECORD._replace(
 
 
 def span_of(record: request_record.RequestRecord) -> ReadableSpan:
-    """Return the span of a record."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -30,7 +29,6 @@ def span_of(record: request_record.RequestRecord) -> ReadableSpan:
 
 
 def test_span_says_what_the_log_says() -> None:
-    """It has identity, outcome and sizes, without errors and printed texts."""
     span = span_of(RECORD)
     assert (span.name, span.kind) == ("RunFunction", SpanKind.SERVER)
     assert span.status.status_code is StatusCode.UNSET
@@ -49,7 +47,6 @@ def test_span_says_what_the_log_says() -> None:
 
 
 def test_span_lasts_as_long_as_its_request() -> None:
-    """It has an event for each stage."""
     span = span_of(RECORD)
     assert span.start_time is not None
     assert span.end_time is not None

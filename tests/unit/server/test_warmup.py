@@ -9,7 +9,6 @@ from function_script.step import function
 
 
 def test_language_is_warmed_up() -> None:
-    """Each request composes its resource without a problem."""
     requests = lifecycle.build_warmup_requests()
     assert len(requests) == len(LANGUAGES)
     for request in requests:

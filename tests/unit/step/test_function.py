@@ -37,7 +37,6 @@ BROKEN = [
 
 @pytest.mark.parametrize(("data", "tag"), BROKEN)
 def test_tag_of_a_broken_request_comes_back(data: bytes, tag: str) -> None:
-    """The tag is copied as far as the bytes can be read."""
     with pytest.raises(DecodeError):
         pb.RunFunctionRequest.FromString(data)
     _, response = handle(data)
@@ -98,7 +97,6 @@ PASSED = [
 
 @pytest.mark.parametrize("data", PASSED)
 def test_response_of_a_lost_worker_is_the_same_without_reading_the_request(data: bytes) -> None:
-    """Tag, desired state and context come back, byte for byte as from a request that is read."""
     unread = function.pass_through_unread(data, ERROR)
     assert unread == function.pass_through(data, ERROR)
     assert pb.RunFunctionResponse.FromString(unread).results[0].message == "the worker was lost"

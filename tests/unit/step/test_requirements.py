@@ -60,7 +60,6 @@ def call(step_input: Object, **parts: object) -> pb.RunFunctionResponse:
 
 @pytest.mark.parametrize("language", PROGRAMS)
 def test_requirements_without_an_answer_pass_everything_through(language: str) -> None:
-    """No error, no change, and the requirement; the program needs no guard."""
     response = call(step(language))
     assert list(response.results) == []
     assert set(response.desired.resources) == {"other"}
@@ -206,7 +205,6 @@ MISSING: Object = {
 
 
 def test_path_without_a_text_is_an_error() -> None:
-    """It names the field and the path."""
     assert builders.fatal(call(step(resources={"settings": MISSING}))) == (
         "input.requirements.resources.settings.fromFieldPath.matchName: "
         'the XR has no text at "spec.ref.name" '
@@ -215,14 +213,12 @@ def test_path_without_a_text_is_an_error() -> None:
 
 
 def test_operation_has_no_xr_to_take_values_from() -> None:
-    """The error says so."""
     message = builders.request(step(resources={"settings": MISSING}))
     message.ClearField("observed")
     assert "there is no XR, for this is an Operation" in builders.fatal(builders.call(message))
 
 
 def test_optional_one_is_left_out() -> None:
-    """The program runs without it, and nothing is required."""
     response = call(
         {
             **builders.starlark('def main(req):\n    return {"context": {"ran": True}}\n'),
@@ -252,7 +248,6 @@ def test_program_may_require_more() -> None:
 
 
 def test_name_of_two_requirements_is_an_error() -> None:
-    """It names both, and changes nothing."""
     both = builders.starlark(
         REQUIRING % "other", requirements={"resources": {"settings": SETTINGS}}
     )

@@ -24,7 +24,6 @@ def identity_of(step_input: object, **parts: object) -> dict[str, str]:
 
 
 def test_request_is_known_by_its_xr_and_its_step() -> None:
-    """The XR's identity, the input's kind and language, and the name the input was given."""
     step_input = builders.jinja("", metadata={"name": "buckets"})
     of_step = {"step": "buckets", "input": "JinjaTemplate", "language": "jinja"}
     assert identity_of(step_input) == XR | of_step
@@ -54,7 +53,6 @@ def test_input_that_its_fields_tell_is_told_once_it_has_run() -> None:
 
 
 def test_operation_has_no_xr() -> None:
-    """Fields that are not known are left out."""
     assert identity_of(builders.starlark(""), observed={}) == {
         "input": "StarlarkScript",
         "language": "starlark",

@@ -17,7 +17,6 @@ def test_problem_of_the_whole_object_has_no_path() -> None:
 
 
 def test_nearest_name_is_suggested_or_the_other_hint_given() -> None:
-    """A name that is far from all is not suggested."""
     assert suggest("scirpt", ("script", "inline")) == 'did you mean "script"?'
     assert suggest("zzz", ("script",)) is None
     assert suggest("zzz", ("script",), "there is script") == "there is script"

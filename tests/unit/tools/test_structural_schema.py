@@ -72,7 +72,6 @@ UNKNOWN = {
 
 @pytest.mark.parametrize(("schema", "value", "paths"), UNKNOWN.values(), ids=UNKNOWN)
 def test_unknown_fields_are_found(schema: Object, value: Object, paths: list[str]) -> None:
-    """Fields that a cluster would drop silently are named, at any depth."""
     assert [path for path, _ in structural_schema.unknown_fields(value, schema)] == paths
 
 

@@ -52,7 +52,6 @@ def test_indexing_reads_nothing_of_a_struct() -> None:
     ids=["request", "state", "tag", "capabilities"],
 )
 def test_broken_request_is_refused_with_its_place(request_hex: str, message: str) -> None:
-    """Positions count from the start of the request."""
     with pytest.raises(wire.WireError, match=message):
         wire.index_request(bytes.fromhex(request_hex))
 
@@ -105,7 +104,6 @@ def test_maps_are_written_in_the_order_of_their_keys() -> None:
 
 
 def test_entry_of_a_replaced_name_goes() -> None:
-    """A name with two entries has one afterwards, with the new value."""
     entry = pb.State(resources={"a": pb.Resource(ready=1)}).SerializeToString()
     new = wire.encode_resource(None, {}, 2)
     assert wire.splice_state(entry * 3, None, {"a": new}, set()) == wire.splice_state(
@@ -115,14 +113,12 @@ def test_entry_of_a_replaced_name_goes() -> None:
 
 
 def test_changed_entries_follow_sorted_by_name() -> None:
-    """The order of the old entries does not matter."""
     new = wire.encode_resource(None, {}, 2)
     forwards = wire.splice_state(b"", None, {"a": new, "b": new}, {"z"})
     assert forwards == wire.splice_state(b"", None, {"b": new, "a": new}, set())
 
 
 def test_splices_refuse_broken_bytes() -> None:
-    """A splice does not pass on bytes that it cannot read."""
     with pytest.raises(wire.WireError, match="runs past the end"):
         wire.splice_state(b"\x12\x05a", None, {}, set())
     with pytest.raises(wire.WireError, match="runs past the end"):

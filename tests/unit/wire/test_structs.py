@@ -280,14 +280,12 @@ REFUSED: list[tuple[str, object, str]] = [
 def test_value_that_a_struct_cannot_hold_is_refused_with_its_path(
     value: Object, message: str
 ) -> None:
-    """The error is a ValueError with the path."""
     with pytest.raises(wire.EncodeError, match=re.escape(message)):
         wire.encode_struct(value)
     assert issubclass(wire.EncodeError, ValueError)
 
 
 def test_encoded_struct_has_at_most_a_hundred_levels() -> None:
-    """A value that contains itself is an error."""
     value: Object = {}
     value["self"] = [value]
     with pytest.raises(wire.EncodeError, match="is nested more than 100 levels deep"):

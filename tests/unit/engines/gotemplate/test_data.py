@@ -85,7 +85,6 @@ def test_extra_resources_of_the_request_are_present() -> None:
 
 
 def test_lazy_dict_builds_a_resource_on_first_read() -> None:
-    """Reading one resource does not decode the others."""
     built: list[str] = []
 
     def resource(name: str) -> Readable:
@@ -104,7 +103,6 @@ def test_lazy_dict_builds_a_resource_on_first_read() -> None:
 
 
 def test_mutating_template_gets_a_copy() -> None:
-    """The scope's values stay unchanged; other templates get no copies."""
     xr = {"spec": {"zones": ["a"]}}
     request_scope = scope(observed={"composite": {"resource": xr}, "resources": {}})
     own = template_data(request_scope, mutates=True, is_own=False)["observed"]

@@ -49,7 +49,6 @@ ORIGINS = [
 
 
 def test_output_lines_have_their_position_in_the_template() -> None:
-    """Also in loops and templates; a line beyond the end has no position."""
     rendered = render("\n".join(TRACED))
     lines = rendered.text.split("\n")
     spans = [rendered.locate(number) for number in range(1, len(lines) + 1)]
@@ -61,7 +60,6 @@ def test_output_lines_have_their_position_in_the_template() -> None:
 
 
 def test_output_line_of_a_module_has_a_position_there() -> None:
-    """The span has the name of the module's source."""
     rendered = render('{{ template "lib" }}', {"lib": "\n\nx: 1\n"})
     assert str(rendered.locate(3)) == "modules[lib]:3:1"
 
@@ -84,7 +82,6 @@ def test_check_finds_certain_failures(text: str, cause: str) -> None:
 
 
 def test_check_reports_all_sources_together() -> None:
-    """It reports the problems of the main template and of every module."""
     with pytest.raises(ProgramError) as caught:
         gotemplate.check(program("{{ a }}{{ b }}", {"m": "{{ c }}", "n": "fine"}), Limits())
     names = [(str(d.span), d.message.split('"')[1]) for d in caught.value.diagnostics]
@@ -102,8 +99,6 @@ def test_run_leaves_no_reference_cycles() -> None:
 
 
 def test_program_is_compiled_once() -> None:
-    """The cache is keyed by content and settings."""
-
     def sources(text: str, settings: Settings) -> Sources:
         return Sources((("manifests", Source(name="inline", text=text)),), settings)
 

@@ -94,11 +94,6 @@ CONDITIONS = [
     ('{{ (getResourceCondition "Ready" .observed.resources.vpc).Status }}', "True"),
     ('{{ (getComposedResource . "vpc" | getResourceCondition "Synced").Message }}', "wait"),
     ('{{ (getResourceCondition "Nope" .observed.resources.vpc).Status }}', "Unknown"),
-    ('{{ (getResourceCondition "Ready" nil).Status }}', "Unknown"),
-    (
-        '{{ (getResourceCondition "Ready" .observed.resources.vpc).LastTransitionTime.Year }}',
-        "2024",
-    ),
     (
         '{{ getResourceCondition "Ready" .observed.resources.vpc }}',
         "{Ready True 2024-05-06 07:08:09 +0000 UTC Available  0}",
@@ -112,7 +107,6 @@ CONDITIONS = [
 
 @pytest.mark.parametrize(("template", "text"), CONDITIONS)
 def test_condition_is_read_by_type(template: str, text: str) -> None:
-    """In an entry of the observed resources or in a resource; Unknown if it is absent."""
     assert rendered(template) == text
 
 
@@ -143,12 +137,6 @@ def test_texts_of_condition_are_texts_for_every_function() -> None:
     assert rendered('{{ upper (getResourceCondition "Ready" nil).Status }}') == "UNKNOWN"
 
 
-def test_condition_has_gos_fields() -> None:
-    """Field names are Go's, with a capital letter."""
-    with pytest.raises(GoFailure, match=r"can't evaluate field status in type common\.Condition"):
-        rendered('{{ (getResourceCondition "Ready" nil).status }}')
-
-
 NAMES = [
     ("vpc", "vpc"),
     ("subnet-1", "subnet-1"),
@@ -164,20 +152,17 @@ NAMES = [
 
 @pytest.mark.parametrize(("name", "annotation"), NAMES)
 def test_name_annotation_is_quoted_if_yaml_needs_it(name: str, annotation: str) -> None:
-    """Names that are numbers, booleans or have a colon stay names."""
     key = "gotemplating.fn.crossplane.io/composition-resource-name"
     assert rendered(f"{{{{ setResourceNameAnnotation `{name}` }}}}") == f"{key}: {annotation}"
 
 
 def test_random_choice_takes_one_of_its_arguments() -> None:
-    """Without arguments it fails."""
     assert rendered('{{ randomChoice "a" "b" }}') == "a"
     with pytest.raises(GoFailure, match="error calling randomChoice"):
         rendered("{{ randomChoice }}")
 
 
 def test_getters_return_copies_to_mutating_templates() -> None:
-    """A change of one result does not change the next one."""
     template = (
         '{{ $_ := set (getCompositeResource .) "kind" "X" }}{{ (getCompositeResource .).kind }}'
     )

@@ -84,13 +84,11 @@ def _hint(template: str, **options: str) -> str:
 
 @pytest.mark.parametrize(("template", "hint"), CASES, ids=[template for template, _ in CASES])
 def test_mistake_gets_its_hint(template: str, hint: str) -> None:
-    """The hint says how to write it instead."""
     assert hint in _hint(template)
 
 
 @pytest.mark.parametrize(("template", "hint"), CHECKED, ids=[template for template, _ in CHECKED])
 def test_missing_value_gets_its_hint(template: str, hint: str) -> None:
-    """The hint is the nearest name, or the existing names and the functions for missing values."""
     assert hint in _hint(template, missingkey="checked")
 
 
@@ -110,14 +108,12 @@ def test_text_of_fail_is_no_error_of_the_engine() -> None:
 
 
 def test_ranges_have_a_limit_of_depth() -> None:
-    """A range that is too deep says so, where it is reached."""
     deep = "{{ range .params.list }}" * 19 + "{{ end }}" * 19
     problem = programs.refusal(gotemplate, programs.program(deep, dialect="script"))
     assert "ranges are nested more than 18 deep" in problem.message
 
 
 def test_hints_are_all_reachable() -> None:
-    """Each hint of the tables is used by one of the mistakes above, or of the catalogue."""
     mistakes = (ROOT / "tests" / "diagnostics" / "cases" / "gotemplate").iterdir()
     catalogue = "\n".join(path.read_text() for path in mistakes)
     hints_in_use = {_hint(template) for template, _ in CASES}

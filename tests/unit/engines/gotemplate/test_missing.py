@@ -187,13 +187,11 @@ REFUSED = [
 
 @pytest.mark.parametrize(("template", "text"), ALLOWED, ids=[case for case, _ in ALLOWED])
 def test_missing_value_may_be_tested_and_take_a_default(template: str, text: str) -> None:
-    """Also below a missing value, and below a null."""
     assert render(template) == text
 
 
 @pytest.mark.parametrize(("template", "message"), REFUSED, ids=[case for case, _ in REFUSED])
 def test_use_of_a_missing_value_is_an_error(template: str, message: str) -> None:
-    """The error has the position, and the path that does not exist."""
     assert refusal(template) == message
 
 
@@ -262,7 +260,6 @@ ACCEPTS_NULL = {name for name, each in FUNCTIONS.items() if each.accepts is Acce
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - ACCEPTS_MISSING))
 def test_other_functions_refuse_a_missing_argument(name: str) -> None:
-    """Any missing argument is refused."""
     if not FUNCTIONS[name].parameter_types:
         return
     allowed = dict.fromkeys(registry.OPTIONS, "yes")

@@ -30,7 +30,6 @@ def fatal(step: Object, limits: Limits) -> str:
 
 @pytest.mark.parametrize(("template", "message"), ODD)
 def test_odd_template_is_an_error_of_the_template(template: str, message: str) -> None:
-    """The error names the cause."""
     step = builders.gotemplate(template, options={"stableValues": True})
     text = fatal(step, Limits())
     assert message in text
@@ -41,7 +40,6 @@ def test_odd_template_is_an_error_of_the_template(template: str, message: str) -
 def test_odd_directory_is_an_error_of_the_template(
     path: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """It cannot be read, and the message stays short."""
     step: Object = {
         "apiVersion": builders.PEER_VERSION,
         "kind": "GoTemplate",

@@ -33,7 +33,6 @@ TYPES = [
 
 @pytest.mark.parametrize(("value", "name", "kind"), TYPES, ids=str)
 def test_python_type_decides_go_type(value: object, name: str, kind: str) -> None:
-    """Type and kind depend only on the Python type."""
     assert (go_type(value), go_kind(value)) == (name, kind)
 
 

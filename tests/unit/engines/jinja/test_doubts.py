@@ -43,7 +43,6 @@ def _program(text: str) -> Program:
 
 @pytest.mark.parametrize(("text", "place", "message", "hint"), DOUBTS)
 def test_doubt_is_found_at_its_place(text: str, place: str, message: str, hint: str) -> None:
-    """One finding, at the very word."""
     (problem,) = LINT.find_doubts(_program(text))
     assert message in problem.message
     assert hint in (problem.hint or "")

@@ -106,7 +106,6 @@ def test_log_writes_to_stderr_and_nothing_to_the_text(capsys: pytest.CaptureFixt
 
 
 def test_log_is_bounded(capsys: pytest.CaptureFixture[str]) -> None:
-    """A run logs 64 KiB at most."""
     text_of("{% for i in range(1000) %}{{ log('x' * 1000) }}{% endfor %}")
     assert len(capsys.readouterr().err) <= 65 * 1024
 
@@ -132,7 +131,6 @@ def test_check_reports_every_problem_of_every_source() -> None:
 
 
 def test_output_limit_counts_bytes() -> None:
-    """Characters of two bytes count twice."""
     limits = Limits(output_bytes=10)
     assert jinja.evaluate(program("äääää"), scope(), limits).text == "äääää"
     with pytest.raises(LimitError, match="12 bytes of output, the limit is 10"):
@@ -140,7 +138,6 @@ def test_output_limit_counts_bytes() -> None:
 
 
 def test_source_limit_counts_bytes_of_all_sources() -> None:
-    """Modules count, also those that are not used."""
     limits = Limits(source_bytes=10)
     with pytest.raises(LimitError, match=r"a source of 12 bytes, the limit is 10$"):
         jinja.evaluate(program("ääääää"), scope(), limits)

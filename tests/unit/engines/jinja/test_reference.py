@@ -17,7 +17,6 @@ OWN = [each for each in CALLS if not isinstance(each[1], LibraryFunction)]
 
 @pytest.mark.parametrize(("name", "call", "hidden"), OWN, ids=[name for name, _, _ in OWN])
 def test_filter_or_function_is_in_the_reference(name: str, call: Call, hidden: int) -> None:
-    """With its parameters and what its docstring says; the library has a page of its own."""
     summary = (call.__doc__ or "").replace("``", "`")
     assert f"- `{format_usage(name, call, hidden)}`: {summary}\n" in PAGE
 
@@ -34,7 +33,6 @@ def test_filter_or_function_is_in_the_reference(name: str, call: Call, hidden: i
     ],
 )
 def test_name_is_in_the_reference(name: str) -> None:
-    """Tests, methods and variables are all named."""
     assert f"`{name}`" in PAGE
 
 

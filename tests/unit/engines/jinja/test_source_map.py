@@ -47,7 +47,6 @@ d: 4"""
 
 
 def test_loops_give_the_same_lines_again() -> None:
-    """Each turn's lines come from the loop's body."""
     template = "{% for z in spec.zones %}\n- {{ z.name }}\n  x: 1\n{% endfor %}\n"
     assert [place for _, place in lines(template)] == [
         *("inline:2", "inline:3", "inline:2", "inline:3"),
@@ -123,7 +122,6 @@ def test_line_is_known_without_the_blanks_around_it() -> None:
 
 
 def test_lines_that_do_not_exist_have_no_place() -> None:
-    """Nothing is said of them."""
     result = rendered("a")
     assert result.locate(0) is None
     assert result.locate(2) is None

@@ -57,13 +57,11 @@ REFUSED = [
 
 @pytest.mark.parametrize(("template", "text", "reason"), RENDERS, ids=[row[2] for row in RENDERS])
 def test_missing_value_may_be(template: str, text: str, reason: str) -> None:
-    """A missing value chains, is false, and takes a default."""
     assert text_of(A + template) == text, reason
 
 
 @pytest.mark.parametrize(("template", "use"), REFUSED, ids=[row[1] for row in REFUSED])
 def test_missing_value_may_not_be(template: str, use: str) -> None:
-    """Every other use is an error that names the path."""
     with pytest.raises(ProgramError, match=r"\ba\.q(\.r)? is undefined") as caught:
         text_of(A + template)
     assert caught.value.diagnostics[0].span is not None, use
@@ -71,13 +69,11 @@ def test_missing_value_may_not_be(template: str, use: str) -> None:
 
 @pytest.mark.parametrize("condition", ["a.q", "not a.q", "a.q == 1", "a.q != 1", "a.q or 1"])
 def test_strict_conditions_refuse_missing_values(condition: str) -> None:
-    """With `undefined: Strict` conditions and comparisons are errors too."""
     with pytest.raises(ProgramError, match=r"a\.q is undefined"):
         text_of(A + "{% if " + condition + " %}{% endif %}", undefined="Strict")
 
 
 def test_strict_still_takes_defaults_and_tests() -> None:
-    """`default`, `is defined` and `is undefined` are what strict templates use instead."""
     template = A + "{{ a.q.r | default(1) }} {{ a.q is defined }} {{ a.q is undefined }}"
     assert text_of(template, undefined="Strict") == "1 false true"
 

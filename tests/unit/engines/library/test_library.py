@@ -7,13 +7,11 @@ from function_script.engines.library import Function
 
 @pytest.mark.parametrize("function", library.FUNCTIONS, ids=lambda function: function.name)
 def test_example_gives_the_result_it_shows(function: Function) -> None:
-    """The examples of the reference page are true."""
     assert function.example.startswith(f"{function.name}(")
     assert called(function.example) == function.result
 
 
 def test_names_are_unique() -> None:
-    """A name means one function."""
     names = [function.name for function in library.FUNCTIONS]
     assert len(names) == len(set(names))
 
@@ -34,7 +32,6 @@ def test_signatures_read_as_scripts_write_them() -> None:
 
 
 def test_arguments_may_be_named() -> None:
-    """Names work for any parameter, in any order."""
     assert called('dns1123(max_length=20, text="a-b")') == "a-b"
     assert called('indent("a", spaces=1, first=True)') == " a"
 
@@ -61,7 +58,6 @@ BAD_CALLS = [
 
 @pytest.mark.parametrize(("expression", "cause"), BAD_CALLS)
 def test_bad_arguments_are_named(expression: str, cause: str) -> None:
-    """Errors say which function, which parameter, and what is wrong with it."""
     name = expression.partition("(")[0]
     with pytest.raises(ValueError, match=f"^cannot call {name}: ") as caught:
         called(expression)
@@ -78,7 +74,6 @@ def test_values_that_hold_themselves_many_times_are_bounded() -> None:
 
 
 def test_deep_values_are_bounded() -> None:
-    """Deep nesting is refused, not a stack overflow."""
     value: object = "x"
     for _ in range(10_000):
         value = [value]

@@ -48,7 +48,6 @@ FROZEN = [
 
 @pytest.mark.parametrize(("expression", "expected"), FROZEN)
 def test_names_and_choices_are_frozen(expression: str, expected: object) -> None:
-    """Naming functions give today what they have always given."""
     assert called(expression) == expected
 
 
@@ -116,7 +115,6 @@ VALUES = [
 
 @pytest.mark.parametrize(("expression", "expected"), VALUES)
 def test_functions_give(expression: str, expected: object) -> None:
-    """What the functions give for the cases between the examples."""
     result = called(expression)
     assert result == expected
     assert type(result) is type(expected)
@@ -156,7 +154,6 @@ ERRORS = [
 
 @pytest.mark.parametrize(("expression", "cause"), ERRORS)
 def test_functions_refuse(expression: str, cause: str) -> None:
-    """What the functions refuse, and how they say it."""
     with pytest.raises(ValueError) as caught:
         called(expression)
     name = expression.partition("(")[0]
@@ -165,7 +162,6 @@ def test_functions_refuse(expression: str, cause: str) -> None:
 
 @pytest.mark.parametrize("text", ["a.b", "a|b", "[x]{2}^$", "(a)*+?\\d", "-/ #"])
 def test_escaped_text_matches_itself_only(text: str) -> None:
-    """An escaped text is a pattern for that text."""
     pattern = f"^{regex.regex_escape(text)}$"
     assert regex.regex_match(text, pattern)
     assert not regex.regex_match(text + "x", pattern)

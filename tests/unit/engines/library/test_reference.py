@@ -10,12 +10,10 @@ PAGE = ROOT / "docs" / "reference" / "library.md"
 
 
 def test_page_is_fresh(update_goldens: bool) -> None:
-    """docs/reference/library.md says what the table says."""
     generated.check(PAGE, reference(), update=update_goldens)
 
 
 def test_page_has_every_function() -> None:
-    """Each function stands on the page once, with its example."""
     page = reference()
     for function in library.FUNCTIONS:
         assert page.count(f"- **`{function.signature}`**") == 1
@@ -23,7 +21,6 @@ def test_page_has_every_function() -> None:
 
 
 def test_stubs_are_python_with_every_function() -> None:
-    """Editors can read the stubs: each function with its parameters and a text."""
     definitions = [node for node in ast.parse(stubs()).body if isinstance(node, ast.FunctionDef)]
     assert [each.name for each in definitions] == [each.name for each in library.FUNCTIONS]
     for stub, function in zip(definitions, library.FUNCTIONS, strict=True):

@@ -57,14 +57,10 @@ CASES = (
     ("return [0] * 2.0", "int(value)"),
     ("return 1 < 'a'", "int(text)"),
     ("return 1 < []", "values of one type"),
-    ("return to_json({'a': len})", "pass data, not functions"),
     ("return dict((1, 2", "close it with )"),
-    ("return {'a': [1\n    x = 2", "close it with ]"),
-    ("x = {'a': 1\n    return x", "close it with }"),
     ("return dns1123(1)", "write str(1)"),
     ("return indent('a', 'b')", "write int("),
     ("return stable_choice('a')", 'write ["a"]'),
-    ("return reqs", 'did you mean "re'),
     ("return dict.fromkeys([1])", "{key: value for key in list}"),
     # A lookup of the request, by any getter.
     ("return get_xr(req, 'spec')['conut']", 'resource.spec has no "conut", did you mean "count"?'),
@@ -85,7 +81,6 @@ def _hint(line: str) -> str:
 
 @pytest.mark.parametrize(("line", "said"), CASES, ids=[line.split("\n")[0] for line, _ in CASES])
 def test_mistake_gets_its_hint(line: str, said: str) -> None:
-    """A classic mistake is answered by what to write instead."""
     assert said in _hint(line)
 
 

@@ -53,7 +53,6 @@ def _program(lines: str) -> Program:
 
 @pytest.mark.parametrize(("lines", "place", "message", "hint"), MISTAKES)
 def test_mistake_is_found_at_its_place(lines: str, place: str, message: str, hint: str) -> None:
-    """One finding, at the very word."""
     program = _program(lines)
     (problem,) = [*LINT.find_failures(program), *LINT.find_doubts(program)]
     assert message in problem.message
@@ -65,7 +64,6 @@ def test_mistake_is_found_at_its_place(lines: str, place: str, message: str, hin
 
 @pytest.mark.parametrize("lines", FINE)
 def test_uncertain_programs_have_no_finding(lines: str) -> None:
-    """No false alarm."""
     program = _program(lines)
     assert [*LINT.find_failures(program), *LINT.find_doubts(program)] == []
 

@@ -29,7 +29,6 @@ def _call(expression: str, value: Value = None) -> Value:
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
 def test_example_of_the_library_holds(function: Function) -> None:
-    """The table's example gives the table's result in a script."""
     assert _call(function.example) == function.result
 
 
@@ -102,13 +101,11 @@ def test_starlark_agrees_with_python(name: str, data: st.DataObject) -> None:
 
 
 def test_functions_never_change_their_arguments() -> None:
-    """Merging and the like give new objects."""
     value = {"a": {"b": 1}, "c": [1]}
     for expression in ('merge(x, {"a": {"b": 2}})', "compact(x)", 'with_external_name(x, "n")'):
         assert _call(f"[{expression}, x][1]", value) == value
 
 
 def test_merged_objects_share_nothing() -> None:
-    """To change what was merged changes neither of both objects."""
     changed = 'merge(x[0], x[1])["a"].append(2)'
     assert _call(f"[{changed}, x][1]", [{}, {"a": [1]}]) == [{}, {"a": [1]}]

@@ -41,30 +41,25 @@ def test_page_is_fresh(update_goldens: bool) -> None:
 
 
 def test_stubs_are_fresh(update_goldens: bool) -> None:
-    """prelude.pyi says what the prelude and the library say."""
     generated.check(STUBS, starlark_page.stubs(), update=update_goldens)
 
 
 def test_stubs_have_every_name_once() -> None:
-    """Editors know each name that scripts find, and no other."""
     names = [each.name for each in ast.parse(STUBS.read_text()).body if hasattr(each, "name")]
     assert sorted(names) == sorted([*predeclared.NAMES, "Response"])
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_example_of_the_prelude_runs(example: str) -> None:
-    """Examples of the prelude run before anything is observed."""
     _run(f'def main(req):\n    return {{"output": {{"x": {example}}}}}\n')
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=range(len(SCRIPTS)))
 def test_script_of_the_page_runs(script: str) -> None:
-    """Scripts on the page run as they stand."""
     _run(script)
 
 
 def test_builtins_of_the_page_are_there() -> None:
-    """Each builtin that the page lists is defined, and what it says is not there is not."""
     page = PAGE.read_text()
     there = re.search(r"^\| builtins \| `([a-z_ ]+)`", page, re.MULTILINE)
     assert there is not None

@@ -38,7 +38,6 @@ def test_result_says_where_main_is() -> None:
 
 
 def test_request_parts_are_built_when_reached() -> None:
-    """A resource that a script does not name is never decoded."""
     built = []
 
     def resource(name: str) -> Object:
@@ -64,7 +63,6 @@ def test_seed_does_not_outlive_its_run() -> None:
 
 
 def test_request_of_one_run_does_not_reach_the_next() -> None:
-    """A script may change its request; the next run gets its own."""
     program = _program(
         'def main(req):\n    req["context"]["n"] = req["context"].get("n", 0) + 1\n'
         '    return {"output": req["context"]}\n'
@@ -76,7 +74,6 @@ def test_request_of_one_run_does_not_reach_the_next() -> None:
 
 
 def test_scripts_are_built_once() -> None:
-    """Equal texts share one frozen script; other modules make another one."""
     options = interpreter.limited_options(LIMITS)
     text = 'load("a.star", "x")\ndef main(req):\n    return {"output": {"x": x}}\n'
     one = build.script(_program(text, a="x = 1\n"), LIMITS, options)
@@ -109,14 +106,12 @@ def test_check_does_not_run_main() -> None:
 
 
 def test_modules_count_for_the_source_limit() -> None:
-    """The limit is for all sources of a program together."""
     program = _program('load("a.star", "x")\n', a="x = 1\n" * 20)
     with pytest.raises(LimitError, match="bytes of source"):
         starlark.check(program, Limits(source_bytes=100))
 
 
 def test_modules_nest_to_a_depth() -> None:
-    """A chain of a hundred modules is refused at the load statement that goes too far."""
     chain = {f"m{i}": f'load("m{i + 1}.star", "x")\n' for i in range(100)}
     program = _program('load("m0.star", "x")\n', **chain, m100="x = 1\n")
     with pytest.raises(ProgramError, match="more than 50 modules deep") as caught:
@@ -125,7 +120,6 @@ def test_modules_nest_to_a_depth() -> None:
 
 
 def test_module_is_loaded_once() -> None:
-    """Two modules that load a third get the same one."""
     program = _program(
         'load("a.star", "a")\nload("b.star", "b")\ndef main(req):\n    return {"same": a == b}\n',
         a='load("c.star", "c")\na = c\n',
@@ -136,7 +130,6 @@ def test_module_is_loaded_once() -> None:
 
 
 def test_long_messages_are_cut() -> None:
-    """What a script says when it fails is at most 8 KiB."""
     with pytest.raises(ProgramError) as caught:
         _run('def main(req):\n    fail("é" * 100000)\n')
     assert len(caught.value.diagnostics[0].message.encode()) <= 8 * 1024
@@ -163,7 +156,6 @@ VALUES = st.recursive(
 
 @given(value=VALUES)
 def test_values_come_through_unchanged(value: Value) -> None:
-    """What a script returns of its request is what the request held."""
     text = 'def main(req):\n    return {"output": req["input"]["value"]}\n'
     assert _run(text, input={"value": value}) == {"output": value}
 

@@ -151,7 +151,6 @@ FAILING = [
 
 @pytest.mark.parametrize("step_input", FAILING)
 def test_failure_is_expected_again(step_input: Object | None, tmp_path: Path) -> None:
-    """The case expects the messages of the failure."""
     text = captured(builders.request(step_input))
     expected = read(text)["expect"]
     assert isinstance(expected, dict)
@@ -177,14 +176,12 @@ def test_language_is_replayed(tmp_path: Path) -> None:
 
 
 def part(value: Object, key: str) -> Object:
-    """Return an object in an object."""
     member = value[key]
     assert isinstance(member, dict)
     return member
 
 
 def test_same_request_gives_the_same_case() -> None:
-    """The tag and the order of maps do not matter."""
     step = builders.starlark(PLAIN)
     one = builders.request(step, context={"a": 1, "b": 2}, meta={"tag": "one"})
     two = builders.request(step, context={"b": 2, "a": 1}, meta={"tag": "two"})
@@ -233,7 +230,6 @@ def test_xr_asks_by_its_annotation(*, value: str | None, is_requested: bool) -> 
 
 
 def test_run_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`run --capture` writes a case that `test` passes."""
     step = builders.starlark(PASSED_ON, credentials=["api"])
     request: Object = {
         "observed": {"composite": {"resource": builders.XR}},

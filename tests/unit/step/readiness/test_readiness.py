@@ -126,7 +126,6 @@ def test_kind_without_a_controller_is_ready_as_it_exists(which: str) -> None:
 
 @pytest.mark.parametrize(("which", "early", "late"), REPORTING)
 def test_kind_has_its_rule(which: str, early: Object, late: Object) -> None:
-    """Each kind is judged by what its controller reports."""
     api_version, _, kind = which.rpartition("/")
     verdict = judge(build_object(api_version, kind, **early))
     assert not verdict.is_ready

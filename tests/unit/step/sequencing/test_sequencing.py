@@ -23,7 +23,6 @@ pytestmark = pytest.mark.parametrize("language", LANGUAGES)
 
 
 def test_readiness_is_not_judged_without_the_option(language: str) -> None:
-    """Readiness stays open, and nothing is reported."""
     response = run(step(language, {"a": {}}), {"a": observed(status=READY)})
     assert readiness(response) == {"a": UNSPECIFIED}
     assert "conditions" not in response
@@ -40,7 +39,6 @@ def test_auto_ready_judges_the_resources_of_the_step(language: str) -> None:
 
 
 def test_auto_ready_of_all_leaves_what_was_stated(language: str) -> None:
-    """Earlier steps' words stand, and their resources are changed in nothing else."""
     earlier = {
         "open": observed(),
         "said": {**observed(), "ready": "READY_FALSE"},
@@ -57,7 +55,6 @@ def test_auto_ready_of_all_leaves_what_was_stated(language: str) -> None:
 
 
 def test_auto_ready_overwrites_when_asked(language: str) -> None:
-    """Readiness of an earlier step is judged anew; the step's own is not."""
     response = run(
         step(
             language, {"a": {"ready": "False"}}, autoReady={"resources": "All", "overwrite": True}
@@ -79,7 +76,6 @@ def test_explicit_readiness_wins(language: str, stated: str) -> None:
 
 
 def test_rule_of_its_own_needs_no_option(language: str) -> None:
-    """It holds for its resource, and only for that."""
     response = run(
         step(language, {"a": {"ready_when": "Exists"}, "b": {"ready_when": "Exists"}, "c": {}}),
         {"a": observed(status=CREATING), "c": observed(status=READY)},
@@ -88,7 +84,6 @@ def test_rule_of_its_own_needs_no_option(language: str) -> None:
 
 
 def test_rule_that_cannot_be_read_is_refused(language: str) -> None:
-    """With what can be written instead."""
     message = fatal(run(step(language, {"a": {"ready_when": "exists"}})))
     assert 'cannot read the rule "exists"' in message
 
@@ -100,7 +95,6 @@ def test_rule_beside_readiness_is_refused(language: str) -> None:
 
 
 def test_resource_waits_until_its_dependency_is_ready(language: str) -> None:
-    """It is withheld, the XR is not ready, and the condition says what it waits for."""
     resources: dict[str, Object] = {"a": {}, "b": {"depends_on": ["a"]}}
     states: list[dict[str, Object]] = [{}, {"a": observed(status=CREATING)}]
     for exists in states:
@@ -127,7 +121,6 @@ def test_resource_that_exists_is_never_withdrawn(language: str) -> None:
 
 
 def test_chain_is_built_one_after_the_other(language: str) -> None:
-    """Each waits for the one before it."""
     resources: dict[str, Object] = {
         "a": {},
         "b": {"depends_on": ["a"]},
@@ -167,7 +160,6 @@ def test_dependency_uses_the_rule_and_the_word_of_its_resource(language: str) ->
 
 
 def test_dependency_on_an_earlier_steps_resource(language: str) -> None:
-    """Its name is known, and so is the readiness that was stated."""
     resources: dict[str, Object] = {"b": {"depends_on": ["a"]}}
     earlier = {"resources": {"a": {**observed(), "ready": "READY_TRUE"}}}
     exists = {"a": observed(status=CREATING)}
@@ -221,7 +213,6 @@ def _said(response: Object) -> Object:
 
 
 def test_condition_has_the_type_that_was_asked_for(language: str) -> None:
-    """It is sorted, and bounded however many resources there are."""
     many: dict[str, Object] = {f"resource-{number:03}": {} for number in range(99, -1, -1)}
     response = run(step(language, many, resourcesCondition="PartsReady"))
     report = condition(response)

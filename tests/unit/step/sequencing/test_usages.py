@@ -92,7 +92,6 @@ def test_readiness_of_a_usage_is_judged_without_asking() -> None:
     ids=["asked-for-here", "refused-here", "not-asked-for"],
 )
 def test_resource_decides_for_itself(fields: Object, stated: bool | None, is_there: bool) -> None:
-    """Its own word beats the input's."""
     entry: Object = {"depends_on": ["net"]} | ({} if stated is None else {"usages": stated})
     for language in ("starlark", "jinja"):
         ordered_step = step(language, {"net": {}, "db": entry}, **fields)

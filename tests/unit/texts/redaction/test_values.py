@@ -105,6 +105,7 @@ def test_secrets_in_each_other_leave_nothing() -> None:
         message.credentials["api"].credential_data.data[str(number)] = value
     data = message.SerializeToString()
     assert redaction.redact_text("<hunter2-marker-of-more-text>", data) == "<[secret]xt>"
+    assert redaction.redact_text("<hunter2-marker-of-more>", data) == "<[secret]>"
     assert redaction.redact_text("<hunter2-marker-of>", data) == "<[secret]-of>"
     assert redaction.redact_text("<er-of-more-te>", data) == "<[secret]>"
 

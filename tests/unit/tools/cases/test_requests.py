@@ -33,7 +33,6 @@ input:
 
 
 def run(tmp_path: Path, text: str, request: str = REQUEST) -> CaseVerdict:
-    """The verdict on a case with the request."""
     path = tmp_path / "a.case.yaml"
     path.write_text(request + text)
     (verdict,) = command.run_all(model.find_cases([path]), RunOptions())

@@ -124,7 +124,6 @@ FINDINGS = {
 
 @pytest.mark.parametrize(("text", "expected"), FINDINGS.values(), ids=FINDINGS)
 def test_findings(tmp_path: Path, text: str, expected: list[tuple[str, str, str]]) -> None:
-    """Rule, place and message of everything that is wrong with one step."""
     assert [told(finding) for finding in found(tmp_path, text).findings] == expected
 
 

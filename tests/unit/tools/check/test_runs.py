@@ -240,13 +240,6 @@ MISTAKES = [
         starlark=_script(_config('",".join([str(n) for n in range(spec["ratio"])])')),
     ),
     *_mistake(
-        "name-that-no-step-composes",
-        "cnfig",
-        go=_CONFIG + '{{- if (getComposedResource . "cnfig") }}\n  y: "1"\n{{- end }}\n',
-        jinja=_CONFIG + '{% if get_composed_resource("cnfig") %}\n  y: "1"\n{% endif %}\n',
-        starlark=_script(_config("str(get_observed(req, 'cnfig') == None)")),
-    ),
-    *_mistake(
         "object-without-a-name",
         "apiVersion",
         template=_NAMELESS,

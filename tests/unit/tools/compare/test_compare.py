@@ -503,7 +503,6 @@ def test_function_that_answers_too_late_is_not_compared(twin: Twin, run: Run) ->
 
 
 def test_difference_is_reported_once_for_all_xrs(project: Path, twin: Twin, run: Run) -> None:
-    """The report has the line, the values, and an XR that shows it."""
     (project / "examples").mkdir()
     for number in range(9):
         _write(project / "examples", f"{number}.yaml", XR.replace("demo", f"other-{number}"))

@@ -48,7 +48,6 @@ def test_same_compositions_change_nothing(plan: Plan) -> None:
 
 
 def test_change_is_reported_once_for_all_xrs(plan: Plan) -> None:
-    """The report names the line that writes the value after the change."""
     plan.change(LARGER)
     text = plan(xr(), *buckets(), xr("other", 1), *buckets("other", 1))
     assert (

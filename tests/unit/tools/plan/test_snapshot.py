@@ -241,7 +241,6 @@ FAULTS = [
 def test_cluster_that_cannot_be_read_is_an_error(
     kubectl: Path, capsys: pytest.CaptureFixture[str], name: str, message: str
 ) -> None:
-    """No file is written."""
     Path(name).unlink()
     assert snapshot(kubectl) == exit_codes.PROBLEM
     assert message in capsys.readouterr().err

@@ -147,7 +147,6 @@ def test_bad_questions_are_told(guest: Visitor, body: str, status: int) -> None:
 def test_request_of_any_file_name_is_answered(
     guest: Visitor, name: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """It is left alone or refused in words; the terminal stays as it is."""
     result = guest.render({**guest.load("starlark-robots"), name: "text"})
     problems = [problem["message"] for problem in result["problems"]]
     assert capfd.readouterr().err == ""
@@ -156,7 +155,6 @@ def test_request_of_any_file_name_is_answered(
 
 
 def test_aliases_are_not_multiplied(guest: Visitor) -> None:
-    """The playground answers at once, and goes on."""
     levels = ["  a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     levels += [f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 13)]
     files = guest.load("starlark-robots")
@@ -170,7 +168,6 @@ def test_aliases_are_not_multiplied(guest: Visitor) -> None:
 def test_address_that_cannot_be_read(
     playground: Playground, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """It is answered, and the terminal stays as it is."""
     host, _, port = playground.authority.partition(":")
     with socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS) as connection:
         connection.sendall(

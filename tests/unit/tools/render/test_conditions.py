@@ -32,7 +32,6 @@ def xr_conditions(xr: Object, *responses: Object) -> list[Object]:
 
 @pytest.mark.parametrize(("names", "message"), MESSAGES)
 def test_unready_names_a_few(names: list[str], message: str) -> None:
-    """The Ready condition names up to three resources and counts the others."""
     assert message == conditions.unready(names).message
 
 

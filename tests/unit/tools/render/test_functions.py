@@ -231,7 +231,6 @@ def test_podman_stands_in_for_docker(commands: Path) -> None:
 @pytest.mark.parametrize("target", [ADDRESS, "example.org:9443"])
 @pytest.mark.parametrize("manifests", [[], [function(runtime_development_target="old:1")]])
 def test_annotation_of_the_command_line_wins(target: str, manifests: list[Object]) -> None:
-    """Wherever the address is: it is nobody else's choice. A place from the flag is before it."""
     annotations = {TARGET: target}
     line = explain(OURS, manifests, annotations=annotations)
     assert line.startswith(f"function-other is called at {target}: ")

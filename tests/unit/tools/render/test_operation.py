@@ -81,7 +81,6 @@ def test_context_is_handed_over_by_steps_that_are_shown(tmp_path: Path, run: Run
 
 @pytest.mark.parametrize(("kind", "place"), [("Operation", "16:22"), ("CronOperation", "19:26")])
 def test_positions_are_in_the_file(tmp_path: Path, kind: str, place: str, run: Run) -> None:
-    """A template has positions as well."""
     broken = SPEC.replace("def main(req):", "def main(req):\n            return 1 // 0")
     printed = run(*COMMAND, write_files(tmp_path, kind, broken), code=1)
     assert f"--> {tmp_path / 'operation.yaml'}:{place}\n" in printed.err

@@ -18,7 +18,6 @@ from function_script.tools.render import output
 
 
 def test_change_is_shown_as_a_difference(tmp_path: Path) -> None:
-    """Only what is different, document by document, and errors until they are mended."""
     with watching(tmp_path) as watch:
         watch.wait_for("stderr", "watching: Ctrl-C ends it\n")
         watch.replace("xr.yaml", "name: demo", "name: other")
@@ -73,7 +72,6 @@ spec:
 
 
 def test_render_is_validated_again(tmp_path: Path) -> None:
-    """The report is shown anew when it is another one, also after a change of a schema."""
     crd = tmp_path / "crds" / "robot.yaml"
     crd.parent.mkdir()
     crd.write_text(CRD)

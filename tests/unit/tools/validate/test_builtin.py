@@ -94,7 +94,6 @@ BAD = {
 
 @pytest.mark.parametrize(("text", "message"), BAD.values(), ids=BAD)
 def test_builtin_kinds_are_checked(tmp_path: Path, text: str, message: str) -> None:
-    """Unknown fields in the official command's words."""
     (result,) = check(tmp_path, text).results
     assert result.status == "invalid"
     assert message in result.problems[0].message

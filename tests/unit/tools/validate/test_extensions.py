@@ -29,7 +29,6 @@ spec: {package: "%s"}
 
 
 def test_packages_are_taken_from_the_cache(tmp_path: Path) -> None:
-    """The official command's cache is read; nothing is downloaded."""
     cached = tmp_path / "cache" / "registry.example.org" / "provider-things@v1.0.0"
     write(cached, package=CRD)
     report = check(tmp_path, GOOD, extensions=FUNCTIONS)
@@ -71,7 +70,6 @@ OUTSIDE = {
 
 @pytest.mark.parametrize("image", OUTSIDE.values(), ids=OUTSIDE)
 def test_package_names_never_lead_out_of_the_cache(tmp_path: Path, image: str) -> None:
-    """An invalid reference is noted, and no file is opened."""
     write(tmp_path / "secret@v1", package=CRD)
     work = tmp_path / "work" / "deep"
     package = image.format(outside=tmp_path)

@@ -14,7 +14,6 @@ from function_script.tools.validate.report import Problem, SkippedRule
 
 
 def schema(rule: str, message: str = "", **properties: Value) -> Object:
-    """The schema of an object with a rule."""
     stated: Object = {"rule": rule} | ({"message": message} if message else {})
     return {"type": "object", "properties": properties, "x-kubernetes-validations": [stated]}
 

@@ -220,7 +220,6 @@ SEVERAL = {
 
 @pytest.mark.parametrize(("schema", "value", "messages"), SEVERAL.values(), ids=SEVERAL)
 def test_value_may_have_several_problems(schema: Object, value: Value, messages: list[str]) -> None:
-    """The order is that of the API server's checks."""
     result = openapi.check({"a": value}, obj(a=schema))[0]
     assert [problem.message for problem in result] == messages
 
@@ -237,7 +236,6 @@ def test_keywords_of_a_wrong_type_count_as_absent() -> None:
 
 
 def test_problems_come_in_the_order_of_fields() -> None:
-    """All of them, whatever the order in which they were found."""
     schema = obj(b={"type": "string"}, a=obj(x={"type": "string"})) | {"required": ["c"]}
     result = openapi.check({"b": 1, "a": {"x": 2}}, schema)[0]
     assert [problem.field for problem in result] == ["a.x", "b", "c"]

@@ -70,19 +70,6 @@ def test_namespaced_xr_references_its_own_namespace() -> None:
     assert problems(xrd(), spec=spec) == ["unknown spec.crossplane.resourceRefs[0].namespace"]
 
 
-def test_users_schema_counts() -> None:
-    assert problems(xrd(), spec={"size": "xl", "colour": "red"}, status={"ready": "2"}) == [
-        'spec.size: Unsupported value: "xl": supported values: "s", "m"',
-        (
-            'status.ready: Invalid value: "string": status.ready in body must be of type integer: '
-            '"string"'
-        ),
-        "unknown spec.colour",
-    ]
-    assert problems(xrd()) == ["spec: Required value"]
-    assert problems(xrd(), spec={}) == ["spec.size: Required value"]
-
-
 def test_status_has_conditions() -> None:
     assert problems(xrd(), spec={"size": "s"}, status={"conditions": [CONDITION]}) == []
     details: Object = {"connectionDetails": {"lastPublishedTime": "2026-01-01T00:00:00Z"}}

@@ -48,7 +48,6 @@ def test_odd_configuration_is_named(config: Path, data: bytes, message: str) -> 
     "data", [b"[]", b"3", b'{"auths": 3}', b'{"auths": {"%s": 3}}' % NAME.encode()]
 )
 def test_config_without_credentials_holds_none(config: Path, data: bytes) -> None:
-    """The value may have any type."""
     config.write_bytes(data)
     assert credentials.find(NAME) is None
 

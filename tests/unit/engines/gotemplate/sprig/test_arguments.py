@@ -91,7 +91,6 @@ def _injected(function: Function) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("function", FAST, ids=lambda function: function.name)
 def test_odd_arguments_give_a_result_or_an_error(function: Function) -> None:
-    """No argument of an allowed type makes a function fail with an error of Python."""
     assert callable(function.call)
     for arguments in _argument_lists(function):
         values = copy.deepcopy(arguments) if function.mutates else arguments

@@ -92,18 +92,15 @@ BAD = [
 def test_invalid_certificate_or_key_is_an_error(
     cert: str | None, secret: str, message: str
 ) -> None:
-    """The error names the invalid one and its cause."""
     pair = {"c": encoded(certificate()) if cert is None else cert, "k": secret}
     assert message in fail("{{ buildCustomCert .c .k }}", pair)
 
 
 def test_error_names_the_option() -> None:
-    """If the step does not set it."""
     assert "options.crypto: true" in refusal('{{ decryptAES "k" "" }}', crypto=False)
 
 
 def test_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If it is not installed."""
     monkeypatch.setitem(sys.modules, "cryptography", None)
     registry.func_map.cache_clear()
     try:

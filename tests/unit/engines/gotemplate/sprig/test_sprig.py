@@ -69,7 +69,6 @@ def _draw(expression: str, seed: str = "uid-1") -> str:
 
 
 def test_name_of_sprig_is_available_or_not() -> None:
-    """All 211 names are registered, each once: as a function, or as unavailable with a reason."""
     offered = [function.name for function in registry.SPRIG]
     assert len(NAMES) == 211
     assert sorted([*offered, *registry.UNAVAILABLE]) == sorted(NAMES)
@@ -82,7 +81,6 @@ def test_unavailable_functions_are_exactly_these() -> None:
 
 @pytest.mark.parametrize(("name", "refusal"), registry.UNAVAILABLE.items())
 def test_unavailable_function_has_an_alternative(name: str, refusal: str) -> None:
-    """The error has the reason and the alternative."""
     reason, _, instead = refusal.partition(": ")
     assert reason
     assert instead
@@ -127,12 +125,10 @@ def test_random_values_have_the_shape_of_gos(expression: str, shape: str) -> Non
 
 
 def test_random_bytes_are_base64() -> None:
-    """The result of randBytes has the requested number of bytes, encoded."""
     assert len(base64.b64decode(_draw("randBytes 20"), validate=True)) == 20
 
 
 def test_shuffling_keeps_the_characters() -> None:
-    """The result is another order of the same characters."""
     text = "abcdefghijklmnopqrstuvwxyzé"
     shuffled = _draw(f'shuffle "{text}"')
     assert shuffled != text

@@ -54,7 +54,6 @@ def _outcome(expression: str) -> str:
 
 @pytest.mark.parametrize(("expression", "expected"), VECTORS)
 def test_expression_gives_gos_result(expression: str, expected: str) -> None:
-    """The expression prints exactly the text that it does in Go, or fails as it does."""
     assert _outcome(expression) == expected[:2] + json.loads(expected[2:])
 
 
