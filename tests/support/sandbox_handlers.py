@@ -230,16 +230,18 @@ def _forge_replies(argument: bytes) -> bytes:
 
 
 def _repeat(argument: bytes) -> bytes:
-    """Reply a second time a moment later, when no request has come."""
+    """Reply a second time when a file is gone, although no request has come."""
 
     def reply_again() -> None:
+        while Path(argument.decode()).exists():
+            time.sleep(0.01)
         report = to_json(WorkerReport())
         _shared_memory().write(argument, report)
         os.write(_connection(), b"\0" + struct.pack("<QQQ", len(argument), len(report), 0))
 
     # One as large as this thread's would be growth for which the worker is replaced.
     threading.stack_size(MIB)
-    threading.Timer(0.1, reply_again).start()
+    threading.Thread(target=reply_again).start()
     return b"real"
 
 

@@ -120,10 +120,13 @@ def test_printed_text_is_not_parsed_as_a_frame(pool: Pool, command: bytes) -> No
     assert answer(pool.run(b"echo x")) == "x"
 
 
-def test_second_reply_is_not_given_to_the_next_request(pool: Pool) -> None:
+def test_second_reply_is_not_given_to_the_next_request(pool: Pool, tmp_path: Path) -> None:
     """A worker that has sent a frame without a request is not used again."""
-    assert answer(pool.run(b"repeat stale")) == "real"
+    file = tmp_path / "file"
+    file.touch()
+    assert answer(pool.run(f"repeat {file}".encode())) == "real"
     worker = pool.workers.acquire()
+    file.unlink()
     wait_until(lambda: bool(select.select([worker], [], [], 0)[0]))
     pool.workers.release(worker)
     assert answer(pool.run(b"echo mine")) == "mine"
