@@ -41,7 +41,6 @@ from function_script.tools.project import SUFFIXES, Project
 from function_script.tools.render import RenderInputs, loading, renderer, validation
 from function_script.tools.render.compose import RenderResult
 from function_script.tools.render.functions import FunctionIndex
-from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.positions import Origin, Positions
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.runtimes.servers import Servers
@@ -159,6 +158,7 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
     index = FunctionIndex(manifests=values, options=rendering, is_confined=not options.runs_others)
     # A line fails in one way for most XRs, and a doubt says less than a finding.
     reported: set[object] = set()
+    known = {each.place for each in static if each.place is not None}
     doubts: dict[object, Finding] = {}
     branches = _Branches(subject)
     reads_files = any(step.reads_files for _, step in subject.inputs)
@@ -172,9 +172,10 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
             results[key], findings = _judge(subject, run, render, branches)
             for finding in findings:
                 place = finding.place or finding.diagnostic.message
+                is_warning = finding.rule == rules.DOUBTFUL.name
                 if finding.severity == "info":
                     doubts.setdefault(place, finding)
-                elif place not in reported:
+                elif place not in reported and not (is_warning and place in known):
                     reported.add(place)
                     report.findings.append(finding)
             # A program that needs too much needs it for the other XRs as well.
@@ -183,8 +184,9 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
         else:
             for finding in branches.find_unreached():
                 doubts.setdefault(finding.place, finding)
-    reported |= {each.place for each in static if each.place is not None}
-    report.unreached += (finding for place, finding in doubts.items() if place not in reported)
+    report.unreached += (
+        finding for place, finding in doubts.items() if place not in reported | known
+    )
 
 
 def _follow(
@@ -348,28 +350,35 @@ def _judge(
         return None, [Finding.of(rules.DOUBT, each) for each in error.diagnostics]
     branches.add(rendering.positions)
     failure = rendering.result.failure
-    if failure is None:
-        return rendering.result, [*_find_schema_faults(subject, run, rendering)]
-    return None, [*_explain_failure(subject, run, rendering, failure)]
+    if failure is not None:
+        located = _locate(subject, run, rendering, failure.step.name, failure.diagnostics)
+        return None, [
+            Finding.of(rules.RUN if is_certain else rules.DOUBT, problem, failure.step.name)
+            for problem, is_certain in located
+        ]
+    warnings = [
+        Finding.of(rules.DOUBTFUL, problem, step.name)
+        for step, problems in rendering.positions.find_warnings()
+        for problem, is_certain in _locate(subject, run, rendering, step.name, problems)
+        if is_certain
+    ]
+    return rendering.result, [*_find_schema_faults(subject, run, rendering), *warnings]
 
 
-def _explain_failure(
-    subject: Subject, run: Run, rendering: Rendering, failure: PipelineError
-) -> Iterator[Finding]:
-    """Yield the problems for which a step failed."""
-    for step_input, step in subject.inputs:
-        if step_input.step == failure.step.name:
-            for problem in failure.diagnostics:
-                is_certain = problem.kind == "mistake" and _is_of_xr(problem, step, run)
-                mapped = author_positions.map_to_source(problem, step_input, subject.programs)
-                noted = replace(mapped, notes=(*mapped.notes, f"for {run.label}"))
-                yield Finding.of(rules.RUN if is_certain else rules.DOUBT, noted, step_input.step)
-            return
-    # A step of another function refused.
-    span = rendering.positions.find_step(failure.step.name)
-    for problem in failure.diagnostics:
-        located = replace(problem, span=problem.span or span)
-        yield Finding.of(rules.DOUBT, located, failure.step.name)
+def _locate(
+    subject: Subject, run: Run, rendering: Rendering, name: str, problems: Iterable[Diagnostic]
+) -> Iterator[tuple[Diagnostic, bool]]:
+    """Yield the problems of a step at their lines, and whether each is of the XR for certain."""
+    ours = next((each for each in subject.inputs if each[0].step == name), None)
+    for problem in problems:
+        if ours is None:
+            # A step of another function refused.
+            yield replace(problem, span=problem.span or rendering.positions.find_step(name)), False
+        else:
+            step_input, step = ours
+            is_certain = problem.kind == "mistake" and _is_of_xr(problem, step, run)
+            mapped = author_positions.map_to_source(problem, step_input, subject.programs)
+            yield replace(mapped, notes=(*mapped.notes, f"for {run.label}")), is_certain
 
 
 def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
