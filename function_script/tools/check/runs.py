@@ -50,13 +50,16 @@ from function_script.tools.validate.catalog import Catalog
 _XR: Final = ("observed", "composite", "resource", "spec")
 # Crossplane's part of spec, which no XR at hand has.
 _CROSSPLANE: Final = ("crossplane", "claimRef", "resourceRefs", "compositionRef")
-# The words by which programs read what a folder may lack.
-_OUTSIDE: Final = re.compile(
-    r"observed\W{1,5}resources|desired|context|requir|extra|credential|environment|observed_"
-    r"|get_?composed|connection|status|condition|is_ready|lookup|claimRef|resourceRefs|compositionRe"
-    r"|(?<![.\w$\"'])(?:expand)?env\b|metadata(?!\W{1,4}name(?:space)?\b)",
+# The words by which programs read what a folder may lack: first what a new XR lacks as well.
+_STATE: Final = (
+    r"observed\W{1,5}resources|observed_|get_?composed|connection|status|condition|is_ready"
+)
+_ELSEWHERE: Final = re.compile(
+    r"desired|context|requir|extra|credential|environment|lookup|claimRef|resourceRefs"
+    r"|compositionRe|(?<![.\w$\"'])(?:expand)?env\b|metadata(?!\W{1,4}name(?:space)?\b)",
     re.IGNORECASE,
 )
+_OUTSIDE: Final = re.compile(f"{_STATE}|{_ELSEWHERE.pattern}", re.IGNORECASE)
 # A script writes these: keys of its dicts, and fields of the response.
 _WRITTEN: Final = re.compile(
     r"[\"'](?:metadata|status|conditions?|extra\w*)[\"'] *:"
@@ -420,15 +423,17 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
 def _may_read_outside(step: Step, run: Run) -> bool:
     """Report whether a program has a word of what a folder may lack.
 
+    Every XR begins without a status and without composed resources, as one at hand that has none.
     What a script writes into dicts and its response reads nothing, nor does the text around the
     actions of a template. With texts that are made up, any word counts.
     """
+    is_new = not (run.invented or run.inputs.observed or "status" in run.inputs.xr)
     documents = () if run.invented else step.language.lint.find_documents(step.program)
     around = {source.name: text for source, text in documents}
     return any(
         around.get(source.name, "")[match.start() : match.end()] != match[0]
         for source in step.program.sources()
-        for match in _OUTSIDE.finditer(
+        for match in (_ELSEWHERE if is_new else _OUTSIDE).finditer(
             source.text if run.invented else _WRITTEN.sub(_to_blanks, source.text)
         )
     )

@@ -404,6 +404,28 @@ def test_rendered_text_that_is_no_yaml_is_found_with_an_xr_at_hand(
     assert [each.rule for each in findings if each.severity == "error"] == rules
 
 
+_READS_STATE = {
+    _GO: '{{ $x := dig "a" "resource" "status" "id" "" .observed.resources }}\n',
+    _JINJA: "{% set x = observed.resources.a is defined and is_ready(observed.resources.a) %}\n",
+}
+
+
+@pytest.mark.parametrize("kind", _READS_STATE)
+@pytest.mark.parametrize(
+    ("status", "rules"), [("", ["failing-run"]), ("status: {address: a}\n", [])], ids=["new", "old"]
+)
+def test_program_that_reads_resources_is_certain_to_fail_for_a_new_xr(
+    kind: str, status: str, rules: list[str], tmp_path: Path, pool: Pool
+) -> None:
+    """Every XR begins without composed resources and a status, and this one never gets any."""
+    line = _NO_YAML[kind][1]
+    program = f"{_READS_STATE[kind]}{_SIZE[kind]}{_CONFIG}{line}  last: a\n"
+    file = _place(tmp_path, kind, program)
+    (tmp_path / "xr.yaml").write_text(dedent(_CASE.partition("\n")[2]) + status)
+    findings = check.check([str(file)], run_options=runs.Options(pool=pool, variants=0)).findings
+    assert [each.rule for each in findings if each.severity == "error"] == rules
+
+
 def test_script_that_writes_metadata_and_fails_is_found_with_an_xr_at_hand(
     tmp_path: Path, pool: Pool
 ) -> None:
