@@ -51,9 +51,7 @@ _XR: Final = ("observed", "composite", "resource", "spec")
 # Crossplane's part of spec, which no XR at hand has.
 _CROSSPLANE: Final = ("crossplane", "claimRef", "resourceRefs", "compositionRef")
 # The words by which programs read what a folder may lack: first what a new XR lacks as well.
-_STATE: Final = (
-    r"observed\W{1,5}resources|observed_|get_?composed|connection|status|condition|is_ready"
-)
+_STATE: Final = r"observed(?:\W{1,5}resources|_)|get_?composed|connection|status|condition|is_ready"
 _ELSEWHERE: Final = re.compile(
     r"desired|context|requir|extra|credential|environment|lookup|claimRef|resourceRefs"
     r"|compositionRe|(?<![.\w$\"'])(?:expand)?env\b|metadata(?!\W{1,4}name(?:space)?\b)",

@@ -576,6 +576,17 @@ OWN_CRD = one_step.crd(
 )
 
 
+def test_xrd_has_a_word_in_its_name(tmp_path: Path, pool: Pool) -> None:
+    """A folder of several Compositions has an XRD of each."""
+    file = _place(tmp_path, _JINJA, _CONFIG + "  y: {{ spec.network.mode }}\n")
+    expected = [each.rule for each in _check(file, pool).findings]
+    assert expected
+    (tmp_path / "xrd.yaml").rename(tmp_path / "things-xrd.yaml")
+    (tmp_path / "others-xrd.yaml").write_text(XRD.replace("XThing", "XOther"))
+    report = _check(file, pool)
+    assert (report.untyped, [each.rule for each in report.findings]) == (0, expected)
+
+
 def test_conditions_of_crossplane_are_no_finding(tmp_path: Path, pool: Pool) -> None:
     """A CRD of the XR's kind may say less of them."""
     file = _place(tmp_path, _GO, _CONFIG)
