@@ -79,9 +79,15 @@ def find_files(directory: Path, kind: str = "") -> list[Path]:
     if usual:
         return usual
     files = sorted(path for path in directory.glob("*") if _NAME.search(path.name))
-    # A search in the text spares reading the YAML of many definitions for each Composition.
-    word = f"kind: {kind}".encode()
-    return [path for path in files if path.is_file() and word in path.read_bytes()]
+    return [path for path in files if path.is_file() and _mentions(path, kind)]
+
+
+def _mentions(path: Path, kind: str) -> bool:
+    """Search in the text, which spares reading the YAML of many definitions many times."""
+    with suppress(OSError):
+        return f"kind: {kind}".encode() in path.read_bytes()
+    # Who reads it reports that.
+    return True
 
 
 def find_file(directory: Path, xr: Object, project: Project) -> Path | None:
