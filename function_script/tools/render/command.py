@@ -24,7 +24,7 @@ from function_script.tools.render import (
     steps,
 )
 from function_script.tools.render.output import OutputOptions
-from function_script.tools.render.positions import Origin
+from function_script.tools.render.positions import Origin, Positions
 from function_script.tools.render.renderer import Renderer, Rendering
 
 _TEMPLATE: Final = ("spec", "operationTemplate")
@@ -95,11 +95,17 @@ def _print_problems(
 
         for problem, severity in validation.validate(rendering, Catalog(inputs.definitions)):
             options.report(problem, "note" if severity == "note" else "warning")
-    if not options.output.results:
-        for step, problems in rendering.positions.find_warnings():
-            for problem in origin.locate(step, problems):
-                notes = (*problem.notes, f'in pipeline step "{step.name}"')
-                options.report(replace(problem, notes=notes), "warning")
+    _print_warnings(rendering.positions, options, origin)
+
+
+def _print_warnings(positions: Positions, options: Options, origin: Origin) -> None:
+    """Print what our steps warn of, unless the output has it."""
+    if options.output.results:
+        return
+    for step, problems in positions.find_warnings():
+        for problem in origin.locate(step, problems):
+            notes = (*problem.notes, f'in pipeline step "{step.name}"')
+            options.report(replace(problem, notes=notes), "warning")
 
 
 def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool) -> str:
@@ -113,7 +119,10 @@ def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool
         inputs = replace(inputs, required=[*inputs.required, watched])
     with origin.map_errors():
         index = _load_functions(_parse_operation(origin), paths, options)
-    result = Renderer(pool, index, options.rendering).render_operation(inputs, origin)
+    renderer_ = Renderer(pool, index, options.rendering)
+    result, positions = renderer_.render_operation(inputs, origin)
+    if not options.rendering.is_quiet:
+        _print_warnings(positions, options, origin)
     has_context = bool(paths.context or paths.context_values)
     return documents.to_yaml_stream(
         output.operation_documents(result, options.output, has_context=has_context)
