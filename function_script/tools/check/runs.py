@@ -159,7 +159,7 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
     index = FunctionIndex(manifests=values, options=rendering, is_confined=not options.runs_others)
     # A line fails in one way for most XRs, and a doubt says less than a finding.
     reported: set[object] = set()
-    known = {each.place for each in static if each.place is not None}
+    places = {each.place for each in static if each.place is not None}
     doubts: dict[object, Finding] = {}
     branches = _Branches(subject)
     reads_files = any(step.reads_files for _, step in subject.inputs)
@@ -176,7 +176,7 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
                 is_warning = finding.rule == rules.DOUBTFUL.name
                 if finding.severity == "info":
                     doubts.setdefault(place, finding)
-                elif place not in reported and not (is_warning and place in known):
+                elif place not in reported and not (is_warning and place in places):
                     reported.add(place)
                     report.findings.append(finding)
             # A program that needs too much needs it for the other XRs as well.
@@ -186,7 +186,7 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
             for finding in branches.find_unreached():
                 doubts.setdefault(finding.place, finding)
     report.unreached += (
-        finding for place, finding in doubts.items() if place not in reported | known
+        finding for place, finding in doubts.items() if place not in reported | places
     )
 
 
