@@ -50,7 +50,7 @@ class _Flags(TypedDict):
     group="Input",
     metavar="PATH",
     help="XRD: the fields that programs can read; "
-    "default: definition.yaml or xrd.yaml beside each file.",
+    "default: definition.yaml, xrd.yaml or one with such a word in its name, beside each file.",
 )
 @options.flag(
     "--crds",

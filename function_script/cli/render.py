@@ -80,7 +80,8 @@ _NO_XRD: Final = "none"
     group="Input",
     metavar="PATH",
     help="XRD: the XR is validated by it; supplies defaults and the XR's scope. Default: "
-    "definition.yaml or xrd.yaml beside the Composition, if one defines the XR. none: no XRD.",
+    "definition.yaml, xrd.yaml or one with such a word in its name, beside the Composition, if one "
+    "defines the XR. none: no XRD.",
 )
 @options.flag(
     "--blame",

@@ -144,7 +144,8 @@ class _Collector:
             diagnostics = [to_diagnostic() for to_diagnostic in self._warnings[:_MAX_WARNINGS]]
             more = len(self._warnings) - _MAX_WARNINGS
             if more > 0:
-                diagnostics.append(Diagnostic(message=f"{more} more warnings like these"))
+                message = f"{more} more warning{'s' * (more > 1)} like these"
+                diagnostics.append(Diagnostic(message=message))
             warnings = lint.dialect_warnings(diagnostics)
             self._parts.append(model.Contribution(results=warnings))
         return merge_parts(self._parts, composed=self._composed, policy_spans=self._policy_spans)
@@ -155,10 +156,13 @@ class _Collector:
         if line is None:
             self._lines[what, name] = document.line
             return
-        if self._dialect.is_lenient and what == _RESOURCE_NAME:
+        code = Code("duplicate-name", name) if what == _RESOURCE_NAME else None
+        if self._dialect.is_lenient and code is not None:
             message = f'resource name "{name}" is used before, and the last one counts'
             self._warnings.append(
-                lambda: Diagnostic(message=message, span=document.span(), hint=_UNIQUE_NAMES)
+                lambda: Diagnostic(
+                    message=message, span=document.span(), hint=_UNIQUE_NAMES, code=code
+                )
             )
             return
         span = self._locate(line)
@@ -169,7 +173,6 @@ class _Collector:
         elif span != document.span():
             # In a loop, both are at one place.
             note = Note("first at", span, is_cause=True)
-        code = Code("duplicate-name", name) if what == _RESOURCE_NAME else None
         problems.add("", problem, hint=_UNIQUE_NAMES, note=note, code=code)
 
 

@@ -236,6 +236,7 @@ def ignored_field_warnings(
     problem = Diagnostic(
         message=f"of the XR only status can be set, not {', '.join(sorted(ignored))}",
         span=locate(objects.parse_path(min(ignored))),
+        field=min(ignored),
     )
     return _warn((problem,), _IGNORED_FIELDS)
 
@@ -245,9 +246,17 @@ def reads_xr(value: Object) -> bool:
     return bool(_changes(value, _IDENTITY) or _changes(_metadata(value), _IDENTITY_METADATA))
 
 
+def predictable_warnings(problems: Iterable[Diagnostic]) -> tuple[wire.Result, ...]:
+    """Warn of secrets that can be computed."""
+    return _warn(problems, PREDICTABLE)
+
+
 def _warn(problems: Iterable[Diagnostic], reason: str) -> tuple[wire.Result, ...]:
     return tuple(
-        [wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), reason) for problem in problems]
+        [
+            wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), reason, problem=problem)
+            for problem in problems
+        ]
     )
 
 

@@ -7,14 +7,13 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Final
 
-from function_script import wire
 from function_script.contribution import lint
 from function_script.contribution.model import Contribution
 from function_script.engines import secret_fields
 from function_script.request import objects
 from function_script.request.reader import child
 from function_script.request.values import Value
-from function_script.wire import enums
+from function_script.texts.diagnostics import Diagnostic
 
 # Shorter texts may be in a value by chance.
 _MIN_CHARACTERS: Final = 6
@@ -37,20 +36,18 @@ def warn(contribution: Contribution, random_texts: Collection[str]) -> Contribut
     # Sorted, so that equal runs look for the same texts and give the same warnings.
     search = _Search([part for text in sorted(texts)[:_MAX_TEXTS] for part in _parts(text)])
     places = [*_places(contribution, search)]
-    results = tuple(
-        wire.Result(enums.SEVERITY_WARNING, _message(place), lint.PREDICTABLE)
-        for place in places[:_MAX_WARNINGS]
-    )
+    results = lint.predictable_warnings(map(_to_problem, places[:_MAX_WARNINGS]))
     return (
         replace(contribution, results=contribution.results + results) if results else contribution
     )
 
 
-def _message(place: str) -> str:
-    return (
-        f"{place} is a random text that is no secret: whoever knows the XR's UID and the program "
-        "can compute it (take it from a Secret, or make it by a function for secrets, and serve "
-        "with --seed-file)"
+def _to_problem(place: str) -> Diagnostic:
+    return Diagnostic(
+        message=f"{place} is a random text that is no secret: whoever knows the XR's UID and the "
+        "program can compute it",
+        hint="take it from a Secret, or make it by a function for secrets, and serve with "
+        "--seed-file",
     )
 
 

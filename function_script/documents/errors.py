@@ -95,7 +95,8 @@ class YamlError(Exception):
     def with_consequence(self, consequence: str) -> YamlError:
         """Return the same problem as a warning: a lenient reader goes on with ``consequence``."""
         message = f"{self.message}: {consequence}"
-        return YamlError(message, line=self.line, column=self.column, hint=self._hint)
+        line, column = self.line, self.column
+        return YamlError(message, line=line, column=column, hint=self._hint, code=self.code)
 
 
 class YamlSyntaxError(YamlError):

@@ -95,7 +95,8 @@ class Document:
     def to_diagnostic(self, warning: YamlError) -> Diagnostic:
         """Return one of the warnings with its position in the author's text."""
         span = self.origin.span(self.first_line + warning.line, warning.column + 1)
-        return Diagnostic(message=warning.message, span=span, hint=warning.hint)
+        code = warning.code
+        return Diagnostic(message=warning.message, span=span, hint=warning.hint, code=code)
 
 
 def read_stream(  # noqa: PLR0913 # a text and what may explain it

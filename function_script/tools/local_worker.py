@@ -1,27 +1,32 @@
 """The handler of the sandbox workers of the author's tools.
 
 It answers as the function does, and a request that ends in a mark with the positions of all values,
-with the text that a template renders to, before it is read as YAML, or with the branches of the
-program. The directory of programs in files may be in front of a request. A server has another
-handler, and so no request asks it for them.
+with the text that a template renders to, before it is read as YAML, with the branches of the
+program, or with the problems behind its Warnings. The directory of programs in files may be in
+front of a request. A server has another handler, and so no request asks it for them.
 """
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from function_script import contribution, documents, inputs, wire
-from function_script.contribution import DIALECTS, deferral
+from function_script.contribution import DIALECTS, deferral, lint
 from function_script.request import objects
 from function_script.request.limits import EffectiveLimits, Limits
 from function_script.request.objects import Path
 from function_script.request.program import Scope, ScriptResult, TemplateResult
+from function_script.sandbox import report
 from function_script.step import function, moves, requirements
 from function_script.step.function import MissingContentError
+from function_script.step.sequencing import withholding
 from function_script.step.telemetry import HandlerResult
+from function_script.texts import redaction
+from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError, LimitError
 from function_script.texts.source import Span
 from function_script.tools import worker_marks
+from function_script.wire import enums
 
 # By resource name, and None for the XR: the path of each field, from the object's root on. A field
 # that is not there came with the nearest one above it; of one with None nothing is known. All are
@@ -40,7 +45,8 @@ def handle(
 
     Positions are JSON: the name of each resource, null for the XR, with pairs of a path and a span,
     which may be null. A text is UTF-8. Branches are JSON: a list of spans, each with the number of
-    the last line and whether the run reached it. No bytes: the program cannot run.
+    the last line and whether the run reached it. Warnings are a report. No bytes: the program
+    cannot run.
     """
     root, data = worker_marks.take_root(data)
     if root is not None:
@@ -72,24 +78,31 @@ def _parse(
 
 
 def _locate(request: wire.Request, step: inputs.Step, seed: bytes) -> bytes:
-    view = moves.build_view(request)
-    result, scope, output = _evaluate(request, step, view, seed)
-    if new_moves := moves.find_moves(view, output):
-        # The program does not know the new names yet.
-        view = moves.with_moves(view, new_moves)
-        result, scope, output = _evaluate(request, step, view, seed)
-    if isinstance(result, ScriptResult):
-        spans = _find_in_script(result, output.composed)
+    run = _run(request, step, seed)
+    if isinstance(run.result, ScriptResult):
+        spans = _find_in_script(run.result, run.output.composed)
     else:
-        spans = _find_in_documents(result, scope, step.limits, step.dialect)
+        spans = _find_in_documents(run.result, run.scope, step.limits, step.dialect)
     entries = [
         [
-            name if name is None else view.old_names.get(name, name),
+            name if name is None else run.view.old_names.get(name, name),
             [[path, span and _to_list(span)] for path, span in below.items()],
         ]
         for name, below in spans.items()
     ]
     return json.dumps(entries).encode()
+
+
+def _find_warnings(request: wire.Request, step: inputs.Step, seed: bytes) -> bytes:
+    run = _run(request, step, seed)
+    output = redaction.redact_warnings(run.output, request)
+    results = withholding.apply(run.view.request, output, step).results
+    problems = (
+        each.problem or Diagnostic(message=each.message)
+        for each in results
+        if each.severity == enums.SEVERITY_WARNING and each.reason in lint.REASONS
+    )
+    return report.to_bounded_json(report.WorkerReport(diagnostics=tuple(problems)))
 
 
 def _find_in_documents(
@@ -147,15 +160,30 @@ def _to_list(span: Span) -> list[str | int | None]:
     return [span.name, span.line, span.column, span.width]
 
 
-def _evaluate(
-    request: wire.Request, step: inputs.Step, view: moves.View, seed: bytes
-) -> tuple[TemplateResult | ScriptResult, Scope, contribution.Contribution]:
+class _Run(NamedTuple):
+    """A run of a program: what it gets, and what it makes of that."""
+
+    view: moves.View
+    scope: Scope
+    result: TemplateResult | ScriptResult
+    output: contribution.Contribution
+
+
+def _run(request: wire.Request, step: inputs.Step, seed: bytes) -> _Run:
+    run = _evaluate(request, step, moves.build_view(request), seed)
+    if new_moves := moves.find_moves(run.view, run.output):
+        # The program does not know the new names yet.
+        run = _evaluate(request, step, moves.with_moves(run.view, new_moves), seed)
+    return run
+
+
+def _evaluate(request: wire.Request, step: inputs.Step, view: moves.View, seed: bytes) -> _Run:
     scope = function.scope_of(view.request, step, seed)
     if _find_missing(request, step, scope):
         raise InputError.of("what the step requires is not in the request")
     result = step.language.engine.evaluate(step.program, scope, step.limits)
     output = contribution.read(result, scope, step.limits, step.dialect, step.doubts)
-    return result, scope, output
+    return _Run(view, scope, result, output)
 
 
 def _find_missing(request: wire.Request, step: inputs.Step, scope: Scope) -> Sequence[str]:
@@ -191,4 +219,5 @@ _ANSWERS: Final[dict[bytes, Callable[[wire.Request, inputs.Step, bytes], bytes]]
     worker_marks.POSITIONS: _locate,
     worker_marks.TEXT: _render,
     worker_marks.BRANCHES: _find_branches,
+    worker_marks.WARNINGS: _find_warnings,
 }

@@ -11,6 +11,7 @@ from typing import Final
 POSITIONS: Final = b"\xf8\xff\xff\xff\x0f\x01"
 TEXT: Final = b"\xf8\xff\xff\xff\x0f\x02"
 BRANCHES: Final = b"\xf8\xff\xff\xff\x0f\x03"
+WARNINGS: Final = b"\xf8\xff\xff\xff\x0f\x04"
 _ROOT: Final = b"\xfa\xff\xff\xff\x0f"
 # A length of two bytes, which is enough for any path.
 _LENGTH_BYTES: Final = 2

@@ -4,6 +4,7 @@ An author writes the schema of spec and status; Crossplane adds its own fields t
 version of Crossplane may run a program, so these are the fields of all versions.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
@@ -17,6 +18,8 @@ from function_script.tools import manifests, sources, structural_schema
 from function_script.tools.project import Project
 
 _FILES: Final = ("definition.yaml", "definition.yml", "xrd.yaml", "xrd.yml")
+# Of a folder without these, such as that of vpc-xrd.yaml and vpc-composition.yaml.
+_NAME: Final = re.compile(r"(?:xrd|definition).*\.ya?ml$", re.IGNORECASE)
 LEGACY: Final = "LegacyCluster"
 NAMESPACED: Final = "Namespaced"
 # The API server defaults the scope, differently by the version of the XRD.
@@ -67,9 +70,24 @@ def find_schema(xrd: Object, api_version: str, kind: str) -> Object | None:
     return None
 
 
-def find_files(directory: Path) -> list[Path]:
-    """Return the files of a Composition's directory that may hold its XRD."""
-    return [path for name in _FILES if (path := directory / name).is_file()]
+def find_files(directory: Path, kind: str = "") -> list[Path]:
+    """Return the files of a Composition's directory that may hold the XRD of a kind, or any XRD.
+
+    Without a file of a usual name, they are those with ``xrd`` or ``definition`` in their names.
+    """
+    usual = [path for name in _FILES if (path := directory / name).is_file()]
+    if usual:
+        return usual
+    files = sorted(path for path in directory.glob("*") if _NAME.search(path.name))
+    return [path for path in files if path.is_file() and _mentions(path, kind)]
+
+
+def _mentions(path: Path, kind: str) -> bool:
+    """Search in the text, which spares reading the YAML of many definitions many times."""
+    with suppress(OSError):
+        return f"kind: {kind}".encode() in path.read_bytes()
+    # Who reads it reports that.
+    return True
 
 
 def find_file(directory: Path, xr: Object, project: Project) -> Path | None:
@@ -80,7 +98,7 @@ def find_file(directory: Path, xr: Object, project: Project) -> Path | None:
     """
     api_version, kind = objects.api_version_and_kind(xr)
     files = []
-    for path in find_files(directory):
+    for path in find_files(directory, kind):
         project.resolve(path)
         with suppress(FatalError):
             documents = sources.load([str(path)], project)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from function_script.texts.diagnostics import Diagnostic
 from function_script.wire.fields import Part
 
 
@@ -74,12 +75,16 @@ class Request(NamedTuple):
 
 
 class Result(NamedTuple):
-    """One result. ``severity``: 1 fatal, 2 warning, 3 normal; ``target``: 1 XR, 2 XR and claim."""
+    """One result. ``severity``: 1 fatal, 2 warning, 3 normal; ``target``: 1 XR, 2 XR and claim.
+
+    ``problem`` is the one that the message is a line of, if it is this function's. It is not sent.
+    """
 
     severity: int
     message: str
     reason: str | None = None
     target: int | None = None
+    problem: Diagnostic | None = None
 
 
 class Condition(NamedTuple):

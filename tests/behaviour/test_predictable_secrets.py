@@ -240,5 +240,6 @@ def test_render_prints_the_warning(tmp_path: Path, run: Run) -> None:
     composition = one_step.composition("StarlarkScript", program, field="script")
     (tmp_path / "xr.yaml").write_text(one_step.XR)
     (tmp_path / "composition.yaml").write_text(composition)
-    warning = 'warning: Pipeline step "one": resource "a": stringData.p is a random text'
-    assert warning in run("render", tmp_path).err
+    err = run("render", tmp_path).err
+    assert 'warning: resource "a": stringData.p is a random text' in err
+    assert '= in pipeline step "one"' in err

@@ -68,7 +68,8 @@ def redact_warnings(contribution: Contribution, request: wire.Request) -> Contri
     redacted = _redact([results[index].message for index in indices], request)
     for number, index in enumerate(indices):
         text = WITHHELD if redacted is None else redacted[number]
-        results[index] = results[index]._replace(message=text)
+        if text != results[index].message:
+            results[index] = results[index]._replace(message=text, problem=None)
     return replace(contribution, results=tuple(results))
 
 

@@ -55,7 +55,7 @@ class Definitions:
         It is near a ``document``; ``others`` are the documents of the same file.
         """
         api_version, kind = type_
-        for candidates in self._candidates(document, others):
+        for candidates in self._candidates(document, others, kind):
             # A claim's kind has a schema in the XRD too, and is no XR.
             matches = [
                 xrd
@@ -68,11 +68,11 @@ class Definitions:
         return None
 
     def _candidates(
-        self, document: Document, others: Iterable[Document]
+        self, document: Document, others: Iterable[Document], kind: str
     ) -> Iterator[Sequence[Object]]:
-        """Yield XRDs, those first that count first.
+        """Yield XRDs that may be of a kind, those first that count first.
 
-        The last are those in files of the usual names; `validate` reports those it cannot read.
+        The last are those in files beside it; `validate` reports those it cannot read.
         """
         yield self.xrds
         yield [other.value for other in others if xrds.is_xrd(other.value)]
@@ -81,7 +81,7 @@ class Definitions:
             return
         project = self.project or Project.of([Path(source.name)])
         values: list[Object] = []
-        for path in xrds.find_files(Path(source.name).parent):
+        for path in xrds.find_files(Path(source.name).parent, kind):
             with suppress(FatalError):
                 values += _values([path], project)
         yield [value for value in values if xrds.is_xrd(value)]

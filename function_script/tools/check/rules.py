@@ -365,6 +365,14 @@ SCHEMA_VERSION: Final = Rule(
 )
 # It finds nothing: the line is listed, and neither a finding nor in the table.
 UNREACHED: Final = Rule(name="unreached", severity="info", means="A branch that no run enters.")
+DOUBTFUL: Final = Rule(
+    name="doubtful",
+    severity="warning",
+    means="Code that runs, and whose result is certainly not intended: a name that is set and "
+    "never read, values that can never be equal, a value that is lost with the turn of a loop; "
+    "and what a run warns of.",
+    find=_doubts,
+)
 RULES: Final = (
     YAML,
     COMPOSITION,
@@ -478,13 +486,7 @@ RULES: Final = (
         "changes.",
         find=lambda subject: subject.step.language.lint.find_failures(subject.step.program),
     ),
-    Rule(
-        name="doubtful",
-        severity="warning",
-        means="Code that runs, and whose result is certainly not intended: a name that is set and "
-        "never read, values that can never be equal, a value that is lost with the turn of a loop.",
-        find=_doubts,
-    ),
+    DOUBTFUL,
     RUN,
     SCHEMA,
     SCHEMA_VERSION,

@@ -41,7 +41,6 @@ from function_script.tools.project import SUFFIXES, Project
 from function_script.tools.render import RenderInputs, loading, renderer, validation
 from function_script.tools.render.compose import RenderResult
 from function_script.tools.render.functions import FunctionIndex
-from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.positions import Origin, Positions
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.runtimes.servers import Servers
@@ -51,13 +50,14 @@ from function_script.tools.validate.catalog import Catalog
 _XR: Final = ("observed", "composite", "resource", "spec")
 # Crossplane's part of spec, which no XR at hand has.
 _CROSSPLANE: Final = ("crossplane", "claimRef", "resourceRefs", "compositionRef")
-# The words by which programs read what a folder may lack.
-_OUTSIDE: Final = re.compile(
-    r"observed\W{1,5}resources|desired|context|requir|extra|credential|environment|observed_"
-    r"|get_?composed|connection|status|condition|is_ready|lookup|claimRef|resourceRefs|compositionRe"
-    r"|(?<![.\w$\"'])(?:expand)?env\b|metadata(?!\W{1,4}name(?:space)?\b)",
+# The words by which programs read what a folder may lack: first what a new XR lacks as well.
+_STATE: Final = r"observed(?:\W{1,5}resources|_)|get_?composed|connection|status|condition|is_ready"
+_ELSEWHERE: Final = re.compile(
+    r"desired|context|requir|extra|credential|environment|lookup|claimRef|resourceRefs"
+    r"|compositionRe|(?<![.\w$\"'])(?:expand)?env\b|metadata(?!\W{1,4}name(?:space)?\b)",
     re.IGNORECASE,
 )
+_OUTSIDE: Final = re.compile(f"{_STATE}|{_ELSEWHERE.pattern}", re.IGNORECASE)
 # A script writes these: keys of its dicts, and fields of the response.
 _WRITTEN: Final = re.compile(
     r"[\"'](?:metadata|status|conditions?|extra\w*)[\"'] *:"
@@ -159,6 +159,7 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
     index = FunctionIndex(manifests=values, options=rendering, is_confined=not options.runs_others)
     # A line fails in one way for most XRs, and a doubt says less than a finding.
     reported: set[object] = set()
+    places = {each.place for each in static if each.place is not None}
     doubts: dict[object, Finding] = {}
     branches = _Branches(subject)
     reads_files = any(step.reads_files for _, step in subject.inputs)
@@ -172,9 +173,10 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
             results[key], findings = _judge(subject, run, render, branches)
             for finding in findings:
                 place = finding.place or finding.diagnostic.message
+                is_warning = finding.rule == rules.DOUBTFUL.name
                 if finding.severity == "info":
                     doubts.setdefault(place, finding)
-                elif place not in reported:
+                elif place not in reported and not (is_warning and place in places):
                     reported.add(place)
                     report.findings.append(finding)
             # A program that needs too much needs it for the other XRs as well.
@@ -183,8 +185,9 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
         else:
             for finding in branches.find_unreached():
                 doubts.setdefault(finding.place, finding)
-    reported |= {each.place for each in static if each.place is not None}
-    report.unreached += (finding for place, finding in doubts.items() if place not in reported)
+    report.unreached += (
+        finding for place, finding in doubts.items() if place not in reported | places
+    )
 
 
 def _follow(
@@ -348,28 +351,35 @@ def _judge(
         return None, [Finding.of(rules.DOUBT, each) for each in error.diagnostics]
     branches.add(rendering.positions)
     failure = rendering.result.failure
-    if failure is None:
-        return rendering.result, [*_find_schema_faults(subject, run, rendering)]
-    return None, [*_explain_failure(subject, run, rendering, failure)]
+    if failure is not None:
+        located = _locate(subject, run, rendering, failure.step.name, failure.diagnostics)
+        return None, [
+            Finding.of(rules.RUN if is_certain else rules.DOUBT, problem, failure.step.name)
+            for problem, is_certain in located
+        ]
+    warnings = [
+        Finding.of(rules.DOUBTFUL, problem, step.name)
+        for step, problems in rendering.positions.find_warnings()
+        for problem, is_certain in _locate(subject, run, rendering, step.name, problems)
+        if is_certain
+    ]
+    return rendering.result, [*_find_schema_faults(subject, run, rendering), *warnings]
 
 
-def _explain_failure(
-    subject: Subject, run: Run, rendering: Rendering, failure: PipelineError
-) -> Iterator[Finding]:
-    """Yield the problems for which a step failed."""
-    for step_input, step in subject.inputs:
-        if step_input.step == failure.step.name:
-            for problem in failure.diagnostics:
-                is_certain = problem.kind == "mistake" and _is_of_xr(problem, step, run)
-                mapped = author_positions.map_to_source(problem, step_input, subject.programs)
-                noted = replace(mapped, notes=(*mapped.notes, f"for {run.label}"))
-                yield Finding.of(rules.RUN if is_certain else rules.DOUBT, noted, step_input.step)
-            return
-    # A step of another function refused.
-    span = rendering.positions.find_step(failure.step.name)
-    for problem in failure.diagnostics:
-        located = replace(problem, span=problem.span or span)
-        yield Finding.of(rules.DOUBT, located, failure.step.name)
+def _locate(
+    subject: Subject, run: Run, rendering: Rendering, name: str, problems: Iterable[Diagnostic]
+) -> Iterator[tuple[Diagnostic, bool]]:
+    """Yield the problems of a step at their lines, and whether each is of the XR for certain."""
+    ours = next((each for each in subject.inputs if each[0].step == name), None)
+    for problem in problems:
+        if ours is None:
+            # A step of another function refused.
+            yield replace(problem, span=problem.span or rendering.positions.find_step(name)), False
+        else:
+            step_input, step = ours
+            is_certain = problem.kind == "mistake" and _is_of_xr(problem, step, run)
+            mapped = author_positions.map_to_source(problem, step_input, subject.programs)
+            yield replace(mapped, notes=(*mapped.notes, f"for {run.label}")), is_certain
 
 
 def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
@@ -411,15 +421,17 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
 def _may_read_outside(step: Step, run: Run) -> bool:
     """Report whether a program has a word of what a folder may lack.
 
+    Every XR begins without a status and without composed resources, as one at hand that has none.
     What a script writes into dicts and its response reads nothing, nor does the text around the
     actions of a template. With texts that are made up, any word counts.
     """
+    is_new = not (run.invented or run.inputs.observed or "status" in run.inputs.xr)
     documents = () if run.invented else step.language.lint.find_documents(step.program)
     around = {source.name: text for source, text in documents}
     return any(
         around.get(source.name, "")[match.start() : match.end()] != match[0]
         for source in step.program.sources()
-        for match in _OUTSIDE.finditer(
+        for match in (_ELSEWHERE if is_new else _OUTSIDE).finditer(
             source.text if run.invented else _WRITTEN.sub(_to_blanks, source.text)
         )
     )

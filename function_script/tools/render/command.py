@@ -24,7 +24,7 @@ from function_script.tools.render import (
     steps,
 )
 from function_script.tools.render.output import OutputOptions
-from function_script.tools.render.positions import Origin
+from function_script.tools.render.positions import Origin, Positions
 from function_script.tools.render.renderer import Renderer, Rendering
 
 _TEMPLATE: Final = ("spec", "operationTemplate")
@@ -71,34 +71,41 @@ def render_composition(paths: loading.RenderPaths, options: Options, pool: Pool)
         index = _load_functions(steps.parse(inputs.composition), paths, options)
     rendering = Renderer(pool, index, options.rendering).render(inputs, origin)
     if not is_quiet:
-        _print_problems(rendering, inputs, options, notes)
+        _print_problems(rendering, inputs, options, notes, origin)
     printed = output.documents(rendering.result, options.output)
     return blame.Blame(rendering=rendering, documents=printed, xr=xr)
 
 
 def _print_problems(
-    rendering: Rendering, inputs: render.RenderInputs, options: Options, notes: Iterable[str]
+    rendering: Rendering,
+    inputs: render.RenderInputs,
+    options: Options,
+    sentences: Iterable[str],
+    origin: Origin,
 ) -> None:
     """Print what the schemas at hand do not allow in the result, and what our steps warn of.
 
-    ``notes`` are sentences about schemas that are not at hand.
+    ``sentences`` are about schemas that are not at hand.
     """
     if not options.skips_validation:
-        for note in notes:
+        for note in sentences:
             options.rendering.print(f"note: {note}")
         from function_script.tools.render import validation  # noqa: PLC0415 - slow
         from function_script.tools.validate.catalog import Catalog  # noqa: PLC0415 - slow
 
         for problem, severity in validation.validate(rendering, Catalog(inputs.definitions)):
             options.report(problem, "note" if severity == "note" else "warning")
-    warnings = [event for event in rendering.result.events if event.severity == "Warning"]
-    if warnings and not options.output.results:
-        from function_script.contribution import lint  # noqa: PLC0415 - slow
+    _print_warnings(rendering.positions, options, origin)
 
-        # Those of programs and of other functions are events alone.
-        for event in warnings:
-            if event.reason in lint.REASONS:
-                options.rendering.print(f"warning: {event.message}")
+
+def _print_warnings(positions: Positions, options: Options, origin: Origin) -> None:
+    """Print what our steps warn of, unless the output has it."""
+    if options.output.results:
+        return
+    for step, problems in positions.find_warnings():
+        for problem in origin.locate(step, problems):
+            notes = (*problem.notes, f'in pipeline step "{step.name}"')
+            options.report(replace(problem, notes=notes), "warning")
 
 
 def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool) -> str:
@@ -112,7 +119,10 @@ def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool
         inputs = replace(inputs, required=[*inputs.required, watched])
     with origin.map_errors():
         index = _load_functions(_parse_operation(origin), paths, options)
-    result = Renderer(pool, index, options.rendering).render_operation(inputs, origin)
+    renderer_ = Renderer(pool, index, options.rendering)
+    result, positions = renderer_.render_operation(inputs, origin)
+    if not options.rendering.is_quiet:
+        _print_warnings(positions, options, origin)
     has_context = bool(paths.context or paths.context_values)
     return documents.to_yaml_stream(
         output.operation_documents(result, options.output, has_context=has_context)

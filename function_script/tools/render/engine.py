@@ -138,7 +138,7 @@ def _operate(
         schemas=_objects(inputs.required_schemas),
         is_prepared=True,
     )
-    result = opened.reconcile_operation(operation_inputs)
+    result, _ = opened.reconcile_operation(operation_inputs)
     if not result.has_ended:
         messages.write_struct(output.operation, result.operation)
     for manifest in result.applied:

@@ -184,6 +184,15 @@ class Positions:
         """
         return {step.name: step.find_branches() for step in self._steps}
 
+    def find_warnings(self) -> Iterator[tuple[Step, Sequence[Diagnostic]]]:
+        """Yield what our steps warn of, in the texts of their programs.
+
+        Those of programs and of other functions are events alone.
+        """
+        for step in self._steps:
+            if problems := step.find_warnings():
+                yield step.step, problems
+
     def find_reads(self, position: Position) -> list[Path] | None:
         """Return the fields of the request that a line certainly reads; None if it is not known.
 
@@ -210,6 +219,11 @@ class _CalledStep:
     def name(self) -> str:
         """The name of the step."""
         return self._call.step.name
+
+    @property
+    def step(self) -> Step:
+        """The step in the pipeline."""
+        return self._call.step
 
     @property
     def span(self) -> Span | None:
@@ -271,6 +285,21 @@ class _CalledStep:
             return None
         entries = json.loads(answer)
         return [Branch(_to_span(*span), last, is_reached) for span, last, is_reached in entries]
+
+    def find_warnings(self) -> Sequence[Diagnostic]:
+        """Return the problems behind the Warnings of the step that are not its program's."""
+        results = self._call.reply.response.results
+        warnings = [result for result in results if result.severity == fnv1.SEVERITY_WARNING]
+        if not warnings:
+            return []
+        from function_script.contribution import lint  # noqa: PLC0415 - slow
+        from function_script.sandbox import report  # noqa: PLC0415 - slow
+
+        problems = [
+            Diagnostic(message=each.message) for each in warnings if each.reason in lint.REASONS
+        ]
+        answer = self._call.ask(worker_marks.WARNINGS) if problems else None
+        return report.from_json(answer).diagnostics if answer else problems
 
     def _position(self, span: Span | None) -> Position:
         if span is not None and self._origin is not None:

@@ -108,13 +108,15 @@ class Renderer:
             result=result, calls=calls, skipped=runner.skipped, positions=Positions(calls, origin)
         )
 
-    def render_operation(self, inputs: OperationInputs, origin: Origin) -> OperationResult:
+    def render_operation(
+        self, inputs: OperationInputs, origin: Origin
+    ) -> tuple[OperationResult, Positions]:
         """Run the pipeline of an Operation; ``origin`` maps the errors.
 
         Raises InputError if the Operation cannot be run, PipelineError after a FATAL result.
         """
         with origin.map_errors():
-            result = self.reconcile_operation(inputs)
+            result, positions = self.reconcile_operation(inputs, origin)
             if result.failure is not None:
                 raise result.failure
             if result.has_ended:
@@ -123,12 +125,16 @@ class Renderer:
                     "it has run already, or it is being deleted",
                     hint="take its status and metadata.deletionTimestamp out of the file",
                 )
-        return result
+        return result, positions
 
-    def reconcile_operation(self, inputs: OperationInputs) -> OperationResult:
+    def reconcile_operation(
+        self, inputs: OperationInputs, origin: Origin | None = None
+    ) -> tuple[OperationResult, Positions]:
         """`render_operation`, but return a result after a FATAL result, too. Raises InputError."""
         pipeline = steps.parse_operation(inputs.operation, is_lenient=inputs.is_prepared)
-        return operation.reconcile(inputs, pipeline, self.start(pipeline))
+        runner = self.start(pipeline)
+        result = operation.reconcile(inputs, pipeline, runner)
+        return result, Positions([*runner.calls.values()], origin)
 
     def start(self, pipeline: Sequence[Step]) -> StepRunner:
         """Choose the runtimes; what has to be started begins to start at once."""

@@ -1,9 +1,10 @@
 """`check` finds mistakes by runs: each row is one, in the languages in which it can occur."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from textwrap import dedent
+from textwrap import dedent, indent
 
 import pytest
 from support import one_step
@@ -396,6 +397,28 @@ def test_rendered_text_that_is_no_yaml_is_found_with_an_xr_at_hand(
     assert [each.rule for each in findings if each.severity == "error"] == rules
 
 
+_READS_STATE = {
+    _GO: '{{ $x := dig "a" "resource" "status" "id" "" .observed.resources }}\n',
+    _JINJA: "{% set x = observed.resources.a is defined and is_ready(observed.resources.a) %}\n",
+}
+
+
+@pytest.mark.parametrize("kind", _READS_STATE)
+@pytest.mark.parametrize(
+    ("status", "rules"), [("", ["failing-run"]), ("status: {address: a}\n", [])], ids=["new", "old"]
+)
+def test_program_that_reads_resources_is_certain_to_fail_for_a_new_xr(
+    kind: str, status: str, rules: list[str], tmp_path: Path, pool: Pool
+) -> None:
+    """Every XR begins without composed resources and a status, and this one never gets any."""
+    line = _NO_YAML[kind][1]
+    program = f"{_READS_STATE[kind]}{_SIZE[kind]}{_CONFIG}{line}  last: a\n"
+    file = _place(tmp_path, kind, program)
+    (tmp_path / "xr.yaml").write_text(dedent(_CASE.partition("\n")[2]) + status)
+    findings = check.check([str(file)], run_options=runs.Options(pool=pool, variants=0)).findings
+    assert [each.rule for each in findings if each.severity == "error"] == rules
+
+
 def test_script_that_writes_metadata_and_fails_is_found_with_an_xr_at_hand(
     tmp_path: Path, pool: Pool
 ) -> None:
@@ -414,6 +437,86 @@ def test_error_of_a_run_stands_beside_a_warning_of_its_line(tmp_path: Path, run:
     report = run("check", file, code=1).out
     assert "warning: the key yes is read as" in report
     assert "1 error, 1 warning" in report
+
+
+_NAME = "gotemplating.fn.crossplane.io/composition-resource-name"
+_PEER_DOCUMENT = f"""\
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {{annotations: {{{_NAME}: one}}}}
+data:
+  a: "{{{{ $size }}}}"
+"""
+# What function-go-templating accepts and a cluster loses, and the text of the line of each warning.
+LOST = {
+    "name-twice": (_PEER_DOCUMENT, ["apiVersion: v1"]),
+    "line-between-objects-missing": (
+        _PEER_DOCUMENT.removeprefix("---\n").replace(": one", ": two"),
+        ["apiVersion: v1", "kind: ConfigMap", "metadata: "],
+    ),
+    "missing-value": ("  b: {{ $spec.network }}\n", ["  b: "]),
+    "field-of-the-xr": (
+        _STATUS.replace("status:", "spec: {size: small}"),
+        ["spec: {size: small}"],
+    ),
+    "unknown-field": ("  b: {{ $spec.netwrk }}\n", ["  b: "]),
+    "nothing": ("  b: {{ $spec.network | default dict | toJson | quote }}\n", []),
+}
+
+
+def _place_peer(path: Path, program: str) -> Path:
+    """Write a Composition with a step of function-go-templating, and an XR at hand."""
+    file = _place(path, _GO, "")
+    head = """\
+apiVersion: gotemplating.fn.crossplane.io/v1beta1
+kind: GoTemplate
+source: Inline
+inline:
+  template: |
+"""
+    template = _SET[_GO] + "{{ $size := $spec.size }}\n" + _PEER_DOCUMENT + program
+    file.write_text(one_step.HEAD + indent(head + indent(template, "    "), "      "))
+    (path / "xr.yaml").write_text(one_step.XR + "spec: {region: eu, size: small}\n")
+    return file
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_warning_of_a_run_is_a_finding_at_its_line(name: str, tmp_path: Path, pool: Pool) -> None:
+    """A field that does not exist is found without a run, and not once more."""
+    program, texts = LOST[name]
+    file = _place_peer(tmp_path, program)
+    lines = file.read_text().split("\n")
+    findings = _check(file, pool).findings
+    spans = [each.diagnostic.span for each in findings]
+    rule = "guarded-field" if name == "unknown-field" else "doubtful"
+    assert {each.rule for each in findings} == ({rule} if texts else set())
+    # The first of two objects with one name is the one above.
+    assert all(span is not None and span.line > len(lines) - 8 for span in spans)
+    assert all(
+        span is not None and text in lines[span.line - 1]
+        for span, text in zip(spans, texts, strict=True)
+    )
+
+
+def test_warning_about_what_is_not_at_hand_is_no_finding(tmp_path: Path, pool: Pool) -> None:
+    program = "  b: {{ .observed.composite.resource.metadata.uid }}\n"
+    assert not _check(_place_peer(tmp_path, program), pool).findings
+
+
+def test_warning_of_a_run_has_the_position_in_every_form(tmp_path: Path, run: Run) -> None:
+    file = _place_peer(tmp_path, LOST["name-twice"][0])
+    line = [
+        number
+        for number, text in enumerate(file.read_text().split("\n"), 1)
+        if text.strip() == "apiVersion: v1"
+    ][-1]
+    printed = run("render", tmp_path, "--diagnostics", "json").err
+    (problem,) = [json.loads(each) for each in printed.splitlines()]
+    assert problem["severity"] == "warning"
+    assert (problem["file"], problem["line"]) == (str(file), line)
+    assert f"{file}:{line}:" in run("render", tmp_path, "--diagnostics", "line").err
+    assert f"--> {file}:{line}:" in run("render", tmp_path).err
 
 
 def test_doubt_about_a_line_hides_no_error_of_another_xr(tmp_path: Path, pool: Pool) -> None:
@@ -464,6 +567,17 @@ OWN_CRD = one_step.crd(
     "status: {type: object, properties: {conditions: {type: array, items: {type: object}}}}",
     "XThing",
 )
+
+
+def test_xrd_has_a_word_in_its_name(tmp_path: Path, pool: Pool) -> None:
+    """A folder of several Compositions has an XRD of each."""
+    file = _place(tmp_path, _JINJA, _CONFIG + "  y: {{ spec.network.mode }}\n")
+    expected = [each.rule for each in _check(file, pool).findings]
+    assert expected
+    (tmp_path / "xrd.yaml").rename(tmp_path / "things-xrd.yaml")
+    (tmp_path / "others-xrd.yaml").write_text(XRD.replace("XThing", "XOther"))
+    report = _check(file, pool)
+    assert (report.untyped, [each.rule for each in report.findings]) == (0, expected)
 
 
 def test_conditions_of_crossplane_are_no_finding(tmp_path: Path, pool: Pool) -> None:

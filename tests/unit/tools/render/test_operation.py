@@ -56,6 +56,22 @@ def test_operations_and_templates_are_run(tmp_path: Path, kind: str, run: Run) -
     assert report["metadata"] == {"name": "nobody"}
 
 
+@pytest.mark.parametrize("kind", ["Operation", "CronOperation"])
+def test_warning_of_a_step_is_printed_at_its_line(tmp_path: Path, kind: str, run: Run) -> None:
+    data = '{"name": name}, "data": {"a": "%s" % {}.get("x")}}'
+    spec = SPEC.replace('{"name": name}}', data)
+    folder = write_files(tmp_path, kind, spec)
+    (number,) = (
+        number
+        for number, line in enumerate((folder / "operation.yaml").read_text().split("\n"), 1)
+        if "report = " in line
+    )
+    printed = run("render", "operation", folder).err
+    assert "warning: main returned desired.resources.report.resource.data.a" in printed
+    assert f"operation.yaml:{number}:" in printed
+    assert "warning" not in run("render", "operation", folder, "-r").err
+
+
 def test_watched_object_is_required_by_every_step(tmp_path: Path, run: Run) -> None:
     """The cluster does the same."""
     folder = write_files(tmp_path, "WatchOperation", watched=WATCHED)

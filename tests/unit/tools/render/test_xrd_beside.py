@@ -23,6 +23,18 @@ NAMES = [
     pytest.param({"xrd.yaml": ("XOther", "large")}, None, id="of-another-kind"),
     pytest.param({"xrd.yml": ("XOther", "s"), "xrd.yaml": ("XThing", "m")}, "m", id="one-of-two"),
     pytest.param({"xrd.yml": ("XThing", "s"), "definition.yaml": ("XThing", "m")}, None, id="two"),
+    pytest.param({"thing-xrd.yaml": ("XThing", "large")}, "large", id="word-at-the-end"),
+    pytest.param({"03-thingDefinition.yml": ("XThing", "large")}, "large", id="other-word"),
+    pytest.param(
+        {"a-xrd.yaml": ("XOther", "s"), "b-xrd.yaml": ("XThing", "m")}, "m", id="one-of-two-words"
+    ),
+    pytest.param(
+        {"a-xrd.yaml": ("XThing", "s"), "b-xrd.yaml": ("XThing", "m")}, None, id="two-words"
+    ),
+    pytest.param(
+        {"xrd.yaml": ("XThing", "s"), "old-xrd.yaml": ("XThing", "m")}, "s", id="usual-name-first"
+    ),
+    pytest.param({"thing.yaml": ("XThing", "large")}, None, id="no-word"),
     pytest.param({}, None, id="none"),
 ]
 
