@@ -20,6 +20,8 @@ KIND: Final = re.compile(_TOP_FIELD.format("kind"), re.MULTILINE)
 
 # In a path: an index, or a key that only a run knows.
 ANY: Final = 0
+CONDITION: Final = "get_condition"
+"""The path of what the library's getter of conditions gives, which is no part of the request."""
 # The types of constants, in JSON Schema.
 CONSTANT_TYPES: Final[dict[type, str]] = {
     bool: "boolean",
@@ -67,16 +69,21 @@ class FieldAccess(NamedTuple):
 
 
 class FieldComparison(NamedTuple):
-    """A test of the field at ``path`` for equality with a constant: the type is JSON Schema's.
+    """A test of the field at ``path`` for equality with a constant.
 
     ``is_default``: no test, but the constant true in place of a value that is empty.
     """
 
     path: Path
-    type: str
+    value: str | float
     source: Source
     span: Span
     is_default: bool = False
+
+    @property
+    def type(self) -> str:
+        """The type of the constant, in JSON Schema."""
+        return CONSTANT_TYPES[type(self.value)]
 
 
 def unchanged(reads: Iterable[FieldAccess], changed: Iterable[Path]) -> list[FieldAccess]:

@@ -13,7 +13,14 @@ from jinja2 import nodes
 from function_script.engines.jinja.arguments import count_bindings
 from function_script.engines.jinja.functions import REQUEST_PARTS
 from function_script.engines.jinja.parser import Template, parse_program
-from function_script.engines.lint import ANY, CONSTANT_TYPES, FieldAccess, FieldComparison, guarded
+from function_script.engines.lint import (
+    ANY,
+    CONDITION,
+    CONSTANT_TYPES,
+    FieldAccess,
+    FieldComparison,
+    guarded,
+)
 from function_script.request import objects
 from function_script.request.program import Program
 from function_script.texts.source import Source, span_at
@@ -75,10 +82,9 @@ def find_comparisons(program: Program) -> Iterator[FieldComparison]:
                 path = names.path(field)
                 if path is None or not isinstance(other, nodes.Const):
                     continue
-                kind = CONSTANT_TYPES.get(type(other.value))
-                if kind is not None:
+                if type(other.value) in CONSTANT_TYPES:
                     span = span_at(source, other.lineno)
-                    yield FieldComparison(path, kind, source, span)
+                    yield FieldComparison(path, other.value, source, span)
 
 
 class _Names:
@@ -108,6 +114,7 @@ class _Names:
             if use.name == name
         }
         self._roots = {name: path for name, path in _ROOTS.items() if not counts[name]}
+        self._has_conditions = not counts[CONDITION]
 
     def _record_binding(self, node: nodes.Node) -> None:
         match node:
@@ -132,6 +139,10 @@ class _Names:
                 value, below = self._items[id(node)], (ANY,)
             case nodes.Filter(node=nodes.Expr() as value, name=name) if name in _SAME_VALUE:
                 pass
+            case nodes.Filter(name=name) | nodes.Call(node=nodes.Name(name=name)) if (
+                name == CONDITION and self._has_conditions
+            ):
+                return (CONDITION,)
             case _:
                 lookup = _read_lookup(node)
                 if lookup is None:
@@ -200,7 +211,7 @@ def _find_defaults(
                 continue
         if path := names.path(field):
             span = span_at(source, constant.lineno)
-            yield FieldComparison(path, "boolean", source, span, is_default=True)
+            yield FieldComparison(path, constant.value, source, span, is_default=True)
 
 
 def _guarded_paths(tree: nodes.Template, names: _Names) -> Iterator[objects.Path]:

@@ -24,7 +24,8 @@ RESOURCES: Final = Group(
 )
 
 
-_CONDITION_FIELDS = ("type", "status", "reason", "message", "lastTransitionTime")
+CONDITION_FIELDS = ("type", "status", "reason", "message", "lastTransitionTime")
+"""The fields of what `get_condition` returns."""
 
 
 OBJECTS: Final = Group(
@@ -53,7 +54,7 @@ TYPE = "connection.crossplane.io/v1alpha1"
 def get_condition(resource: Resource, type: str) -> Object:  # noqa: A002 - the field's own name
     """The condition of this type; its status is "Unknown" and the rest empty if there is none."""
     condition = objects.find_condition(resource, type) or {"type": type, "status": "Unknown"}
-    return {field: objects.deep_copy(condition.get(field, "")) for field in _CONDITION_FIELDS}
+    return {field: objects.deep_copy(condition.get(field, "")) for field in CONDITION_FIELDS}
 
 
 @RESOURCES.filter(

@@ -198,11 +198,7 @@ def _missing_key(
     span = failure.spot
     if span is None or span.name not in sources:
         return None
-    start = (span.column or 1) - 1
-    expression = _line(sources[span.name], span)[start : start + span.width]
-    return missing.find_missing_key(
-        expression, [source.text for source in sources.values()], request
-    )
+    return missing.find_missing_key(span, sources, request)
 
 
 def _diagnostic(

@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias, cast
+from typing import Final, TypeAlias
 
 from function_script.engines import habits, leftovers
 from function_script.engines.signatures import Signature
@@ -141,7 +141,7 @@ def _find(rules: list[_Rule], program: Program) -> Iterator[Diagnostic]:
 def explain(failure: Failure, span: Span, source: Source) -> Finding | None:
     """Return what is certain of a failure at a place; None if nothing is."""
     tree = syntax.parse(source.text)
-    node = _node_at(tree, span, source) if tree is not None else None
+    node = syntax.node_at(tree, span, source) if tree is not None else None
     if tree is None or node is None:
         return None
     script = _Script(
@@ -163,35 +163,6 @@ def explain_result(source: Source) -> Finding | None:
         return None
     script = _Script(source=source, tree=tree, kinds=Kinds(tree), is_main=True, node=tree)
     return next(_no_result(script), None)
-
-
-def _node_at(tree: ast.Module, span: Span, source: Source) -> ast.AST | None:
-    """Return the node of a place: the one of the same width, else the largest that begins there.
-
-    A call begins at the name of its function, too.
-    """
-    candidates: list[tuple[int, int, ast.AST]] = []
-    for node in ast.walk(tree):
-        if not isinstance(node, (ast.expr, ast.stmt)) or node.lineno != span.line:
-            continue
-        place = syntax.span_of(cast("ast.expr", node), source)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            name = syntax.span_of_attribute(node.func, source)
-            place = name if name.column == span.column else place
-        if place.column == span.column:
-            size = (node.end_lineno or 0) - node.lineno
-            candidates.append((abs(place.width - span.width), -size, node))
-    if not candidates:
-        return None
-    best = min(candidates, key=lambda each: each[:2])
-    if best[0] and span.width == 1:
-        # The place of a node of several lines has the width of its first character.
-        best = min(candidates, key=lambda each: each[1])
-    match best[2]:
-        case ast.Expr(value=value):
-            return value
-        case node:
-            return node
 
 
 def _read_facts(failure: Failure, node: ast.AST, tree: ast.Module) -> dict[ast.expr, str]:

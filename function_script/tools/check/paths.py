@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from function_script.engines.language import Language
+from function_script.engines.library.resources import CONDITION_FIELDS
+from function_script.engines.lint import CONDITION
 from function_script.request.objects import Path
 from function_script.request.reader import child
 from function_script.request.values import Object
@@ -27,6 +29,12 @@ _METADATA: Final = (
 _PARTS: Final = ("context", "credentials", "input", "meta", "params")
 _MAPS: Final = ("extra_resources", "required_resources", "required_schemas")
 _XR: Final = ("observed", "composite", "resource")
+_CONDITION: Final[Object] = {
+    "properties": {
+        **dict.fromkeys(CONDITION_FIELDS, _ANYTHING),
+        "status": {"type": "string", "enum": ["True", "False", "Unknown"]},
+    }
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +67,11 @@ class Request:
             return None
         kind = schema.get("type")
         return kind if isinstance(kind, str) else None
+
+    def words_of(self, path: Path) -> tuple[str, ...]:
+        """Return the texts that the field at a path may have; none if it may have any."""
+        words = (self._find(path) or {}).get("enum")
+        return tuple(map(str, words)) if isinstance(words, list) else ()
 
     def _find(self, path: Path) -> Object | None:
         schema: Object | None = self.schema
@@ -100,8 +113,10 @@ def of_request(language: Language, xr: Object | None, composed: Mapping[str, Obj
         "desired": {"properties": desired},
         **dict.fromkeys(_PARTS, _ANYTHING),
         **{language.request_field(field): _ANYTHING for field in _MAPS},
+        CONDITION: _CONDITION,
     }
     kinds: dict[Path, str] = {_XR: "the XR's schema"} if xr is not None else {}
+    kinds[CONDITION,] = "a condition"
     kinds |= {
         ("observed", "resources", key, "resource"): f'the kind of "{key}"' for key in composed
     }

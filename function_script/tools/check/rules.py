@@ -15,6 +15,7 @@ from function_script.engines import kubernetes_kinds, leftovers
 from function_script.engines.lint import FieldAccess, FieldComparison, Mention
 from function_script.engines.secret_fields import RandomSecret
 from function_script.request import objects
+from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.texts.problems import Problem, suggest
@@ -255,7 +256,19 @@ def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
                     "give the field its default in the XRD, or ask whether it exists",
                 )
             continue
-        if kind is None or kind == comparison.type or {kind, comparison.type} <= _NUMBERS:
+        value, words = comparison.value, subject.request.words_of(comparison.path)
+        near = None if str(value) == value in words else spelling.nearest(str(value), words)
+        if near is not None:
+            message = f"these are never equal: the schema allows {', '.join(words)}"
+            yield _point_at(comparison, message, f'write "{near}"')
+            continue
+        # An empty text may be the default where the field is absent.
+        if (
+            kind is None
+            or value == ""
+            or kind == comparison.type
+            or {kind, comparison.type} <= _NUMBERS
+        ):
             continue
         yield _point_at(
             comparison,

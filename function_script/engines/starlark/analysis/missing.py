@@ -7,9 +7,11 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from function_script.engines.library.resources import CONDITION_FIELDS
+from function_script.engines.lint import CONDITION
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.names import Bindings
-from function_script.engines.starlark.analysis.request_reads import Lookups
+from function_script.engines.starlark.analysis.request_reads import Lookups, trace
 from function_script.request.objects import Path
 from function_script.request.values import Readable
 from function_script.texts import field_names, spelling
@@ -64,29 +66,52 @@ class MissingKey(NamedTuple):
 
 
 def find_missing_key(
-    expression: str, texts: Iterable[str], request: Mapping[str, Readable]
+    span: Span, sources: Mapping[str, Source], request: Mapping[str, Readable]
 ) -> MissingKey | None:
-    """Return the key that a failed lookup did not find; None when it is unclear.
+    """Return the key that the failed lookup at a place did not find; None when it is unclear."""
+    parsed = {source: syntax.parse(source.text) for source in sources.values()}
+    trees = {source: tree for source, tree in parsed.items() if tree is not None}
+    source = sources[span.name]
+    node = syntax.node_at(trees[source], span, source) if source in trees else None
+    if node is None:
+        return None
+    # The interpreter points at a whole statement, of which a condition is a part.
+    nodes = [*ast.walk(node.test)] if isinstance(node, ast.If) else [node]
+    traced = [lookups for function, lookups, _ in trace(trees) if node in ast.walk(function)]
+    paths = (
+        lookups.path(each)
+        for lookups in (*traced, _lookups([*trees.values()]))
+        for each in nodes
+        if isinstance(each, ast.expr)
+    )
+    absent = (_walk(path, request) for path in paths if path)
+    return next((each for each in absent if each is not None), None)
 
-    ``expression`` is the source of the failed lookup, ``texts`` are the sources it may refer to.
-    """
-    trees = [tree for text in texts if (tree := syntax.parse(text)) is not None]
-    failed = syntax.parse(expression.strip())
-    match failed:
-        case ast.Module(body=[ast.Expr(value=lookup)]):
-            path = _lookups(trees).path(lookup) or ()
-        case _:
-            return None
-    value: Readable = request
-    for index, key in enumerate(path):
-        if not isinstance(value, Mapping) or not isinstance(key, str):
-            return None
+
+def _walk(path: Path, request: Mapping[str, Readable]) -> MissingKey | None:
+    """Return the first key of a path that is not there."""
+    condition: Readable = {CONDITION: dict.fromkeys(CONDITION_FIELDS, "")}
+    values = [condition if path[0] == CONDITION else request]
+    parent = ""
+    for key in path:
+        if not isinstance(key, str):
+            # Any of the items is the one without the key.
+            values = [item for each in values for item in _items(each)]
+            parent += "[]"
+            continue
+        lacking = [each for each in values if isinstance(each, Mapping) and each.get(key) is None]
         # A null is as good as absent: the interpreter fails at the key below it.
-        if value.get(key) is None:
-            parent = ".".join(map(str, path[:index])) or "the request"
-            return _describe(parent, key, list(value))
-        value = value[key]
+        if lacking:
+            return _describe(parent or "the request", key, list(lacking[0]))
+        values = [each[key] for each in values if isinstance(each, Mapping)]
+        parent = f"{parent}.{key}" if parent else key
     return None
+
+
+def _items(value: Readable) -> Sequence[Readable]:
+    if isinstance(value, Mapping):
+        return [*value.values()]
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
 
 
 def _describe(parent: str, key: str, keys: list[str]) -> MissingKey:
@@ -105,7 +130,7 @@ def _lookups(trees: Sequence[ast.Module]) -> Lookups:
     mains = bindings.functions.get("main", [])
     requests = {main.positional[0] for main in mains if main.positional}
     # Other functions may have a parameter of that name.
-    names = requests - bindings.values.keys()
+    names: dict[str, Path] = dict.fromkeys(requests - bindings.values.keys(), ())
     return Lookups(names, bindings.single_values(), {}, trusts_getters=True)
 
 

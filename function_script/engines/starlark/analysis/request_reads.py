@@ -1,16 +1,17 @@
 """The fields of the request that a script certainly reads, for `check`.
 
 Lookups are followed from the parameter of `main` on, through names that are bound once or by loops
-alone, and not into other functions.
+alone, and into the functions that it calls.
 """
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from function_script.engines.lint import (
     ANY,
-    CONSTANT_TYPES,
+    CONDITION,
     FieldAccess,
     FieldComparison,
     guarded,
@@ -28,43 +29,121 @@ _Parts: TypeAlias = tuple[Path, Path, ast.expr | None]
 
 
 def find(program: Program) -> list[FieldAccess]:
-    """Return the lookups in `main` of the program's main source."""
-    return [read for main in _find_main(program) for read in main.reads()]
+    """Return the lookups in `main`, and in functions that get parts of the request from it."""
+    functions = [*_find_functions(program)]
+    accesses = [access for each in functions for access in each.reads()]
+    changed = [path for each in functions for path in each.changed()]
+    tested = {path for each in functions for path in each.tested()}
+    return guarded(unchanged(accesses, changed), tested)
 
 
 def find_comparisons(program: Program) -> Iterator[FieldComparison]:
-    """Yield the comparisons of fields with constants, in `main` of the main source."""
-    for main in _find_main(program):
-        yield from main.comparisons()
+    """Yield the comparisons of fields with constants, without values that the script changes."""
+    functions = [*_find_functions(program)]
+    changed = {path for each in functions for path in each.changed()}
+    for comparison in (each for function in functions for each in function.comparisons()):
+        path = comparison.path
+        if not any(path[: len(prefix)] == prefix for prefix in changed):
+            yield comparison
 
 
-def _find_main(program: Program) -> Iterator["_Main"]:
-    """Yield the function of this name that has one parameter."""
-    tree = syntax.parse(program.main.text)
-    for node in tree.body if tree is not None else ():
-        match node:
-            case ast.FunctionDef(name="main", args=ast.arguments(args=[ast.arg(arg=request)])):
-                yield _Main(node, request, program.main)
+def _find_functions(program: Program) -> Iterator["_Function"]:
+    """Yield the functions that get parts of the request, of sources that have a tree."""
+    trees = {source: syntax.parse(source.text) for source in program.sources()}
+    known = {source: tree for source, tree in trees.items() if tree is not None}
+    for function, lookups, source in trace(known):
+        yield _Function(function, lookups, source)
+
+
+def trace(
+    trees: Mapping[Source, ast.Module],
+) -> Iterator[tuple[ast.FunctionDef, "Lookups", Source]]:
+    """Yield each function that certainly gets parts of the request, from `main` on.
+
+    A parameter has the path that all calls of its function pass to it. A function that is used in
+    another way than by calls, or called by a function of which nothing is known, has no such path.
+    """
+    bindings = Bindings.of(trees.values())
+    functions = {
+        node.name: (node, source)
+        for source, tree in trees.items()
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+        and len(bindings.functions[node.name]) == 1
+        and node.name not in bindings.variables
+        and bindings.names_of(node.name) == {node.name}
+    }
+    names = [n.id for tree in trees.values() for n in ast.walk(tree) if isinstance(n, ast.Name)]
+    uses = Counter(name for name in names if name in functions)
+    calls: dict[str, list[dict[str, Path | None]]] = {name: [] for name in functions}
+    pending = ["main"] if "main" in functions else []
+    for name in pending:
+        node, source = functions[name]
+        parameters = [argument.arg for argument in node.args.args]
+        paths: list[dict[str, Path | None]] = calls[name]
+        if name == "main":
+            if len(parameters) != 1:
+                return
+            paths = [{parameters[0]: ()}]
+        lookups = _lookups_of(node, paths, bindings)
+        yield node, lookups, source
+        for call in ast.walk(node):
+            match call:
+                case ast.Call(func=ast.Name(id=callee)) if callee in functions:
+                    calls[callee].append(_read_arguments(call, functions[callee][0], lookups))
+                    if len(calls[callee]) == uses[callee] and callee not in pending:
+                        pending.append(callee)
+
+
+def _lookups_of(
+    function: ast.FunctionDef, calls: Sequence[Mapping[str, Path | None]], program: Bindings
+) -> "Lookups":
+    """Return the lookups of a function with these calls."""
+    bindings = Bindings.of([function])
+    parts = {
+        name: path
+        for name in calls[0]
+        # A name that is bound again may stand for anything.
+        if bindings.counts[name] == 1
+        and (path := calls[0][name]) is not None
+        and all(call.get(name) == path for call in calls)
+    }
+    has_conditions = not program.is_bound(CONDITION)
+    values, loops = bindings.single_values(), bindings.loop_values(function)
+    return Lookups(parts, values, loops, has_conditions=has_conditions)
+
+
+def _read_arguments(
+    call: ast.Call, function: ast.FunctionDef, lookups: "Lookups"
+) -> dict[str, Path | None]:
+    """Return the paths of the arguments of a call, by the names of the parameters."""
+    positional, named = syntax.arguments_of(call)
+    parameters = (argument.arg for argument in function.args.args)
+    arguments = {**dict(zip(parameters, positional, strict=False)), **named}
+    return {name: lookups.path(value) for name, value in arguments.items()}
 
 
 class Lookups:
-    """Lookups in the request, which has the names ``requests``; ``values`` are those of others.
+    """Lookups in the parts of the request that have names; ``values`` are those of other names.
 
-    ``loop_values`` are those of names in loops, see `Bindings`.
+    ``loop_values`` are those of names in loops, see `Bindings`. ``has_conditions``: the library's
+    getter of conditions is not the script's own.
     ``trusts_getters``: a name that nothing is known of is the request where a getter gets it.
     """
 
     def __init__(
         self,
-        requests: Collection[str],
+        parts: Mapping[str, Path],
         values: Mapping[str, Value],
         loop_values: Mapping[int, Value],
         *,
+        has_conditions: bool = False,
         trusts_getters: bool = False,
     ) -> None:
-        self._requests = requests
+        self._parts = parts
         self._values = values
         self._loop_values = loop_values
+        self._has_conditions = has_conditions
         self._trusts_getters = trusts_getters
 
     def split(self, node: ast.AST, hops: int = _MAX_HOPS) -> _Parts | None:
@@ -101,8 +180,10 @@ class Lookups:
         if not hops:
             return None
         match node:
-            case ast.Name(id=name) if name in self._requests:
-                return ()
+            case ast.Name(id=name) if name in self._parts:
+                return self._parts[name]
+            case ast.Call(func=ast.Name(id="get_condition")) if self._has_conditions:
+                return (CONDITION,)
             case ast.Name(id=name) if name in self._values or id(node) in self._loop_values:
                 value = self._loop_values.get(id(node)) or self._values[name]
                 path = self.path(value.expression, hops - 1)
@@ -115,48 +196,38 @@ class Lookups:
                 return None if lookup is None else (*lookup[0], *lookup[1])
 
 
-class _Main:
-    """The function `main`, and the values that names in it are bound to once."""
+class _Function:
+    """A function, and the lookups in the parts of the request that it gets."""
 
-    def __init__(self, function: ast.FunctionDef, request: str, source: Source) -> None:
-        bindings = Bindings.of([function])
+    def __init__(self, function: ast.FunctionDef, lookups: Lookups, source: Source) -> None:
         self._function = function
         self._source = source
-        # A name that is bound again may stand for anything.
-        requests = [request] if bindings.counts[request] == 1 else []
-        loop_values = bindings.loop_values(function)
-        self._lookups = Lookups(requests, bindings.single_values(), loop_values)
+        self._lookups = lookups
 
-    def reads(self) -> list[FieldAccess]:
-        """Return the lookups, without those below values that the script changes."""
-        accesses = [access for node in ast.walk(self._function) for access in self._of(node)]
-        return guarded(unchanged(accesses, self._changed()), set(self._tested()))
+    def reads(self) -> Iterator[FieldAccess]:
+        """Yield the lookups, also those below values that the script changes."""
+        for node in ast.walk(self._function):
+            yield from self._of(node)
 
     def comparisons(self) -> Iterator[FieldComparison]:
-        """Yield the comparisons, without those of values that the script changes."""
-        changed = [*self._changed()]
+        """Yield the comparisons, also those of values that the script changes."""
         for node in ast.walk(self._function):
             match node:
                 case ast.BoolOp(op=ast.Or(), values=[left, ast.Constant(value=True) as right]):
-                    if path := self._lookups.path(left):
-                        span = syntax.span_of(right, self._source)
-                        yield FieldComparison(path, "boolean", self._source, span, is_default=True)
-                    continue
+                    pairs: list[tuple[ast.expr, ast.expr]] = [(left, right)]
                 case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]):
-                    pass
+                    pairs = [(left, right), (right, left)]
                 case _:
                     continue
-            for field, other in ((left, right), (right, left)):
+            for field, other in pairs:
                 path = self._lookups.path(field)
-                if not path or not isinstance(other, ast.Constant):
-                    continue
-                kind = CONSTANT_TYPES.get(type(other.value))
-                if kind is None or any(path[: len(prefix)] == prefix for prefix in changed):
-                    continue
-                span = syntax.span_of(other, self._source)
-                yield FieldComparison(path, kind, self._source, span)
+                match other:
+                    case ast.Constant(value=str() | float() | int() as value) if path:
+                        span = syntax.span_of(other, self._source)
+                        is_default = isinstance(node, ast.BoolOp)
+                        yield FieldComparison(path, value, self._source, span, is_default)
 
-    def _changed(self) -> Iterator[Path]:
+    def changed(self) -> Iterator[Path]:
         """Yield the values that the script changes in place: their keys may be its own."""
         for node in ast.walk(self._function):
             value = syntax.changed_value(node)
@@ -164,7 +235,7 @@ class _Main:
             if path is not None:
                 yield path
 
-    def _tested(self) -> Iterator[Path]:
+    def tested(self) -> Iterator[Path]:
         """Yield the fields of `"key" in value`, `get` and getters: they may be absent."""
         for node in ast.walk(self._function):
             match node:
