@@ -80,11 +80,6 @@ class FieldComparison(NamedTuple):
     span: Span
     is_default: bool = False
 
-    @property
-    def type(self) -> str:
-        """The type of the constant, in JSON Schema."""
-        return CONSTANT_TYPES[type(self.value)]
-
 
 def unchanged(reads: Iterable[FieldAccess], changed: Iterable[Path]) -> list[FieldAccess]:
     """Return the reads outside of paths that the program changes: those may be its own values."""

@@ -30,6 +30,7 @@ _ROOTS: Final[dict[str, objects.Path]] = {
     **{name: (name,) for name in REQUEST_PARTS},
     "xr": _XR,
     "spec": (*_XR, "spec"),
+    CONDITION: (CONDITION,),
 }
 # An object has these as methods where it has no such field.
 _METHODS: Final = frozenset({"get", "items", "keys", "values"})
@@ -114,7 +115,6 @@ class _Names:
             if use.name == name
         }
         self._roots = {name: path for name, path in _ROOTS.items() if not counts[name]}
-        self._has_conditions = not counts[CONDITION]
 
     def _record_binding(self, node: nodes.Node) -> None:
         match node:
@@ -140,7 +140,7 @@ class _Names:
             case nodes.Filter(node=nodes.Expr() as value, name=name) if name in _SAME_VALUE:
                 pass
             case nodes.Filter(name=name) | nodes.Call(node=nodes.Name(name=name)) if (
-                name == CONDITION and self._has_conditions
+                name == CONDITION and name in self._roots
             ):
                 return (CONDITION,)
             case _:

@@ -183,9 +183,10 @@ def _find_wrong_word(call: ast.Call, signature: Signature) -> Problem | None:
             hint = f"write {owner}.{function}({to_source(node)}, {to_source(words['reason'])})"
         message = f"{name}: the target must be {' or '.join(_TARGETS)}"
         return Problem(node, message, hint, is_word=True)
-    node = words.get("reason") if name in _EVENTS else None
+    node = words.get("reason")
     if node and node.value and not conditions.PASCAL_CASE.fullmatch(str(node.value)):
-        hint = f"the message comes first, the reason second: {signature.usage}"
+        order = "first, the reason second" if name in _EVENTS else "behind the reason"
+        hint = f"the message comes {order}: {signature.usage}"
         if function is not None:
             hint = f"write {owner}.{function}({to_source(node)})"
         message = f'{name}: the reason must be PascalCase, such as "NotFound"'
@@ -211,6 +212,8 @@ def explain_attribute(node: ast.Attribute, kind: str, *, is_called: bool) -> tup
     hint = habits.find("starlark", name, _METHODS[kind]) if kind in _METHODS else None
     if hint is not None and (is_called or kind != "dict"):
         return message, hint
+    if is_called and name in signatures.functions():
+        return message, f"it is a function: {signatures.functions()[name].usage}"
     near = spelling.nearest(name, signatures.attributes().get(kind, ()))
     if near is not None and (is_called or kind != "dict"):
         return message, f'did you mean "{near}"?'

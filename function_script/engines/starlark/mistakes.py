@@ -27,6 +27,7 @@ from function_script.texts.problems import suggest
 from function_script.texts.source import Source, Span
 
 _OF_DICTS: Final = frozenset(signatures.attributes()["dict"])
+_DATA: Final = ("dict", "list", "string", NONE)
 # Methods that lists alone have, and that give None.
 _LIST_CHANGES: Final = frozenset({"append", "extend", "insert"})
 _QUANTITY: Final = re.compile(r"[0-9.]+(?:[numkMGTPE]|[KMGTPE]i)")
@@ -156,6 +157,25 @@ def explain(failure: Failure, span: Span, source: Source) -> Finding | None:
     return next((finding for rule in rules for finding in rule(script)), None)
 
 
+def is_of_program(failure: Failure, span: Span, source: Source) -> bool:
+    """Report whether an operation fails with any data: by the arguments or names in its text."""
+    name, kind = failure.arguments.get("name"), failure.arguments.get("type")
+    tree = syntax.parse(source.text)
+    match failure.code, tree and syntax.node_at(tree, span, source):
+        case "attribute", _:
+            attributes = signatures.attributes()
+            return kind in _DATA and not any(name in attributes.get(each, ()) for each in _DATA)
+        # A list that is spread has as many arguments as the data.
+        case "arguments", ast.Call(args=arguments):
+            return not any(isinstance(each, ast.Starred) for each in arguments)
+        case "format", ast.BinOp(left=ast.Constant()):
+            return True
+        case "format", ast.Call(func=ast.Attribute(value=ast.Constant()), args=arguments):
+            return not any(isinstance(each, ast.Starred) for each in arguments)
+        case _:
+            return False
+
+
 def explain_result(source: Source) -> Finding | None:
     """Return what is certain of a main that returns no response; None if nothing is."""
     tree = syntax.parse(source.text)
@@ -237,7 +257,9 @@ def _attributes(script: _Script) -> Iterator[Finding]:
         if kind == NONE:
             # A value with a method that dicts lack was to be no dict.
             is_of_dict = id(node) not in callees or node.attr in _OF_DICTS
-            hint = _none_hint(node.value, script) or (GET_VALUE if is_of_dict else None)
+            is_of_getter = isinstance(node.value, ast.Call) and is_of_dict
+            general = calls.IS_NONE if is_of_getter else GET_VALUE
+            hint = _none_hint(node.value, script) or (general if is_of_dict else None)
         elif kind == "function" and isinstance(node.value, ast.Name):
             # `rsp = response`
             value = Bindings.of([script.tree]).single_values().get(node.value.id)
@@ -332,6 +354,10 @@ def _changes(script: _Script) -> Iterator[Finding]:
             yield script.at(changed, message, hint)
             continue
         kind = script.kinds.of(root)
+        if depth == 0 and kind == signatures.RESPONSE:
+            usage = signatures.methods()["resource"].usage
+            yield script.say(f"write {usage}", "a response has no keys")
+            continue
         if not depth and kind in {"bool", "float", "int", "string", "tuple"}:
             yield script.say(None, f"a value of type {kind} cannot be changed")
             continue
@@ -504,6 +530,9 @@ def _formats(script: _Script) -> Iterator[Finding]:
             text = f"{{{script.failure.arguments['key'].strip('`')}}}"
         match = _SPECIFICATION.search(text) if isinstance(text, str) else None
         if match is None:
+            if script.failure is not None:
+                key = script.failure.arguments["key"].strip('`"')
+                yield script.say(f"give it this name: .format({key} = value)")
             continue
         hint = "write {} without a colon" if match[1] in {"d", "s"} else None
         if padding := _PADDING.fullmatch(match[1]):
@@ -552,7 +581,11 @@ def _operand_hint(operator: str, one: str, two: str, node: ast.AST) -> str | Non
         case (("compare" | "+" | "-" | "*" | "/" | "//" | "%"), _) if NONE in kinds:
             return calls.IS_NONE
         case "compare", _ if kinds == {"int", "string"}:
-            return "a number and a text: convert the text with int(text), or leave its quotes out"
+            general = (
+                "a number and a text: convert the text with int(text), or leave its quotes out"
+            )
+            is_quantity = "quantity(" in ast.unparse(node)
+            return "read the text with quantity(text), too" if is_quantity else general
         case "compare", _ if one != two:
             return "only values of one type can be compared"
         case (
@@ -798,6 +831,12 @@ def _results_of_changes(script: _Script) -> Iterator[Finding]:
         match value:
             case _ if name in _LIST_CHANGES:
                 noun = "list"
+            case ast.Name(id=holder) if (
+                isinstance(node, ast.Assign)
+                and getattr(node.targets[0], "id", "") == holder
+                and "struct(" not in script.source.text
+            ):
+                noun = "value"
             case (
                 ast.Dict()
                 | ast.List()
@@ -918,9 +957,6 @@ def _paths(script: _Script) -> Iterator[Finding]:
                 continue
         for path in paths:
             match path:
-                case ast.Constant(value=str(text)) if text.startswith("resource."):
-                    message = f'{name} gives the object itself, which has no field "resource"'
-                    yield script.at(path, message, f'write "{text.removeprefix("resource.")}"')
                 case ast.Constant(value=str(text)) if _FOREIGN_PATH.match(text):
                     plain = text.removeprefix("$").removeprefix("/").replace("/", ".").lstrip(".")
                     message = f"no object has this path: {name} gives its default every time"

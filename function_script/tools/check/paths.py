@@ -52,6 +52,8 @@ class Request:
     def find_unknown(self, path: Path) -> tuple[str, str] | None:
         """Return a message and a hint when the last part of ``path`` certainly does not exist."""
         schema, key = self._find(path[:-1]), path[-1]
+        if path[-2:] == ("resource", "resource") and path[-3:-2] != ("resources",):
+            return 'an object has no field "resource": it is the resource itself', "leave it out"
         if schema is None or not isinstance(key, str) or not _lacks(schema, key):
             return None
         hint = self._hint(path[:-1], key, tuple(structural_schema.properties(schema)))

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 from function_script import documents, inputs
 from function_script.documents import plain_scalars
 from function_script.engines import kubernetes_kinds, leftovers
-from function_script.engines.lint import FieldAccess, FieldComparison, Mention
+from function_script.engines.lint import CONSTANT_TYPES, FieldAccess, FieldComparison, Mention
 from function_script.engines.secret_fields import RandomSecret
 from function_script.request import objects
 from function_script.texts import spelling
@@ -248,34 +248,26 @@ def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
             yield _point_at(place, leftover.message, leftover.hint)
     for comparison in lint.find_comparisons(program):
         kind = subject.request.type_of(comparison.path)
+        value, words = comparison.value, subject.request.words_of(comparison.path)
+        type_ = CONSTANT_TYPES[type(value)]
+        near = None if str(value) == value in words else spelling.nearest(str(value), words)
         if comparison.is_default:
-            if kind == comparison.type:
+            if kind == type_:
                 yield _point_at(
                     comparison,
                     "false becomes true here: a default also replaces false",
                     "give the field its default in the XRD, or ask whether it exists",
                 )
-            continue
-        value, words = comparison.value, subject.request.words_of(comparison.path)
-        near = None if str(value) == value in words else spelling.nearest(str(value), words)
-        if near is not None:
+        elif near is not None:
             message = f"these are never equal: the schema allows {', '.join(words)}"
             yield _point_at(comparison, message, f'write "{near}"')
-            continue
         # An empty text may be the default where the field is absent.
-        if (
-            kind is None
-            or value == ""
-            or kind == comparison.type
-            or {kind, comparison.type} <= _NUMBERS
-        ):
-            continue
-        yield _point_at(
-            comparison,
-            f"these are never equal: the schema's type is {kind}, and this is of type "
-            f"{comparison.type}",
-            "leave the quotes out" if comparison.type == "string" else None,
-        )
+        elif kind not in {None, type_} and value != "" and not {kind, type_} <= _NUMBERS:
+            yield _point_at(
+                comparison,
+                f"these are never equal: the schema's type is {kind}, and this is of type {type_}",
+                "leave the quotes out" if type_ == "string" else None,
+            )
 
 
 def _find_joined_lines(step_input: step_inputs.StepInput, source: Source) -> Diagnostic | None:

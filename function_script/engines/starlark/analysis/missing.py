@@ -10,8 +10,7 @@ from typing import Final, NamedTuple
 from function_script.engines.library.resources import CONDITION_FIELDS
 from function_script.engines.lint import CONDITION
 from function_script.engines.starlark.analysis import syntax
-from function_script.engines.starlark.analysis.names import Bindings
-from function_script.engines.starlark.analysis.request_reads import Lookups, trace
+from function_script.engines.starlark.analysis.request_reads import trace
 from function_script.request.objects import Path
 from function_script.request.values import Readable
 from function_script.texts import field_names, spelling
@@ -66,21 +65,18 @@ class MissingKey(NamedTuple):
 
 
 def find_missing_key(
-    span: Span, sources: Mapping[str, Source], request: Mapping[str, Readable]
+    span: Span | None, sources: Mapping[str, Source], request: Mapping[str, Readable]
 ) -> MissingKey | None:
     """Return the key that the failed lookup at a place did not find; None when it is unclear."""
-    parsed = {source: syntax.parse(source.text) for source in sources.values()}
-    trees = {source: tree for source, tree in parsed.items() if tree is not None}
-    source = sources[span.name]
-    node = syntax.node_at(trees[source], span, source) if source in trees else None
-    if node is None:
-        return None
+    parsed = {name: syntax.parse(source.text) for name, source in sources.items()}
+    tree = parsed.get(span.name) if span is not None else None
+    node = syntax.node_at(tree, span, sources[span.name]) if span and tree else None
     # The interpreter points at a whole statement, of which a condition is a part.
     nodes = [*ast.walk(node.test)] if isinstance(node, ast.If) else [node]
-    traced = [lookups for function, lookups, _ in trace(trees) if node in ast.walk(function)]
     paths = (
         lookups.path(each)
-        for lookups in (*traced, _lookups([*trees.values()]))
+        for function, lookups, _ in trace([each for each in parsed.values() if each is not None])
+        if any(each is node for each in ast.walk(function))
         for each in nodes
         if isinstance(each, ast.expr)
     )
@@ -122,16 +118,6 @@ def _describe(parent: str, key: str, keys: list[str]) -> MissingKey:
         return MissingKey(parent, key, f', did you mean "{near}"?', is_suggestion=True)
     others = f", but {field_names.listed(keys, _MAX_KEYS_SHOWN)}" if keys else ": it is empty"
     return MissingKey(parent, key, others)
-
-
-def _lookups(trees: Sequence[ast.Module]) -> Lookups:
-    """Return the lookups of all sources."""
-    bindings = Bindings.of(trees)
-    mains = bindings.functions.get("main", [])
-    requests = {main.positional[0] for main in mains if main.positional}
-    # Other functions may have a parameter of that name.
-    names: dict[str, Path] = dict.fromkeys(requests - bindings.values.keys(), ())
-    return Lookups(names, bindings.single_values(), {}, trusts_getters=True)
 
 
 class Entry(NamedTuple):

@@ -7,6 +7,7 @@ alone, and into the functions that it calls.
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from function_script.engines.lint import (
@@ -25,6 +26,8 @@ from function_script.request.program import Program
 from function_script.texts.source import Source
 
 _MAX_HOPS: Final = 20
+# Functions of the library that give a value of their own, which has a path that is their name.
+_LIBRARY: Final = (CONDITION, "response")
 _Parts: TypeAlias = tuple[Path, Path, ast.expr | None]
 
 
@@ -49,102 +52,71 @@ def find_comparisons(program: Program) -> Iterator[FieldComparison]:
 
 def _find_functions(program: Program) -> Iterator["_Function"]:
     """Yield the functions that get parts of the request, of sources that have a tree."""
-    trees = {source: syntax.parse(source.text) for source in program.sources()}
-    known = {source: tree for source, tree in trees.items() if tree is not None}
-    for function, lookups, source in trace(known):
-        yield _Function(function, lookups, source)
+    parsed = [(source, syntax.parse(source.text)) for source in program.sources()]
+    trees = [tree for _, tree in parsed if tree is not None]
+    for function, lookups, of_tree in trace(trees):
+        source = next(source for source, tree in parsed if tree is of_tree)
+        yield _Function(function=function, lookups=lookups, source=source)
 
 
 def trace(
-    trees: Mapping[Source, ast.Module],
-) -> Iterator[tuple[ast.FunctionDef, "Lookups", Source]]:
+    trees: Sequence[ast.Module],
+) -> Iterator[tuple[ast.FunctionDef, "Lookups", ast.Module]]:
     """Yield each function that certainly gets parts of the request, from `main` on.
 
-    A parameter has the path that all calls of its function pass to it. A function that is used in
-    another way than by calls, or called by a function of which nothing is known, has no such path.
+    A parameter has the path that all calls of its function pass to it. Nothing is known of a
+    function that is used in another way than by calls, or that calls itself.
     """
-    bindings = Bindings.of(trees.values())
+    bindings = Bindings.of(trees)
     functions = {
-        node.name: (node, source)
-        for source, tree in trees.items()
+        node.name: (node, tree)
+        for tree in trees
         for node in tree.body
-        if isinstance(node, ast.FunctionDef)
-        and len(bindings.functions[node.name]) == 1
-        and node.name not in bindings.variables
-        and bindings.names_of(node.name) == {node.name}
+        if isinstance(node, ast.FunctionDef) and bindings.counts[node.name] == 1
+        if bindings.names_of(node.name) == {node.name}
     }
-    names = [n.id for tree in trees.values() for n in ast.walk(tree) if isinstance(n, ast.Name)]
-    uses = Counter(name for name in names if name in functions)
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    uses = Counter(node.id for node in nodes if isinstance(node, ast.Name))
     calls: dict[str, list[dict[str, Path | None]]] = {name: [] for name in functions}
     pending = ["main"] if "main" in functions else []
     for name in pending:
-        node, source = functions[name]
-        parameters = [argument.arg for argument in node.args.args]
-        paths: list[dict[str, Path | None]] = calls[name]
-        if name == "main":
-            if len(parameters) != 1:
-                return
-            paths = [{parameters[0]: ()}]
-        lookups = _lookups_of(node, paths, bindings)
-        yield node, lookups, source
-        for call in ast.walk(node):
+        function, tree = functions[name]
+        # Who calls `main` is not in the script.
+        arguments = [{each.arg: ()} for each in function.args.args[:1]] or [{}]
+        paths = arguments if name == "main" else calls[name]
+        local = Bindings.of([function])
+        # A name that is bound again may stand for anything.
+        parts = {
+            key: path
+            for key, path in paths[0].items()
+            if path is not None and local.counts[key] == 1
+            if all(each.get(key) == path for each in paths)
+        }
+        parts |= {name: (name,) for name in _LIBRARY if not bindings.is_bound(name)}
+        values, loops = local.single_values(), local.loop_values(function)
+        lookups = Lookups(parts=parts, values=values, loop_values=loops)
+        yield function, lookups, tree
+        for call in ast.walk(function):
             match call:
                 case ast.Call(func=ast.Name(id=callee)) if callee in functions:
-                    calls[callee].append(_read_arguments(call, functions[callee][0], lookups))
-                    if len(calls[callee]) == uses[callee] and callee not in pending:
+                    positional, named = syntax.arguments_of(call)
+                    names = (each.arg for each in functions[callee][0].args.args)
+                    passed = {**dict(zip(names, positional, strict=False)), **named}
+                    calls[callee].append({key: lookups.path(each) for key, each in passed.items()})
+                    if len(calls[callee]) == uses[callee]:
                         pending.append(callee)
 
 
-def _lookups_of(
-    function: ast.FunctionDef, calls: Sequence[Mapping[str, Path | None]], program: Bindings
-) -> "Lookups":
-    """Return the lookups of a function with these calls."""
-    bindings = Bindings.of([function])
-    parts = {
-        name: path
-        for name in calls[0]
-        # A name that is bound again may stand for anything.
-        if bindings.counts[name] == 1
-        and (path := calls[0][name]) is not None
-        and all(call.get(name) == path for call in calls)
-    }
-    has_conditions = not program.is_bound(CONDITION)
-    values, loops = bindings.single_values(), bindings.loop_values(function)
-    return Lookups(parts, values, loops, has_conditions=has_conditions)
-
-
-def _read_arguments(
-    call: ast.Call, function: ast.FunctionDef, lookups: "Lookups"
-) -> dict[str, Path | None]:
-    """Return the paths of the arguments of a call, by the names of the parameters."""
-    positional, named = syntax.arguments_of(call)
-    parameters = (argument.arg for argument in function.args.args)
-    arguments = {**dict(zip(parameters, positional, strict=False)), **named}
-    return {name: lookups.path(value) for name, value in arguments.items()}
-
-
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lookups:
     """Lookups in the parts of the request that have names; ``values`` are those of other names.
 
-    ``loop_values`` are those of names in loops, see `Bindings`. ``has_conditions``: the library's
-    getter of conditions is not the script's own.
-    ``trusts_getters``: a name that nothing is known of is the request where a getter gets it.
+    ``loop_values`` are those of names in loops, see `Bindings`.
     """
 
-    def __init__(
-        self,
-        parts: Mapping[str, Path],
-        values: Mapping[str, Value],
-        loop_values: Mapping[int, Value],
-        *,
-        has_conditions: bool = False,
-        trusts_getters: bool = False,
-    ) -> None:
-        self._parts = parts
-        self._values = values
-        self._loop_values = loop_values
-        self._has_conditions = has_conditions
-        self._trusts_getters = trusts_getters
+    parts: Mapping[str, Path]
+    values: Mapping[str, Value]
+    loop_values: Mapping[int, Value]
 
     def split(self, node: ast.AST, hops: int = _MAX_HOPS) -> _Parts | None:
         """Return the path that a node looks into, the keys there, and the node that has them.
@@ -160,8 +132,6 @@ class Lookups:
                 return None if base is None else (base, (_constant(place),), place)
             case ast.Call(func=ast.Name(id=name), args=[value, *others]):
                 base = self.path(value, hops)
-                if self._trusts_getters and base is None and isinstance(value, ast.Name):
-                    base = () if name in OBJECT_GETTERS else None
             case _:
                 return None
         if name in OBJECT_GETTERS and base == ():
@@ -180,12 +150,12 @@ class Lookups:
         if not hops:
             return None
         match node:
-            case ast.Name(id=name) if name in self._parts:
-                return self._parts[name]
-            case ast.Call(func=ast.Name(id="get_condition")) if self._has_conditions:
-                return (CONDITION,)
-            case ast.Name(id=name) if name in self._values or id(node) in self._loop_values:
-                value = self._loop_values.get(id(node)) or self._values[name]
+            case ast.Name(id=name) if name in self.parts:
+                return self.parts[name]
+            case ast.Call(func=ast.Name(id=name)) if name in _LIBRARY and name in self.parts:
+                return (name,)
+            case ast.Name(id=name) if name in self.values or id(node) in self.loop_values:
+                value = self.loop_values.get(id(node)) or self.values[name]
                 path = self.path(value.expression, hops - 1)
                 return (*path, ANY) if path is not None and value.is_item else path
             # `value or {}` has the path of the value: an empty one has no fields to read.
@@ -196,22 +166,22 @@ class Lookups:
                 return None if lookup is None else (*lookup[0], *lookup[1])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Function:
     """A function, and the lookups in the parts of the request that it gets."""
 
-    def __init__(self, function: ast.FunctionDef, lookups: Lookups, source: Source) -> None:
-        self._function = function
-        self._source = source
-        self._lookups = lookups
+    function: ast.FunctionDef
+    lookups: Lookups
+    source: Source
 
     def reads(self) -> Iterator[FieldAccess]:
         """Yield the lookups, also those below values that the script changes."""
-        for node in ast.walk(self._function):
+        for node in ast.walk(self.function):
             yield from self._of(node)
 
     def comparisons(self) -> Iterator[FieldComparison]:
         """Yield the comparisons, also those of values that the script changes."""
-        for node in ast.walk(self._function):
+        for node in ast.walk(self.function):
             match node:
                 case ast.BoolOp(op=ast.Or(), values=[left, ast.Constant(value=True) as right]):
                     pairs: list[tuple[ast.expr, ast.expr]] = [(left, right)]
@@ -220,31 +190,31 @@ class _Function:
                 case _:
                     continue
             for field, other in pairs:
-                path = self._lookups.path(field)
+                path = self.lookups.path(field)
                 match other:
                     case ast.Constant(value=str() | float() | int() as value) if path:
-                        span = syntax.span_of(other, self._source)
+                        span = syntax.span_of(other, self.source)
                         is_default = isinstance(node, ast.BoolOp)
-                        yield FieldComparison(path, value, self._source, span, is_default)
+                        yield FieldComparison(path, value, self.source, span, is_default)
 
     def changed(self) -> Iterator[Path]:
         """Yield the values that the script changes in place: their keys may be its own."""
-        for node in ast.walk(self._function):
+        for node in ast.walk(self.function):
             value = syntax.changed_value(node)
-            path = self._lookups.path(value) if value is not None else None
+            path = self.lookups.path(value) if value is not None else None
             if path is not None:
                 yield path
 
     def tested(self) -> Iterator[Path]:
         """Yield the fields of `"key" in value`, `get` and getters: they may be absent."""
-        for node in ast.walk(self._function):
+        for node in ast.walk(self.function):
             match node:
                 case ast.Compare(
                     left=ast.Constant(value=str(key)),
                     ops=[ast.In() | ast.NotIn()],
                     comparators=[value],
                 ):
-                    path = self._lookups.path(value)
+                    path = self.lookups.path(value)
                     if path is not None:
                         yield (*path, key)
                 case ast.Call():
@@ -253,14 +223,14 @@ class _Function:
     def _of(self, node: ast.AST) -> Iterator[FieldAccess]:
         """Yield the lookups that one node makes, the outermost key last."""
         is_write = isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
-        lookup = None if is_write else self._lookups.split(node)
+        lookup = None if is_write else self.lookups.split(node)
         if lookup is None:
             return
         base, keys, place = lookup
         for end, key in enumerate(keys, 1):
             if isinstance(key, str) and place is not None:
-                span = syntax.span_of(place, self._source)
-                yield FieldAccess((*base, *keys[:end]), self._source, span)
+                span = syntax.span_of(place, self.source)
+                yield FieldAccess((*base, *keys[:end]), self.source, span)
 
 
 def _constant(node: ast.expr) -> str | int:
