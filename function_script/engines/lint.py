@@ -9,8 +9,10 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from function_script.engines import secret_fields
+from function_script.engines.library.resources import CONDITION_FIELDS
 from function_script.request.objects import Path
 from function_script.request.program import Program
+from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Source, Span, span_at
 
@@ -22,6 +24,12 @@ KIND: Final = re.compile(_TOP_FIELD.format("kind"), re.MULTILINE)
 ANY: Final = 0
 CONDITION: Final = "get_condition"
 """The path of what the library's getter of conditions gives, which is no part of the request."""
+CONDITION_SCHEMA: Final[Object] = {
+    "properties": {
+        **{field: {} for field in CONDITION_FIELDS},
+        "status": {"type": "string", "enum": ["True", "False", "Unknown"]},
+    }
+}
 # The types of constants, in JSON Schema.
 CONSTANT_TYPES: Final[dict[type, str]] = {
     bool: "boolean",

@@ -26,17 +26,20 @@ from function_script.request.program import Program
 from function_script.texts.source import Source, span_at
 
 _XR: Final = ("observed", "composite", "resource")
+_COMPOSED: Final = "get_composed_resource"
 _ROOTS: Final[dict[str, objects.Path]] = {
     **{name: (name,) for name in REQUEST_PARTS},
     "xr": _XR,
     "spec": (*_XR, "spec"),
     CONDITION: (CONDITION,),
+    _COMPOSED: ("observed", "resources"),
 }
 # An object has these as methods where it has no such field.
 _METHODS: Final = frozenset({"get", "items", "keys", "values"})
 _DEFAULTS: Final = frozenset({"default", "d"})
 # Filters whose result has the fields of their value.
-_SAME_VALUE: Final = _DEFAULTS | {"sort", "unique", "reverse", "list"}
+_CHOICES: Final = frozenset({"selectattr", "rejectattr"})
+_SAME_VALUE: Final = _DEFAULTS | _CHOICES | {"sort", "unique", "reverse", "list"}
 _EXISTENCE_TESTS: Final = frozenset({"defined", "undefined"})
 _GUARDS: Final = (
     *(nodes.If, nodes.CondExpr, nodes.Or, nodes.Not),
@@ -139,6 +142,10 @@ class _Names:
                 value, below = self._items[id(node)], (ANY,)
             case nodes.Filter(node=nodes.Expr() as value, name=name) if name in _SAME_VALUE:
                 pass
+            case nodes.Call(node=nodes.Name(name=name), args=[argument, *_]) if (
+                name == _COMPOSED and name in self._roots
+            ):
+                return (*self._roots[name], _constant(argument), "resource")
             case nodes.Filter(name=name) | nodes.Call(node=nodes.Name(name=name)) if (
                 name == CONDITION and name in self._roots
             ):
@@ -188,6 +195,9 @@ def _read_lookup(node: nodes.Node | None) -> tuple[nodes.Node, objects.Path] | N
 def _looked_up(node: nodes.Node, path: objects.Path | None) -> Iterator[objects.Path]:
     """Yield the paths of the fields that a node looks up: a getter, each part of its argument."""
     lookup = _read_lookup(node)
+    match node:
+        case nodes.Filter(name=name, args=[argument, *_]) if path and name in _CHOICES:
+            yield (*path, ANY, *_path_argument(argument)[:1])
     if path is not None and lookup is not None:
         for end in range(len(path) - len(lookup[1]) + 1, len(path) + 1):
             if isinstance(path[end - 1], str):
@@ -226,7 +236,7 @@ def _guarded_paths(tree: nodes.Template, names: _Names) -> Iterator[objects.Path
                 pass
             case nodes.Not(node=guard):
                 pass
-            case nodes.Call() | nodes.Filter(name="get"):
+            case nodes.Call() | nodes.Filter(name="get" | "selectattr" | "rejectattr"):
                 yield from _looked_up(node, names.path(node))
                 continue
             case _:

@@ -144,11 +144,9 @@ def no_main(text: str, main: Source) -> ProgramError:
     """Return the error of a script without ``main``."""
     hint = 'begin with `def main(req):` and return a dict such as {"desired": {"resources": {}}}'
     span = Span(name=main.name, line=1, column=1)
-    names = {match[1]: match for match in _FUNCTIONS.finditer(main.text)}
-    near = spelling.nearest("main", tuple(names))
-    if near is not None:
-        span = span_at(main, names[near].start(1), len(near))
-        hint = "write `def main(req):`"
+    near = spelling.nearest("main", _FUNCTIONS.findall(main.text))
+    if near is not None and (match := re.search(rf"^def +{near}\b", main.text, re.MULTILINE)):
+        span, hint = span_at(main, match.start(), len(match[0])), "write `def main(req):`"
     message = f"{_RUN}: {interpreter.read(text).message}"
     return ProgramError(Diagnostic(message=message, hint=hint).at(main, span))
 

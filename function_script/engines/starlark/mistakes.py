@@ -164,16 +164,17 @@ def is_of_program(failure: Failure, span: Span, source: Source) -> bool:
     match failure.code, tree and syntax.node_at(tree, span, source):
         case "attribute", _:
             attributes = signatures.attributes()
-            return kind in _DATA and not any(name in attributes.get(each, ()) for each in _DATA)
+            # What is None may have been a response.
+            kinds = attributes if kind == NONE else _DATA
+            is_of_data = kind in _DATA and "struct(" not in source.text
+            return is_of_data and not any(name in attributes.get(each, ()) for each in kinds)
         # A list that is spread has as many arguments as the data.
-        case "arguments", ast.Call(args=arguments):
-            return not any(isinstance(each, ast.Starred) for each in arguments)
-        case "format", ast.BinOp(left=ast.Constant()):
-            return True
-        case "format", ast.Call(func=ast.Attribute(value=ast.Constant()), args=arguments):
-            return not any(isinstance(each, ast.Starred) for each in arguments)
-        case _:
+        case (("arguments" | "format"), ast.Call(args=[*_, ast.Starred()])):
             return False
+        case "format", ast.BinOp(left=text) | ast.Call(func=ast.Attribute(value=text)):
+            return isinstance(text, ast.Constant)
+        case code, node:
+            return code == "arguments" and isinstance(node, ast.Call)
 
 
 def explain_result(source: Source) -> Finding | None:
@@ -257,8 +258,8 @@ def _attributes(script: _Script) -> Iterator[Finding]:
         if kind == NONE:
             # A value with a method that dicts lack was to be no dict.
             is_of_dict = id(node) not in callees or node.attr in _OF_DICTS
-            is_of_getter = isinstance(node.value, ast.Call) and is_of_dict
-            general = calls.IS_NONE if is_of_getter else GET_VALUE
+            getter = getattr(getattr(node.value, "func", None), "id", "")
+            general = calls.IS_NONE if getter in {"get", *_OBJECT_GETTERS} else GET_VALUE
             hint = _none_hint(node.value, script) or (general if is_of_dict else None)
         elif kind == "function" and isinstance(node.value, ast.Name):
             # `rsp = response`
@@ -530,9 +531,9 @@ def _formats(script: _Script) -> Iterator[Finding]:
             text = f"{{{script.failure.arguments['key'].strip('`')}}}"
         match = _SPECIFICATION.search(text) if isinstance(text, str) else None
         if match is None:
-            if script.failure is not None:
-                key = script.failure.arguments["key"].strip('`"')
-                yield script.say(f"give it this name: .format({key} = value)")
+            field = text if script.failure is not None and isinstance(text, str) else ""
+            if field and field in str(getattr(value, "value", "")) and field[1:-1].isidentifier():
+                yield script.say(f"give it this name: .format({field[1:-1]} = value)")
             continue
         hint = "write {} without a colon" if match[1] in {"d", "s"} else None
         if padding := _PADDING.fullmatch(match[1]):
@@ -581,11 +582,7 @@ def _operand_hint(operator: str, one: str, two: str, node: ast.AST) -> str | Non
         case (("compare" | "+" | "-" | "*" | "/" | "//" | "%"), _) if NONE in kinds:
             return calls.IS_NONE
         case "compare", _ if kinds == {"int", "string"}:
-            general = (
-                "a number and a text: convert the text with int(text), or leave its quotes out"
-            )
-            is_quantity = "quantity(" in ast.unparse(node)
-            return "read the text with quantity(text), too" if is_quantity else general
+            return "convert the text with int(text) or quantity(text), or leave its quotes out"
         case "compare", _ if one != two:
             return "only values of one type can be compared"
         case (

@@ -247,27 +247,22 @@ def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
             place = Mention(leftover.part, source, span)
             yield _point_at(place, leftover.message, leftover.hint)
     for comparison in lint.find_comparisons(program):
-        kind = subject.request.type_of(comparison.path)
-        value, words = comparison.value, subject.request.words_of(comparison.path)
-        type_ = CONSTANT_TYPES[type(value)]
+        kind, value = subject.request.type_of(comparison.path), comparison.value
+        words, type_ = subject.request.words_of(comparison.path), CONSTANT_TYPES[type(value)]
         near = None if str(value) == value in words else spelling.nearest(str(value), words)
+        message, hint = "", None
         if comparison.is_default:
-            if kind == type_:
-                yield _point_at(
-                    comparison,
-                    "false becomes true here: a default also replaces false",
-                    "give the field its default in the XRD, or ask whether it exists",
-                )
+            message = "false becomes true here: a default also replaces false" * (kind == type_)
+            hint = "give the field its default in the XRD, or ask whether it exists"
         elif near is not None:
-            message = f"these are never equal: the schema allows {', '.join(words)}"
-            yield _point_at(comparison, message, f'write "{near}"')
+            message, hint = f"the schema allows {', '.join(words)}", f'write "{near}"'
         # An empty text may be the default where the field is absent.
         elif kind not in {None, type_} and value != "" and not {kind, type_} <= _NUMBERS:
-            yield _point_at(
-                comparison,
-                f"these are never equal: the schema's type is {kind}, and this is of type {type_}",
-                "leave the quotes out" if type_ == "string" else None,
-            )
+            message = f"the schema's type is {kind}, and this is of type {type_}"
+            hint = "leave the quotes out" if type_ == "string" else None
+        if message:
+            never = "" if comparison.is_default else "these are never equal: "
+            yield _point_at(comparison, never + message, hint)
 
 
 def _find_joined_lines(step_input: step_inputs.StepInput, source: Source) -> Diagnostic | None:

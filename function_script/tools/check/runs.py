@@ -438,10 +438,9 @@ def _is_written_out(code: Code, step: Step, span: Span) -> bool:
     if code.name == "program":
         return True
     if code.name == "duplicate-name":
-        kinds = step.language.lint.find_composed_kinds(step.program)
+        names = {name for name, _ in step.language.lint.find_composed_kinds(step.program)}
         texts = [source.text for source in step.program.sources()]
-        is_text = any(f'"{code.subject}"' in text for text in texts)
-        return is_text or any(name == code.subject for name, _ in kinds)
+        return code.subject in names or any(f'"{code.subject}"' in text for text in texts)
     if code.name == "duplicate-key":
         return re.match(rf"[ -]*[\"']?{re.escape(code.subject)}[\"']? *:", lines[0]) is not None
     if code.subject:

@@ -92,7 +92,12 @@ def _walk(path: Path, request: Mapping[str, Readable]) -> MissingKey | None:
     for key in path:
         if not isinstance(key, str):
             # Any of the items is the one without the key.
-            values = [item for each in values for item in _items(each)]
+            values = [
+                item
+                for each in values
+                if isinstance(each, (Mapping, list))
+                for item in (each.values() if isinstance(each, Mapping) else each)
+            ]
             parent += "[]"
             continue
         lacking = [each for each in values if isinstance(each, Mapping) and each.get(key) is None]
@@ -102,12 +107,6 @@ def _walk(path: Path, request: Mapping[str, Readable]) -> MissingKey | None:
         values = [each[key] for each in values if isinstance(each, Mapping)]
         parent = f"{parent}.{key}" if parent else key
     return None
-
-
-def _items(value: Readable) -> Sequence[Readable]:
-    if isinstance(value, Mapping):
-        return [*value.values()]
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
 
 
 def _describe(parent: str, key: str, keys: list[str]) -> MissingKey:

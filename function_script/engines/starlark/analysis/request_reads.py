@@ -72,11 +72,15 @@ def trace(
         node.name: (node, tree)
         for tree in trees
         for node in tree.body
-        if isinstance(node, ast.FunctionDef) and bindings.counts[node.name] == 1
-        if bindings.names_of(node.name) == {node.name}
+        if isinstance(node, ast.FunctionDef)
+        if all(
+            bindings.is_certain(name) and len(bindings.defined(name)) == 1
+            for name in bindings.names_of(node.name)
+        )
     }
+    origins = {alias: name for name in functions for alias in bindings.names_of(name)}
     nodes = [node for tree in trees for node in ast.walk(tree)]
-    uses = Counter(node.id for node in nodes if isinstance(node, ast.Name))
+    uses = Counter(origins.get(node.id) for node in nodes if isinstance(node, ast.Name))
     calls: dict[str, list[dict[str, Path | None]]] = {name: [] for name in functions}
     pending = ["main"] if "main" in functions else []
     for name in pending:
@@ -98,7 +102,8 @@ def trace(
         yield function, lookups, tree
         for call in ast.walk(function):
             match call:
-                case ast.Call(func=ast.Name(id=callee)) if callee in functions:
+                case ast.Call(func=ast.Name(id=alias)) if alias in origins:
+                    callee = origins[alias]
                     positional, named = syntax.arguments_of(call)
                     names = (each.arg for each in functions[callee][0].args.args)
                     passed = {**dict(zip(names, positional, strict=False)), **named}
@@ -109,10 +114,7 @@ def trace(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookups:
-    """Lookups in the parts of the request that have names; ``values`` are those of other names.
-
-    ``loop_values`` are those of names in loops, see `Bindings`.
-    """
+    """Lookups in the parts of the request that have names; see `Bindings` for other names."""
 
     parts: Mapping[str, Path]
     values: Mapping[str, Value]
