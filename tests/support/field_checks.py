@@ -15,6 +15,8 @@ spec:
   type: object
   properties:
     size: {type: integer}
+    mode: {type: string, enum: [fast, slow]}
+    level: {type: integer, enum: [1, 2]}
     disks:
       type: array
       items: {type: object, properties: {name: {type: string}}}

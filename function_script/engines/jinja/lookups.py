@@ -103,7 +103,6 @@ def _find_in_scalar(value: object, name: str, undefined: type[Undefined]) -> obj
     return make_undefined(undefined, value, name)
 
 
-# Where Jinja keeps the attributes of a namespace.
 _ATTRIBUTES: Final = "_Namespace__attrs"
 _FIELDS: Final[Mapping[type, Sequence[str]]] = {LoopContext: LOOP_FIELDS, Group: Group._fields}
 _METHODS: Final[Mapping[type, Sequence[str]]] = {LoopContext: LOOP_METHODS, Group: ()}

@@ -356,8 +356,7 @@ def _changes(script: _Script) -> Iterator[Finding]:
             continue
         kind = script.kinds.of(root)
         if depth == 0 and kind == signatures.RESPONSE:
-            usage = signatures.methods()["resource"].usage
-            yield script.say(f"write {usage}", "a response has no keys")
+            yield script.say('write rsp.resource("name", {...})', "a response has no keys")
             continue
         if not depth and kind in {"bool", "float", "int", "string", "tuple"}:
             yield script.say(None, f"a value of type {kind} cannot be changed")
@@ -828,10 +827,8 @@ def _results_of_changes(script: _Script) -> Iterator[Finding]:
         match value:
             case _ if name in _LIST_CHANGES:
                 noun = "list"
-            case ast.Name(id=holder) if (
-                isinstance(node, ast.Assign)
-                and getattr(node.targets[0], "id", "") == holder
-                and "struct(" not in script.source.text
+            case ast.Name(id=holder) if any(
+                getattr(each, "id", "") == holder for each in getattr(node, "targets", ())
             ):
                 noun = "value"
             case (

@@ -27,6 +27,8 @@ from function_script.tools.check.paths import Request
 Severity: TypeAlias = Literal["error", "warning", "info"]
 
 _NUMBERS: Final = frozenset({"integer", "number"})
+# A type and a value: a text that would be another value without its quotes.
+_PLAIN: Final = re.compile(r"string (?:[Tt]rue|[Ff]alse|-?[0-9.]+)")
 _CREDENTIALS: Final = "credentials"
 # A field of every object, behind another part of its line; flow mappings have a comma or a brace.
 _JOINED: Final = re.compile(r"(?<=[^\s,{] )(?:apiVersion|kind|metadata):(?= |$)", re.MULTILINE)
@@ -259,7 +261,7 @@ def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
         # An empty text may be the default where the field is absent.
         elif kind not in {None, type_} and value != "" and not {kind, type_} <= _NUMBERS:
             message = f"the schema's type is {kind}, and this is of type {type_}"
-            hint = "leave the quotes out" if type_ == "string" else None
+            hint = "leave the quotes out" if _PLAIN.fullmatch(f"{type_} {value}") else None
         if message:
             never = "" if comparison.is_default else "these are never equal: "
             yield _point_at(comparison, never + message, hint)

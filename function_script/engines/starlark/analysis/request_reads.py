@@ -51,17 +51,16 @@ def find_comparisons(program: Program) -> Iterator[FieldComparison]:
 
 
 def _find_functions(program: Program) -> Iterator["_Function"]:
-    """Yield the functions that get parts of the request, of sources that have a tree."""
+    """Yield the functions that get parts of the request."""
     parsed = [(source, syntax.parse(source.text)) for source in program.sources()]
     trees = [tree for _, tree in parsed if tree is not None]
-    for function, lookups, of_tree in trace(trees):
+    # A source that nobody can read may call functions of the others.
+    for function, lookups, of_tree in trace(trees if len(trees) == len(parsed) else ()):
         source = next(source for source, tree in parsed if tree is of_tree)
         yield _Function(function=function, lookups=lookups, source=source)
 
 
-def trace(
-    trees: Sequence[ast.Module],
-) -> Iterator[tuple[ast.FunctionDef, "Lookups", ast.Module]]:
+def trace(trees: Sequence[ast.Module]) -> Iterator[tuple[ast.FunctionDef, "Lookups", ast.Module]]:
     """Yield each function that certainly gets parts of the request, from `main` on.
 
     A parameter has the path that all calls of its function pass to it. Nothing is known of a
@@ -85,7 +84,6 @@ def trace(
     pending = ["main"] if "main" in functions else []
     for name in pending:
         function, tree = functions[name]
-        # Who calls `main` is not in the script.
         arguments = [{each.arg: ()} for each in function.args.args[:1]] or [{}]
         paths = arguments if name == "main" else calls[name]
         local = Bindings.of([function])
