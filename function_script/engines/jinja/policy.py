@@ -162,9 +162,8 @@ def _visit_call(node: nodes.Filter | nodes.Test, facts: TemplateFacts) -> None:
     kind, callables, habit_kinds = _CALLABLES[type(node)]
     if node.name not in callables:
         habit = habits.find("jinja", node.name, *habit_kinds)
-        hint = habit or suggest(node.name, tuple(callables))
-        if node.name in FUNCTIONS:
-            hint = f"it is a function: write {node.name}(...)"
+        own = f"it is a function: write {node.name}(...)" if node.name in FUNCTIONS else None
+        hint = own or habit or suggest(node.name, tuple(callables))
         message = f'there is no {kind} "{node.name}"'
         facts.refuse(node, message, name=node.name, hint=hint)
         return

@@ -147,9 +147,9 @@ class _Names:
             ):
                 return (*self._roots[name], _constant(argument), "resource")
             case nodes.Filter(name=name) | nodes.Call(node=nodes.Name(name=name)) if (
-                name == CONDITION and name in self._roots
+                name == CONDITION
             ):
-                return (CONDITION,)
+                return self._roots.get(CONDITION)
             case _:
                 lookup = _read_lookup(node)
                 if lookup is None:

@@ -87,8 +87,8 @@ def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) ->
     argument = positional[wrong.at] if isinstance(wrong.at, int) else keywords[wrong.at]
     text, parameter = to_source(argument), wrong.parameter
     types = [each for each in parameter.types if each != NULL]
-    # Nothing is wrong with the order of arguments that have names, or of which any number may be.
-    is_ordered = isinstance(wrong.at, int) and not re.search(r"\*\w", signature.usage)
+    # Nothing is wrong with the order of one argument, of some with names, and of any number.
+    is_ordered = isinstance(wrong.at, int) and not re.search(r"\*\w|\(\w+\)$", signature.usage)
     hint: str | None = f"write {signature.usage}" if is_ordered else None
     if wrong.type == NULL and text != "None":
         hint = IS_NONE
@@ -212,7 +212,7 @@ def explain_attribute(node: ast.Attribute, kind: str, *, is_called: bool) -> tup
     hint = habits.find("starlark", name, _METHODS[kind]) if kind in _METHODS else None
     if hint is not None and (is_called or kind != "dict"):
         return message, hint
-    if is_called and name in signatures.functions():
+    if is_called and kind in _METHODS and name in signatures.functions():
         return message, f"it is a function: {signatures.functions()[name].usage}"
     near = spelling.nearest(name, signatures.attributes().get(kind, ()))
     if near is not None and (is_called or kind != "dict"):

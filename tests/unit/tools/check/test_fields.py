@@ -234,9 +234,9 @@ COMPARISONS = {
     "jinja-reversed": (jinja('# {{ "3" != xr.spec.size }}'), '"3"'),
     "jinja-text": (jinja("# {{ spec.owner.team == 3 }}"), "3 }"),
     "gotemplate": (go('# {{ eq .observed.composite.resource.spec.size "3" }}'), '"3"'),
-    "word": (script('return {"a": get_xr(req, "spec.mode") == "Fast"}'), '"Fast"'),
-    "word-of-jinja": (jinja('# {{ spec.mode == "Fast" }}'), '"Fast"'),
-    "word-of-gotemplate": (go(f'# {{{{ eq .{XR}.spec.mode "Fast" }}}}'), '"Fast"'),
+    "word": (script('return {"a": get_xr(req, "spec.owner.mode") == "Fast"}'), '"Fast"'),
+    "word-of-jinja": (jinja('# {{ spec.owner.mode == "Fast" }}'), '"Fast"'),
+    "word-of-gotemplate": (go(f'# {{{{ eq .{XR}.spec.owner.mode "Fast" }}}}'), '"Fast"'),
     "condition": (script('return {"a": get_condition(req, "Ready")["status"] == True}'), "True"),
     "condition-of-jinja": (jinja('# {{ get_condition(xr, "Ready").status == true }}'), "true"),
     "condition-of-a-list": (jinja('# {{ xr.status.conditions[0].status == "true" }}'), '"true"'),
@@ -256,8 +256,8 @@ EQUAL_TYPES = [
     jinja("# {{ spec.owner == none }}"),
     # The default of a field that is absent.
     script('return {"a": get_xr(req, "spec.size", "") == ""}'),
-    script('return {"a": get_xr(req, "spec.mode") == "other"}'),
-    script('return {"a": get_xr(req, "spec.level") == 2}'),
+    script('return {"a": get_xr(req, "spec.owner.mode") == "other"}'),
+    script('return {"a": get_xr(req, "spec.owner.level") == 2}'),
     script('return {"a": get_condition(None, "Ready")["status"] == "Unknown"}'),
     jinja('# {{ get_condition(xr, "Ready").reason == "true" }}'),
 ]
