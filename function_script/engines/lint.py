@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from function_script.engines import secret_fields
-from function_script.engines.library.resources import CONDITION_FIELDS
-from function_script.request.objects import Path
+from function_script.request.objects import CONDITION_FIELDS, Path
 from function_script.request.program import Program
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic

@@ -27,7 +27,7 @@ from function_script.tools.check.paths import Request
 Severity: TypeAlias = Literal["error", "warning", "info"]
 
 _NUMBERS: Final = frozenset({"integer", "number"})
-# A type and a value: a text that would be another value without its quotes.
+_NEVER: Final = "these are never equal: the schema"
 _PLAIN: Final = re.compile(r"string (?:[Tt]rue|[Ff]alse|-?[0-9.]+)")
 _CREDENTIALS: Final = "credentials"
 # A field of every object, behind another part of its line; flow mappings have a comma or a brace.
@@ -257,14 +257,12 @@ def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
             message = "false becomes true here: a default also replaces false" * (kind == type_)
             hint = "give the field its default in the XRD, or ask whether it exists"
         elif near is not None:
-            message, hint = f"the schema allows {', '.join(words)}", f'write "{near}"'
-        # An empty text may be the default where the field is absent.
+            message, hint = f"{_NEVER} allows {', '.join(words)}", f'write "{near}"'
         elif kind not in {None, type_} and value != "" and not {kind, type_} <= _NUMBERS:
-            message = f"the schema's type is {kind}, and this is of type {type_}"
+            message = f"{_NEVER}'s type is {kind}, and this is of type {type_}"
             hint = "leave the quotes out" if _PLAIN.fullmatch(f"{type_} {value}") else None
         if message:
-            never = "" if comparison.is_default else "these are never equal: "
-            yield _point_at(comparison, never + message, hint)
+            yield _point_at(comparison, message, hint)
 
 
 def _find_joined_lines(step_input: step_inputs.StepInput, source: Source) -> Diagnostic | None:

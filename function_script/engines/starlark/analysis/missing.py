@@ -7,11 +7,10 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from function_script.engines.library.resources import CONDITION_FIELDS
 from function_script.engines.lint import CONDITION
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.request_reads import trace
-from function_script.request.objects import Path
+from function_script.request.objects import CONDITION_FIELDS, Path
 from function_script.request.values import Readable
 from function_script.texts import field_names, spelling
 from function_script.texts.source import Source, Span
