@@ -181,7 +181,7 @@ def failed(  # noqa: PLR0913 - the script, its request, and what is known of the
     problem = _diagnostic(_RUN, failure, sources, raised)
     if failure.is_absence:
         hint = problem.hint
-        if cause := missing.find_missing_key(failure.spot, sources, request):
+        if cause := missing.find_missing_key(failure.spot, failure.arguments, sources, request):
             # A name that is near is what its author meant: no other advice is needed.
             is_whole = cause.is_suggestion or hint is None
             problem = replace(problem, hint=cause.text if is_whole else f"{cause.text}; {hint}")
@@ -195,7 +195,7 @@ def describe_absence(
     failure = interpreter.read(text)
     if not failure.is_absence:
         return None
-    key = missing.find_missing_key(failure.spot, sources, request)
+    key = missing.find_missing_key(failure.spot, failure.arguments, sources, request)
     problem = _diagnostic("", failure, sources, take_raised())
     return problem.message if key is None else key.absence, problem.span
 

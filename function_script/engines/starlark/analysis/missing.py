@@ -64,9 +64,12 @@ class MissingKey(NamedTuple):
 
 
 def find_missing_key(
-    span: Span | None, sources: Mapping[str, Source], request: Mapping[str, Readable]
+    span: Span | None,
+    arguments: Mapping[str, str],
+    sources: Mapping[str, Source],
+    request: Mapping[str, Readable],
 ) -> MissingKey | None:
-    """Return the key that the failed lookup at a place did not find; None when it is unclear."""
+    """Return the key that a failed lookup, with the error's arguments, did not find, if clear."""
     parsed = {name: syntax.parse(source.text) for name, source in sources.items()}
     tree = parsed.get(span.name) if span is not None else None
     node = syntax.node_at(tree, span, sources[span.name]) if span and tree else None
@@ -79,12 +82,13 @@ def find_missing_key(
         for each in nodes
         if isinstance(each, ast.expr)
     )
-    absent = (_walk(path, request) for path in paths if path)
+    name = arguments.get("key", "").strip('`"')
+    absent = (_walk(path, name, request) for path in paths if path)
     return next((each for each in absent if each is not None), None)
 
 
-def _walk(path: Path, request: Mapping[str, Readable]) -> MissingKey | None:
-    """Return the first key of a path that is not there."""
+def _walk(path: Path, absent: str, request: Mapping[str, Readable]) -> MissingKey | None:
+    """Return the first key of a path that is not there, and that has the name of an absent one."""
     condition: Readable = {CONDITION: dict.fromkeys(CONDITION_FIELDS, "")}
     values = [condition if path[0] == CONDITION else request]
     parent = ""
@@ -101,9 +105,9 @@ def _walk(path: Path, request: Mapping[str, Readable]) -> MissingKey | None:
             continue
         lacking = [each for each in values if isinstance(each, Mapping) and each.get(key) is None]
         # A null is as good as absent: the interpreter fails at the key below it.
-        if lacking:
+        if lacking and absent in {"", key}:
             return _describe(parent or "the request", key, list(lacking[0]))
-        values = [each[key] for each in values if isinstance(each, Mapping)]
+        values = [each[key] for each in values if isinstance(each, Mapping) and key in each]
         parent = f"{parent}.{key}" if parent else key
     return None
 
