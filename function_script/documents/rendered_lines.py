@@ -280,7 +280,7 @@ class Rendering:
             return
         start, end = at - len(quote), end + (rest.index(quote) + 1 if quote else 0)
         has_quotes = _QUOTED.search(piece.expression or "") is not None
-        if has_quotes and not quote:
+        if (has_quotes and not quote) or _INDENT.search(piece.expression or ""):
             return
         value = piece.text if has_quotes else json.dumps(piece.text)
         if NAME_LINE.match(piece.text) or not re.search(r"\w", piece.text):

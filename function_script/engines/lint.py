@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from function_script.engines import secret_fields
-from function_script.request.objects import Path
+from function_script.request.objects import CONDITION_FIELDS, Path
 from function_script.request.program import Program
+from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Source, Span, span_at
 
@@ -20,6 +21,14 @@ KIND: Final = re.compile(_TOP_FIELD.format("kind"), re.MULTILINE)
 
 # In a path: an index, or a key that only a run knows.
 ANY: Final = 0
+CONDITION: Final = "get_condition"
+"""The path of what the library's getter of conditions gives, which is no part of the request."""
+CONDITION_SCHEMA: Final[Object] = {
+    "properties": {
+        **{field: {} for field in CONDITION_FIELDS},
+        "status": {"type": "string", "enum": ["True", "False", "Unknown"]},
+    }
+}
 # The types of constants, in JSON Schema.
 CONSTANT_TYPES: Final[dict[type, str]] = {
     bool: "boolean",
@@ -67,13 +76,13 @@ class FieldAccess(NamedTuple):
 
 
 class FieldComparison(NamedTuple):
-    """A test of the field at ``path`` for equality with a constant: the type is JSON Schema's.
+    """A test of the field at ``path`` for equality with a constant.
 
     ``is_default``: no test, but the constant true in place of a value that is empty.
     """
 
     path: Path
-    type: str
+    value: str | float
     source: Source
     span: Span
     is_default: bool = False

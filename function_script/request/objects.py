@@ -13,6 +13,8 @@ RESOURCE_NAME = "script.fn.crossplane.io/composition-resource-name"
 # Annotation of a moved resource's object, with its name in the pipeline. The function writes it, so
 # that a program may return an observed object that has it.
 MOVED_TO = "script.fn.crossplane.io/moved-to"
+# Those of a condition that the library gives to programs.
+CONDITION_FIELDS: Final = ("type", "status", "reason", "message", "lastTransitionTime")
 # Name of the requirement for the resource that a WatchOperation watches.
 WATCHED = "ops.crossplane.io/watched-resource"
 # Keys of the context that other functions set.

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, TypeGuard, TypeVar
 
 from function_script.request.values import Object, Value, type_name, type_phrase
+from function_script.texts.diagnostics import Code
 from function_script.texts.problems import ProblemList, suggest
 
 T = TypeVar("T")
@@ -60,7 +61,8 @@ class ObjectReader:
         unknown.sort()
         for key in unknown:
             advice = hints.get(key) or suggest(key, names, hint)
-            self.problems.add(self.at(key), "unknown field", hint=advice)
+            code = Code("unknown-field", key)
+            self.problems.add(self.at(key), "unknown field", hint=advice, code=code)
 
     def text(self, key: str, *, required: bool = False) -> str | None:
         """Return a string; when ``required`` it must be present and not empty."""

@@ -37,13 +37,15 @@ class Note(NamedTuple):
         return f"{self.text} {self.span}"
 
 
-CodeName: TypeAlias = Literal["duplicate-key", "duplicate-name", "limit", "nameless", "no-runtime"]
+CodeName: TypeAlias = Literal[
+    "duplicate-key", "duplicate-name", "limit", "nameless", "no-runtime", "program", "unknown-field"
+]
 
 
 class Code(NamedTuple):
     """The identity of a problem for code, which reads no words.
 
-    ``subject`` is a key, a name or a limit.
+    ``subject`` is a key, a name or a limit. A problem of the ``program`` is the same with any data.
     """
 
     name: CodeName

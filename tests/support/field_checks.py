@@ -23,7 +23,13 @@ spec:
       additionalProperties: {type: object, properties: {team: {type: string}}}
     free: {type: object, x-kubernetes-preserve-unknown-fields: true}
     port: {x-kubernetes-int-or-string: true}
-    owner: {type: object, properties: {team: {type: string}, shown: {type: boolean}}}
+    owner:
+      type: object
+      properties:
+        team: {type: string}
+        shown: {type: boolean}
+        mode: {type: string, enum: [fast, slow]}
+        level: {type: integer, enum: [1, 2]}
 status:
   type: object
   properties:

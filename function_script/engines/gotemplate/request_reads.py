@@ -153,30 +153,25 @@ class Walker:
             return
         for word in words[1:]:
             match word:
-                case nodes.String():
-                    kind = "string"
-                case nodes.Bool():
-                    kind = "boolean"
+                case nodes.String(value=value) | nodes.Bool(value=value):
+                    self._add_constant(path, value, word)
                 case nodes.Number(text=text, integer=integer) if text[0] != "'":
-                    kind = "number" if integer is None else "integer"
-                case _:
-                    continue
-            self._add_constant(path, kind, word)
+                    self._add_constant(path, 0.0 if integer is None else integer, word)
 
     def _add_default(self, word: nodes.Operand, path: Path | None) -> None:
         """Add the constant true in place of a value that is empty."""
         match word:
-            case nodes.Bool(value=True) if path is not None:
-                self._add_constant(path, "boolean", word, is_default=True)
+            case nodes.Bool(value=True as value) if path is not None:
+                self._add_constant(path, value, word, is_default=True)
             case _:
                 pass
 
     def _add_constant(
-        self, path: Path, kind: str, word: nodes.Operand, *, is_default: bool = False
+        self, path: Path, value: str | float, word: nodes.Operand, *, is_default: bool = False
     ) -> None:
         width = len(nodes.to_source(word))
         place = find_span(self._source, word.position, width)
-        self.comparisons.append(FieldComparison(path, kind, place.source, place.span, is_default))
+        self.comparisons.append(FieldComparison(path, value, place.source, place.span, is_default))
 
     def _call_path(self, command: nodes.Command, paths: list[Path | None]) -> Path | None:
         """Return the path of the value of a call."""

@@ -306,6 +306,9 @@ def _and_or(site: Site) -> Violation | None:
 def _dots(site: Site) -> Violation | None:
     """Recognise a name with a dot in front, as in Go templates, other dots, and ``1..3``."""
     token = site.at(0)
+    is_behind_call = token.text in {".", "["} and site.text_at(-1) == ")"
+    if is_behind_call and "|" in [each.text for each in site.tokens[: site.index]]:
+        return site.violation("put what is before it into parentheses: (value | filter)")
     if token.text == "." and site.is_operand(0):
         name = site.text_at(1)
         if not name.isidentifier():

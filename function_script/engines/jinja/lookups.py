@@ -103,6 +103,7 @@ def _find_in_scalar(value: object, name: str, undefined: type[Undefined]) -> obj
     return make_undefined(undefined, value, name)
 
 
+_ATTRIBUTES: Final = "_Namespace__attrs"
 _FIELDS: Final[Mapping[type, Sequence[str]]] = {LoopContext: LOOP_FIELDS, Group: Group._fields}
 _METHODS: Final[Mapping[type, Sequence[str]]] = {LoopContext: LOOP_METHODS, Group: ()}
 
@@ -129,7 +130,7 @@ def _find_in_namespace(value: object, name: str, undefined: type[Undefined]) -> 
     try:
         field: object = getattr(value, name)
     except AttributeError:
-        return make_undefined(undefined, value, name)
+        return make_undefined(undefined, getattr(value, _ATTRIBUTES), name)
     return field
 
 

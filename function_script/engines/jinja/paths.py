@@ -124,7 +124,8 @@ def _unknown_name(keys: Sequence[object], statement: str, template: str) -> Miss
     )
     if f"{name}(" in statement and (filter_name := spelling.nearest(name, FILTERS)):
         otherwise = f'there is a filter "{filter_name}": write `value | {filter_name}`'
-    hint = hints.unset_hint(name, statement, template) or suggest(name, functions.NAMES, otherwise)
+    names = (*functions.NAMES, *re.findall(r"\{%[-+]? *(?:set|macro|for) +(\w+)", template))
+    hint = hints.unset_hint(name, statement, template) or suggest(name, names, otherwise)
     return MissingPath(f"{whole} is undefined{cause}", hint, name)
 
 

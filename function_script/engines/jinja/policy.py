@@ -13,6 +13,7 @@ from jinja2 import nodes
 from function_script.engines import habits
 from function_script.engines.jinja.calls import Call, argument_error, format_usage
 from function_script.engines.jinja.filters import FILTERS, TESTS
+from function_script.engines.jinja.functions import FUNCTIONS
 from function_script.engines.jinja.run import MAX_INTEGER
 from function_script.request.values import LONE_SURROGATE
 from function_script.texts.problems import suggest
@@ -161,7 +162,8 @@ def _visit_call(node: nodes.Filter | nodes.Test, facts: TemplateFacts) -> None:
     kind, callables, habit_kinds = _CALLABLES[type(node)]
     if node.name not in callables:
         habit = habits.find("jinja", node.name, *habit_kinds)
-        hint = habit or suggest(node.name, tuple(callables))
+        own = f"it is a function: write {node.name}(...)" if node.name in FUNCTIONS else None
+        hint = own or habit or suggest(node.name, tuple(callables))
         message = f'there is no {kind} "{node.name}"'
         facts.refuse(node, message, name=node.name, hint=hint)
         return

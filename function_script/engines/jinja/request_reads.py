@@ -13,22 +13,33 @@ from jinja2 import nodes
 from function_script.engines.jinja.arguments import count_bindings
 from function_script.engines.jinja.functions import REQUEST_PARTS
 from function_script.engines.jinja.parser import Template, parse_program
-from function_script.engines.lint import ANY, CONSTANT_TYPES, FieldAccess, FieldComparison, guarded
+from function_script.engines.lint import (
+    ANY,
+    CONDITION,
+    CONSTANT_TYPES,
+    FieldAccess,
+    FieldComparison,
+    guarded,
+)
 from function_script.request import objects
 from function_script.request.program import Program
 from function_script.texts.source import Source, span_at
 
 _XR: Final = ("observed", "composite", "resource")
+_COMPOSED: Final = "get_composed_resource"
 _ROOTS: Final[dict[str, objects.Path]] = {
     **{name: (name,) for name in REQUEST_PARTS},
     "xr": _XR,
     "spec": (*_XR, "spec"),
+    CONDITION: (CONDITION,),
+    _COMPOSED: ("observed", "resources"),
 }
 # An object has these as methods where it has no such field.
 _METHODS: Final = frozenset({"get", "items", "keys", "values"})
 _DEFAULTS: Final = frozenset({"default", "d"})
 # Filters whose result has the fields of their value.
-_SAME_VALUE: Final = _DEFAULTS | {"sort", "unique", "reverse", "list"}
+_CHOICES: Final = frozenset({"selectattr", "rejectattr"})
+_SAME_VALUE: Final = _DEFAULTS | _CHOICES | {"sort", "unique", "reverse", "list"}
 _EXISTENCE_TESTS: Final = frozenset({"defined", "undefined"})
 _GUARDS: Final = (
     *(nodes.If, nodes.CondExpr, nodes.Or, nodes.Not),
@@ -75,10 +86,9 @@ def find_comparisons(program: Program) -> Iterator[FieldComparison]:
                 path = names.path(field)
                 if path is None or not isinstance(other, nodes.Const):
                     continue
-                kind = CONSTANT_TYPES.get(type(other.value))
-                if kind is not None:
+                if type(other.value) in CONSTANT_TYPES:
                     span = span_at(source, other.lineno)
-                    yield FieldComparison(path, kind, source, span)
+                    yield FieldComparison(path, other.value, source, span)
 
 
 class _Names:
@@ -132,6 +142,14 @@ class _Names:
                 value, below = self._items[id(node)], (ANY,)
             case nodes.Filter(node=nodes.Expr() as value, name=name) if name in _SAME_VALUE:
                 pass
+            case nodes.Call(node=nodes.Name(name=name), args=[argument, *_]) if (
+                name == _COMPOSED and name in self._roots
+            ):
+                return (*self._roots[name], _constant(argument), "resource")
+            case nodes.Filter(name=name) | nodes.Call(node=nodes.Name(name=name)) if (
+                name == CONDITION
+            ):
+                return self._roots.get(CONDITION)
             case _:
                 lookup = _read_lookup(node)
                 if lookup is None:
@@ -177,6 +195,9 @@ def _read_lookup(node: nodes.Node | None) -> tuple[nodes.Node, objects.Path] | N
 def _looked_up(node: nodes.Node, path: objects.Path | None) -> Iterator[objects.Path]:
     """Yield the paths of the fields that a node looks up: a getter, each part of its argument."""
     lookup = _read_lookup(node)
+    match node:
+        case nodes.Filter(name=name, args=[argument, *_]) if path and name in _CHOICES:
+            yield (*path, ANY, *_path_argument(argument)[:1])
     if path is not None and lookup is not None:
         for end in range(len(path) - len(lookup[1]) + 1, len(path) + 1):
             if isinstance(path[end - 1], str):
@@ -200,7 +221,7 @@ def _find_defaults(
                 continue
         if path := names.path(field):
             span = span_at(source, constant.lineno)
-            yield FieldComparison(path, "boolean", source, span, is_default=True)
+            yield FieldComparison(path, constant.value, source, span, is_default=True)
 
 
 def _guarded_paths(tree: nodes.Template, names: _Names) -> Iterator[objects.Path]:
@@ -215,7 +236,7 @@ def _guarded_paths(tree: nodes.Template, names: _Names) -> Iterator[objects.Path
                 pass
             case nodes.Not(node=guard):
                 pass
-            case nodes.Call() | nodes.Filter(name="get"):
+            case nodes.Call() | nodes.Filter(name="get" | "selectattr" | "rejectattr"):
                 yield from _looked_up(node, names.path(node))
                 continue
             case _:

@@ -24,9 +24,6 @@ RESOURCES: Final = Group(
 )
 
 
-_CONDITION_FIELDS = ("type", "status", "reason", "message", "lastTransitionTime")
-
-
 OBJECTS: Final = Group(
     name="objects",
     summary="Objects as data. Arguments are never changed. A path is `spec.rules[0].host`, with "
@@ -53,7 +50,9 @@ TYPE = "connection.crossplane.io/v1alpha1"
 def get_condition(resource: Resource, type: str) -> Object:  # noqa: A002 - the field's own name
     """The condition of this type; its status is "Unknown" and the rest empty if there is none."""
     condition = objects.find_condition(resource, type) or {"type": type, "status": "Unknown"}
-    return {field: objects.deep_copy(condition.get(field, "")) for field in _CONDITION_FIELDS}
+    return {
+        field: objects.deep_copy(condition.get(field, "")) for field in objects.CONDITION_FIELDS
+    }
 
 
 @RESOURCES.filter(

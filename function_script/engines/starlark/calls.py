@@ -87,8 +87,8 @@ def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) ->
     argument = positional[wrong.at] if isinstance(wrong.at, int) else keywords[wrong.at]
     text, parameter = to_source(argument), wrong.parameter
     types = [each for each in parameter.types if each != NULL]
-    # Nothing is wrong with the order of arguments that have names, or of which any number may be.
-    is_ordered = isinstance(wrong.at, int) and not re.search(r"\*\w", signature.usage)
+    # Nothing is wrong with the order of one argument, of some with names, and of any number.
+    is_ordered = isinstance(wrong.at, int) and not re.search(r"\*\w|\(\w+\)$", signature.usage)
     hint: str | None = f"write {signature.usage}" if is_ordered else None
     if wrong.type == NULL and text != "None":
         hint = IS_NONE
@@ -183,9 +183,10 @@ def _find_wrong_word(call: ast.Call, signature: Signature) -> Problem | None:
             hint = f"write {owner}.{function}({to_source(node)}, {to_source(words['reason'])})"
         message = f"{name}: the target must be {' or '.join(_TARGETS)}"
         return Problem(node, message, hint, is_word=True)
-    node = words.get("reason") if name in _EVENTS else None
+    node = words.get("reason")
     if node and node.value and not conditions.PASCAL_CASE.fullmatch(str(node.value)):
-        hint = f"the message comes first, the reason second: {signature.usage}"
+        order = "first, the reason second" if name in _EVENTS else "behind the reason"
+        hint = f"the message comes {order}: {signature.usage}"
         if function is not None:
             hint = f"write {owner}.{function}({to_source(node)})"
         message = f'{name}: the reason must be PascalCase, such as "NotFound"'
@@ -211,6 +212,8 @@ def explain_attribute(node: ast.Attribute, kind: str, *, is_called: bool) -> tup
     hint = habits.find("starlark", name, _METHODS[kind]) if kind in _METHODS else None
     if hint is not None and (is_called or kind != "dict"):
         return message, hint
+    if is_called and kind in _METHODS and name in signatures.functions():
+        return message, f"it is a function: {signatures.functions()[name].usage}"
     near = spelling.nearest(name, signatures.attributes().get(kind, ()))
     if near is not None and (is_called or kind != "dict"):
         return message, f'did you mean "{near}"?'

@@ -13,6 +13,7 @@ from function_script.engines.starlark.interpreter import MAX_CALLS, Failure, Fra
 from function_script.request import objects
 from function_script.request.limits import Limits
 from function_script.request.values import Readable, type_name
+from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, Diagnostic, Note
 from function_script.texts.errors import (
     DocumentError,
@@ -37,6 +38,7 @@ _MAX_CALLS_SHOWN = 8
 _MAIN_IS_CALLED = "main is called for every request: take the call at the top level out"
 _MAIN_CALL = re.compile(r"\bmain\(")
 _MAIN = re.compile(r"^def +main\b", re.MULTILINE)
+_FUNCTIONS = re.compile(r"^def +(\w+)", re.MULTILINE)
 _RUN: Final = "cannot run main"
 
 
@@ -44,8 +46,12 @@ _RUN: Final = "cannot run main"
 _HINTS: Final = {
     ("key", ""): "use str(key)",
     ("main", "NoneType"): "end main with `return` and the response",
+    ("main", "function"): "call it, with parentheses",
     ("main", "list"): mistakes.RESULT,
     ("main", "string"): f"{mistakes.RESULT}; from_yaml(text) reads an object",
+    ("reserved", ""): "choose another type",
+    ("reserved", "Ready"): "choose another type; rsp.ready(True) sets the readiness",
+    ("request", ""): 'write get_observed(req, "name")',
     ("name", ""): "each resource has a name of its own: in a loop, make it of the item",
     ("type", "function"): "call it, with parentheses",
     ("type", "range"): "write list(range(n))",
@@ -138,6 +144,9 @@ def no_main(text: str, main: Source) -> ProgramError:
     """Return the error of a script without ``main``."""
     hint = 'begin with `def main(req):` and return a dict such as {"desired": {"resources": {}}}'
     span = Span(name=main.name, line=1, column=1)
+    near = spelling.nearest("main", _FUNCTIONS.findall(main.text))
+    if near is not None and (match := re.search(rf"^def +{near}\b", main.text, re.MULTILINE)):
+        span, hint = span_at(main, match.start(), len(match[0])), "write `def main(req):`"
     message = f"{_RUN}: {interpreter.read(text).message}"
     return ProgramError(Diagnostic(message=message, hint=hint).at(main, span))
 
@@ -172,7 +181,7 @@ def failed(  # noqa: PLR0913 - the script, its request, and what is known of the
     problem = _diagnostic(_RUN, failure, sources, raised)
     if failure.is_absence:
         hint = problem.hint
-        if cause := _missing_key(failure, sources, request):
+        if cause := missing.find_missing_key(failure.spot, failure.arguments, sources, request):
             # A name that is near is what its author meant: no other advice is needed.
             is_whole = cause.is_suggestion or hint is None
             problem = replace(problem, hint=cause.text if is_whole else f"{cause.text}; {hint}")
@@ -186,23 +195,9 @@ def describe_absence(
     failure = interpreter.read(text)
     if not failure.is_absence:
         return None
-    key = _missing_key(failure, sources, request)
+    key = missing.find_missing_key(failure.spot, failure.arguments, sources, request)
     problem = _diagnostic("", failure, sources, take_raised())
     return problem.message if key is None else key.absence, problem.span
-
-
-def _missing_key(
-    failure: Failure, sources: Sources, request: Mapping[str, Readable]
-) -> missing.MissingKey | None:
-    """Return the key of the request that a failed lookup did not find; None when it is unclear."""
-    span = failure.spot
-    if span is None or span.name not in sources:
-        return None
-    start = (span.column or 1) - 1
-    expression = _line(sources[span.name], span)[start : start + span.width]
-    return missing.find_missing_key(
-        expression, [source.text for source in sources.values()], request
-    )
 
 
 def _diagnostic(
@@ -219,12 +214,17 @@ def _diagnostic(
         raised = None
     if isinstance(raised, (HintedError, RefusalError)):
         hint = raised.hint
+    code = None
+    if isinstance(raised, RefusalError) and raised.code in {"name", "request", "reserved"}:
+        code = Code("duplicate-name" if raised.code == "name" else "program", raised.subject)
     if isinstance(raised, ArgumentError):
         parameter, value = raised.facts
         arguments = {"name": parameter.name, "type": type_name(value)}
         # The interpreter has our function's text only, and rules need the parameter and the type.
         failure = replace(failure, arguments={**failure.arguments, **arguments})
     finding = mistakes.explain(failure, span, source) if span and source else None
+    if span and source and mistakes.is_of_program(failure, span, source):
+        code = Code("program")
     if finding is not None:
         message, hint = finding.message or message, finding.hint or hint
         span = finding.span or span
@@ -234,6 +234,7 @@ def _diagnostic(
         kind="refusal" if failure.code == "fail" else "mistake",
         hint=hint,
         notes=_notes(calls),
+        code=code,
     ).at(source, span)
 
 
@@ -308,7 +309,8 @@ def _bad_result(refusal: RefusalError, main: Source, sources: Sources) -> FatalE
         else None
     )
     span = span or main_span(main)
-    problem = Diagnostic(message=f"cannot read the result of main: {refusal}")
+    code = Code("program") if refusal.subject == "function" else None
+    problem = Diagnostic(message=f"cannot read the result of main: {refusal}", code=code)
     problem = problem.at(sources[span.name] if span else None, span)
     if refusal.code in {"depth", "nodes"}:
         limit: LimitName = "depth" if refusal.code == "depth" else "nodes"
@@ -326,5 +328,6 @@ def _bad_contract(failure: Failure, main: Source) -> FatalError:
             cause = "main must be a function"
         case "arguments" | "type" | "position" | "item":
             cause = "main must take exactly one argument"
-    problem = Diagnostic(message=f"{_RUN}: {cause}", hint="write `def main(req):`")
+    message, hint = f"{_RUN}: {cause}", "write `def main(req):`"
+    problem = Diagnostic(message=message, hint=hint, code=Code("program"))
     return ProgramError(problem.at(main, main_span(main)))

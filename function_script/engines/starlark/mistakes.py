@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias, cast
+from typing import Final, TypeAlias
 
 from function_script.engines import habits, leftovers
 from function_script.engines.signatures import Signature
@@ -27,6 +27,7 @@ from function_script.texts.problems import suggest
 from function_script.texts.source import Source, Span
 
 _OF_DICTS: Final = frozenset(signatures.attributes()["dict"])
+_DATA: Final = ("dict", "list", "string", NONE)
 # Methods that lists alone have, and that give None.
 _LIST_CHANGES: Final = frozenset({"append", "extend", "insert"})
 _QUANTITY: Final = re.compile(r"[0-9.]+(?:[numkMGTPE]|[KMGTPE]i)")
@@ -141,7 +142,7 @@ def _find(rules: list[_Rule], program: Program) -> Iterator[Diagnostic]:
 def explain(failure: Failure, span: Span, source: Source) -> Finding | None:
     """Return what is certain of a failure at a place; None if nothing is."""
     tree = syntax.parse(source.text)
-    node = _node_at(tree, span, source) if tree is not None else None
+    node = syntax.node_at(tree, span, source) if tree is not None else None
     if tree is None or node is None:
         return None
     script = _Script(
@@ -156,6 +157,26 @@ def explain(failure: Failure, span: Span, source: Source) -> Finding | None:
     return next((finding for rule in rules for finding in rule(script)), None)
 
 
+def is_of_program(failure: Failure, span: Span, source: Source) -> bool:
+    """Report whether an operation fails with any data: by the arguments or names in its text."""
+    name, kind = failure.arguments.get("name"), failure.arguments.get("type")
+    tree = syntax.parse(source.text)
+    match failure.code, tree and syntax.node_at(tree, span, source):
+        case "attribute", _:
+            attributes = signatures.attributes()
+            # What is None may have been a response.
+            kinds = attributes if kind == NONE else _DATA
+            is_of_data = kind in _DATA and "struct(" not in source.text
+            return is_of_data and not any(name in attributes.get(each, ()) for each in kinds)
+        # A list that is spread has as many arguments as the data.
+        case (("arguments" | "format"), ast.Call(args=[*_, ast.Starred()])):
+            return False
+        case "format", ast.BinOp(left=text) | ast.Call(func=ast.Attribute(value=text)):
+            return isinstance(text, ast.Constant)
+        case code, node:
+            return code == "arguments" and isinstance(node, ast.Call)
+
+
 def explain_result(source: Source) -> Finding | None:
     """Return what is certain of a main that returns no response; None if nothing is."""
     tree = syntax.parse(source.text)
@@ -163,35 +184,6 @@ def explain_result(source: Source) -> Finding | None:
         return None
     script = _Script(source=source, tree=tree, kinds=Kinds(tree), is_main=True, node=tree)
     return next(_no_result(script), None)
-
-
-def _node_at(tree: ast.Module, span: Span, source: Source) -> ast.AST | None:
-    """Return the node of a place: the one of the same width, else the largest that begins there.
-
-    A call begins at the name of its function, too.
-    """
-    candidates: list[tuple[int, int, ast.AST]] = []
-    for node in ast.walk(tree):
-        if not isinstance(node, (ast.expr, ast.stmt)) or node.lineno != span.line:
-            continue
-        place = syntax.span_of(cast("ast.expr", node), source)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            name = syntax.span_of_attribute(node.func, source)
-            place = name if name.column == span.column else place
-        if place.column == span.column:
-            size = (node.end_lineno or 0) - node.lineno
-            candidates.append((abs(place.width - span.width), -size, node))
-    if not candidates:
-        return None
-    best = min(candidates, key=lambda each: each[:2])
-    if best[0] and span.width == 1:
-        # The place of a node of several lines has the width of its first character.
-        best = min(candidates, key=lambda each: each[1])
-    match best[2]:
-        case ast.Expr(value=value):
-            return value
-        case node:
-            return node
 
 
 def _read_facts(failure: Failure, node: ast.AST, tree: ast.Module) -> dict[ast.expr, str]:
@@ -266,7 +258,9 @@ def _attributes(script: _Script) -> Iterator[Finding]:
         if kind == NONE:
             # A value with a method that dicts lack was to be no dict.
             is_of_dict = id(node) not in callees or node.attr in _OF_DICTS
-            hint = _none_hint(node.value, script) or (GET_VALUE if is_of_dict else None)
+            getter = getattr(getattr(node.value, "func", None), "id", "")
+            general = calls.IS_NONE if getter in {"get", *_OBJECT_GETTERS} else GET_VALUE
+            hint = _none_hint(node.value, script) or (general if is_of_dict else None)
         elif kind == "function" and isinstance(node.value, ast.Name):
             # `rsp = response`
             value = Bindings.of([script.tree]).single_values().get(node.value.id)
@@ -361,6 +355,9 @@ def _changes(script: _Script) -> Iterator[Finding]:
             yield script.at(changed, message, hint)
             continue
         kind = script.kinds.of(root)
+        if depth == 0 and kind == signatures.RESPONSE:
+            yield script.say('write rsp.resource("name", {...})', "a response has no keys")
+            continue
         if not depth and kind in {"bool", "float", "int", "string", "tuple"}:
             yield script.say(None, f"a value of type {kind} cannot be changed")
             continue
@@ -533,6 +530,9 @@ def _formats(script: _Script) -> Iterator[Finding]:
             text = f"{{{script.failure.arguments['key'].strip('`')}}}"
         match = _SPECIFICATION.search(text) if isinstance(text, str) else None
         if match is None:
+            field = text if script.failure is not None and isinstance(text, str) else ""
+            if field and field in str(getattr(value, "value", "")) and field[1:-1].isidentifier():
+                yield script.say(f"give it this name: .format({field[1:-1]} = value)")
             continue
         hint = "write {} without a colon" if match[1] in {"d", "s"} else None
         if padding := _PADDING.fullmatch(match[1]):
@@ -581,7 +581,7 @@ def _operand_hint(operator: str, one: str, two: str, node: ast.AST) -> str | Non
         case (("compare" | "+" | "-" | "*" | "/" | "//" | "%"), _) if NONE in kinds:
             return calls.IS_NONE
         case "compare", _ if kinds == {"int", "string"}:
-            return "a number and a text: convert the text with int(text), or leave its quotes out"
+            return "convert the text with int(text) or quantity(text), or leave its quotes out"
         case "compare", _ if one != two:
             return "only values of one type can be compared"
         case (
@@ -827,6 +827,10 @@ def _results_of_changes(script: _Script) -> Iterator[Finding]:
         match value:
             case _ if name in _LIST_CHANGES:
                 noun = "list"
+            case ast.Name(id=holder) if any(
+                getattr(each, "id", "") == holder for each in getattr(node, "targets", ())
+            ):
+                noun = "value"
             case (
                 ast.Dict()
                 | ast.List()
@@ -947,9 +951,6 @@ def _paths(script: _Script) -> Iterator[Finding]:
                 continue
         for path in paths:
             match path:
-                case ast.Constant(value=str(text)) if text.startswith("resource."):
-                    message = f'{name} gives the object itself, which has no field "resource"'
-                    yield script.at(path, message, f'write "{text.removeprefix("resource.")}"')
                 case ast.Constant(value=str(text)) if _FOREIGN_PATH.match(text):
                     plain = text.removeprefix("$").removeprefix("/").replace("/", ".").lstrip(".")
                     message = f"no object has this path: {name} gives its default every time"

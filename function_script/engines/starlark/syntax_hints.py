@@ -138,8 +138,12 @@ def _equals(site: _Site) -> Finding | None:
         return site.hint("write each assignment on a line of its own")
     if bracket is not None and bracket.text == "{" and site.text_at(-2) in {"{", ","}:
         return site.hint('keys of a dict are texts followed by a colon: {"name": value}')
-    if site.first().text in {"if", "elif", "while"}:
+    begin = site.tokens.index(bracket or site.first())
+    words = [token.text for token in site.tokens[begin : site.index]]
+    if site.first().text in {"if", "elif", "while"} or (site.code == "else" and "if" in words):
         return site.hint("compare with `==`")
+    if site.first().text == "for" and bracket is not None:
+        return site.hint("write `for item in list:`; range(n) counts from 0")
     return None
 
 
@@ -198,6 +202,8 @@ def _statement(site: _Site) -> Finding | None:
         return site.hint(hint)
     if site.text_at(-1) == "else" and text == "if":
         return site.hint("write elif")
+    if site.text_at(-1) == "elif" and text == ":":
+        return site.hint("write else")
     if text == "then" or (text == "{" and first.text in _BLOCKS):
         return site.hint("a block begins with a colon, and its lines are indented")
     if site.text_at(-1) == "schema" and site.at(-1) == first:
@@ -253,6 +259,8 @@ def _side_by_side(site: _Site) -> Finding | None:
     if is_prefix:
         return site.hint(f"leave the {before.text} out: texts have no prefix {before.text}", before)
     bracket = site.bracket()
+    if token.text == "where" and bracket is not None:
+        return site.hint("write `if`")
     both = before.kind == token.kind == "string"
     is_one_line = "\n" not in site.text[before.end : token.offset]
     if bracket is None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from function_script.engines.language import Language
+from function_script.engines.lint import CONDITION, CONDITION_SCHEMA
 from function_script.request.objects import Path
 from function_script.request.reader import child
 from function_script.request.values import Object
@@ -44,6 +45,10 @@ class Request:
     def find_unknown(self, path: Path) -> tuple[str, str] | None:
         """Return a message and a hint when the last part of ``path`` certainly does not exist."""
         schema, key = self._find(path[:-1]), path[-1]
+        if path[-3:-1] == ("status", "conditions") and isinstance(key, str):
+            return "conditions are a list", "look for the item with this type"
+        if path[-2:] == ("resource", "resource") and path[-3:-2] != ("resources",):
+            return 'an object has no field "resource": it is the resource itself', "leave it out"
         if schema is None or not isinstance(key, str) or not _lacks(schema, key):
             return None
         hint = self._hint(path[:-1], key, tuple(structural_schema.properties(schema)))
@@ -59,6 +64,12 @@ class Request:
             return None
         kind = schema.get("type")
         return kind if isinstance(kind, str) else None
+
+    def words_of(self, path: Path) -> tuple[str, ...]:
+        """Return the texts that the field at a path may have; none if it may have any."""
+        is_condition = path[-3:-2] == ("conditions",)
+        words = (self._find((CONDITION, path[-1]) if is_condition else path) or {}).get("enum")
+        return tuple(w for w in words if isinstance(w, str)) if isinstance(words, list) else ()
 
     def _find(self, path: Path) -> Object | None:
         schema: Object | None = self.schema
@@ -100,8 +111,10 @@ def of_request(language: Language, xr: Object | None, composed: Mapping[str, Obj
         "desired": {"properties": desired},
         **dict.fromkeys(_PARTS, _ANYTHING),
         **{language.request_field(field): _ANYTHING for field in _MAPS},
+        CONDITION: CONDITION_SCHEMA,
     }
     kinds: dict[Path, str] = {_XR: "the XR's schema"} if xr is not None else {}
+    kinds[CONDITION,] = "a condition"
     kinds |= {
         ("observed", "resources", key, "resource"): f'the kind of "{key}"' for key in composed
     }

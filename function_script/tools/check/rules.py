@@ -12,9 +12,10 @@ from typing import Final, Literal, TypeAlias
 from function_script import documents, inputs
 from function_script.documents import plain_scalars
 from function_script.engines import kubernetes_kinds, leftovers
-from function_script.engines.lint import FieldAccess, FieldComparison, Mention
+from function_script.engines.lint import CONSTANT_TYPES, FieldAccess, FieldComparison, Mention
 from function_script.engines.secret_fields import RandomSecret
 from function_script.request import objects
+from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.texts.problems import Problem, suggest
@@ -26,6 +27,8 @@ from function_script.tools.check.paths import Request
 Severity: TypeAlias = Literal["error", "warning", "info"]
 
 _NUMBERS: Final = frozenset({"integer", "number"})
+_NEVER: Final = "these are never equal: the schema"
+_PLAIN: Final = re.compile(r"string (?:[Tt]rue|[Ff]alse|-?[0-9.]+)")
 _CREDENTIALS: Final = "credentials"
 # A field of every object, behind another part of its line; flow mappings have a comma or a brace.
 _JOINED: Final = re.compile(r"(?<=[^\s,{] )(?:apiVersion|kind|metadata):(?= |$)", re.MULTILINE)
@@ -246,23 +249,20 @@ def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
             place = Mention(leftover.part, source, span)
             yield _point_at(place, leftover.message, leftover.hint)
     for comparison in lint.find_comparisons(program):
-        kind = subject.request.type_of(comparison.path)
+        kind, value = subject.request.type_of(comparison.path), comparison.value
+        words, type_ = subject.request.words_of(comparison.path), CONSTANT_TYPES[type(value)]
+        near = None if str(value) == value in words else spelling.nearest(str(value), words)
+        message, hint = "", None
         if comparison.is_default:
-            if kind == comparison.type:
-                yield _point_at(
-                    comparison,
-                    "false becomes true here: a default also replaces false",
-                    "give the field its default in the XRD, or ask whether it exists",
-                )
-            continue
-        if kind is None or kind == comparison.type or {kind, comparison.type} <= _NUMBERS:
-            continue
-        yield _point_at(
-            comparison,
-            f"these are never equal: the schema's type is {kind}, and this is of type "
-            f"{comparison.type}",
-            "leave the quotes out" if comparison.type == "string" else None,
-        )
+            message = "false becomes true here: a default also replaces false" * (kind == type_)
+            hint = "give the field its default in the XRD, or ask whether it exists"
+        elif near is not None:
+            message, hint = f"{_NEVER} allows {', '.join(words)}", f'write "{near}"'
+        elif kind not in {None, type_} and value != "" and not {kind, type_} <= _NUMBERS:
+            message = f"{_NEVER}'s type is {kind}, and this is of type {type_}"
+            hint = "leave the quotes out" if _PLAIN.fullmatch(f"{type_} {value}") else None
+        if message:
+            yield _point_at(comparison, message, hint)
 
 
 def _find_joined_lines(step_input: step_inputs.StepInput, source: Source) -> Diagnostic | None:

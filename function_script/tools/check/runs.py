@@ -442,19 +442,22 @@ def _to_blanks(match: re.Match[str]) -> str:
 
 
 def _is_written_out(code: Code, step: Step, span: Span) -> bool:
-    """Report whether a document has no name, or a name or key twice, by the program's own text.
+    """Report whether the program's own text is wrong, such as a name or key that is there twice.
 
     No data that is not at hand can mend that.
     """
     lines = _lines_from(step, span)
+    if code.name == "program":
+        return True
     if code.name == "duplicate-name":
-        kinds = step.language.lint.find_composed_kinds(step.program)
-        return any(name == code.subject for name, _ in kinds)
+        names = {name for name, _ in step.language.lint.find_composed_kinds(step.program)}
+        texts = [source.text for source in step.program.sources()]
+        return code.subject in names or any(f'"{code.subject}"' in text for text in texts)
     if code.name == "duplicate-key":
         return re.match(rf"[ -]*[\"']?{re.escape(code.subject)}[\"']? *:", lines[0]) is not None
     if code.subject:
-        # An annotation that is taken for the one with the name.
-        return lines[0].lstrip(" \"'").startswith(code.subject)
+        # A key, or an annotation that is taken for the one with the name.
+        return lines[0][(span.column or 1) - 1 :].lstrip(" \"'").startswith(code.subject)
     metadata = _METADATA.search(re.split(r"(?m)^---", "\n".join(lines))[0])
     return metadata is not None and lines[0].startswith("apiVersion:")
 

@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Final
 
 from function_script.engines.starlark import signatures
-from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.names import Bindings, Value
+from function_script.engines.starlark.analysis.request_reads import trace
 
 _MAX_HOPS: Final = 10
 # Functions that ask for a value's type or attributes: what follows may suit another one.
@@ -57,16 +57,11 @@ _NUMBERS: Final = frozenset({"int", "float"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scope:
-    """The lines of a function, or of a whole source: the names that it binds, and their values.
-
-    ``parameters`` are those of the function that are bound once.
-    """
+    """The lines of a function, or of a whole source: the names that it binds, and their values."""
 
     lines: range
-    function: ast.FunctionDef | None = None
     names: frozenset[str]
     values: Mapping[str, Value]
-    parameters: frozenset[str] = frozenset()
 
 
 class Kinds:
@@ -82,9 +77,13 @@ class Kinds:
         facts: Mapping[ast.expr, str] = MappingProxyType({}),
     ) -> None:
         self.facts = facts
-        self._tree = tree
-        self._trees = trees or (tree,)
-        self._all = Bindings.of(self._trees)
+        # The parameters that get a response, by the first lines of their functions.
+        self._responses = {
+            (function.lineno, name)
+            for function, lookups, of_tree in trace(trees or (tree,))
+            for name, path in lookups.parts.items()
+            if of_tree is tree and path == (signatures.RESPONSE,) and name != signatures.RESPONSE
+        }
         functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
         top = Bindings.of(node for node in tree.body if not isinstance(node, ast.FunctionDef))
         names = top.variables.union(top.loaded, (function.name for function in functions))
@@ -102,13 +101,10 @@ class Kinds:
         # A name that a function binds anywhere is its own in all of it.
         hidden = bindings.variables.union(bindings.functions)
         outer = {name: each for name, each in self._top.values.items() if name not in hidden}
-        parameters = (each.arg for each in function.args.args if bindings.counts[each.arg] == 1)
         return _Scope(
             lines=range(function.lineno, (function.end_lineno or function.lineno) + 1),
-            function=function,
             names=self._top.names | hidden,
             values={**outer, **bindings.single_values()},
-            parameters=frozenset(parameters),
         )
 
     def _at(self, node: ast.expr) -> _Scope:
@@ -144,7 +140,7 @@ class Kinds:
             return "namespace"
         if node.id in signatures.functions() and self.is_predeclared(node):
             return "function"
-        is_response = node.id in scope.parameters and self._gets_responses(scope, node.id, hops)
+        is_response = (scope.lines.start, node.id) in self._responses
         return signatures.RESPONSE if is_response else None
 
     def _of_result(self, node: ast.Call | ast.BinOp, hops: int) -> str | None:
@@ -160,33 +156,6 @@ class Kinds:
                 return one if one == two else None
             case _:
                 return None
-
-    def _gets_responses(self, scope: _Scope, parameter: str, hops: int) -> bool:
-        """Report whether all calls of a function in the program pass a response to a parameter."""
-        function = scope.function
-        if function is None or function.args.vararg or function.args.kwarg:
-            return False
-        name = function.name
-        is_unique = len(self._all.functions[name]) == 1 and name not in self._all.variables
-        names = self._all.names_of(name)
-        if not is_unique or names & self._all.variables:
-            return False
-        index = [each.arg for each in function.args.args].index(parameter)
-        uses = calls = 0
-        for tree in self._trees:
-            kinds = self if tree is self._tree else Kinds(tree, self._trees)
-            for node in ast.walk(tree):
-                match node:
-                    case ast.Name(id=used) if used in names:
-                        uses += 1
-                    case ast.Call(func=ast.Name(id=used)) if used in names:
-                        calls += 1
-                        positional, named = syntax.arguments_of(node)
-                        argument = dict(enumerate(positional)).get(index, named.get(parameter))
-                        if kinds.of(argument, hops) != signatures.RESPONSE:
-                            return False
-        # A use that is no call may pass the function on to callers that nobody knows.
-        return 0 < calls == uses
 
 
 def can_be_equal(one: str, two: str) -> bool:

@@ -7,10 +7,10 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from function_script.engines.lint import CONDITION
 from function_script.engines.starlark.analysis import syntax
-from function_script.engines.starlark.analysis.names import Bindings
-from function_script.engines.starlark.analysis.request_reads import Lookups
-from function_script.request.objects import Path
+from function_script.engines.starlark.analysis.request_reads import trace
+from function_script.request.objects import CONDITION_FIELDS, Path
 from function_script.request.values import Readable
 from function_script.texts import field_names, spelling
 from function_script.texts.source import Source, Span
@@ -64,28 +64,51 @@ class MissingKey(NamedTuple):
 
 
 def find_missing_key(
-    expression: str, texts: Iterable[str], request: Mapping[str, Readable]
+    span: Span | None,
+    arguments: Mapping[str, str],
+    sources: Mapping[str, Source],
+    request: Mapping[str, Readable],
 ) -> MissingKey | None:
-    """Return the key that a failed lookup did not find; None when it is unclear.
+    """Return the key that a failed lookup, with the error's arguments, did not find, if clear."""
+    parsed = {name: syntax.parse(source.text) for name, source in sources.items()}
+    tree = parsed.get(span.name) if span is not None else None
+    node = syntax.node_at(tree, span, sources[span.name]) if span and tree else None
+    # The interpreter points at a whole statement, of which a condition is a part.
+    nodes = [*ast.walk(node.test)] if isinstance(node, ast.If) else [node]
+    paths = (
+        lookups.path(each)
+        for function, lookups, _ in trace([each for each in parsed.values() if each is not None])
+        if any(each is node for each in ast.walk(function))
+        for each in nodes
+        if isinstance(each, ast.expr)
+    )
+    name = arguments.get("key", "").strip('`"')
+    absent = (_walk(path, name, request) for path in paths if path)
+    return next((each for each in absent if each is not None), None)
 
-    ``expression`` is the source of the failed lookup, ``texts`` are the sources it may refer to.
-    """
-    trees = [tree for text in texts if (tree := syntax.parse(text)) is not None]
-    failed = syntax.parse(expression.strip())
-    match failed:
-        case ast.Module(body=[ast.Expr(value=lookup)]):
-            path = _lookups(trees).path(lookup) or ()
-        case _:
-            return None
-    value: Readable = request
-    for index, key in enumerate(path):
-        if not isinstance(value, Mapping) or not isinstance(key, str):
-            return None
+
+def _walk(path: Path, absent: str, request: Mapping[str, Readable]) -> MissingKey | None:
+    """Return the first key of a path that is not there, and that has the name of an absent one."""
+    condition: Readable = {CONDITION: dict.fromkeys(CONDITION_FIELDS, "")}
+    values = [condition if path[0] == CONDITION else request]
+    parent = ""
+    for key in path:
+        if not isinstance(key, str):
+            # Any of the items is the one without the key.
+            values = [
+                item
+                for each in values
+                if isinstance(each, (Mapping, list))
+                for item in (each.values() if isinstance(each, Mapping) else each)
+            ]
+            parent += "[]"
+            continue
+        lacking = [each for each in values if isinstance(each, Mapping) and each.get(key) is None]
         # A null is as good as absent: the interpreter fails at the key below it.
-        if value.get(key) is None:
-            parent = ".".join(map(str, path[:index])) or "the request"
-            return _describe(parent, key, list(value))
-        value = value[key]
+        if lacking and absent in {"", key}:
+            return _describe(parent or "the request", key, list(lacking[0]))
+        values = [each[key] for each in values if isinstance(each, Mapping) and key in each]
+        parent = f"{parent}.{key}" if parent else key
     return None
 
 
@@ -97,16 +120,6 @@ def _describe(parent: str, key: str, keys: list[str]) -> MissingKey:
         return MissingKey(parent, key, f', did you mean "{near}"?', is_suggestion=True)
     others = f", but {field_names.listed(keys, _MAX_KEYS_SHOWN)}" if keys else ": it is empty"
     return MissingKey(parent, key, others)
-
-
-def _lookups(trees: Sequence[ast.Module]) -> Lookups:
-    """Return the lookups of all sources."""
-    bindings = Bindings.of(trees)
-    mains = bindings.functions.get("main", [])
-    requests = {main.positional[0] for main in mains if main.positional}
-    # Other functions may have a parameter of that name.
-    names = requests - bindings.values.keys()
-    return Lookups(names, bindings.single_values(), {}, trusts_getters=True)
 
 
 class Entry(NamedTuple):

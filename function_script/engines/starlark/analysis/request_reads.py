@@ -1,16 +1,18 @@
 """The fields of the request that a script certainly reads, for `check`.
 
 Lookups are followed from the parameter of `main` on, through names that are bound once or by loops
-alone, and not into other functions.
+alone, and into the functions that it calls.
 """
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from function_script.engines.lint import (
     ANY,
-    CONSTANT_TYPES,
+    CONDITION,
     FieldAccess,
     FieldComparison,
     guarded,
@@ -24,48 +26,97 @@ from function_script.request.program import Program
 from function_script.texts.source import Source
 
 _MAX_HOPS: Final = 20
+# Functions of the library that give a value of their own, which has a path that is their name.
+_LIBRARY: Final = (CONDITION, "response")
 _Parts: TypeAlias = tuple[Path, Path, ast.expr | None]
 
 
 def find(program: Program) -> list[FieldAccess]:
-    """Return the lookups in `main` of the program's main source."""
-    return [read for main in _find_main(program) for read in main.reads()]
+    """Return the lookups in `main`, and in functions that get parts of the request from it."""
+    functions = [*_find_functions(program)]
+    accesses = [access for each in functions for access in each.reads()]
+    changed = [path for each in functions for path in each.changed()]
+    tested = {path for each in functions for path in each.tested()}
+    return guarded(unchanged(accesses, changed), tested)
 
 
 def find_comparisons(program: Program) -> Iterator[FieldComparison]:
-    """Yield the comparisons of fields with constants, in `main` of the main source."""
-    for main in _find_main(program):
-        yield from main.comparisons()
+    """Yield the comparisons of fields with constants, without values that the script changes."""
+    functions = [*_find_functions(program)]
+    changed = {path for each in functions for path in each.changed()}
+    for comparison in (each for function in functions for each in function.comparisons()):
+        path = comparison.path
+        if not any(path[: len(prefix)] == prefix for prefix in changed):
+            yield comparison
 
 
-def _find_main(program: Program) -> Iterator["_Main"]:
-    """Yield the function of this name that has one parameter."""
-    tree = syntax.parse(program.main.text)
-    for node in tree.body if tree is not None else ():
-        match node:
-            case ast.FunctionDef(name="main", args=ast.arguments(args=[ast.arg(arg=request)])):
-                yield _Main(node, request, program.main)
+def _find_functions(program: Program) -> Iterator["_Function"]:
+    """Yield the functions that get parts of the request."""
+    parsed = [(source, syntax.parse(source.text)) for source in program.sources()]
+    trees = [tree for _, tree in parsed if tree is not None]
+    # A source that nobody can read may call functions of the others.
+    for function, lookups, of_tree in trace(trees if len(trees) == len(parsed) else ()):
+        source = next(source for source, tree in parsed if tree is of_tree)
+        yield _Function(function=function, lookups=lookups, source=source)
 
 
-class Lookups:
-    """Lookups in the request, which has the names ``requests``; ``values`` are those of others.
+def trace(trees: Sequence[ast.Module]) -> Iterator[tuple[ast.FunctionDef, "Lookups", ast.Module]]:
+    """Yield each function that certainly gets parts of the request, from `main` on.
 
-    ``loop_values`` are those of names in loops, see `Bindings`.
-    ``trusts_getters``: a name that nothing is known of is the request where a getter gets it.
+    A parameter has the path that all calls of its function pass to it. Nothing is known of a
+    function that is used in another way than by calls, or that calls itself.
     """
+    bindings = Bindings.of(trees)
+    functions = {
+        node.name: (node, tree)
+        for tree in trees
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+        if all(
+            bindings.is_certain(name) and len(bindings.defined(name)) == 1
+            for name in bindings.names_of(node.name)
+        )
+    }
+    origins = {alias: name for name in functions for alias in bindings.names_of(name)}
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    uses = Counter(origins.get(node.id) for node in nodes if isinstance(node, ast.Name))
+    calls: dict[str, list[dict[str, Path | None]]] = {name: [] for name in functions}
+    pending = ["main"] if "main" in functions else []
+    for name in pending:
+        function, tree = functions[name]
+        arguments = [{each.arg: ()} for each in function.args.args[:1]] or [{}]
+        paths = arguments if name == "main" else calls[name]
+        local = Bindings.of([function])
+        # A name that is bound again may stand for anything.
+        parts = {
+            key: path
+            for key, path in paths[0].items()
+            if path is not None and local.counts[key] == 1
+            if all(each.get(key) == path for each in paths)
+        }
+        parts |= {name: (name,) for name in _LIBRARY if not bindings.is_bound(name)}
+        values, loops = local.single_values(), local.loop_values(function)
+        lookups = Lookups(parts=parts, values=values, loop_values=loops)
+        yield function, lookups, tree
+        for call in ast.walk(function):
+            match call:
+                case ast.Call(func=ast.Name(id=alias)) if alias in origins:
+                    callee = origins[alias]
+                    positional, named = syntax.arguments_of(call)
+                    names = (each.arg for each in functions[callee][0].args.args)
+                    passed = {**dict(zip(names, positional, strict=False)), **named}
+                    calls[callee].append({key: lookups.path(each) for key, each in passed.items()})
+                    if len(calls[callee]) == uses[callee]:
+                        pending.append(callee)
 
-    def __init__(
-        self,
-        requests: Collection[str],
-        values: Mapping[str, Value],
-        loop_values: Mapping[int, Value],
-        *,
-        trusts_getters: bool = False,
-    ) -> None:
-        self._requests = requests
-        self._values = values
-        self._loop_values = loop_values
-        self._trusts_getters = trusts_getters
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lookups:
+    """Lookups in the parts of the request that have names; see `Bindings` for other names."""
+
+    parts: Mapping[str, Path]
+    values: Mapping[str, Value]
+    loop_values: Mapping[int, Value]
 
     def split(self, node: ast.AST, hops: int = _MAX_HOPS) -> _Parts | None:
         """Return the path that a node looks into, the keys there, and the node that has them.
@@ -81,8 +132,6 @@ class Lookups:
                 return None if base is None else (base, (_constant(place),), place)
             case ast.Call(func=ast.Name(id=name), args=[value, *others]):
                 base = self.path(value, hops)
-                if self._trusts_getters and base is None and isinstance(value, ast.Name):
-                    base = () if name in OBJECT_GETTERS else None
             case _:
                 return None
         if name in OBJECT_GETTERS and base == ():
@@ -101,10 +150,12 @@ class Lookups:
         if not hops:
             return None
         match node:
-            case ast.Name(id=name) if name in self._requests:
-                return ()
-            case ast.Name(id=name) if name in self._values or id(node) in self._loop_values:
-                value = self._loop_values.get(id(node)) or self._values[name]
+            case ast.Name(id=name) if name in self.parts:
+                return self.parts[name]
+            case ast.Call(func=ast.Name(id=name)) if name in _LIBRARY and name in self.parts:
+                return (name,)
+            case ast.Name(id=name) if name in self.values or id(node) in self.loop_values:
+                value = self.loop_values.get(id(node)) or self.values[name]
                 path = self.path(value.expression, hops - 1)
                 return (*path, ANY) if path is not None and value.is_item else path
             # `value or {}` has the path of the value: an empty one has no fields to read.
@@ -115,65 +166,55 @@ class Lookups:
                 return None if lookup is None else (*lookup[0], *lookup[1])
 
 
-class _Main:
-    """The function `main`, and the values that names in it are bound to once."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Function:
+    """A function, and the lookups in the parts of the request that it gets."""
 
-    def __init__(self, function: ast.FunctionDef, request: str, source: Source) -> None:
-        bindings = Bindings.of([function])
-        self._function = function
-        self._source = source
-        # A name that is bound again may stand for anything.
-        requests = [request] if bindings.counts[request] == 1 else []
-        loop_values = bindings.loop_values(function)
-        self._lookups = Lookups(requests, bindings.single_values(), loop_values)
+    function: ast.FunctionDef
+    lookups: Lookups
+    source: Source
 
-    def reads(self) -> list[FieldAccess]:
-        """Return the lookups, without those below values that the script changes."""
-        accesses = [access for node in ast.walk(self._function) for access in self._of(node)]
-        return guarded(unchanged(accesses, self._changed()), set(self._tested()))
+    def reads(self) -> Iterator[FieldAccess]:
+        """Yield the lookups, also those below values that the script changes."""
+        for node in ast.walk(self.function):
+            yield from self._of(node)
 
     def comparisons(self) -> Iterator[FieldComparison]:
-        """Yield the comparisons, without those of values that the script changes."""
-        changed = [*self._changed()]
-        for node in ast.walk(self._function):
+        """Yield the comparisons, also those of values that the script changes."""
+        for node in ast.walk(self.function):
             match node:
                 case ast.BoolOp(op=ast.Or(), values=[left, ast.Constant(value=True) as right]):
-                    if path := self._lookups.path(left):
-                        span = syntax.span_of(right, self._source)
-                        yield FieldComparison(path, "boolean", self._source, span, is_default=True)
-                    continue
+                    pairs: list[tuple[ast.expr, ast.expr]] = [(left, right)]
                 case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]):
-                    pass
+                    pairs = [(left, right), (right, left)]
                 case _:
                     continue
-            for field, other in ((left, right), (right, left)):
-                path = self._lookups.path(field)
-                if not path or not isinstance(other, ast.Constant):
-                    continue
-                kind = CONSTANT_TYPES.get(type(other.value))
-                if kind is None or any(path[: len(prefix)] == prefix for prefix in changed):
-                    continue
-                span = syntax.span_of(other, self._source)
-                yield FieldComparison(path, kind, self._source, span)
+            for field, other in pairs:
+                path = self.lookups.path(field)
+                match other:
+                    case ast.Constant(value=str() | float() | int() as value) if path:
+                        span = syntax.span_of(other, self.source)
+                        is_default = isinstance(node, ast.BoolOp)
+                        yield FieldComparison(path, value, self.source, span, is_default)
 
-    def _changed(self) -> Iterator[Path]:
+    def changed(self) -> Iterator[Path]:
         """Yield the values that the script changes in place: their keys may be its own."""
-        for node in ast.walk(self._function):
+        for node in ast.walk(self.function):
             value = syntax.changed_value(node)
-            path = self._lookups.path(value) if value is not None else None
+            path = self.lookups.path(value) if value is not None else None
             if path is not None:
                 yield path
 
-    def _tested(self) -> Iterator[Path]:
+    def tested(self) -> Iterator[Path]:
         """Yield the fields of `"key" in value`, `get` and getters: they may be absent."""
-        for node in ast.walk(self._function):
+        for node in ast.walk(self.function):
             match node:
                 case ast.Compare(
                     left=ast.Constant(value=str(key)),
                     ops=[ast.In() | ast.NotIn()],
                     comparators=[value],
                 ):
-                    path = self._lookups.path(value)
+                    path = self.lookups.path(value)
                     if path is not None:
                         yield (*path, key)
                 case ast.Call():
@@ -182,14 +223,14 @@ class _Main:
     def _of(self, node: ast.AST) -> Iterator[FieldAccess]:
         """Yield the lookups that one node makes, the outermost key last."""
         is_write = isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
-        lookup = None if is_write else self._lookups.split(node)
+        lookup = None if is_write else self.lookups.split(node)
         if lookup is None:
             return
         base, keys, place = lookup
         for end, key in enumerate(keys, 1):
             if isinstance(key, str) and place is not None:
-                span = syntax.span_of(place, self._source)
-                yield FieldAccess((*base, *keys[:end]), self._source, span)
+                span = syntax.span_of(place, self.source)
+                yield FieldAccess((*base, *keys[:end]), self.source, span)
 
 
 def _constant(node: ast.expr) -> str | int:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import accumulate
-from typing import Final
+from typing import Final, cast
 
 from function_script.request.program import Program
 from function_script.texts.source import Source, Span, span_at
@@ -129,3 +129,32 @@ def span_of_attribute(node: ast.Attribute, source: Source) -> Span:
         end_col_offset=column,
     )
     return span_of(name, source)
+
+
+def node_at(tree: ast.Module, span: Span, source: Source) -> ast.AST | None:
+    """Return the node of a place: the one of the same width, else the largest that begins there.
+
+    A call begins at the name of its function, too.
+    """
+    candidates: list[tuple[int, int, ast.AST]] = []
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.expr, ast.stmt)) or node.lineno != span.line:
+            continue
+        place = span_of(cast("ast.expr", node), source)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            name = span_of_attribute(node.func, source)
+            place = name if name.column == span.column else place
+        if place.column == span.column:
+            size = (node.end_lineno or 0) - node.lineno
+            candidates.append((abs(place.width - span.width), -size, node))
+    if not candidates:
+        return None
+    best = min(candidates, key=lambda each: each[:2])
+    if best[0] and span.width == 1:
+        # The place of a node of several lines has the width of its first character.
+        best = min(candidates, key=lambda each: each[1])
+    match best[2]:
+        case ast.Expr(value=value):
+            return value
+        case node:
+            return node

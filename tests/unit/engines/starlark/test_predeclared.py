@@ -11,6 +11,7 @@ from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark import predeclared
 from function_script.request.limits import Limits
 from function_script.request.values import Value
+from function_script.step.conditions import RESERVED_CONDITIONS
 from function_script.texts.errors import ProgramError
 
 # The seed of the table's examples.
@@ -98,6 +99,13 @@ def test_starlark_agrees_with_python(name: str, data: st.DataObject) -> None:
             _call(expression, list(arguments))
         return
     assert _call(expression, list(arguments)) == expected
+
+
+@pytest.mark.parametrize("kind", RESERVED_CONDITIONS)
+def test_condition_of_crossplane_is_refused_at_its_call(kind: str) -> None:
+    text = f'def main(req):\n    response().condition("{kind}", True, "Available")\n'
+    with pytest.raises(ProgramError, match=f"2:16: {kind} is set by Crossplane"):
+        starlark.evaluate(programs.script(text), programs.scope(), Limits())
 
 
 def test_functions_never_change_their_arguments() -> None:

@@ -9,6 +9,13 @@ from support.field_checks import GET, REFERENCE, XR, XRD, found, go, jinja, scri
 from function_script.tools import check
 from function_script.tools.check.report import Finding
 
+
+def _with_helper(call: str, value: str) -> str:
+    """Return a script whose function ``size`` returns a value of what a call passes to it."""
+    body = ["  def size(spec, more = 1):", f"      return {value}"]
+    return "\n".join([script(GET, f"a = {call}"), *body])
+
+
 # A program, the path of what it reads, below the XR, and the field that is meant.
 WRONG = {
     "alias": (script(GET, 'a = xr["spec"]["szie"]'), "spec.szie", "size"),
@@ -40,6 +47,21 @@ WRONG = {
         "team",
     ),
     "metadata": (script(GET, 'a = xr["metadata"]["nmae"]'), "metadata.nmae", "name"),
+    "helper": (
+        _with_helper('size(xr["spec"]) + size(spec = xr["spec"], more = 2)', 'spec["szie"]'),
+        "spec.szie",
+        "size",
+    ),
+    "helper-of-a-loop": (
+        _with_helper('[size(each) for each in xr["spec"]["disks"]]', 'spec["nmae"]'),
+        "spec.disks[].nmae",
+        "name",
+    ),
+    "selectattr": (
+        jinja('{{ spec.disks | selectattr("nmae") | list }}'),
+        "spec.disks[].nmae",
+        "name",
+    ),
     "jinja": (jinja("{{ spec.szie | default(1) }}"), "spec.szie", "size"),
     "set": (jinja("{% set s = xr.status %}{{ s.adress }}"), "status.adress", "address"),
     "for": (
@@ -118,6 +140,15 @@ RIGHT = {
         'h = req["context"]["any"]["any"]',
     ),
     "set-by-the-script": script(GET, 'xr["spec"]["more"] = 1', 'a = xr["spec"]["more"]'),
+    "a-helper-of-two-values": _with_helper('size(xr["spec"]) + size({})', 'spec["any"]'),
+    "a-helper-that-is-passed-on": _with_helper(
+        '[size(xr["spec"]), map(size, [{}])]', 'spec["any"]'
+    ),
+    "a-helper-that-calls-itself": _with_helper('size(xr["spec"])', 'size(spec["any"])'),
+    "a-resource-of-that-name": script('a = req["observed"]["resources"]["resource"]["resource"]'),
+    "a-getter-of-the-script": script(
+        "def get_condition(a, b):", "    return {}", 'a = get_condition(req, "Ready")["any"]'
+    ),
     "a-name-with-two-meanings": script(GET, 'xr = {"any": 1}', 'a = xr["any"]'),
     "asked-whether-it-is-there": script(GET, 'a = "szie" in xr["spec"]'),
     "methods-and-tests": jinja(
@@ -203,6 +234,12 @@ COMPARISONS = {
     "jinja-reversed": (jinja('# {{ "3" != xr.spec.size }}'), '"3"'),
     "jinja-text": (jinja("# {{ spec.owner.team == 3 }}"), "3 }"),
     "gotemplate": (go('# {{ eq .observed.composite.resource.spec.size "3" }}'), '"3"'),
+    "word": (script('return {"a": get_xr(req, "spec.owner.mode") == "Fast"}'), '"Fast"'),
+    "word-of-jinja": (jinja('# {{ spec.owner.mode == "Fast" }}'), '"Fast"'),
+    "word-of-gotemplate": (go(f'# {{{{ eq .{XR}.spec.owner.mode "Fast" }}}}'), '"Fast"'),
+    "condition": (script('return {"a": get_condition(req, "Ready")["status"] == True}'), "True"),
+    "condition-of-jinja": (jinja('# {{ get_condition(xr, "Ready").status == true }}'), "true"),
+    "condition-of-a-list": (jinja('# {{ xr.status.conditions[0].status == "true" }}'), '"true"'),
     "gotemplate-variable": (
         go("{{ $xr := .observed.composite.resource }}# {{ ne $xr.spec.size true }}"),
         "true",
@@ -217,6 +254,12 @@ EQUAL_TYPES = [
     go('# {{ eq (.observed.composite.resource.spec.size | toString) "3" }}'),
     jinja('# {{ spec.free.size == "3" }}'),
     jinja("# {{ spec.owner == none }}"),
+    # The default of a field that is absent.
+    script('return {"a": get_xr(req, "spec.size", "") == ""}'),
+    script('return {"a": get_xr(req, "spec.owner.mode") == "other"}'),
+    script('return {"a": get_xr(req, "spec.owner.level") == 2}'),
+    script('return {"a": get_condition(None, "Ready")["status"] == "Unknown"}'),
+    jinja('# {{ get_condition(xr, "Ready").reason == "true" }}'),
 ]
 
 

@@ -432,6 +432,45 @@ def test_script_that_writes_metadata_and_fails_is_found_with_an_xr_at_hand(
     assert [each.rule for each in _check(file, pool).findings] == ["failing-run"]
 
 
+_OUTSIDE = 'status = get_environment(req, "status", {})'
+_HELPER = ["def add(name, status):", "    return name"]
+# Each fails whatever is observed, and reads what is not at hand.
+WITH_ANY_DATA = {
+    "attribute": [_OUTSIDE, "return status.address"],
+    "format": [_OUTSIDE, 'return "%s-%s" % status'],
+    "format-by-position": [_OUTSIDE, 'return "{}-{}".format(status)'],
+    "parameter": [_OUTSIDE, *_HELPER, "return add(name = 1, state = status)"],
+    "request": ['return is_ready(req, "db")'],
+    "name-twice": [_OUTSIDE, *['rsp.resource("status", {"apiVersion": "v1", "kind": "A"})'] * 2],
+    "reserved": ['rsp.condition("Ready", bool(get_environment(req, "db")), "Ready")'],
+    "part-of-a-response": [_OUTSIDE, 'return {"desire": status}'],
+    "method": [_OUTSIDE, 'rsp.status({"a": status})', "return rsp.build"],
+}
+WITH_SOME_DATA = {
+    "key": [_OUTSIDE, 'return status["address"]'],
+    "attribute": ['status = get_environment(req, "db")', 'return status.get("address")'],
+    "format": ['text = get_environment(req, "format", "%s-%s")', "return text % 1"],
+    "arguments": [*_HELPER, 'return add(*get_environment(req, "names", []))'],
+}
+
+
+@pytest.mark.parametrize("lines", WITH_ANY_DATA.values(), ids=WITH_ANY_DATA)
+def test_mistake_that_no_data_mends_is_a_finding(
+    lines: list[str], tmp_path: Path, pool: Pool
+) -> None:
+    report = _check(_place(tmp_path, _STARLARK, _script(*lines)), pool)
+    assert {finding.rule for finding in report.findings} == {"failing-run"}
+
+
+@pytest.mark.parametrize("lines", WITH_SOME_DATA.values(), ids=WITH_SOME_DATA)
+def test_failure_that_data_may_mend_is_no_finding(
+    lines: list[str], tmp_path: Path, pool: Pool
+) -> None:
+    report = _check(_place(tmp_path, _STARLARK, _script(*lines)), pool)
+    assert report.findings == []
+    assert "failing-run" in {finding.rule for finding in report.unreached}
+
+
 def test_error_of_a_run_stands_beside_a_warning_of_its_line(tmp_path: Path, run: Run) -> None:
     file = _place(tmp_path, _JINJA, _CONFIG + '  yes: {{ spec.count + "n" }}\n')
     report = run("check", file, code=1).out

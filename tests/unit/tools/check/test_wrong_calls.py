@@ -33,7 +33,7 @@ metadata:
     script.fn.crossplane.io/composition-resource-name: db
 data:
   name: {{ xr.metadata.name }}
-  {% if db.status.address %}
+  {% if db.data.address %}
   ready: {{ is_ready(db) }}
   value: {{ SLIP }}
   {% endif %}
