@@ -101,11 +101,7 @@ def load(contents: Contents) -> Package:
     if kind == "Function":
         documents += _documents(contents.input_crds, contents, project)
     # An object of Crossplane's own groups that the package cannot have is a problem below.
-    content = [
-        document
-        for document in documents
-        if kind == "Function" or _is_own(document)
-    ]
+    content = [document for document in documents if kind == "Function" or _is_own(document)]
     examples: list[Document] = []
     path = contents.examples
     if path is not None and path.is_dir():
