@@ -96,11 +96,10 @@ def _find_in_documents(
     result: TemplateResult, scope: Scope, limits: Limits, dialect: str
 ) -> _Positions:
     rules = DIALECTS[dialect]
-    text = result.text
     if result.gaps:
-        text, _ = deferral.split_deferred(result, scope.xr, rules, limits)
+        result, _ = deferral.split_deferred(result, scope.xr, rules, limits)
     stream = documents.read_stream(
-        text, locate=result.locate, limits=limits, lenient=rules.is_lenient
+        result.text, locate=result.locate, limits=limits, lenient=rules.is_lenient
     )
     positions: _Positions = {}
     for document in stream:
