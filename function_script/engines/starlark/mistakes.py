@@ -346,11 +346,18 @@ def _changes(script: _Script) -> Iterator[Finding]:
     for function, node in _nodes_of_functions(script):
         changed = _changed(node)
         root, depth = changed, 0
+        member = node if isinstance(node, ast.Subscript) else changed
         while isinstance(root, (ast.Subscript, ast.Attribute)):
-            root, depth = root.value, depth + 1
+            root, depth, member = root.value, depth + 1, root
         if changed is None or not isinstance(root, ast.Name):
             continue
         name = root.id
+        if script.kinds.of(root) == signatures.RESPONSE:
+            # A response is no object with fields.
+            if setter := _setter_of(member, is_whole=member is node):
+                message = "a response has no fields that a script can set"
+                yield script.at(changed, message, f"write {setter.usage}")
+            continue
         if script.failure is None:
             lists = (ast.List, ast.ListComp)
             is_data = isinstance(constants.get(name), (*lists, ast.Dict, ast.DictComp))
@@ -392,6 +399,16 @@ def _nodes_of_functions(script: _Script) -> Iterator[tuple[ast.AST, ast.AST]]:
             yield from ((function, node) for node in ast.walk(function))
 
 
+def _setter_of(node: ast.expr | None, *, is_whole: bool) -> Signature | None:
+    """Return the function of a response that sets what a script sets as a field."""
+    match node:
+        case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
+            is_part = name == "status" and not is_whole
+            return signatures.methods().get("set_status" if is_part else name)
+        case _:
+            return None
+
+
 def _constants(tree: ast.Module) -> Mapping[str, ast.expr]:
     """Return the values that assignments of the top level give to names."""
     return {
@@ -408,6 +425,8 @@ def _changed(node: ast.AST) -> ast.expr | None:
     match node:
         case ast.AugAssign(target=ast.Name() as name):
             return name
+        case ast.Attribute(ctx=ast.Store()):
+            return node
         case ast.Assign(targets=[target]) | ast.AugAssign(target=target):
             return syntax.changed_value(target)
         case _:

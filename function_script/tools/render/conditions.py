@@ -84,16 +84,15 @@ def mark(xr: Object, conditions: Sequence[Condition], *, is_observed: bool = Fal
 
 
 def make_ready(manifest: Object) -> None:
-    """Set the status of a composed resource that the rule of its kind accepts.
+    """Set the status of a composed resource that the rule of its kind accepts, and no more.
 
-    It also has Crossplane's conditions, for the rules of authors and for programs.
+    A Deployment has no condition ``Ready`` in a cluster either.
     """
-    mark(manifest, [SYNCED, AVAILABLE], is_observed=True)
     while (lack := readiness.judge(manifest).lack) is not None:
         if isinstance(lack.at, str):
-            status = str(lack.value)
-            condition = Condition(type=lack.at, status=status, reason="Available")
-            mark(manifest, [condition], is_observed=True)
+            condition = Condition(type=lack.at, status=str(lack.value), reason="Available")
+            others = [SYNCED] if lack.at == AVAILABLE.type else []
+            mark(manifest, [*others, condition], is_observed=True)
         else:
             value = objects.deep_copy(lack.value)
             for key in reversed(lack.at):

@@ -157,3 +157,9 @@ def test_ready_resource_is_ready_by_the_rule_of_its_kind(group: str, kind: str) 
     }
     conditions.make_ready(resource)
     assert judge(resource).is_ready
+
+
+def test_deployment_gets_no_condition_that_it_never_has() -> None:
+    resource: Object = {"apiVersion": "apps/v1", "kind": "Deployment"}
+    conditions.make_ready(resource)
+    assert [each["type"] for each in conditions.read(resource)] == ["Available"]
