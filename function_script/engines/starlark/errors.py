@@ -44,6 +44,7 @@ _RUN: Final = "cannot run main"
 _HINTS: Final = {
     ("key", ""): "use str(key)",
     ("main", "NoneType"): "end main with `return` and the response",
+    ("main", "function"): "call it, with parentheses",
     ("main", "list"): mistakes.RESULT,
     ("main", "string"): f"{mistakes.RESULT}; from_yaml(text) reads an object",
     ("name", ""): "each resource has a name of its own: in a loop, make it of the item",

@@ -368,7 +368,8 @@ def _explain_failure(
     # A step of another function refused.
     span = rendering.positions.find_step(failure.step.name)
     for problem in failure.diagnostics:
-        located = replace(problem, span=problem.span or span)
+        notes = (*problem.notes, f"for {run.label}")
+        located = replace(problem, span=problem.span or span, notes=notes)
         yield Finding.of(rules.DOUBT, located, failure.step.name)
 
 

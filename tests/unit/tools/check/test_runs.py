@@ -13,7 +13,7 @@ from support.commands import Run
 from function_script.sandbox import Pool
 from function_script.tools import check, local_pool
 from function_script.tools.check import runs
-from function_script.tools.check.report import Report
+from function_script.tools.check.report import Report, render_text
 
 XRD = one_step.xrd("""\
 spec:
@@ -676,9 +676,11 @@ spec: {{package: "{package}"}}
       kind: Input
       spec: {environmentConfigs: [{type: Reference, ref: {name: absent}}]}
 """)
-    (finding,) = _check(file, pool).unreached
+    report = _check(file, pool)
+    (finding,) = report.unreached
     span = finding.diagnostic.span
     assert "step: settings" in file.read_text().split("\n")[span.line - 1]
+    assert "not found, for an XR with all fields" in render_text(report)
 
 
 def test_module_in_a_file_runs(tmp_path: Path, pool: Pool) -> None:
