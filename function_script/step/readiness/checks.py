@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from math import ceil
 from typing import Final, NamedTuple, TypeAlias
 
 from function_script.request.objects import Path, find_condition, find_path, parse_path
@@ -137,14 +138,12 @@ def when(selector: Check, check: Check) -> Check:
 def observed(resource: Resource) -> Verdict:
     """Require ``status.observedGeneration`` of the object's present generation."""
     generation = find_path(resource, ("status", "observedGeneration"))
-    lack = Lack(
-        ("status", "observedGeneration"), find_path(resource, ("metadata", "generation")) or 1
-    )
-    if generation is None:
-        return not_ready("was not seen by its controller yet", lack)
-    if _is_stale(resource, generation):
-        return not_ready("was not seen by its controller since its last change", lack)
-    return READY
+    if generation is not None and not _is_stale(resource, generation):
+        return READY
+    when = "yet" if generation is None else "since its last change"
+    present = find_path(resource, ("metadata", "generation"))
+    lack = Lack(("status", "observedGeneration"), 1 if present is None else present)
+    return not_ready(f"was not seen by its controller {when}", lack)
 
 
 def replicas(*counts: str, target: str = "spec.replicas", default: int = 1) -> Check:
@@ -155,7 +154,7 @@ def replicas(*counts: str, target: str = "spec.replicas", default: int = 1) -> C
         for name in counts:
             count = _to_number(find_path(resource, ("status", name)), 0)
             if count < number:
-                lack = Lack(("status", name), int(number))
+                lack = Lack(("status", name), ceil(number))
                 return not_ready(f"has {name} {count:g} of {number:g}", lack)
         return READY
 
