@@ -97,16 +97,17 @@ def _read_documents(
     input_warnings: Sequence[Diagnostic],
 ) -> Contribution:
     rules = DIALECTS[dialect]
-    text = result.text
     deferred: tuple[Deferred, ...] = ()
     if result.gaps:
-        text, deferred = deferral.split_deferred(result, scope.xr, rules, limits)
+        result, deferred = deferral.split_deferred(result, scope.xr, rules, limits)
     bounds = (limits.documents, limits.nodes, limits.depth)
-    key = _Key(text, rules.annotations.prefix, objects.api_version_and_kind(scope.xr), bounds)
+    key = _Key(
+        result.text, rules.annotations.prefix, objects.api_version_and_kind(scope.xr), bounds
+    )
     contribution = _cache.get(key)
     if contribution is None:
         stream = documents.read_stream(
-            text,
+            result.text,
             locate=result.locate,
             explain=result.explain,
             trace=result.trace,
@@ -116,7 +117,7 @@ def _read_documents(
         contribution = from_documents.read_documents(stream, scope.xr, rules, result.locate)
         # Spans and warnings hold positions of the run that rendered the text.
         if not (contribution.policy_spans or contribution.results or contribution.reads_xr):
-            _cache.put(key, contribution, len(text) * _BYTES_PER_CHARACTER)
+            _cache.put(key, contribution, len(result.text) * _BYTES_PER_CHARACTER)
     if deferred:
         deferral.check_names(deferred, contribution)
         contribution = replace(contribution, deferred=deferred)

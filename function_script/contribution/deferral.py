@@ -5,6 +5,9 @@ to identify it; its content is not used, so no placeholder can get into a resour
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 from function_script import documents
@@ -19,6 +22,7 @@ from function_script.request.values import Object
 from function_script.texts.diagnostics import Code, Diagnostic
 from function_script.texts.errors import DocumentError, FatalError
 from function_script.texts.problems import ProblemList
+from function_script.texts.source import Piece
 
 _SEPARATOR = "\n---"
 _IN_SEPARATOR = "it is in a line that separates documents"
@@ -41,8 +45,8 @@ class _Identity(NamedTuple):
 
 def split_deferred(
     result: TemplateResult, xr: Object, dialect: Dialect, limits: Limits
-) -> tuple[str, tuple[Deferred, ...]]:
-    """Return the text with empty lines for the documents that have gaps, and those documents.
+) -> tuple[TemplateResult, tuple[Deferred, ...]]:
+    """Return the result with empty lines for the documents that have gaps, and those documents.
 
     Raises DocumentError if a gap makes it ambiguous which document it is in, or which resource
     that document is.
@@ -50,16 +54,39 @@ def split_deferred(
     text, end = result.text, 0
     parts: list[str] = []
     deferred: list[Deferred] = []
+    ranges: list[tuple[int, int]] = []
     for raw in _documents_with_gaps(text, result.gaps):
         identity = _parse(text, raw, limits)
         parts.append(text[end : raw.start])
         # The lines after it keep their numbers.
         parts.append("\n" * text.count("\n", raw.start, raw.end))
         end = raw.end
+        ranges.append((raw.start, end))
         if identity is not None:
             deferred.append(_to_deferred(identity, raw.gaps[0], xr, dialect))
     parts.append(text[end:])
-    return "".join(parts), tuple(deferred)
+    trace = partial(_leave_out, result, ranges)
+    return replace(result, text="".join(parts), gaps=(), trace=trace), tuple(deferred)
+
+
+def _leave_out(result: TemplateResult, ranges: Sequence[tuple[int, int]]) -> list[Piece]:
+    """Return the pieces of a result, of which ranges of the text have only their line breaks."""
+    pieces: list[Piece] = []
+    begin = 0
+    for piece in result.trace():
+        end = begin + len(piece.text)
+        cuts = (at for bounds in ranges for at in bounds if begin < at < end)
+        for first, last in pairwise([begin, *cuts, end]):
+            text = piece.text[first - begin : last - begin]
+            if any(start <= first < stop for start, stop in ranges):
+                text = "\n" * text.count("\n")
+            part = replace(piece, text=text)
+            if piece.expression is None:
+                at = piece.start + first - begin
+                part = replace(part, start=at, end=at + last - first)
+            pieces.append(part)
+        begin = end
+    return pieces
 
 
 def check_names(deferred: Sequence[Deferred], contribution: Contribution) -> None:

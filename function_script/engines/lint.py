@@ -38,6 +38,14 @@ CONSTANT_TYPES: Final[dict[type, str]] = {
 }
 
 
+_OWN_NAMESPACE: Final = re.compile(r"metadata\W{1,4}namespace")
+
+
+def reads_own_namespace(text: str) -> bool:
+    """Report whether a program's expression for a namespace shows that it is the XR's."""
+    return _OWN_NAMESPACE.search(text) is not None
+
+
 class Mention(NamedTuple):
     """A text of a program, and where it is written."""
 
@@ -183,7 +191,7 @@ class Lint:
                 offset += len(document)
 
     def find_object_names(self, _program: Program) -> Iterable[Mention]:
-        """Find a ``metadata.name`` of a composed resource that is written out."""
+        """Find a ``metadata.name`` that is written out, of resources that all XRs may share."""
         return ()
 
     def find_random_secrets(self, program: Program) -> Iterable[secret_fields.RandomSecret]:

@@ -7,7 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from function_script.engines.lint import API_VERSION, KIND, Lint, Mention, ResourceKind
+from function_script.engines.lint import (
+    API_VERSION,
+    KIND,
+    Lint,
+    Mention,
+    ResourceKind,
+    reads_own_namespace,
+)
 from function_script.request.program import Program
 from function_script.texts.source import Source, Span, span_at
 
@@ -159,14 +166,18 @@ class TemplateLint(Lint, ABC):
 
 
 def _object_names(source: Source, marks: Sequence[str]) -> Iterator[tuple[str, Span]]:
-    """Yield the fields ``name`` right below ``metadata`` that are texts without an action."""
+    """Yield the fields ``name`` right below ``metadata`` that are texts without an action.
+
+    Not of an object whose namespace may be one for each XR.
+    """
     lines = source.text.split("\n")
     starts = [number for number, line in enumerate(lines) if line.startswith("---")]
     for first, end in zip([0, *starts], [*starts, len(lines)], strict=True):
         document = lines[first:end]
         if not any(_NAMING.search(line) for line in document):
             continue
-        section = indent = ""
+        section = indent = namespace = ""
+        name: tuple[str, Span] | None = None
         for number, line in enumerate(document, first + 1):
             match = _FIELD.fullmatch(line)
             if match is None:
@@ -175,13 +186,18 @@ def _object_names(source: Source, marks: Sequence[str]) -> Iterator[tuple[str, S
                 section, indent = match["key"], ""
             elif section == "metadata":
                 indent, value = indent or match["indent"], match["value"] or ""
+                if match["indent"] == indent and match["key"] == "namespace":
+                    namespace = value
                 is_name = match["indent"] == indent and match["key"] == "name"
                 is_text = value and not value.startswith(_NO_TEXT)
                 if is_name and is_text and not any(mark in value for mark in marks):
                     column = match.start("value") + 1
                     width = len(value)
                     span = Span(name=source.name, line=number, column=column, width=width)
-                    yield value, span
+                    name = value, span
+        is_computed = any(mark in namespace for mark in marks)
+        if name is not None and (reads_own_namespace(namespace) or not is_computed):
+            yield name
 
 
 def _constant_results(lines: dict[int, str], source: Source) -> Iterator[Span]:

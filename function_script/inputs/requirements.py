@@ -17,6 +17,8 @@ _MAX_LABELS = 100
 
 _BELOW_RESOURCES = "objects are below `resources`, by name: `resources: {NAME: {kind: ...}}`"
 _SELECTING = ("matchName", "matchLabels", "namespace")
+# Of a step's own requirements in a Composition.
+_NAMES_OF_CROSSPLANE = {"name": 'did you mean "matchName"?'}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,11 +100,13 @@ def _schema(item: ObjectReader) -> tuple[str, str]:
 
 
 def _required(item: ObjectReader) -> Required:
-    item.refuse_unknown("apiVersion", "kind", *_SELECTING, "fromFieldPath", "optional")
+    item.refuse_unknown(
+        "apiVersion", "kind", *_SELECTING, "fromFieldPath", "optional", hints=_NAMES_OF_CROSSPLANE
+    )
     paths = item.object("fromFieldPath") or ObjectReader(
         {}, item.at("fromFieldPath"), item.problems
     )
-    paths.refuse_unknown(*_SELECTING)
+    paths.refuse_unknown(*_SELECTING, hints=_NAMES_OF_CROSSPLANE)
     _check_selection(item, paths)
     for holder in (item, paths):
         match_labels = holder.value.get("matchLabels")

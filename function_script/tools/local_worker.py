@@ -109,11 +109,10 @@ def _find_in_documents(
     result: TemplateResult, scope: Scope, limits: Limits, dialect: str
 ) -> _Positions:
     rules = DIALECTS[dialect]
-    text = result.text
     if result.gaps:
-        text, _ = deferral.split_deferred(result, scope.xr, rules, limits)
+        result, _ = deferral.split_deferred(result, scope.xr, rules, limits)
     stream = documents.read_stream(
-        text,
+        result.text,
         locate=result.locate,
         trace=result.trace,
         limits=limits,

@@ -54,7 +54,11 @@ def validate(xr: Object, xrd: Object) -> Verdict:
     violations, skipped = rules.check(value, schema, _evaluator())
     name = manifests.name(xr)
     # A name that Kubernetes refuses; its length is the schema's business.
-    refusals = [*(problem for problem in problems if problem not in unknown), *violations]
+    refusals = [problem for problem in problems if problem not in unknown]
+    if refusals:
+        # A value of a wrong type is why a rule could not be evaluated.
+        skipped = []
+    refusals += violations
     if name and not SUBDOMAIN.fullmatch(name):
         path = "metadata.name"
         text = f"{path}: Invalid value: {wording.format_value(name)}: {_NAME_RULE}"

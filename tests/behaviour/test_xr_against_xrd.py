@@ -245,6 +245,30 @@ def test_legacy_fields_of_any_crossplane_are_no_unknown_fields() -> None:
     assert xr_validation.validate(xr, xrd) == xr_validation.Verdict()
 
 
+def test_rule_about_a_value_of_a_wrong_type_is_not_told() -> None:
+    """The API server does not evaluate it either; the error about the type is enough."""
+    spec: Object = {
+        "type": "object",
+        "properties": {"size": {"type": "object", "properties": {"max": {"type": "integer"}}}},
+        "x-kubernetes-validations": [{"rule": "self.size.max < 9"}],
+    }
+    schema: Object = {"type": "object", "properties": {"spec": spec}}
+    xrd: Object = {
+        "apiVersion": "apiextensions.crossplane.io/v2",
+        "kind": "CompositeResourceDefinition",
+        "metadata": {"name": "apps.example.org"},
+        "spec": {
+            "group": "example.org",
+            "names": {"kind": "App"},
+            "versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}],
+        },
+    }
+    xr: Object = {"apiVersion": "example.org/v1", "kind": "App", "spec": {"size": 3}}
+    verdict = xr_validation.validate(xr, xrd)
+    assert [each.field for each in verdict.errors] == ["spec.size"]
+    assert verdict.notes == ()
+
+
 def test_check_accepts_the_file_of_a_valid_xr(tmp_path: Path, run: Run) -> None:
     project(tmp_path)
     out, err = run("check", tmp_path / "xr.yaml")

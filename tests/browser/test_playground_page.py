@@ -1,11 +1,12 @@
 """The playground in a real browser, as its author sees it."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from browser.browser import Browser
-from browser.conftest import at_each_size
+from browser.conftest import EXAMPLES, at_each_size
 from browser.pages import BAD, GOOD, choose, file_names, open_file, pane, replace
 
 from function_script.cli import execute
@@ -60,8 +61,10 @@ def test_copied_case_passes(page: Browser, tmp_path: Path) -> None:
     copied = page.wait_for("/opied/.exec(document.querySelector('#case').textContent)?.input")
     assert copied == "Copied", page.evaluate('document.querySelector("#state").textContent')
     text = str(page.evaluate("navigator.clipboard.readText()"))
-    (tmp_path / "copied.case.yaml").write_text(text)
-    assert execute(["test", "--ci", str(tmp_path)]) == 0
+    folder = tmp_path / "starlark-status"
+    shutil.copytree(EXAMPLES / folder.name, folder)
+    (folder / "copied.case.yaml").write_text(text)
+    assert execute(["test", "--ci", str(folder), "--run", "copied"]) == 0
 
 
 def test_programs_in_files(browser: Browser) -> None:

@@ -117,18 +117,22 @@ def _without_followers(mistakes: Sequence[Mistake], source: str, left: str) -> I
     """Yield mistakes without those that only follow from one that has no correction."""
     foreign: set[int] = set()
     is_sound = True
+    is_in_define = False
     for mistake in mistakes:
+        error = mistake.error
+        # A define without an end has all that follows in it, where no variable is known.
+        is_in_define |= error.code is Code.BLOCK_UNCLOSED and error.subject == "define"
+        if is_in_define and error.code is Code.VARIABLE_UNDEFINED:
+            continue
         action = source.rfind(left, 0, mistake.position + 1)
         # The action that is not understood may be what begins the block.
-        is_follower = not is_sound and mistake.error.code in _OUTSIDE_BLOCKS
+        is_follower = not is_sound and error.code in _OUTSIDE_BLOCKS
         if action in foreign or is_follower:
             continue
         if mistake.correction is None:
             is_sound = False
-            name = mistake.error.subject
-            if mistake.error.code is Code.FUNCTION_UNKNOWN and habits.find(
-                "gotemplate", name, "function"
-            ):
+            name = error.subject
+            if error.code is Code.FUNCTION_UNKNOWN and habits.find("gotemplate", name, "function"):
                 # Text behind a keyword of another language means nothing here.
                 foreign.add(action)
         yield mistake

@@ -226,7 +226,7 @@ def refuse(value: object, type_name: str) -> NoReturn:
     code = None
     if value is None:
         code = errors.Code.NULL_AS_ARGUMENT
-    elif type_name == "string" and isinstance(value, (int, float)):
+    elif type_name == "string" and isinstance(value, (int, float, bytes)):
         code = errors.Code.NOT_A_STRING
     elif type_name == "int" and isinstance(value, (int, float, str)):
         code = None if isinstance(value, bool) else errors.Code.NOT_AN_INTEGER

@@ -60,7 +60,7 @@ def get_condition(resource: Resource, type: str) -> Object:  # noqa: A002 - the 
     result=True,
 )
 def is_ready(resource: Resource, type: str = "Ready") -> bool:  # noqa: A002 - the field's own name
-    """Whether the resource has the condition Ready (or another one) with status "True"."""
+    """True if the condition Ready (or another one) is True; `unready_reason` knows each kind."""
     condition = objects.find_condition(resource, type)
     return condition is not None and condition.get("status") == "True"
 

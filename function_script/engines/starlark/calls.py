@@ -175,6 +175,9 @@ def _find_wrong_word(call: ast.Call, signature: Signature) -> Problem | None:
         title = str(node.value).capitalize()
         hint = f'write "{title}"' if title in _STATUSES else usage
         return Problem(node, message, hint, is_word=True)
+    if (node := words.get("type")) and node.value in conditions.RESERVED_CONDITIONS:
+        message = f"condition: {node.value} is set by Crossplane, and cannot be set by a function"
+        return Problem(node, message, f"choose another type; readiness is {owner}.ready(True)")
     # A severity that comes first, as in other SDKs, is the name of the function here.
     function = _SEVERITIES.get(getattr(words.get("message"), "value", ""))
     if (node := words.get("target")) and node.value not in _TARGETS:

@@ -74,15 +74,31 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
         raise errors.failed(
             message, script.main, script.sources, request, limits, raised=raised
         ) from error
-    result = _result(reply, script, limits, text, partial(_trace, program, scope, limits))
+    call = partial(_call_again, [each.subject for each in withheld], text)
+    result = _result(reply, script, limits, text, partial(_trace, program, scope, limits, call))
     return replace(result, withheld=withheld) if withheld else result
 
 
-def _trace(program: Program, scope: Scope, limits: Limits, request: str, reply: str) -> Places:
+def _trace(
+    program: Program, scope: Scope, limits: Limits, call: tracing.Call, reply: str
+) -> Places:
     """Return the places of what `main` has returned; see `tracing.trace`."""
     options = interpreter.brief_options(interpreter.limited_options(limits))
     with predeclared.SeededRun(scope):
-        return tracing.trace(program, request, orjson.loads(reply), limits, options)
+        return tracing.trace(program, orjson.loads(reply), limits, options, call)
+
+
+def _call_again(
+    skipped: Sequence[str],
+    request: str,
+    script: build.Script,
+    limits: Limits,
+    options: starlark.EvalOptions,
+) -> str:
+    """Return main's result as JSON, as the first run did: without the deferred resources."""
+    if not skipped:
+        return build.call_main(script.wrapped, request, options)
+    return DeferredEvaluation(script, request, limits, options).without(skipped)
 
 
 def _error_text(
@@ -142,7 +158,7 @@ def _result(
     script: build.Script,
     limits: Limits,
     request: str,
-    trace: Callable[[str, str], Places],
+    trace: Callable[[str], Places],
 ) -> ScriptResult:
     size = len(reply) if reply.isascii() else len(reply.encode())
     if size > limits.output_bytes:
@@ -168,7 +184,7 @@ def _result(
         mentions=lambda word: any(
             word in text for text in (request, *(each.text for each in script.sources.values()))
         ),
-        trace=partial(trace, request, reply),
+        trace=partial(trace, reply),
     )
 
 
@@ -191,15 +207,16 @@ class DeferredEvaluation:
     def whole(self, request: Mapping[str, Readable]) -> tuple[str, tuple[Deferred, ...]]:
         """Return main's result as JSON without the deferred resources, and these."""
         try:
-            return self._without(()), ()
+            return self.without(()), ()
         except starlark.StarlarkError as error:
             deferred = tuple(self._deferred(request))
             if not deferred:
                 # No resource waits for a value, so that the failure is a mistake.
                 raise error from None
-        return self._without([each.subject for each in deferred]), deferred
+        return self.without([each.subject for each in deferred]), deferred
 
-    def _without(self, skipped: Sequence[str]) -> str:
+    def without(self, skipped: Sequence[str]) -> str:
+        """Return main's result as JSON without these resources."""
         limits = self._limits
         return build.name_of(self._call("whole", json.dumps(skipped), limits.nodes, limits.depth))
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from function_script.engines.lint import Lint, Mention, ResourceKind
+from function_script.engines.lint import Lint, Mention, ResourceKind, reads_own_namespace
 from function_script.engines.starlark import mistakes
 from function_script.engines.starlark.analysis import request_reads, syntax
 from function_script.request.program import Program
@@ -13,6 +13,7 @@ from function_script.texts.source import Span
 
 # Calls that may give whole resources, with names that only a run knows.
 _DECODING: Final = re.compile(r"decode|from_?(?:json|yaml)|parse", re.IGNORECASE)
+_ENTRY_FIELDS: Final = frozenset({"resource", "ready", "connection_details"})
 _EMITTING: Final = frozenset({"event", "warning"})
 
 
@@ -146,13 +147,23 @@ def _composed_names(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> set[st
     match parent:
         case ast.Dict(keys=keys, values=values) if key in keys:
             value = values[keys.index(key)]
-            return _texts(value.keys) if isinstance(value, ast.Dict) else None
+            return _entry_names(value) if isinstance(value, ast.Dict) else None
         case ast.Subscript(value=base) | ast.Call(func=base) if "observed" in ast.unparse(base):
             return set()
         case ast.Subscript() if isinstance(outer := parents[parent], ast.Subscript):
             return _texts([outer.slice]) if outer.value is parent else None
         case _:
             return None
+
+
+def _entry_names(node: ast.Dict) -> set[str] | None:
+    """Return the keys of entries, and not those of a container's resources, such as limits."""
+    keys = []
+    for key, value in zip(node.keys, node.values, strict=True):
+        fields = _fields(value).keys() if isinstance(value, ast.Dict) else ()
+        if not fields or _ENTRY_FIELDS & fields:
+            keys.append(key)
+    return _texts(keys)
 
 
 def _texts(nodes: Iterable[ast.expr | None]) -> set[str] | None:
@@ -176,8 +187,15 @@ def _object_names(node: ast.AST) -> Iterator[ast.Constant]:
     fields = _fields(node) if isinstance(node, ast.Dict) else {}
     if {"apiVersion", "kind"} <= fields.keys():
         metadata = fields.get("metadata")
-        name = _fields(metadata).get("name") if isinstance(metadata, ast.Dict) else None
-        if isinstance(name, ast.Constant) and isinstance(name.value, str):
+        members = _fields(metadata) if isinstance(metadata, ast.Dict) else {}
+        name, namespace = members.get("name"), members.get("namespace")
+        # A computed namespace may be one for each XR.
+        is_shared = (
+            namespace is None
+            or isinstance(namespace, ast.Constant)
+            or reads_own_namespace(ast.unparse(namespace))
+        )
+        if isinstance(name, ast.Constant) and isinstance(name.value, str) and is_shared:
             yield name
         return
     # A function may put what it gets inside of another object.

@@ -340,11 +340,17 @@ def _changes(script: _Script) -> Iterator[Finding]:
     for function, node in _nodes_of_functions(script):
         changed = _changed(node)
         root, depth = changed, 0
+        member = node if isinstance(node, ast.Subscript) else changed
         while isinstance(root, (ast.Subscript, ast.Attribute)):
-            root, depth = root.value, depth + 1
+            root, depth, member = root.value, depth + 1, root
         if changed is None or not isinstance(root, ast.Name):
             continue
         name = root.id
+        if script.kinds.of(root) == signatures.RESPONSE:
+            if hint := _setter_hint(member, is_whole=member is node):
+                message = "a response has no fields that a script can set"
+                yield script.at(changed, message, hint)
+            continue
         if script.failure is None:
             lists = (ast.List, ast.ListComp)
             is_data = isinstance(constants.get(name), (*lists, ast.Dict, ast.DictComp))
@@ -355,9 +361,6 @@ def _changes(script: _Script) -> Iterator[Finding]:
             yield script.at(changed, message, hint)
             continue
         kind = script.kinds.of(root)
-        if depth == 0 and kind == signatures.RESPONSE:
-            yield script.say('write rsp.resource("name", {...})', "a response has no keys")
-            continue
         if not depth and kind in {"bool", "float", "int", "string", "tuple"}:
             yield script.say(None, f"a value of type {kind} cannot be changed")
             continue
@@ -389,6 +392,19 @@ def _nodes_of_functions(script: _Script) -> Iterator[tuple[ast.AST, ast.AST]]:
             yield from ((function, node) for node in ast.walk(function))
 
 
+def _setter_hint(node: ast.expr | None, *, is_whole: bool) -> str | None:
+    """Return how a response sets what a script sets as a field, which may be a resource."""
+    match node:
+        case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
+            is_part = name == "status" and not is_whole
+            setter = signatures.methods().get("set_status" if is_part else name)
+            if setter is not None:
+                return f"write {setter.usage}"
+        case _:
+            pass
+    return 'write rsp.resource("name", {...})' if isinstance(node, ast.Subscript) else None
+
+
 def _constants(tree: ast.Module) -> Mapping[str, ast.expr]:
     """Return the values that assignments of the top level give to names."""
     return {
@@ -405,6 +421,8 @@ def _changed(node: ast.AST) -> ast.expr | None:
     match node:
         case ast.AugAssign(target=ast.Name() as name):
             return name
+        case ast.Attribute(ctx=ast.Store()):
+            return node
         case ast.Assign(targets=[target]) | ast.AugAssign(target=target):
             return syntax.changed_value(target)
         case _:

@@ -168,7 +168,7 @@ def get_condition(resource: dict[str, Incomplete] | None, type: str) -> dict[str
 
 
 def is_ready(resource: dict[str, Incomplete] | None, type: str = 'Ready') -> bool:
-    r"""Whether the resource has the condition Ready (or another one) with status "True".
+    r"""True if the condition Ready (or another one) is True; `unready_reason` knows each kind.
 
     Example: is_ready({"status": {"conditions": [{"type": "Ready", "status": "True"}]}}) gives true
     """

@@ -7,7 +7,7 @@ in `merge` and `|`. A place is certain: where the entries do not come along ther
 
 import ast
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final, TypeAlias
 
@@ -50,10 +50,19 @@ def _span_of(place: Entry) -> Span:
     return syntax.span_of(node, place.source)
 
 
+Call: TypeAlias = Callable[[build.Script, Limits, starlark.EvalOptions], str]
+
+
 def trace(
-    program: Program, request: str, value: Value, limits: Limits, options: starlark.EvalOptions
+    program: Program,
+    value: Value,
+    limits: Limits,
+    options: starlark.EvalOptions,
+    call: Call,
 ) -> dict[Path, Span | None]:
-    """Return the places of what is in ``value``, which `main` returned for ``request``.
+    """Return the places of what is in ``value``, which `main` returned.
+
+    ``call`` runs the script with marks as that without them, and returns the result as JSON.
 
     A value that is not there was in one above it, which the script has from elsewhere; None is a
     value of which nothing is known. Empty if the script with marks does not end well, or too late.
@@ -63,7 +72,7 @@ def trace(
     wide = replace(limits, nodes=limits.nodes * _MAX_NODES_FACTOR)
     try:
         script = build.silent(syntax.map_sources(program, tracer.mark), wide, options)
-        marked = json.loads(build.call_main(script.wrapped, request, options))
+        marked = json.loads(call(script, wide, options))
     except (starlark.StarlarkError, FatalError, ValueError):
         return {}
     return dict(tracer.places(value, marked))

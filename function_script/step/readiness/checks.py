@@ -3,9 +3,10 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from math import ceil
 from typing import Final, NamedTuple, TypeAlias
 
-from function_script.request.objects import find_condition, find_path, parse_path
+from function_script.request.objects import Path, find_condition, find_path, parse_path
 from function_script.request.values import Readable
 
 _CONDITION: Final = re.compile(r"condition\s+(?P<type>[A-Za-z0-9./_-]+)(\s*==\s*(?P<status>\w+))?")
@@ -20,15 +21,24 @@ HINT: Final = (
 Resource: TypeAlias = Mapping[str, Readable]
 
 
+class Lack(NamedTuple):
+    """What an object needs to be ready: the condition of this type, or the field at a path."""
+
+    at: str | Path
+    value: Readable
+
+
 class Verdict(NamedTuple):
     """The readiness of an object; ``why`` follows its name: ``does not exist yet``.
 
     ``why`` is empty for a ready object. It has no times and no free texts of controllers: they
-    would change while the object stays as it is, and each change is reported.
+    would change while the object stays as it is, and each change is reported. ``lack`` is the
+    first field to set; None: no status makes the object ready.
     """
 
     is_ready: bool
     why: str = ""
+    lack: Lack | None = None
 
 
 Check: TypeAlias = Callable[[Resource], Verdict]
@@ -36,9 +46,9 @@ Check: TypeAlias = Callable[[Resource], Verdict]
 READY = Verdict(is_ready=True)
 
 
-def not_ready(why: str) -> Verdict:
+def not_ready(why: str, lack: Lack | None = None) -> Verdict:
     """Return the verdict on an object that is not ready."""
-    return Verdict(is_ready=False, why=why)
+    return Verdict(is_ready=False, why=why, lack=lack)
 
 
 def exists(_: Resource) -> Verdict:
@@ -53,27 +63,31 @@ def never(_: Resource) -> Verdict:
 
 def condition(kind: str, status: str = "True") -> Check:
     """Require a condition with this status, of the object's present generation."""
+    lack = Lack(kind, status)
 
     def check(resource: Resource) -> Verdict:
         stated = find_condition(resource, kind)
         if stated is None:
-            return not_ready(f"has no condition {kind} yet")
+            return not_ready(f"has no condition {kind} yet", lack)
         if _is_stale(resource, stated.get("observedGeneration")):
-            return not_ready(f"has a condition {kind} of an older generation")
+            return not_ready(f"has a condition {kind} of an older generation", lack)
         if stated.get("status") != status:
             reason = stated.get("reason")
             because = f": {reason}" if isinstance(reason, str) and reason else ""
-            return not_ready(f"has {kind}={stated.get('status')}{because}")
+            return not_ready(f"has {kind}={stated.get('status')}{because}", lack)
         return READY
 
     return check
 
 
-def field(path: str) -> Check:
-    """Require a field that is neither null nor an empty text."""
+def field(path: str, example: str = "") -> Check:
+    """Require a field that is neither null nor an empty text, such as the example."""
+    lack = Lack(parse_path(path), example) if example else None
 
     def check(resource: Resource) -> Verdict:
-        return READY if has_value(find_path(resource, path)) else not_ready(f"has no {path} yet")
+        if has_value(find_path(resource, path)):
+            return READY
+        return not_ready(f"has no {path} yet", lack)
 
     return check
 
@@ -87,7 +101,7 @@ def field_is(path: str, *expected: Readable) -> Check:
             if value == each and isinstance(value, bool) == isinstance(each, bool):
                 return READY
         choices = " or ".join(map(_to_yaml, expected))
-        return not_ready(f"has no {path}={choices} yet")
+        return not_ready(f"has no {path}={choices} yet", Lack(parse_path(path), expected[0]))
 
     return check
 
@@ -124,11 +138,12 @@ def when(selector: Check, check: Check) -> Check:
 def observed(resource: Resource) -> Verdict:
     """Require ``status.observedGeneration`` of the object's present generation."""
     generation = find_path(resource, ("status", "observedGeneration"))
-    if generation is None:
-        return not_ready("was not seen by its controller yet")
-    if _is_stale(resource, generation):
-        return not_ready("was not seen by its controller since its last change")
-    return READY
+    if generation is not None and not _is_stale(resource, generation):
+        return READY
+    when = "yet" if generation is None else "since its last change"
+    present = find_path(resource, ("metadata", "generation"))
+    lack = Lack(("status", "observedGeneration"), 1 if present is None else present)
+    return not_ready(f"was not seen by its controller {when}", lack)
 
 
 def replicas(*counts: str, target: str = "spec.replicas", default: int = 1) -> Check:
@@ -139,7 +154,8 @@ def replicas(*counts: str, target: str = "spec.replicas", default: int = 1) -> C
         for name in counts:
             count = _to_number(find_path(resource, ("status", name)), 0)
             if count < number:
-                return not_ready(f"has {name} {count:g} of {number:g}")
+                lack = Lack(("status", name), ceil(number))
+                return not_ready(f"has {name} {count:g} of {number:g}", lack)
         return READY
 
     return check

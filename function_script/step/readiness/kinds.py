@@ -33,7 +33,7 @@ def _row(group: str, kinds: str, rule: str = "Exists") -> Row:
 
 
 _LOAD_BALANCER: Final = checks.any_of(
-    checks.field("status.loadBalancer.ingress[0].ip"),
+    checks.field("status.loadBalancer.ingress[0].ip", example="192.0.2.1"),
     checks.field("status.loadBalancer.ingress[0].hostname"),
 )
 # For every kind that is not in the table: Crossplane's kinds and most others have this condition.

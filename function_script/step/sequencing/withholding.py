@@ -150,7 +150,7 @@ def _collect_unready(
     if options.auto_ready == "All":
         names |= cluster.earlier.keys() - composed.keys()
     verdicts = {name: cluster.verdict(name) for name in names}
-    return [(name, why) for name, (is_ready, why) in verdicts.items() if not is_ready]
+    return [(name, each.why) for name, each in verdicts.items() if not each.is_ready]
 
 
 def _condition(

@@ -75,7 +75,8 @@ def to_outcome(rendering: Rendering) -> Object:
 def find_writer(rendering: Rendering, path: objects.Path) -> Note | str | None:
     """Return a note of the line that wrote the value at a path of the outcome.
 
-    For one that does not exist it is the line of the nearest field above it.
+    For one that does not exist it is the line of the nearest field above it, or what its resource
+    waits for.
     """
     resources = rendering.result.resources
     resource, below = None, path[1:]
@@ -83,6 +84,9 @@ def find_writer(rendering: Rendering, path: objects.Path) -> Note | str | None:
         case ("resources", str(name), *_):
             names = {manifests.resource_name(resources[old]) or old: old for old in resources}
             resource, below = names.get(name, name), path[2:]
+            for each in (each for call in rendering.calls for each in call.reply.blocked):
+                if each.subject == name and resource not in resources:
+                    return f"{name} waits {each.reason}"
         case ("status", *_):
             below = path
         case ("xr", *_):
@@ -252,7 +256,9 @@ def _missing_members(key: str, actual: Value, expected: Iterable[Object]) -> Ite
     )
     for index, item in enumerate(expected):
         if not any(_has_fields(member, item) for member in members):
-            others = [{name: member.get(name) for name in item} for member in members]
+            # A condition of the same type is the one that is meant.
+            same = [each for each in members if "type" in item and each["type"] == item["type"]]
+            others = [{name: member.get(name) for name in item} for member in same or members]
             nouns = {"conditions": "a condition", "events": "an event"}
             texts = ", ".join(map(to_text, others))
             yield Mismatch(

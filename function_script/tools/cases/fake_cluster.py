@@ -145,7 +145,7 @@ def _changed(step: Step, name: str, manifest: Object) -> Object:
     """Return an observed resource after the changes that the step states."""
     changed = manifests.copy(manifest, step.changed.get(name, {}))
     if name in step.ready:
-        conditions.mark(changed, [conditions.SYNCED, conditions.AVAILABLE])
+        conditions.make_ready(changed)
     return changed
 
 

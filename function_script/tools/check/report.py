@@ -143,7 +143,8 @@ def _gaps(report: Report) -> Iterator[str]:
     if report.unreached:
         yield f"Not reached: {console.count(len(report.unreached), 'line')}, or what follows"
     yield from _indented(
-        f"{each.diagnostic.span or each.step or 'runs'}: {each.diagnostic.message}"
+        f"{each.diagnostic.span or each.step or 'runs'}: "
+        f"{', '.join([each.diagnostic.message, *map(str, each.diagnostic.notes[-1:])])}"
         for each in report.unreached
     )
     counts = [

@@ -214,13 +214,22 @@ def _unlisted_credentials(subject: CheckedStep) -> Iterator[Diagnostic]:
         for read in step.language.lint.find_reads(step.program)
         if read.path[:-1] == (_CREDENTIALS,) and isinstance(name := read.path[-1], str)
     ]
+    pipeline_step = subject.step_input.path[:-1]
+    entries = objects.find_path(subject.step_input.document.value, pipeline_step)
+    names = tuple(
+        manifests.text_at(each, "name")
+        for each in (
+            manifests.objects_at(entries, _CREDENTIALS) if isinstance(entries, dict) else ()
+        )
+    )
     for mention in (*reads, *step.language.lint.find_credentials(step.program)):
         name = mention.text
         if name not in step.credentials:
+            hint = f"write `credentials: [{', '.join([*step.credentials, name])}]` into the input"
             yield _point_at(
                 mention,
                 f'the program does not see credentials "{name}": its input does not name them',
-                f"write `credentials: [{', '.join([*step.credentials, name])}]` into the input",
+                hint if name in names or not names else suggest(name, names),
             )
 
 

@@ -374,12 +374,13 @@ def _locate(
     for problem in problems:
         if ours is None:
             # A step of another function refused.
-            yield replace(problem, span=problem.span or rendering.positions.find_step(name)), False
+            located = replace(problem, span=problem.span or rendering.positions.find_step(name))
+            is_certain = False
         else:
             step_input, step = ours
+            located = author_positions.map_to_source(problem, step_input, subject.programs)
             is_certain = problem.kind == "mistake" and _is_of_xr(problem, step, run)
-            mapped = author_positions.map_to_source(problem, step_input, subject.programs)
-            yield replace(mapped, notes=(*mapped.notes, f"for {run.label}")), is_certain
+        yield replace(located, notes=(*located.notes, f"for {run.label}")), is_certain
 
 
 def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:

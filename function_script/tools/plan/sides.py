@@ -116,7 +116,7 @@ class Renderings:
                 for name, manifest in result.resources.items()
             ]
             for each in observed:
-                conditions.mark(each, [conditions.SYNCED, conditions.AVAILABLE])
+                conditions.make_ready(each)
             xr = manifests.copy(inputs.xr, result.xr)
             following = replace(inputs, xr=xr, observed=observed)
             if rendering.result.failure or following == inputs:

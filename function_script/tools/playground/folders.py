@@ -133,6 +133,12 @@ class Folder:
         self.opened_names |= files.keys()
         return files, unfit
 
+    def holds(self, texts: Mapping[str, str]) -> bool:
+        """Report whether all texts of the page are saved; those of a starter never are."""
+        files = {} if self.directory is None else self.load()[0]
+        saved = (name in files and files[name].text == text for name, text in texts.items())
+        return self.directory is not None and all(saved)
+
     def compute_digests(self) -> dict[str, str]:
         """Return the digest of every file that can be read."""
         digests = {}

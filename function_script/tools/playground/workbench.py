@@ -142,19 +142,24 @@ class RenderSession:
         return {"step": position.step, "file": file, "line": None if span is None else span.line}
 
     def to_case(self, texts: Mapping[str, str], folder: Folder | None) -> str:
-        """Render ``texts`` to a case file. Raises InputError if that is not possible."""
+        """Render ``texts`` to a case file. Raises InputError if that is not possible.
+
+        With the texts of the folder, the case is one of the folder's Composition, else of a copy.
+        """
+        is_saved = folder is not None and folder.holds(texts)
         with self._lock:
             try:
                 project = self._load(texts, folder)
-                if any(self._mirror.programs.iterdir()):
+                if any(self._mirror.programs.iterdir()) and not is_saved:
                     raise InputError.of(
                         "cannot make one case file: programs are in files of their own",
-                        hint="put a case.yaml into the folder instead",
+                        hint="save the files first, or put a case.yaml into the folder instead",
                     )
                 expectation = self._expect(project)
             except FatalError as error:
                 raise InputError.of(self._mirror.strip(str(error))) from error
-        text = _to_case(project.inputs, project.functions or (), expectation)
+        whole = None if is_saved else project
+        text = _to_case(project.inputs, whole, expectation)
         return self._mirror.strip(text)
 
     def _expect(self, project: _Project) -> Object:
@@ -308,19 +313,27 @@ def _to_entry(problem: Diagnostic, severity: str, rule: str, mirror: Mirror) -> 
     return entry
 
 
-def _to_case(inputs: render.RenderInputs, functions: Sequence[Object], expectation: Object) -> str:
-    """Return a ``NAME.case.yaml`` with the inputs and the expectation; comments are lost."""
+def _to_case(inputs: render.RenderInputs, project: _Project | None, expectation: Object) -> str:
+    """Return a ``NAME.case.yaml`` with the inputs and the expectation; comments are lost.
+
+    ``project`` None: the case reads what is not its own from the folder.
+    """
+    shared: Object = {}
+    if project is not None:
+        shared = {
+            "composition": inputs.composition,
+            "xrd": inputs.xrd,
+            "functions": [*(project.functions or ())],
+            "credentials": [*inputs.credentials],
+            "schemas": [*inputs.schemas],
+        }
     case: Object = {
         "description": "From the playground.",
-        "composition": inputs.composition,
         "xr": inputs.xr,
-        "xrd": inputs.xrd,
-        "functions": [*functions],
         "observed": [*inputs.observed],
         "required": [*inputs.required],
-        "credentials": [*inputs.credentials],
-        "schemas": [*inputs.schemas],
         "context": inputs.context,
+        **shared,
     }
     parts: Object = {key: value for key, value in case.items() if value}
     return documents.to_yaml({**parts, "expect": expectation})

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from function_script.request import objects
 from function_script.request.values import Object, Value
+from function_script.step import readiness
 from function_script.tools import manifests
 
 # The time of all rendered conditions, so that rendering twice gives the same text.
@@ -79,6 +81,23 @@ def mark(xr: Object, conditions: Sequence[Condition], *, is_observed: bool = Fal
     """
     generation = manifests.int_at(xr, "metadata", "generation") if is_observed else 0
     restore(xr, [_to_object(condition, generation) for condition in conditions])
+
+
+def make_ready(manifest: Object) -> None:
+    """Set the status of a composed resource that the rule of its kind accepts, and no more.
+
+    A Deployment has no condition ``Ready`` in a cluster either.
+    """
+    while (lack := readiness.judge(manifest).lack) is not None:
+        if isinstance(lack.at, str):
+            condition = Condition(type=lack.at, status=str(lack.value), reason="Available")
+            others = [SYNCED] if lack.at == AVAILABLE.type else []
+            mark(manifest, [*others, condition], is_observed=True)
+        else:
+            value = objects.deep_copy(lack.value)
+            for key in reversed(lack.at):
+                value = [value] if isinstance(key, int) else {key: value}
+            objects.merge(manifest, {**value} if isinstance(value, dict) else {})
 
 
 def restore(xr: Object, conditions: Sequence[Object]) -> None:

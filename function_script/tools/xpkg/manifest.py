@@ -53,6 +53,8 @@ _CONTENT_PHRASE: Final = {
 }
 # An object of these groups that a Configuration cannot have is a mistake, not another file.
 _OWN_GROUPS: Final = {"apiextensions.crossplane.io", "ops.crossplane.io", _META_GROUP}
+# The cluster that `render` and `test` run with: its objects are no part of a package.
+_CLUSTER_FILES: Final = {"observed.yaml", "required.yaml"}
 _PREFIX: Final = "function-"
 
 
@@ -99,11 +101,7 @@ def load(contents: Contents) -> Package:
     if kind == "Function":
         documents += _documents(contents.input_crds, contents, project)
     # An object of Crossplane's own groups that the package cannot have is a problem below.
-    content = [
-        document
-        for document in documents
-        if kind == "Function" or manifests.group(_gvk(document)[0]) in _OWN_GROUPS
-    ]
+    content = [document for document in documents if kind == "Function" or _is_own(document)]
     examples: list[Document] = []
     path = contents.examples
     if path is not None and path.is_dir():
@@ -156,6 +154,13 @@ def _is_ignored(below: Path, patterns: tuple[str, ...]) -> bool:
 
 def _read(path: Path, project: Project) -> list[Document]:
     return bounded.read_documents(project.load(path)) if path.suffix in SUFFIXES else []
+
+
+def _is_own(document: Document) -> bool:
+    """Report whether an object is one for Crossplane, and not of the cluster of a test."""
+    source = document.origin.source
+    is_cluster = source is not None and Path(source.name).name in _CLUSTER_FILES
+    return not is_cluster and manifests.group(_gvk(document)[0]) in _OWN_GROUPS
 
 
 def _gvk(document: Document) -> tuple[str, str]:

@@ -113,7 +113,7 @@ def _list_of(run: Run, value: object) -> object:
 
 @FUNCTIONS.add("getExtraResources", allocates=False, is_lookup=True)
 def extra_resources(run: Run, request: dict[str, object], name: str) -> object:
-    """The required resources of this name, as a list."""
+    """The required resources of this name, a list: each object is in its `resource`."""
     group = _entry(request, name, "requiredResources")
     if not isinstance(group, dict) or not isinstance(group.get("items", ""), (list, NoneType)):
         group = _entry(request, name, "extraResources")

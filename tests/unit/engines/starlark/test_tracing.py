@@ -6,18 +6,20 @@ from support import programs
 from function_script.engines.starlark import engine
 from function_script.request import objects
 from function_script.request.limits import Limits
+from function_script.request.values import Value
 
 SPEC = "desired.resources.a.resource.spec"
 STATUS = "desired.composite.resource.status"
 
 
 def places(
-    text: str, modules: dict[str, str] | None = None, root: str = SPEC
+    text: str, modules: dict[str, str] | None = None, root: str = SPEC, **options: Value
 ) -> dict[str, str | None]:
     """The lines of what is below ``root``, by path; None where nothing is known."""
     xr = {"spec": {"size": 3, "zone": "b"}}
     scope = programs.scope(observed={"composite": {"resource": xr}})
-    trace = engine.evaluate(programs.script(text, modules), scope, Limits()).trace()
+    program = programs.program(text, modules, name="script", **options)
+    trace = engine.evaluate(program, scope, Limits()).trace()
     prefix = objects.parse_path(root)
     return {
         ".".join(map(str, path[len(prefix) :])): span and f"{span.name}:{span.line}"
@@ -89,6 +91,17 @@ def test_place_of_a_status_field_is_the_path_that_sets_it() -> None:
         "c.d": "script:6",
         "f": "script:10",
     }
+
+
+def test_places_are_known_beside_a_resource_that_waits() -> None:
+    text = """\
+    rsp = response()
+    network = get_xr(req)
+    rsp.resource("b", lambda: {"apiVersion": "v1", "kind": "B", "spec": network["status"]})
+    rsp.resource("a", {"apiVersion": "v1", "kind": "A", "spec": {"c": 1}})
+    return rsp
+"""
+    assert places(HEAD + text, missing="Defer")["c"] == "script:5"
 
 
 def test_place_in_a_module() -> None:

@@ -167,6 +167,7 @@ HINTS = {
     "typo": ("resources: {database: {spec: {szie: 2}}}", 'did you mean "size"?'),
     "names": ("resources: {database: {metadata: {labels: {qqqqqq: x}}}}", "there is app"),
     "lists": ("resources: {database: {spec: {zones: [a]}}}", "{contains: [...]}"),
+    "type": ("conditions: [{type: Sized, reason: Big}]", 'is {"type": "Sized", "reason": "Small"}'),
 }
 
 
@@ -175,6 +176,27 @@ def test_mismatches_have_a_hint(tmp_path: Path) -> None:
     for name, verdict in run(project(tmp_path, **cases)).items():
         (problem,) = verdict.problems
         assert HINTS[name][1] in (problem.diagnostic.hint or "")
+
+
+WAITING = """\
+input:
+  apiVersion: script.fn.crossplane.io/v1beta1
+  kind: StarlarkScript
+  script: |
+    def main(req):
+        rsp = response()
+        rsp.resource("database", {"apiVersion": "example.org/v1", "kind": "Database"})
+        user = {"apiVersion": "example.org/v1", "kind": "User"}
+        rsp.resource("user", user, depends_on = ["database"])
+        return rsp
+xr: xr.yaml
+expect: {resources: {user: {}}}
+"""
+
+
+def test_resource_that_waits_is_told(tmp_path: Path) -> None:
+    (problem,) = run_one(tmp_path, WAITING).problems
+    assert problem.diagnostic.notes == ("user waits for database",)
 
 
 def test_long_values_are_cut(tmp_path: Path) -> None:

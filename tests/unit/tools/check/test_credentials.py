@@ -48,6 +48,26 @@ def test_credentials_that_the_input_does_not_name_are_found(
     assert found(tmp_path, step(kind, field, line, "credentials: [db]")) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("registri", 'did you mean "registry"?'),
+        ("other", "write `credentials: [registry, other]` into the input"),
+        ("unknown", ""),
+    ],
+)
+def test_credentials_that_the_step_does_not_have_are_not_to_be_named(
+    name: str, hint: str, tmp_path: Path
+) -> None:
+    program = step("JinjaTemplate", "inline", f"a: {{{{ credentials.{name} }}}}")
+    text = program.replace("inline: |", "credentials: [registry]\ninline: |")
+    file = tmp_path / "composition.yaml"
+    entries = "credentials: [{name: registry}, {name: other}]"
+    file.write_text(composition(text).replace("    input:", f"    {entries}\n    input:"))
+    (finding,) = check.check([str(file)]).findings
+    assert (finding.diagnostic.hint or "") == hint
+
+
 def test_templates_of_the_peer_see_all(tmp_path: Path) -> None:
     text = peer("source: Inline", "inline:", "  template: |", '    {{ getCredentialData . "db" }}')
     assert found(tmp_path, text) == []

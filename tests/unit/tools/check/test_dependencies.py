@@ -90,6 +90,13 @@ def test_hint_names_the_nearest_or_all(tmp_path: Path) -> None:
     assert other.diagnostic.hint == "there are bucket, network"
 
 
+def test_resources_of_a_container_are_no_names(tmp_path: Path) -> None:
+    container = '{"apiVersion": "v1", "kind": "P", "spec": {"resources": {"limits": {"cpu": "1"}}}}'
+    lines = [f'rsp.resource("a", {container})', f'rsp.resource("b", {BODY}, depends_on = ["zzz"])']
+    (finding,) = found(tmp_path, script(*lines)).findings
+    assert finding.diagnostic.hint == "there are a, b"
+
+
 SILENT = {
     "it-is-composed": template(NETWORK, document("b", depends_on="network")),
     "a-name-that-is-made": template(document("n-{{ .x }}"), BAD),

@@ -184,6 +184,9 @@ NAMES = {
     "gotemplate-computed": ("GoTemplate", 'a-{{ "x" }}', None),
     "empty": ("GoTemplate", "", None),
     "block": ("GoTemplate", "|", None),
+    "same-namespace": ("JinjaTemplate", "same\n  namespace: {{ xr.metadata.namespace }}", "10:11"),
+    "one-namespace": ("JinjaTemplate", "same\n  namespace: prod", "10:11"),
+    "own-namespace": ("GoTemplate", 'same\n  namespace: {{ "t" }}-web', None),
 }
 
 
@@ -202,6 +205,8 @@ OBJECTS = {
     "constant": ('"name": "same"', "5:66"),
     "computed": ('"name": req["meta"]["tag"]', None),
     "label": ('"labels": {"name": "same"}', None),
+    "same-namespace": ('"name": "same", "namespace": get_xr(req, "metadata.namespace")', "5:66"),
+    "own-namespace": ('"name": "same", "namespace": "t-" + req["meta"]["tag"]', None),
 }
 
 

@@ -14,7 +14,7 @@ from support.commands import Run
 from function_script.sandbox import Pool
 from function_script.tools import check, local_pool
 from function_script.tools.check import runs
-from function_script.tools.check.report import Report
+from function_script.tools.check.report import Report, render_text
 
 XRD = one_step.xrd("""\
 spec:
@@ -442,7 +442,7 @@ WITH_ANY_DATA = {
     "parameter": [_OUTSIDE, *_HELPER, "return add(name = 1, state = status)"],
     "request": ['return is_ready(req, "db")'],
     "name-twice": [_OUTSIDE, *['rsp.resource("status", {"apiVersion": "v1", "kind": "A"})'] * 2],
-    "reserved": ['rsp.condition("Ready", bool(get_environment(req, "db")), "Ready")'],
+    "reserved": ['rsp.condition("Re" + "ady", bool(get_environment(req, "db")), "Ready")'],
     "part-of-a-response": [_OUTSIDE, 'return {"desire": status}'],
     "method": [_OUTSIDE, 'rsp.status({"a": status})', "return rsp.build"],
 }
@@ -822,9 +822,11 @@ spec: {{package: "{package}"}}
       kind: Input
       spec: {environmentConfigs: [{type: Reference, ref: {name: absent}}]}
 """)
-    (finding,) = _check(file, pool).unreached
+    report = _check(file, pool)
+    (finding,) = report.unreached
     span = finding.diagnostic.span
     assert "step: settings" in file.read_text().split("\n")[span.line - 1]
+    assert "not found, for an XR with all fields" in render_text(report)
 
 
 def test_module_in_a_file_runs(tmp_path: Path, pool: Pool) -> None:

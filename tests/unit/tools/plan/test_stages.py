@@ -26,6 +26,8 @@ NEW = BUCKET.format(name="new", size=1)
 LATER = "        {% if is_ready(get_composed_resource('new')) %}\nBODY        {% endif %}\n"
 UNLESS = LATER.replace("is_ready", "not is_ready")
 
+DEPLOYMENT = NEW.replace("s3.example.org/v1", "apps/v1").replace("Bucket", "Deployment")
+
 STAGES = {
     "destroy": (NEW + UNLESS.replace("BODY", OLD), ["add new", "destroy bucket-0 later"]),
     "add": (OLD + NEW + LATER.replace("BODY", LAST), ["add last later", "add new"]),
@@ -36,6 +38,10 @@ STAGES = {
             + UNLESS.replace("BODY", OLD)
         ),
         ["add new", "change bucket-0 later"],
+    ),
+    "by the rule of a kind": (
+        OLD + DEPLOYMENT + LATER.replace("is_ready", "not unready_reason").replace("BODY", LAST),
+        ["add last later", "add new"],
     ),
     "nothing": (OLD, []),
     "one reconcile": (NEW, ["add new", "destroy bucket-0"]),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from support import one_step
 from support.commands import Run
 from support.paths import ROOT
@@ -123,6 +124,17 @@ def test_case_has_the_context(playground: Playground) -> None:
     answer: Any = playground.handle("/api/case", {"folder": "program-in-context", "files": {}})
     assert "example.org/modules" in answer["case"]
     assert "name: bucket" in answer["case"] or "bucket:" in answer["case"]
+
+
+def test_case_of_saved_files_is_of_the_composition_in_the_folder(playground: Playground) -> None:
+    """A copy would stay as it is when the Composition changes."""
+    text = (EXAMPLES / "starlark-status" / "xr.yaml").read_text()
+    for edit, keys in (("", set()), ("# edited\n", {"composition", "functions"})):
+        query = {"folder": "starlark-status", "files": {"xr.yaml": text + edit}}
+        answer: Any = playground.handle("/api/case", query)
+        case = yaml.safe_load(answer["case"])
+        assert case.keys() & {"composition", "functions"} == keys
+        assert {"xr", "expect"} < case.keys()
 
 
 def test_steps_that_are_left_out_are_told_beside_the_error_of_another(

@@ -11,6 +11,7 @@ from support.render_helpers import (
 )
 
 from function_script.request.values import Object
+from function_script.step.readiness import judge, kinds
 from function_script.tools import render
 from function_script.tools.render import conditions
 
@@ -138,3 +139,26 @@ def test_status_without_conditions_gets_null() -> None:
         "status": {"size": 1, "conditions": None}
     }
     assert conditions.with_times_replaced({"spec": {}}) == {"spec": {}}
+
+
+KINDS = [(row.group, kind) for row in kinds.TABLE for kind in row.kinds.split()]
+
+
+@pytest.mark.parametrize(("group", "kind"), [*KINDS, ("example.org", "Bucket")])
+def test_ready_resource_is_ready_by_the_rule_of_its_kind(group: str, kind: str) -> None:
+    stale: Object = {"type": "Available", "status": "True", "observedGeneration": 1}
+    resource: Object = {
+        "apiVersion": f"{group}/v1".lstrip("/"),
+        "kind": kind,
+        "metadata": {"generation": 2},
+        "spec": {"replicas": 3, "type": "LoadBalancer"},
+        "status": {"conditions": [stale]},
+    }
+    conditions.make_ready(resource)
+    assert judge(resource).is_ready
+
+
+def test_deployment_gets_no_condition_that_it_never_has() -> None:
+    resource: Object = {"apiVersion": "apps/v1", "kind": "Deployment"}
+    conditions.make_ready(resource)
+    assert [each["type"] for each in conditions.read(resource)] == ["Available"]

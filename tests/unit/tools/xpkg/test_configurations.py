@@ -96,6 +96,17 @@ def test_mistakes_are_told(project: Path, files: dict[str, str], message: str) -
         build(project)
 
 
+@pytest.mark.parametrize("name", ["observed.yaml", "tests/first/required.yaml"])
+def test_cluster_of_a_test_is_left_out(project: Path, name: str) -> None:
+    """An EnvironmentConfig is of Crossplane's group, and no part of a package."""
+    environment = COMPOSITION.replace("Composition", "EnvironmentConfig")
+    (project / name).parent.mkdir(parents=True, exist_ok=True)
+    (project / name).write_text(environment)
+    built = build(project)
+    assert str(project / name) in built.left_out
+    assert "EnvironmentConfig" not in read_package(built.path)
+
+
 def test_files_can_be_ignored(project: Path) -> None:
     (project / "tests").mkdir()
     (project / "tests" / "composition.yaml").write_text(COMPOSITION)
