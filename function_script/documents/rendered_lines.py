@@ -40,7 +40,8 @@ _INDENT: Final = re.compile(
 )
 _QUOTED: Final = re.compile(r"(?:^|\|\s*)(?:s?quote|to_?json)\b", re.IGNORECASE)
 _BREAK: Final = re.compile(r"[ \t]*\n\s*")
-_BREAK_AT_END: Final = re.compile(r"[ \t]*\n\s*\Z")
+# Also the blank behind the colon of a key.
+_BREAK_AT_END: Final = re.compile(r"[ \t]*\n\s*\Z|(?<=:) +\Z")
 # Marks of tags that trim, whatever the delimiters are.
 _OPENING: Final = re.compile(r"[^\w\s\"'-]{1,16}-")
 _CLOSING: Final = re.compile(r"-[^\w\s\"'-]{1,16}\Z")
@@ -67,18 +68,18 @@ class _Correction(NamedTuple):
 class _Mark(NamedTuple):
     """A mark of a tag that takes away white space, and the place of the character that does it.
 
-    ``correction`` is the mark as it is to be written.
+    ``correction`` is the mark as it is to be written, ``loss`` what it takes, and on which side.
     """
 
     span: Span
     text: str
     correction: str
-    side: str
+    loss: str
 
     @property
     def hint(self) -> str:
         """The mark to write, for one mark alone."""
-        return f"{self.text} takes away the line break {self.side} it: write {self.correction}"
+        return f"{self.text} takes away the {self.loss} it: write {self.correction}"
 
 
 class Rendering:
@@ -210,18 +211,19 @@ class Rendering:
             closing = _CLOSING
             own = _CLOSING.search(before.source, before.start, before.end)
             if own is not None and before.expression is not None:
-                yield _mark(before, own, "behind"), line_break[0]
+                yield _mark(before, own, "line break behind"), line_break[0]
             elif mark := _OPENING.match(before.source, line_break.end()):
                 # Jinja leaves out the blanks before a block, too.
                 is_block = mark[0] in {"{%-", "{#-"} and before.filter_form == JINJA_FILTER
                 blanks = " \t" if is_block else ""
-                yield _mark(before, mark, "before"), line_break[0].rstrip(blanks)
+                yield _mark(before, mark, "line break before"), line_break[0].rstrip(blanks)
         if line_break := _BREAK_AT_END.search(after.source, 0, after.start):
             own = _OPENING.match(after.source, after.start)
             if own is not None and after.expression is not None:
-                yield _mark(after, own, "before"), line_break[0]
+                loss = "line break" if "\n" in line_break[0] else "blank"
+                yield _mark(after, own, f"{loss} before"), line_break[0]
             elif mark := closing.search(after.source, 0, line_break.start()):
-                yield _mark(after, mark, "behind"), line_break[0]
+                yield _mark(after, mark, "line break behind"), line_break[0]
 
     def _indent(self, index: int) -> Iterator[_Correction]:
         """Yield the lines of a value of several lines, with the indentation of their place."""
@@ -264,7 +266,7 @@ class Rendering:
             return
         start, end = at - len(quote), end + (rest.index(quote) + 1 if quote else 0)
         has_quotes = _QUOTED.search(piece.expression or "") is not None
-        if has_quotes and not quote:
+        if (has_quotes and not quote) or _INDENT.search(piece.expression or ""):
             return
         value = piece.text if has_quotes else json.dumps(piece.text)
         if NAME_LINE.match(piece.text) or not re.search(r"\w", piece.text):
@@ -308,12 +310,12 @@ def _join(edits: Iterable[Edit], others: Iterable[Edit]) -> list[Edit]:
     return [Edit(start, start, text) for start, text in texts.items()]
 
 
-def _mark(piece: Piece, match: re.Match[str], side: str) -> _Mark:
+def _mark(piece: Piece, match: re.Match[str], loss: str) -> _Mark:
     """Return the mark of a match; a block of Jinja needs a "+" to leave the break behind it."""
     text = match[0]
     is_block = piece.filter_form == JINJA_FILTER and text[-2:] in {"%}", "#}"}
     correction = f"{'+' * is_block}{text.strip('-')}"
-    return _Mark(piece.locate(match.start(), len(text)), text, correction, side)
+    return _Mark(piece.locate(match.start(), len(text)), text, correction, loss)
 
 
 def _without_margin(value: str, indent: re.Match[str] | None) -> list[str]:
