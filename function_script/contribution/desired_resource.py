@@ -20,6 +20,9 @@ MOVED_FROM: Final = "script.fn.crossplane.io/moved-from"
 """Annotation of documents of every dialect, with names that the resource had before."""
 
 
+_OF_PEER: Final = "gotemplating.fn.crossplane.io/"
+
+
 class Annotations:
     """The keys below ``prefix``, each built once, since they are looked up in every document.
 
@@ -52,8 +55,8 @@ class Annotations:
         return key in {self.name, self.ready, MOVED_FROM}
 
     def is_unknown(self, key: str) -> bool:
-        """Report whether a key has the prefix and no meaning."""
-        return key.startswith(self._start) and key not in self._expected
+        """Report whether a key has the prefix, or that of the peer, and no meaning."""
+        return key.startswith((self._start, _OF_PEER)) and key not in self._expected
 
 
 _FLAGS = {"True": True, "False": False}
@@ -89,7 +92,9 @@ def reject_unknown(annotations: ObjectReader, keys: Annotations) -> None:
     """Add a problem for every unknown annotation that has the function's prefix."""
     for key in filter(keys.is_unknown, annotations.value):
         names = tuple(name.rpartition("/")[2] for name in keys.keys)
+        own = f"{keys.prefix}/{key.rpartition('/')[2]}"
         hint = suggest(key.rpartition("/")[2], names, f"there are {', '.join(names)}")
+        hint = f"write {own}" if own in keys.keys else hint
         annotations.problems.add(annotations.at(key), "unknown annotation", hint=hint)
 
 

@@ -46,12 +46,11 @@ _JOINED_LINES: Final = re.compile(r"\s*apiVersion: \S+ +kind: ")
 _PROGRAM: Final = re.compile(r"\s*(?P<key>script|inline): +(?![|>\"'])\S")
 _KEY_WITHOUT_BLANK: Final = re.compile(r"(?P<key>\s*(?:- +)?[A-Za-z][\w./-]*:)(?=[^\s:/])")
 _ITEM_WITHOUT_BLANK: Final = re.compile(r" *-(?=[A-Za-z][\w.-]*: )")
-_KEY_WITH_EQUALS: Final = re.compile(r"(?P<key>\s*(?:- +)*[A-Za-z][\w.-]*) *=+ +(?=\S)")
 _VALUE: Final = re.compile(
     r"(?P<key>\s*(?:- +)*(?:[\w./-]+|\"[^\"]*\"|'[^']*'): +|\s*(?:- +)+)(?P<value>\S.*)"
 )
 _KEY_WITHOUT_COLON: Final = re.compile(
-    r"(?P<key>\s*(?:- +)?(?:\"[\w./-]+\"|'[\w./-]+')) +(?P<value>[\w./-]+)"
+    r"(?P<key>\s*(?:- +)?(?:\"[\w./-]+\"|'[\w./-]+'|[\w.-]+(?= *=))) *=* +(?P<value>[\w./-]+)"
 )
 _JSON_INSIDE: Final = re.compile(r"\S[\[{]\"")
 # A brace behind a text in quotes, as of `{{ value }}}`.
@@ -268,9 +267,6 @@ def _corrections(
             yield _Correction(each, text, "put a blank after the dash of an item")
     if line.strip() == "---":
         yield _Correction(number, "---", "--- begins at the margin: take the blanks before it out")
-    if match := _KEY_WITH_EQUALS.match(line):
-        text = f"{match['key']}: {line[match.end() :]}"
-        yield _Correction(number, text, f"write `{match['key'].strip()}: `, with a colon")
     if number and (match := _BLOCK.match(lines[number - 1])):
         width = _indentation(lines[number - 1]) + 2
         hint = f"indent the lines of the text below `{match['key']}`, deeper than it"

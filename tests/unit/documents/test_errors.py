@@ -73,7 +73,7 @@ def test_error_of_unfinished_value_is_at_its_begin(
 MISTAKES = [
     ("a:\n\tb: 1", 2, "a tab in the indentation", "tabs"),
     ("a: 1\nb:2\nc: 3", 2, "could not find expected ':'", "blank after the colon"),
-    ("a: 1\nb = 2\nc: 3", 2, "could not find expected ':'", "write `b: `, with a colon"),
+    ("a: 1\nb = 2\nc: 3", 2, "could not find expected ':'", "a colon is missing"),
     ("a: 1\nb 2\nc: 3", 2, "could not find expected ':'", None),
     ("a:\n  b: 1\n  ---\nc: 3", 3, "could not find expected ':'", "at the margin"),
     ("a:\n  b: |\n  c\n  d\ne: 1", 3, "could not find expected ':'", "deeper than it"),

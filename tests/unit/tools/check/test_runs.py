@@ -259,9 +259,13 @@ MISTAKES = [
     ),
     *_mistake(
         "name-twice-in-a-loop",
-        "apiVersion",
+        "composition-resource-name",
         go="{{- range ($spec.tags | default list) }}\n" + _CONFIG + "{{- end }}\n",
         jinja="{% for tag in spec.tags | default([]) %}\n" + _CONFIG + "{% endfor %}\n",
+    ),
+    *_mistake(
+        "name-twice-in-a-loop-of-a-script",
+        "apiVersion",
         starlark=_script('for tag in spec.get("tags", []):', "    " + _config("tag")),
     ),
     *_mistake(
