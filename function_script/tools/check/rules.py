@@ -346,6 +346,14 @@ XR_FIELD: Final = Rule(
     severity="warning",
     means="A field of an XR that its XRD's schema does not have, so that the API server drops it.",
 )
+DOUBTFUL: Final = Rule(
+    name="doubtful",
+    severity="warning",
+    means="Code that runs, and whose result is certainly not intended: a name that is set and "
+    "never read, values that can never be equal, a value that is lost with the turn of a loop, "
+    "and what runs warn of.",
+    find=_doubts,
+)
 RUN: Final = Rule(
     name="failing-run",
     severity="error",
@@ -478,13 +486,7 @@ RULES: Final = (
         "changes.",
         find=lambda subject: subject.step.language.lint.find_failures(subject.step.program),
     ),
-    Rule(
-        name="doubtful",
-        severity="warning",
-        means="Code that runs, and whose result is certainly not intended: a name that is set and "
-        "never read, values that can never be equal, a value that is lost with the turn of a loop.",
-        find=_doubts,
-    ),
+    DOUBTFUL,
     RUN,
     SCHEMA,
     SCHEMA_VERSION,

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from function_script.contribution import lint
 from function_script.documents import Document
 from function_script.inputs import Step
 from function_script.request import objects
@@ -171,7 +172,11 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
         for key, run in _follow(sequences, results):
             results[key], findings = _judge(subject, run, render, branches)
             for finding in findings:
-                place = finding.place or finding.diagnostic.message
+                # The text of a warning has the place in the program, and may be known before.
+                is_warning, message = finding.severity == "warning", finding.diagnostic.message
+                place = (finding.place if not is_warning else None) or message
+                if is_warning and any(each.diagnostic.message in message for each in static):
+                    continue
                 if finding.severity == "info":
                     doubts.setdefault(place, finding)
                 elif place not in reported:
@@ -349,8 +354,20 @@ def _judge(
     branches.add(rendering.positions)
     failure = rendering.result.failure
     if failure is None:
-        return rendering.result, [*_find_schema_faults(subject, run, rendering)]
+        faults = _find_schema_faults(subject, run, rendering)
+        return rendering.result, [*faults, *_find_doubts(subject, run, rendering)]
     return None, [*_explain_failure(subject, run, rendering, failure)]
+
+
+def _find_doubts(subject: Subject, run: Run, rendering: Rendering) -> Iterator[Finding]:
+    """Yield what our steps warn of in what they wrote."""
+    for step_input, _ in subject.inputs:
+        response = rendering.responses.get(step_input.step)
+        for result in () if response is None else response.results:
+            if result.reason in lint.QUOTING:
+                problem = Diagnostic(message=result.message, notes=(f"for {run.label}",))
+                mapped = author_positions.map_to_source(problem, step_input, subject.programs)
+                yield Finding.of(rules.DOUBTFUL, mapped, step_input.step)
 
 
 def _explain_failure(
@@ -420,13 +437,9 @@ def _may_read_outside(step: Step, run: Run) -> bool:
         around.get(source.name, "")[match.start() : match.end()] != match[0]
         for source in step.program.sources()
         for match in _OUTSIDE.finditer(
-            source.text if run.invented else _WRITTEN.sub(_to_blanks, source.text)
+            source.text if run.invented else _WRITTEN.sub(lambda m: " " * len(m[0]), source.text)
         )
     )
-
-
-def _to_blanks(match: re.Match[str]) -> str:
-    return " " * len(match[0])
 
 
 def _is_written_out(code: Code, step: Step, span: Span) -> bool:

@@ -702,3 +702,12 @@ def main(req):
     assert report.unreached == []
     (finding,) = report.findings
     assert "+ 1" in pointed_at(finding)
+
+
+def test_warning_of_a_run_is_a_finding_once(tmp_path: Path, pool: Pool) -> None:
+    """Each run has it; what is known without a run is not said twice."""
+    program = _CONFIG + '  a: {{ printf "%d" $spec.region | quote }}\n  b: ${{ $spec.size }}\n'
+    file = _place(tmp_path, _GO, program)
+    findings = _check(file, pool).findings
+    assert [(each.rule, each.severity) for each in findings] == [("doubtful", "warning")] * 2
+    assert [each.diagnostic.hint is None for each in findings] == [False, True]
