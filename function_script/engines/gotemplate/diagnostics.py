@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 from typing import Final, NamedTuple
 
-from function_script.engines import habits
+from function_script.engines import foreign_syntax, habits
 from function_script.engines.gotemplate import arguments, corrections, errors, registry
 from function_script.engines.gotemplate.corrections import (
     DECLARED,
@@ -447,6 +447,11 @@ def _field_hint(error: errors.FieldError, site: Site | None) -> str | None:
 def _syntax_hint(error: ParseError, source: str, position: int) -> str | None:
     """Return the hint for a parser's error at a position of ``source``."""
     name = error.subject
+    variable = name[1:] if error.code is Code.VARIABLE_UNDEFINED else ""
+    if error.code in {*_OUTSIDE_BLOCKS, Code.VARIABLE_UNDEFINED} and re.search(
+        rf"\{{%-? *(?:for|if|set)\b[^%]*\b{variable}\b", source[:position]
+    ):
+        return f"a tag of Jinja is a text here: {foreign_syntax.JINJA_TAG.hint}"
     # The cases that need the text around; all others are a sentence for each code.
     match error.code:
         case Code.FUNCTION_UNKNOWN:

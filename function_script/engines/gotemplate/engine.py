@@ -6,7 +6,6 @@ Raises only FatalError.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import takewhile
 from typing import Final
 
 from function_script.engines import foreign_syntax, leftovers
@@ -84,7 +83,9 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         span = locate(line) if 0 < line <= len(lines) else None
         if span is None:
             return None
-        if printed := _find_printed(program, span):
+        # What was printed is alone in the line, or behind its end.
+        below = locate(min(line + 1, len(lines))) or span
+        if printed := _find_printed(program, below) or _find_printed(program, span):
             return printed
         hint = _line_hint(lines[line - 1])
         return None if hint is None else (span, hint)
@@ -134,24 +135,14 @@ def _line_hint(line: str) -> str | None:
 
 
 def _find_printed(program: Program, span: Span) -> tuple[Span, str] | None:
-    """Return the place and hint of an action that prints by mistake, in a line or beside it."""
+    """Return the place and hint of an action that prints by mistake, in the line before."""
     for source in program.sources():
-        if source.name != span.name:
-            continue
-        # In the lines below, actions that take line breaks away write into this one.
-        lines = source.text.split("\n")
-        rows = [*enumerate(lines, 1)]
-        below = takewhile(_is_action, rows[span.line :])
-        for number, line in (*rows[max(span.line - 2, 0) : span.line], *below):
-            match = _CALL_ALONE.fullmatch(line)
-            if match is not None and (doubt := doubts.PRINTED_BY_MISTAKE.get(match["name"])):
-                column, width = match.start("name") + 1, len(match["name"])
-                return Span(name=span.name, line=number, column=column, width=width), doubt[1]
+        lines = source.text.split("\n")[: span.line - 1]
+        match = _CALL_ALONE.fullmatch(lines[-1]) if source.name == span.name and lines else None
+        if match is not None and (doubt := doubts.PRINTED_BY_MISTAKE.get(match["name"])):
+            column, width = match.start("name") + 1, len(match["name"])
+            return Span(name=span.name, line=span.line - 1, column=column, width=width), doubt[1]
     return None
-
-
-def _is_action(row: tuple[int, str]) -> bool:
-    return row[1].lstrip().startswith("{{")
 
 
 def check(program: Program, limits: Limits) -> None:
