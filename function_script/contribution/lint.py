@@ -247,7 +247,8 @@ def reads_xr(value: Object) -> bool:
 
 def _warn(problems: Iterable[Diagnostic], reason: str) -> tuple[wire.Result, ...]:
     return tuple(
-        [wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), reason) for problem in problems]
+        wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), reason)
+        for problem in dict.fromkeys(problems)
     )
 
 

@@ -22,8 +22,8 @@ from function_script.texts.source import Piece, Span
 JINJA_FILTER: Final = "{}({})"
 """The form of a filter with an argument in Jinja; Go has none around it."""
 _OUTDENTED: Final = (
-    "only the first line of this value has the indentation of its place: "
-    "the others became fields of an object around it"
+    "not all lines of this value have the indentation of their place: "
+    "they became fields of an object around it"
 )
 _MAX_TRIALS: Final = 12
 # Each trial parses the document.
@@ -148,11 +148,14 @@ class Rendering:
                 continue
             index = self._index_at(start)
             corrections = chain(self._indent(index), self._quote(index)) if index >= 0 else ()
-            correction = next(iter(corrections), None)
+            hints = [each.hint for each in corrections]
+            if index >= 0 and self._text[start] == "\n":
+                form = self._pieces[index].filter_form.format("nindent", width + 1)
+                hints = [f"write {form}, which is deeper than the key"]
             yield Diagnostic(
                 message=_OUTDENTED,
                 span=None if index < 0 else self._pieces[index].span,
-                hint=None if correction is None else correction.hint,
+                hint=next(iter(hints), None),
             )
 
     def _corrections(self, line: int, begin: int, end: int) -> Iterator[_Correction]:
@@ -354,8 +357,6 @@ def required_indentation(prefix: str) -> int:
 
 def is_outdented(parts: Sequence[str], index: int, value: str) -> bool:
     """Report whether a line of a value has too few blanks behind the first ``index`` parts."""
-    if value[0] == "\n":
-        return False
     prefix = ""
     for number in range(index - 1, -1, -1):
         _, line_break, tail = parts[number].rpartition("\n")
@@ -363,6 +364,11 @@ def is_outdented(parts: Sequence[str], index: int, value: str) -> bool:
         if line_break:
             break
     width = required_indentation(prefix) if prefix else 0
+    if value[0] == "\n":
+        # The lines are below a key. Items of a list may begin in its column.
+        if not _KEY.fullmatch(prefix):
+            return False
+        width -= value.lstrip("\n ").startswith("- ")
     # Most values are indented, which takes a fraction of the time to see.
     if value.count("\n" + " " * width) == value.count("\n"):
         return False
