@@ -20,9 +20,6 @@ MOVED_FROM: Final = "script.fn.crossplane.io/moved-from"
 """Annotation of documents of every dialect, with names that the resource had before."""
 
 
-_OF_PEER: Final = "gotemplating.fn.crossplane.io/"
-
-
 class Annotations:
     """The keys below ``prefix``, each built once, since they are looked up in every document.
 
@@ -35,6 +32,7 @@ class Annotations:
         self.prefix: Final = prefix
         self._owns_prefix: Final = owns_prefix
         self._start: Final = f"{prefix}/"
+        self._starts: Final = self._start, "gotemplating.fn.crossplane.io/"
         self.name: Final = f"{prefix}/composition-resource-name"
         self.ready: Final = f"{prefix}/ready"
         self.merge: Final = f"{prefix}/merge"
@@ -56,7 +54,7 @@ class Annotations:
 
     def is_unknown(self, key: str) -> bool:
         """Report whether a key has the prefix, or that of the peer, and no meaning."""
-        return key.startswith((self._start, _OF_PEER)) and key not in self._expected
+        return key.startswith(self._starts) and key not in self._expected
 
 
 _FLAGS = {"True": True, "False": False}

@@ -44,13 +44,18 @@ _CLOSING: Final = {
 _JOINED_LINES: Final = re.compile(r"\s*apiVersion: \S+ +kind: ")
 # A program in the line of its key.
 _PROGRAM: Final = re.compile(r"\s*(?P<key>script|inline): +(?![|>\"'])\S")
-_KEY_WITHOUT_BLANK: Final = re.compile(r"(?P<key>\s*(?:- +)?[A-Za-z][\w./-]*:)(?=[^\s:/])")
+_KEY_WITHOUT_BLANK: Final = re.compile(r"\s*(?:- +)?[A-Za-z][\w./-]*:(?=[^\s:/])")
 _ITEM_WITHOUT_BLANK: Final = re.compile(r" *-(?=[A-Za-z][\w.-]*: )")
+_KEY_WITHOUT_COLON: Final = re.compile(
+    r"(\s*(?:- +)?(?:\"[\w./-]+\"|'[\w./-]+'|[\w.-]+(?= *=))) *=* +(?=[\w./-]+$)"
+)
+_MISSING_SIGNS: Final = (
+    (_KEY_WITHOUT_BLANK, " ", "put a blank after the colon of a key"),
+    (_ITEM_WITHOUT_BLANK, " ", "put a blank after the dash of an item"),
+    (_KEY_WITHOUT_COLON, ": ", "a colon is missing behind the key"),
+)
 _VALUE: Final = re.compile(
     r"(?P<key>\s*(?:- +)*(?:[\w./-]+|\"[^\"]*\"|'[^']*'): +|\s*(?:- +)+)(?P<value>\S.*)"
-)
-_KEY_WITHOUT_COLON: Final = re.compile(
-    r"(?P<key>\s*(?:- +)?(?:\"[\w./-]+\"|'[\w./-]+'|[\w.-]+(?= *=))) *=* +(?P<value>[\w./-]+)"
 )
 _JSON_INSIDE: Final = re.compile(r"\S[\[{]\"")
 # A brace behind a text in quotes, as of `{{ value }}}`.
@@ -258,22 +263,17 @@ def _corrections(
 ) -> Iterator[_Correction]:
     """Yield what may mend a line, or the line above it, where the parser gives up at a column."""
     line = lines[number]
-    for each in (number - 1, number):
-        if each >= 0 and (match := _KEY_WITHOUT_BLANK.match(lines[each])):
-            text = f"{match['key']} {lines[each][match.end() :]}"
-            yield _Correction(each, text, "put a blank after the colon of a key")
-        if each >= 0 and (match := _ITEM_WITHOUT_BLANK.match(lines[each])):
-            text = f"{match[0]} {lines[each][match.end() :]}"
-            yield _Correction(each, text, "put a blank after the dash of an item")
+    for each in range(max(number - 1, 0), number + 1):
+        for pattern, sign, hint in _MISSING_SIGNS:
+            if match := pattern.match(lines[each]):
+                text = f"{match[match.lastindex or 0]}{sign}{lines[each][match.end() :]}"
+                yield _Correction(each, text, hint + ", in the line above" * (each < number))
     if line.strip() == "---":
         yield _Correction(number, "---", "--- begins at the margin: take the blanks before it out")
     if number and (match := _BLOCK.match(lines[number - 1])):
         width = _indentation(lines[number - 1]) + 2
         hint = f"indent the lines of the text below `{match['key']}`, deeper than it"
         yield _Correction(number, " " * width + line.lstrip(" "), hint)
-    if match := _KEY_WITHOUT_COLON.fullmatch(line):
-        text = f"{match['key']}: {match['value']}"
-        yield _Correction(number, text, "a colon is missing behind the key")
     if match := _VALUE.fullmatch(line):
         yield from _value_corrections(message, line, number, column, match)
     columns = dict.fromkeys(len(each) - len(each.lstrip(" -")) for each in reversed(lines[:number]))

@@ -122,6 +122,7 @@ def _type_of(word: nodes.Operand, grammar: parser.Grammar) -> str:
 _NUMBERS: Final = frozenset({"int", "int64", "float64"})
 # Parameters that are of any type for Go, and of one type for their purpose.
 _PURPOSES: Final = {
+    **dict.fromkeys(("append", "prepend"), ("list", "any")),
     "has": ("item", "list"),
     "index": ("holder", "any"),
     "join": ("string", "list"),

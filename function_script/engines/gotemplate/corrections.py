@@ -186,6 +186,10 @@ class _Action:
             return self._loop(body[match.end() :].strip().removesuffix(":"))
         if match := _NAMED.match(body):
             return self._wrap(self._named_template(match, body[match.end() :].strip())), ""
+        if match := _FIELD_ASSIGNMENT.match(body):
+            value = self._expression(body[match.end() :])
+            value = f"({value})" if " " in value else value
+            return self._wrap(f'$_ := set {match[1] or "."} "{match[2]}" {value}'), ""
         if match := _ASSIGNMENT.match(body):
             name = f"${match[2].removeprefix('$')}"
             is_declaration = name not in self._variables or (match[3] == ":=" and not match[1])
@@ -704,4 +708,5 @@ _NAMED: Final = re.compile(
     r"(define|block|template|include)(?:\s+|\s*\(\s*)"
     r"(?:\"([^\"]+)\"|'([^']+)'|([A-Za-z][\w.\-/]*))\s*,?\s*\)?"
 )
+_FIELD_ASSIGNMENT: Final = re.compile(r"(\$?\w*(?:\.\w+)*)\.(\w+)\s*=(?![=~>])")
 _ASSIGNMENT: Final = re.compile(r"(?:(set|let|var|const)\s+)?(\$?[A-Za-z_]\w*)\s*(:=|=(?![=~>]))")

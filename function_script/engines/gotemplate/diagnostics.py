@@ -64,12 +64,6 @@ _BLOCK: Final = re.compile(r"\{\{-?\s*(define|block|if|range|with|end)\b")
 _OF_OTHER_TEMPLATE: Final = (
     "a named template has no variables of others: it reads what it is given, as the dot"
 )
-# Functions of lists, and the kind that they got instead.
-_OF_LISTS: Final = {
-    ("concat", "string"): "concat joins lists: texts are joined with print A B",
-    ("has", "map"): "of a map, a key is tested with hasKey MAP KEY",
-    ("has", "string"): "a part of a text is tested with contains PART TEXT",
-}
 _OUTSIDE_RANGE: Final = {
     "break": "only a range can be left: take it out",
     "continue": "only a range has turns: take it out",
@@ -372,7 +366,7 @@ def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | N
         return _missing_hint(error, site)
     # The corrected text says more than the sentence about the error's code.
     correction = _correction(error, site, loaded) if site is not None else None
-    return correction or _run_hint(error, site, loaded.program.templates)
+    return correction or _run_hint(error, loaded.program.templates)
 
 
 def _correction(error: Exception, site: Site, loaded: LoadedProgram) -> str | None:
@@ -530,15 +524,13 @@ def _is_argument(before: str) -> bool:
     return is_known and re.search(r"(?<![\w.$])[a-z]\w*\s[^|(){}]*$", action) is not None
 
 
-def _run_hint(error: Exception, site: Site | None, templates: Iterable[str]) -> str | None:
+def _run_hint(error: Exception, templates: Iterable[str]) -> str | None:
     """Return the hint for an error of a run; ``templates`` are the names that are defined."""
     if not isinstance(error, GoError) or error.code is None:
         return None
     name = error.subject
     if error.code is Code.TEMPLATE_UNKNOWN:
         return suggest(name, tuple(templates), f'write {{{{ define "{name}" }}}} ... {{{{ end }}}}')
-    if error.code is Code.NOT_A_LIST:
-        return None if site is None else _OF_LISTS.get((site.function or "", name))
     if error.code is Code.CONSTANT_QUOTED:
         return f"write {name}"
     if error.code is Code.WRONG_COUNT and name in registry.FUNCTIONS:

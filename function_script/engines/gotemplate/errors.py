@@ -41,7 +41,7 @@ class Code(Enum):
     KEY_OF_LIST = "items of a list have numbers; a condition is getResourceCondition TYPE RESOURCE"
     NOTHING_AS_ARGUMENT = "it is absent: check the path, or use default"
     NOT_AN_INTEGER = "pipe it through int"
-    NOT_A_LIST = 11
+    NOT_A_LIST = "list A B makes a list, keys MAP that of a map's keys, and print A B joins texts"
     NOT_A_COMMAND = "behind | comes a function, which gets what is before"
     NOT_A_METHOD = 5
     NOT_A_STRING = "pipe it through toString"
@@ -54,7 +54,7 @@ class Code(Enum):
     OUTSIDE_RANGE = 6
     PARENTHESIS_UNCLOSED = "close it with )"
     PARENTHESIS_UNOPENED = "there is no ( that it closes"
-    PLUS_BETWEEN = "numbers are added with add A B, texts are joined with print A B"
+    PLUS_BETWEEN = "add A B adds numbers, print A B joins texts, concat A B joins lists"
     PATTERN_WITHOUT_BRACKET = "close it with ], or write \\\\[ for the character itself"
     PATTERN_WITHOUT_PARENTHESIS = "close it with ), or write \\\\( for the character itself"
     RAW_TEXT_UNCLOSED = "close it with `"

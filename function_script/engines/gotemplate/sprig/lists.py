@@ -22,7 +22,7 @@ def _items(value: object) -> list[object]:
     if isinstance(value, bytes):
         return list(map(values.Uint8, value))
     kind = "nil" if value is None else values.go_kind(value)
-    raise CallError(f"wants a list, got {kind}", Code.NOT_A_LIST, kind)
+    raise CallError(f"wants a list, got {kind}", Code.NOT_A_LIST)
 
 
 @FUNCTIONS.add("list", "tuple", allocates=False, accepts=Accepts.NULL)
