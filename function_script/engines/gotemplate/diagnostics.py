@@ -397,7 +397,8 @@ def _missing_hint(error: errors.NoValueError, site: Site | None) -> str:
     # Where the holder is the request itself, the name is the root of another language.
     is_request = not error.names or set(error.names) >= REQUEST
     if name not in REQUEST and (is_request or (name == first and field_names.is_of_helm(name))):
-        prefix = "." if is_request and first else "$."
+        # Elsewhere, the dot and $ may be anything.
+        prefix = ("." if first else "$.") if is_request else ""
         if advice := field_names.advise_root(name, prefix):
             return advice
     if error.name in REQUEST and error.names and not REQUEST & set(error.names):
@@ -408,12 +409,12 @@ def _missing_hint(error: errors.NoValueError, site: Site | None) -> str:
 
 
 def _index_hint(error: errors.FieldError, site: Site | None, loaded: LoadedProgram) -> str | None:
-    """Return the hint for an item that is the index, as its loop has the two in another order."""
+    """Return the hint for a field of the first variable of a loop, which is no item."""
     if error.index or site is None or not isinstance(site.node, nodes.Variable):
         return None
     name, before = site.node.names[0], loaded.origins[site.template].text[: site.node.position]
     loops = re.findall(rf"\brange\s+\{name}\s*,\s*(\$\w+)\s*:=", before)
-    return f"a loop has the index first: write range {loops[-1]}, {name} := …" if loops else None
+    return f"a loop has the index first: the item is {loops[-1]}" if loops else None
 
 
 def _field_hint(error: errors.FieldError, site: Site | None) -> str | None:
