@@ -21,7 +21,7 @@ def section() -> str:
         f"{BEGIN}\n| annotation (prefix `{dialects.PREFIX}/`) | values | meaning |\n|---|---|---|\n"
         f"{annotations}\n"
         "The function removes these annotations from the resource. Any other annotation with this "
-        "prefix is an error.\n\n"
+        "prefix, or with that of function-go-templating, is an error.\n\n"
         "| meta kind | fields | the same in a script's response |\n|---|---|---|\n"
         f"{kinds}\n{END}"
     )

@@ -114,7 +114,7 @@ def _read_documents(
             limits=limits,
             lenient=rules.is_lenient,
         )
-        contribution = from_documents.read_documents(stream, scope.xr, rules, result.locate)
+        contribution = from_documents.read_documents(stream, scope.xr, rules)
         # Spans and warnings hold positions of the run that rendered the text.
         if not (contribution.policy_spans or contribution.results or contribution.reads_xr):
             _cache.put(key, contribution, len(result.text) * _BYTES_PER_CHARACTER)

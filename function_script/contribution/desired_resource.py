@@ -32,6 +32,7 @@ class Annotations:
         self.prefix: Final = prefix
         self._owns_prefix: Final = owns_prefix
         self._start: Final = f"{prefix}/"
+        self._starts: Final = self._start, "gotemplating.fn.crossplane.io/"
         self.name: Final = f"{prefix}/composition-resource-name"
         self.ready: Final = f"{prefix}/ready"
         self.merge: Final = f"{prefix}/merge"
@@ -52,8 +53,8 @@ class Annotations:
         return key in {self.name, self.ready, MOVED_FROM}
 
     def is_unknown(self, key: str) -> bool:
-        """Report whether a key has the prefix and no meaning."""
-        return key.startswith(self._start) and key not in self._expected
+        """Report whether a key has the prefix, or that of the peer, and no meaning."""
+        return key.startswith(self._starts) and key not in self._expected
 
 
 _FLAGS = {"True": True, "False": False}
@@ -89,7 +90,9 @@ def reject_unknown(annotations: ObjectReader, keys: Annotations) -> None:
     """Add a problem for every unknown annotation that has the function's prefix."""
     for key in filter(keys.is_unknown, annotations.value):
         names = tuple(name.rpartition("/")[2] for name in keys.keys)
+        own = f"{keys.prefix}/{key.rpartition('/')[2]}"
         hint = suggest(key.rpartition("/")[2], names, f"there are {', '.join(names)}")
+        hint = f"write {own}" if own in keys.keys else hint
         annotations.problems.add(annotations.at(key), "unknown annotation", hint=hint)
 
 

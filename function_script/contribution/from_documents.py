@@ -18,7 +18,8 @@ from function_script.contribution.from_response import READY
 from function_script.documents import Document
 from function_script.request import objects
 from function_script.request.cache import ByteLruCache
-from function_script.request.reader import ObjectReader
+from function_script.request.objects import Path
+from function_script.request.reader import ObjectReader, format_path
 from function_script.request.values import Object
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, Diagnostic, Note
@@ -71,13 +72,10 @@ _cache: Final[ByteLruCache[_Key, _ComposedDocument | model.Contribution]] = Byte
 
 
 def read_documents(
-    documents: Sequence[Document],
-    xr: Object,
-    dialect: Dialect,
-    locate: Callable[[int], Span | None],
+    documents: Sequence[Document], xr: Object, dialect: Dialect
 ) -> model.Contribution:
     """Read all documents; raise one DocumentError with the problems of all, and their positions."""
-    collector = _Collector(dialect, locate)
+    collector = _Collector(dialect)
     prefix, xr_type = dialect.annotations.prefix, objects.api_version_and_kind(xr)
     for document in documents:
         problems = ProblemList()
@@ -94,31 +92,29 @@ def read_documents(
 class _Collector:
     """Collects the parts of a contribution, and the problems of all documents."""
 
-    def __init__(self, dialect: Dialect, locate: Callable[[int], Span | None]) -> None:
+    def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
-        self._locate = locate
         self._errors: list[Diagnostic] = []
         # Functions, since each position may cost another run of the template.
         self._warnings: list[Callable[[], Diagnostic]] = []
         self._composed: dict[str, DesiredResource] = {}
         self._parts: list[model.Contribution] = []
         self._policy_spans: dict[str, Callable[[], Span | None]] = {}
-        self._lines: dict[tuple[str, str], int] = {}
+        self._firsts: dict[tuple[str, str], Document] = {}
 
     def add_composed(
         self, part: _ComposedDocument, document: Document, problems: ProblemList
     ) -> None:
         """Add a document that is a composed resource."""
-        name, entry = part.name, part.entry
-        self._add_name(_RESOURCE_NAME, name, document, problems)
+        name, entry, keys = part.name, part.entry, self._dialect.annotations
+        path = "metadata", "annotations", keys.name
+        self._add_name(_RESOURCE_NAME, name, document, problems, path)
         self._composed[name] = entry
         if part.results:
             self._parts.append(model.Contribution(results=part.results))
         if entry.policy is not None:
-            keys, is_move = self._dialect.annotations, not entry.policy.depends_on
-            key = keys.moved_from if is_move else keys.depends_on
-            path = ("metadata", "annotations", key)
-            self._policy_spans[name] = partial(document.span, path)
+            key = keys.depends_on if entry.policy.depends_on else keys.moved_from
+            self._policy_spans[name] = partial(document.span, ("metadata", "annotations", key))
 
     def add(self, part: model.Contribution, document: Document, problems: ProblemList) -> None:
         """Add any other document."""
@@ -139,7 +135,8 @@ class _Collector:
     def to_contribution(self) -> model.Contribution:
         """Merge all parts; raise DocumentError for the problems."""
         if self._errors:
-            raise DocumentError(*self._errors)
+            # The turns of a loop have one place.
+            raise DocumentError(*dict.fromkeys(self._errors))
         if self._warnings:
             diagnostics = [to_diagnostic() for to_diagnostic in self._warnings[:_MAX_WARNINGS]]
             more = len(self._warnings) - _MAX_WARNINGS
@@ -150,30 +147,34 @@ class _Collector:
             self._parts.append(model.Contribution(results=warnings))
         return merge_parts(self._parts, composed=self._composed, policy_spans=self._policy_spans)
 
-    def _add_name(self, what: str, name: str, document: Document, problems: ProblemList) -> None:
-        """Add a name; a second use in one step is a problem, or a warning in a lenient dialect."""
-        line = self._lines.get((what, name))
-        if line is None:
-            self._lines[what, name] = document.line
+    def _add_name(
+        self, what: str, name: str, document: Document, problems: ProblemList, path: Path = ()
+    ) -> None:
+        """Add a name that stands at a path of a document.
+
+        A second use in one step is a problem, or a warning in a lenient dialect.
+        """
+        first = self._firsts.setdefault((what, name), document)
+        if first is document:
             return
         code = Code("duplicate-name", name) if what == _RESOURCE_NAME else None
         if self._dialect.is_lenient and code is not None:
             message = f'resource name "{name}" is used before, and the last one counts'
             self._warnings.append(
                 lambda: Diagnostic(
-                    message=message, span=document.span(), hint=_UNIQUE_NAMES, code=code
+                    message=message, span=document.span(path), hint=_UNIQUE_NAMES, code=code
                 )
             )
             return
-        span = self._locate(line)
+        span = first.span(path)
         problem = f'{what} "{name}" is used twice'
         note = None
         if span is None:
-            problem = f"{problem}; first at line {line} of the rendered text"
-        elif span != document.span():
+            problem = f"{problem}; first at line {first.line} of the rendered text"
+        elif span != document.span(path):
             # In a loop, both are at one place.
             note = Note("first at", span, is_cause=True)
-        problems.add("", problem, hint=_UNIQUE_NAMES, note=note, code=code)
+        problems.add(format_path(path), problem, hint=_UNIQUE_NAMES, note=note, code=code)
 
 
 def _diagnostics(problems: ProblemList, document: Document) -> list[Diagnostic]:

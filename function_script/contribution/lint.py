@@ -255,7 +255,7 @@ def _warn(problems: Iterable[Diagnostic], reason: str) -> tuple[wire.Result, ...
     return tuple(
         [
             wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), reason, problem=problem)
-            for problem in problems
+            for problem in dict.fromkeys(problems)
         ]
     )
 

@@ -44,12 +44,18 @@ _CLOSING: Final = {
 _JOINED_LINES: Final = re.compile(r"\s*apiVersion: \S+ +kind: ")
 # A program in the line of its key.
 _PROGRAM: Final = re.compile(r"\s*(?P<key>script|inline): +(?![|>\"'])\S")
-_KEY_WITHOUT_BLANK: Final = re.compile(r"(?P<key>\s*(?:- +)?[A-Za-z][\w./-]*:)(?=[^\s:/])")
+_KEY_WITHOUT_BLANK: Final = re.compile(r"\s*(?:- +)?[A-Za-z][\w./-]*:(?=[^\s:/])")
+_ITEM_WITHOUT_BLANK: Final = re.compile(r" *-(?=[A-Za-z][\w.-]*: )")
+_KEY_WITHOUT_COLON: Final = re.compile(
+    r"(\s*(?:- +)?(?:\"[\w./-]+\"|'[\w./-]+'|[\w.-]+(?= *=))) *=* +(?=[\w./-]+$)"
+)
+_MISSING_SIGNS: Final = (
+    (_KEY_WITHOUT_BLANK, " ", "put a blank after the colon of a key"),
+    (_ITEM_WITHOUT_BLANK, " ", "put a blank after the dash of an item"),
+    (_KEY_WITHOUT_COLON, ": ", "a colon is missing behind the key"),
+)
 _VALUE: Final = re.compile(
     r"(?P<key>\s*(?:- +)*(?:[\w./-]+|\"[^\"]*\"|'[^']*'): +|\s*(?:- +)+)(?P<value>\S.*)"
-)
-_KEY_WITHOUT_COLON: Final = re.compile(
-    r"(?P<key>\s*(?:- +)?(?:\"[\w./-]+\"|'[\w./-]+')) +(?P<value>[\w./-]+)"
 )
 _JSON_INSIDE: Final = re.compile(r"\S[\[{]\"")
 # A brace behind a text in quotes, as of `{{ value }}}`.
@@ -177,12 +183,9 @@ def explain_parser_error(error: Exception, text: str) -> YamlError:
     """Convert one of PARSER_ERRORS; a classic mistake gets a hint."""
     if not isinstance(error, yaml.MarkedYAMLError):
         return _invalid_character(text)
-    mark = error.problem_mark or error.context_mark
+    mark = _mark(error)
     line, column = (0, 0) if mark is None else (mark.line, mark.column)
     lines = text.splitlines() or [""]
-    if line and error.context_mark and _KEY_WITHOUT_COLON.fullmatch(lines[line - 1]):
-        # The parser gives up behind the line of the key.
-        line, column = error.context_mark.line, error.context_mark.column
     if not "\n".join(lines[line:])[column:].strip():
         return _unfinished(error, lines)
     indentation = lines[line][: len(lines[line]) - len(lines[line].lstrip())]
@@ -197,6 +200,12 @@ def explain_parser_error(error: Exception, text: str) -> YamlError:
             message += f" that begins {above} line{'s' * (above > 1)} above"
     hint = partial(_hint, message, lines, line, column)
     return YamlSyntaxError(message, line=line, column=column, hint=hint)
+
+
+def _mark(error: yaml.MarkedYAMLError) -> yaml.Mark | None:
+    """Return the place of an error; the parser gives up behind the line of a key."""
+    is_of_key = error.context == "while scanning a simple key"
+    return (error.context_mark if is_of_key else None) or error.problem_mark or error.context_mark
 
 
 def _unfinished(error: yaml.MarkedYAMLError, lines: list[str]) -> YamlError:
@@ -243,7 +252,7 @@ def _mends(lines: Sequence[str], number: int) -> bool:
         while parser.get_event() is not None:
             pass
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+        mark = _mark(error)
         return mark is not None and mark.line > number
     except yaml.YAMLError:
         return False
@@ -255,13 +264,17 @@ def _corrections(
 ) -> Iterator[_Correction]:
     """Yield what may mend a line, or the line above it, where the parser gives up at a column."""
     line = lines[number]
-    for each in (number - 1, number):
-        if each >= 0 and (match := _KEY_WITHOUT_BLANK.match(lines[each])):
-            text = f"{match['key']} {lines[each][match.end() :]}"
-            yield _Correction(each, text, "put a blank after the colon of a key")
-    if match := _KEY_WITHOUT_COLON.fullmatch(line):
-        text = f"{match['key']}: {match['value']}"
-        yield _Correction(number, text, "a colon is missing behind the key")
+    for each in range(max(number - 1, 0), number + 1):
+        for pattern, sign, hint in _MISSING_SIGNS:
+            if match := pattern.match(lines[each]):
+                text = f"{match[match.lastindex or 0]}{sign}{lines[each][match.end() :]}"
+                yield _Correction(each, text, hint + ", in the line above" * (each < number))
+    if line.strip() == "---":
+        yield _Correction(number, "---", "--- begins at the margin: take the blanks before it out")
+    if number and (match := _BLOCK.match(lines[number - 1])):
+        width = _indentation(lines[number - 1]) + 2
+        hint = f"indent the lines of the text below `{match['key']}`, deeper than it"
+        yield _Correction(number, " " * width + line.lstrip(" "), hint)
     if match := _VALUE.fullmatch(line):
         yield from _value_corrections(message, line, number, column, match)
     columns = dict.fromkeys(len(each) - len(each.lstrip(" -")) for each in reversed(lines[:number]))

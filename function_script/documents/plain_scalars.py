@@ -18,6 +18,7 @@ from function_script.request.objects import Path
 # Everybody reads these as booleans.
 _EVIDENT: Final = frozenset({"true", "false"})
 _UNDERSCORES: Final = re.compile(r"[-+]?[0-9]+(_[0-9]+)+(\.[0-9_]*)?")
+_VERSION: Final = re.compile(r"[0-9]+\.[0-9]*0")
 _BASE_60: Final = re.compile(r"[-+]?[1-9][0-9]*(:[0-5]?[0-9])+(\.[0-9]*)?")
 _TEXT_MAPS: Final = frozenset({"labels", "annotations", "matchLabels", "nodeSelector"})
 
@@ -57,7 +58,7 @@ def find(text: str) -> list[PlainScalar]:
             is_certain = is_variable or (bool(above) and above[-1] in _TEXT_MAPS)
         before.append(name)
         scalars += _judge(field.key, is_key=True, is_certain=True)
-        scalars += _judge(field.value, is_key=False, is_certain=is_certain)
+        scalars += _judge(field.value, is_key=False, is_certain=is_certain, name=str(name))
     return scalars
 
 
@@ -73,19 +74,21 @@ def _is_text_item(path: Path, value: events.Event) -> bool:
     )
 
 
-def _judge(event: events.Event | None, *, is_key: bool, is_certain: bool) -> Iterator[PlainScalar]:
+def _judge(
+    event: events.Event | None, *, is_key: bool, is_certain: bool, name: str = ""
+) -> Iterator[PlainScalar]:
     if not isinstance(event, events.ScalarEvent) or not event.implicit[0]:
         return
     text = event.value
     message = ""
     hint = f'write "{text}" for the text'
-    word = WORDS.get(text)
+    word, is_version = WORDS.get(text), name.lower().endswith("version")
     if isinstance(word, bool) and text.lower() not in _EVIDENT:
         value = "true" if word else "false"
         message = f'the key {text} is read as "{value}"' if is_key else f"{text} is read as {value}"
         hint += "" if is_key else f", {value} for the boolean"
-    elif _UNDERSCORES.fullmatch(text):
-        digits = text.replace("_", "")
+    elif _UNDERSCORES.fullmatch(text) or (is_version and _VERSION.fullmatch(text)):
+        digits = f"{float(text):g}" if is_version else text.replace("_", "")
         message = f"{text} is read as the number {digits}"
         hint += f", {digits} for the number"
     elif _BASE_60.fullmatch(text) and not is_key:

@@ -23,8 +23,8 @@ from function_script.texts.source import Piece, Span
 JINJA_FILTER: Final = "{}({})"
 """The form of a filter with an argument in Jinja; Go has none around it."""
 _OUTDENTED: Final = (
-    "only the first line of this value has the indentation of its place: "
-    "the others became fields of an object around it"
+    "not all lines of this value have the indentation of their place: "
+    "they became fields of an object around it"
 )
 _MAX_TRIALS: Final = 12
 # Each trial parses the document.
@@ -41,7 +41,8 @@ _INDENT: Final = re.compile(
 )
 _QUOTED: Final = re.compile(r"(?:^|\|\s*)(?:s?quote|to_?json)\b", re.IGNORECASE)
 _BREAK: Final = re.compile(r"[ \t]*\n\s*")
-_BREAK_AT_END: Final = re.compile(r"[ \t]*\n\s*\Z")
+# Also the blank behind the colon of a key.
+_BREAK_AT_END: Final = re.compile(r"[ \t]*\n\s*\Z|(?<=:) +\Z")
 # Marks of tags that trim, whatever the delimiters are.
 _OPENING: Final = re.compile(r"[^\w\s\"'-]{1,16}-")
 _CLOSING: Final = re.compile(r"-[^\w\s\"'-]{1,16}\Z")
@@ -68,18 +69,18 @@ class _Correction(NamedTuple):
 class _Mark(NamedTuple):
     """A mark of a tag that takes away white space, and the place of the character that does it.
 
-    ``correction`` is the mark as it is to be written.
+    ``correction`` is the mark as it is to be written, ``loss`` what it takes, and on which side.
     """
 
     span: Span
     text: str
     correction: str
-    side: str
+    loss: str
 
     @property
     def hint(self) -> str:
         """The mark to write, for one mark alone."""
-        return f"{self.text} takes away the line break {self.side} it: write {self.correction}"
+        return f"{self.text} takes away the {self.loss} it: write {self.correction}"
 
 
 class Rendering:
@@ -163,11 +164,14 @@ class Rendering:
                 continue
             index = self._index_at(start)
             corrections = chain(self._indent(index), self._quote(index)) if index >= 0 else ()
-            correction = next(iter(corrections), None)
+            hints = [each.hint for each in corrections]
+            if index >= 0 and self._text[start] == "\n":
+                form = self._pieces[index].filter_form.format("nindent", width + 1)
+                hints = [f"write {form}, which is deeper than the key"]
             yield Diagnostic(
                 message=_OUTDENTED,
                 span=None if index < 0 else self._pieces[index].span,
-                hint=None if correction is None else correction.hint,
+                hint=next(iter(hints), None),
             )
 
     def _corrections(self, line: int, begin: int, end: int) -> Iterator[_Correction]:
@@ -226,18 +230,19 @@ class Rendering:
             closing = _CLOSING
             own = _CLOSING.search(before.source, before.start, before.end)
             if own is not None and before.expression is not None:
-                yield _mark(before, own, "behind"), line_break[0]
+                yield _mark(before, own, "line break behind"), line_break[0]
             elif mark := _OPENING.match(before.source, line_break.end()):
                 # Jinja leaves out the blanks before a block, too.
                 is_block = mark[0] in {"{%-", "{#-"} and before.filter_form == JINJA_FILTER
                 blanks = " \t" if is_block else ""
-                yield _mark(before, mark, "before"), line_break[0].rstrip(blanks)
+                yield _mark(before, mark, "line break before"), line_break[0].rstrip(blanks)
         if line_break := _BREAK_AT_END.search(after.source, 0, after.start):
             own = _OPENING.match(after.source, after.start)
             if own is not None and after.expression is not None:
-                yield _mark(after, own, "before"), line_break[0]
+                loss = "line break" if "\n" in line_break[0] else "blank"
+                yield _mark(after, own, f"{loss} before"), line_break[0]
             elif mark := closing.search(after.source, 0, line_break.start()):
-                yield _mark(after, mark, "behind"), line_break[0]
+                yield _mark(after, mark, "line break behind"), line_break[0]
 
     def _indent(self, index: int) -> Iterator[_Correction]:
         """Yield the lines of a value of several lines, with the indentation of their place."""
@@ -325,12 +330,12 @@ def _join(edits: Iterable[Edit], others: Iterable[Edit]) -> list[Edit]:
     return [Edit(start, start, text) for start, text in texts.items()]
 
 
-def _mark(piece: Piece, match: re.Match[str], side: str) -> _Mark:
+def _mark(piece: Piece, match: re.Match[str], loss: str) -> _Mark:
     """Return the mark of a match; a block of Jinja needs a "+" to leave the break behind it."""
     text = match[0]
     is_block = piece.filter_form == JINJA_FILTER and text[-2:] in {"%}", "#}"}
     correction = f"{'+' * is_block}{text.strip('-')}"
-    return _Mark(piece.locate(match.start(), len(text)), text, correction, side)
+    return _Mark(piece.locate(match.start(), len(text)), text, correction, loss)
 
 
 def _without_margin(value: str, indent: re.Match[str] | None) -> list[str]:
@@ -369,8 +374,6 @@ def required_indentation(prefix: str) -> int:
 
 def is_outdented(parts: Sequence[str], index: int, value: str) -> bool:
     """Report whether a line of a value has too few blanks behind the first ``index`` parts."""
-    if value[0] == "\n":
-        return False
     prefix = ""
     for number in range(index - 1, -1, -1):
         _, line_break, tail = parts[number].rpartition("\n")
@@ -378,6 +381,11 @@ def is_outdented(parts: Sequence[str], index: int, value: str) -> bool:
         if line_break:
             break
     width = required_indentation(prefix) if prefix else 0
+    if value[0] == "\n":
+        # The lines are below a key. Items of a list may begin in its column.
+        if not _KEY.fullmatch(prefix):
+            return False
+        width -= value.lstrip("\n ").startswith("- ")
     # Most values are indented, which takes a fraction of the time to see.
     if value.count("\n" + " " * width) == value.count("\n"):
         return False

@@ -191,7 +191,12 @@ class _StreamReader:
                     "a line that begins with --- separates documents and may hold only a comment"
                 )
                 error = YamlError(message, line=0, column=3, hint=hint)
-                raise self._origin.error(error, first_line=line, what="the documents")
+
+                def read(document: str, error: YamlError = error) -> None:
+                    if not _SEPARATOR_REST.match(document.partition("\n")[0][3:]):
+                        raise error
+
+                raise self._origin.error(error, first_line=line, what="the documents", read=read)
             self._add_yaml(f"{body}\n" if number < len(others) else body, line + 1)
             line += chunk.count("\n") + 1
 
@@ -258,7 +263,8 @@ def _check_object(parsed: ParsedDocument, text: str, warnings: list[YamlError] |
     """
     value = parsed.value
     if not isinstance(value, dict):
-        hint = "put a blank after the colon of a key" if ":" in str(value) else None
+        is_key = isinstance(value, str) and ":" in value
+        hint = "put a blank after the colon of a key" if is_key else None
         message = f"a document must be an object, not {type_phrase(value)}"
         raise YamlError(message, line=parsed.line, column=0, hint=hint)
     metadata = value.get("metadata")

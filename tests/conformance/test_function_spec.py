@@ -131,8 +131,8 @@ def test_should_avoid_conflicting_resource_names() -> None:
     result = call(request(jinja(f"{text}---\n{text}"))).results[0]
     assert result.severity == v1.SEVERITY_FATAL
     assert '"thing" is used twice' in result.message
-    assert "inline:8" in result.message
-    assert "inline:1" in result.message
+    assert result.message.startswith("inline:12:5: ")
+    assert "first at inline:5:5" in result.message
 
 
 MISTAKES = {

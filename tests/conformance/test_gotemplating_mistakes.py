@@ -50,7 +50,7 @@ def test_03_resource_name_used_twice_is_a_warning() -> None:
     """One of the resources is lost."""
     text = composed("a", "size: 1\n") + composed("b") + composed("a", "size: 2\n")
     (message,) = warnings(text)
-    assert message.startswith("inline.template:15:1: ")
+    assert message.startswith("inline.template:19:5: ")
     assert 'resource name "a" is used before, and the last one counts' in message
     assert respond(request(text)).desired.resources["a"].resource["size"] == 2
 

@@ -28,6 +28,8 @@ _TYPES: Final = {
     "float64": ("number",),
     "int": ("integer",),
     "int64": ("integer",),
+    "holder": ("list", "object", "null"),
+    "item": ("boolean", "integer", "null", "number", "object", "string"),
     "list": ("list",),
     "map": ("object", "null"),
     "name": ("string",),
@@ -120,7 +122,9 @@ def _type_of(word: nodes.Operand, grammar: parser.Grammar) -> str:
 _NUMBERS: Final = frozenset({"int", "int64", "float64"})
 # Parameters that are of any type for Go, and of one type for their purpose.
 _PURPOSES: Final = {
-    "has": ("any", "list"),
+    **dict.fromkeys(("append", "prepend"), ("list", "any")),
+    "has": ("item", "list"),
+    "index": ("holder", "any"),
     "join": ("string", "list"),
     "ternary": ("any", "any", "bool"),
 }
@@ -149,7 +153,7 @@ def _reorder_call(
     name: str, arguments: Sequence[nodes.Operand], grammar: parser.Grammar
 ) -> str | None:
     function = grammar.functions.get(name)
-    if function is None or function.variadic:
+    if function is None or (function.variadic and name not in _PURPOSES):
         return None
     types = _PURPOSES.get(name, function.parameter_types)
     if len(types) != len(arguments) or len(types) < len(("value", "other")):

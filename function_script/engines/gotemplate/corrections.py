@@ -186,6 +186,10 @@ class _Action:
             return self._loop(body[match.end() :].strip().removesuffix(":"))
         if match := _NAMED.match(body):
             return self._wrap(self._named_template(match, body[match.end() :].strip())), ""
+        if match := _FIELD_ASSIGNMENT.match(body):
+            value = self._expression(body[match.end() :])
+            value = f"({value})" if " " in value else value
+            return self._wrap(f'$_ := set {match[1] or "."} "{match[2]}" {value}'), ""
         if match := _ASSIGNMENT.match(body):
             name = f"${match[2].removeprefix('$')}"
             is_declaration = name not in self._variables or (match[3] == ":=" and not match[1])
@@ -197,9 +201,9 @@ class _Action:
     def _wrap(self, body: str) -> str:
         return f"{self._left} {body} {self._right}"
 
-    def _expression(self, text: str) -> str:
+    def _expression(self, text: str, *, is_argument: bool = False) -> str:
         expression = _Expression(text, self._grammar, self._variables, self._root)
-        value = expression.pipeline()
+        value = expression.pipeline(is_argument=is_argument)
         expression.finish()
         return value.text
 
@@ -227,7 +231,7 @@ class _Action:
 
     def _loop(self, text: str) -> tuple[str, str]:
         """Return a range over what a loop of another language goes over."""
-        match = _LOOP_NAMES.match(text)
+        match = _LOOP_NAMES.match(text) or _LOOP_WITHOUT_SIGN.match(text)
         if match is None:
             return self._wrap(f"range {self._expression(text)}"), ""
         names = [name for name in match.groups() if name]
@@ -248,7 +252,7 @@ class _Action:
             # A pipe would be about the data; `include` returns the text.
             keyword = "include"
         rest = rest.removesuffix(")") if "(" in match[0] else rest
-        return f'{keyword} "{name}" {self._expression(rest or ".")}'
+        return f'{keyword} "{name}" {self._expression(rest or ".", is_argument=True)}'
 
 
 class _Expression:
@@ -290,13 +294,18 @@ class _Expression:
         if not self._accept(text):
             raise _UnreadableError
 
-    def pipeline(self) -> _Term:
-        """Read stages with ``|`` between them, with arguments as in Go, Jinja or Liquid."""
+    def pipeline(self, *, is_argument: bool = False) -> _Term:
+        """Read stages with ``|`` between them, with arguments as in Go, Jinja or Liquid.
+
+        ``is_argument``: the first one stands behind a function.
+        """
         value = self.choice()
         if isinstance(value, _Choice):
             if value.condition.type != "boolean":
                 raise _UnreadableError
             value = self._call("ternary", value.yes, value.no, value.condition)
+        if is_argument:
+            value = _Term(value.argument)
         while self._accept("|"):
             name = self._function_name(self._take())
             arguments: list[_Term] = []
@@ -377,7 +386,7 @@ class _Expression:
                 raise _UnreadableError
             return value
         name = self._function_name(self._take())
-        arguments: list[_Term] = []
+        arguments = self._pairs() if name == "dict" else []
         while self._begins_operand() and len(arguments) != most:
             arguments.append(self._argument())
         if name in COMPARISONS and len(arguments) == 1:
@@ -389,6 +398,17 @@ class _Expression:
         if name in {"and", "or", "not"} and self.token.text in _OPERATORS[_NEGATION]:
             raise _UnreadableError
         return self._call(name, *arguments)
+
+    def _pairs(self) -> list[_Term]:
+        """Read the arguments of a dict, perhaps with signs between a key and its value."""
+        values: list[_Term] = []
+        while self._begins_operand():
+            is_word = self.token.kind == "word" and not self._is_function(self.token)
+            values.append(_text(self._take().text) if is_word else self._argument())
+            self._accept(":", "=")
+            values.append(self._argument())
+            self._accept(",")
+        return values
 
     def _argument(self) -> _Term:
         """Read an argument; a function that takes arguments takes all that follow."""
@@ -683,8 +703,10 @@ _LOOP: Final = re.compile(r"(?:range|for|\#each)\s+")
 _LOOP_NAMES: Final = re.compile(
     r"\$?([A-Za-z_]\w*)(?:\s*(?:,|\s(?=\$))\s*\$?([A-Za-z_]\w*))?\s*(?::=|=|\bin\b)\s*"
 )
+_LOOP_WITHOUT_SIGN: Final = re.compile(r"\$(\w+)\s*,\s*\$(\w+)\s+(?=[$.(])")
 _NAMED: Final = re.compile(
     r"(define|block|template|include)(?:\s+|\s*\(\s*)"
     r"(?:\"([^\"]+)\"|'([^']+)'|([A-Za-z][\w.\-/]*))\s*,?\s*\)?"
 )
+_FIELD_ASSIGNMENT: Final = re.compile(r"(\$?\w*(?:\.\w+)*)\.(\w+)\s*=(?![=~>])")
 _ASSIGNMENT: Final = re.compile(r"(?:(set|let|var|const)\s+)?(\$?[A-Za-z_]\w*)\s*(:=|=(?![=~>]))")

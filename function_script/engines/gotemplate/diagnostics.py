@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 from typing import Final, NamedTuple
 
-from function_script.engines import habits
+from function_script.engines import foreign_syntax, habits
 from function_script.engines.gotemplate import arguments, corrections, errors, registry
 from function_script.engines.gotemplate.corrections import (
     DECLARED,
@@ -55,8 +55,7 @@ _UNEXPECTED: Final = {
     ("with", "input"): "only a with has else with: write {{ else }}{{ with … }} with one end more",
     ("if", ""): "if is a block: declare the variable before, and set it inside with =",
     (",", ""): "arguments have blanks between them, no commas",
-    ("{", "if"): _BRACE,
-    ("{", "range"): _BRACE,
+    ("{", ""): _BRACE,
     ("/", "command"): "a comment is {{/* TEXT */}}",
     ("}", "operand"): "an action ends with two braces: }}",
     ("", "else"): "another condition is written as else if",
@@ -366,7 +365,7 @@ def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | N
     if isinstance(error, errors.LimitExceededError):
         return error.hint
     if isinstance(error, errors.FieldError):
-        return _field_hint(error, site)
+        return _index_hint(error, site, loaded) or _field_hint(error, site)
     if isinstance(error, errors.NoValueError):
         return _missing_hint(error, site)
     # The corrected text says more than the sentence about the error's code.
@@ -398,17 +397,28 @@ def _missing_hint(error: errors.NoValueError, site: Site | None) -> str:
         return near
     first = site.node.names[0] if site is not None and isinstance(site.node, nodes.Field) else ""
     # Without the keys of a holder, the first name of the chain is the one that is missing.
-    is_root = not error.names and first not in REQUEST
-    if is_root and (advice := field_names.advise_root(first, ".")):
-        return advice
-    # The holder is the request itself, so the name is the root of another language.
-    if set(error.names) >= REQUEST and (advice := field_names.advise_root(error.name, ".")):
-        return advice
+    name = error.name if error.names else first
+    # Where the holder is the request itself, the name is the root of another language.
+    is_request = not error.names or set(error.names) >= REQUEST
+    if name not in REQUEST and (is_request or (name == first and field_names.is_of_helm(name))):
+        # Elsewhere, the dot and $ may be anything.
+        prefix = ("." if first else "$.") if is_request else ""
+        if advice := field_names.advise_root(name, prefix):
+            return advice
     if error.name in REQUEST and error.names and not REQUEST & set(error.names):
         return _DOT_HINT
     if error.names:
         return f"it has {field_names.listed(error.names)}; {_OPTIONAL}"
     return _OPTIONAL
+
+
+def _index_hint(error: errors.FieldError, site: Site | None, loaded: LoadedProgram) -> str | None:
+    """Return the hint for a field of the first variable of a loop, which is no item."""
+    if error.index or site is None or not isinstance(site.node, nodes.Variable):
+        return None
+    name, before = site.node.names[0], loaded.origins[site.template].text[: site.node.position]
+    loops = re.findall(rf"\brange\s+\{name}\s*,\s*(\$\w+)\s*:=", before)
+    return f"a loop has the index first: the item is {loops[-1]}" if loops else None
 
 
 def _field_hint(error: errors.FieldError, site: Site | None) -> str | None:
@@ -420,7 +430,9 @@ def _field_hint(error: errors.FieldError, site: Site | None) -> str | None:
         return "there is no value here yet: test it with {{ with }}, or use dig with a default"
     # `title` begins each word with a capital letter, which is the same for one word.
     function = "title" if error.name == "capitalize" else find_go_name(error.name)
-    if function == "len" or (error.kind == "string" and function in _TEXT_FUNCTIONS):
+    # A field may be called size.
+    is_length = function == "len" and error.name != "size"
+    if is_length or (error.kind == "string" and function in _TEXT_FUNCTIONS):
         holder = "" if site is None else _cut_chain(site.node, error.index)
         return f"write {function} {holder or 'VALUE'}"
     if error.kind == "slice":
@@ -434,6 +446,11 @@ def _field_hint(error: errors.FieldError, site: Site | None) -> str | None:
 def _syntax_hint(error: ParseError, source: str, position: int) -> str | None:
     """Return the hint for a parser's error at a position of ``source``."""
     name = error.subject
+    variable = name[1:] if error.code is Code.VARIABLE_UNDEFINED else ""
+    if error.code in {*_OUTSIDE_BLOCKS, Code.VARIABLE_UNDEFINED} and re.search(
+        rf"\{{%-? *(?:for|if|set)\b[^%]*\b{variable}\b", source[:position]
+    ):
+        return f"a tag of Jinja is a text here: {foreign_syntax.JINJA_TAG.hint}"
     # The cases that need the text around; all others are a sentence for each code.
     match error.code:
         case Code.FUNCTION_UNKNOWN:
@@ -481,24 +498,35 @@ def _open_blocks(text: str) -> list[str]:
 
 def _function_hint(name: str, source: str, position: int) -> str | None:
     """Return the hint for an unknown function; it may be a misspelt keyword such as ``end``."""
+    before, after = source[:position], source[position + len(name) :]
+    is_text = re.match(r"\s*(?:\)|\||-?\}\})", after) is not None and _is_argument(before)
     hint = (
         registry.unavailable_reason(name)
         or habits.find("gotemplate", name, "name", "call", "function")
-        or suggest(name, (*registry.FUNCTIONS, *sorted(KEYWORDS)))
+        or (None if is_text else suggest(name, (*registry.FUNCTIONS, *sorted(KEYWORDS))))
     )
     if hint is not None:
         return hint
-    # A name that stands alone in an action, or has fields.
-    before, after = source[:position], source[position + len(name) :]
-    # A short name may be a keyword that is misspelt.
+    if is_text:
+        return f'write "{name}" for a text, .{name} for a field, ${name} for a variable'
+    # A name that stands alone in an action, or has fields. A short one may be a keyword that is
+    # misspelt, but not behind the key of a value.
     is_alone = (
-        len(name) > _MAX_KEYWORD
+        (len(name) > _MAX_KEYWORD or re.search(r": [\"']?\{\{-?\s*$", before) is not None)
         and re.match(r"\s*-?(?:\}\}|\|)", after) is not None
         and re.search(r"\{\{-?\s*$", before) is not None
     )
     if name in _NO_VALUES or not (is_alone or re.match(r"\.[A-Za-z]", after)):
         return None
     return f"a field begins with a dot, and a variable with $: .{name} or ${name}"
+
+
+def _is_argument(before: str) -> bool:
+    """Report whether an action goes on behind a text with an argument of a known function."""
+    action = re.sub(r"\"[^\"]*\"", '""', before[before.rfind("{{") + 2 :])
+    names = re.findall(r"(?<![\w.$])[A-Za-z]\w*", action)
+    is_known = all(name in registry.FUNCTIONS or name in KEYWORDS for name in names)
+    return is_known and re.search(r"(?<![\w.$])[a-z]\w*\s[^|(){}]*$", action) is not None
 
 
 def _run_hint(error: Exception, templates: Iterable[str]) -> str | None:

@@ -83,7 +83,9 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         span = locate(line) if 0 < line <= len(lines) else None
         if span is None:
             return None
-        if printed := _find_printed(program, span):
+        # What was printed is alone in the line, or behind its end.
+        below = locate(min(line + 1, len(lines))) or span
+        if printed := _find_printed(program, below) or _find_printed(program, span):
             return printed
         hint = _line_hint(lines[line - 1])
         return None if hint is None else (span, hint)

@@ -27,6 +27,7 @@ class Code(Enum):
     CHARACTER_UNCLOSED = "a text is in double quotes"
     COMMENT_NOT_ALONE = "a comment is alone in its action"
     COMMENT_UNCLOSED = "a comment ends with */"
+    CONDITION_COMPARED = "compare a field of it: (getResourceCondition TYPE RESOURCE).Status"
     CONSTANT_QUOTED = 3
     DIVISION_BY_ZERO = "test that the divisor is not 0 first"
     ELSE_MISPLACED = "no if, range or with is open here"
@@ -36,9 +37,11 @@ class Code(Enum):
     INCOMPATIBLE_TYPES = "convert one of the two: int, float64 or toString"
     INDEX_OF_NOTHING = "it is absent: check the path, or use dig with a default"
     INDEX_OUT_OF_RANGE = "test the length first: {{ if gt (len .list) 2 }}"
+    KEY_NOT_A_TEXT = "keys are texts, and the map comes last: dig KEY … DEFAULT MAP"
     KEY_OF_LIST = "items of a list have numbers; a condition is getResourceCondition TYPE RESOURCE"
     NOTHING_AS_ARGUMENT = "it is absent: check the path, or use default"
     NOT_AN_INTEGER = "pipe it through int"
+    NOT_A_LIST = "list A B makes a list, keys MAP that of a map's keys, and print A B joins texts"
     NOT_A_COMMAND = "behind | comes a function, which gets what is before"
     NOT_A_METHOD = 5
     NOT_A_STRING = "pipe it through toString"
@@ -51,6 +54,7 @@ class Code(Enum):
     OUTSIDE_RANGE = 6
     PARENTHESIS_UNCLOSED = "close it with )"
     PARENTHESIS_UNOPENED = "there is no ( that it closes"
+    PLUS_BETWEEN = "add A B adds numbers, print A B joins texts, concat A B joins lists"
     PATTERN_WITHOUT_BRACKET = "close it with ], or write \\\\[ for the character itself"
     PATTERN_WITHOUT_PARENTHESIS = "close it with ), or write \\\\( for the character itself"
     RAW_TEXT_UNCLOSED = "close it with `"

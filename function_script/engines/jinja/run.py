@@ -52,8 +52,7 @@ class Budget:
 
     def note_lines(self, value: str) -> None:
         """Note a printed value of several lines."""
-        # A text that begins with a line break is on lines of its own.
-        if value[0] != "\n" and len(self.lines) < _MAX_NOTED:
+        if len(self.lines) < _MAX_NOTED:
             self.lines.append(value)
 
     def charge_characters(self, count: int) -> None:

@@ -433,13 +433,9 @@ def _may_read_outside(step: Step, run: Run) -> bool:
         around.get(source.name, "")[match.start() : match.end()] != match[0]
         for source in step.program.sources()
         for match in (_ELSEWHERE if is_new else _OUTSIDE).finditer(
-            source.text if run.invented else _WRITTEN.sub(_to_blanks, source.text)
+            source.text if run.invented else _WRITTEN.sub(lambda m: " " * len(m[0]), source.text)
         )
     )
-
-
-def _to_blanks(match: re.Match[str]) -> str:
-    return " " * len(match[0])
 
 
 def _is_written_out(code: Code, step: Step, span: Span) -> bool:

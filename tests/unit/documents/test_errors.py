@@ -72,7 +72,13 @@ def test_error_of_unfinished_value_is_at_its_begin(
 
 MISTAKES = [
     ("a:\n\tb: 1", 2, "a tab in the indentation", "tabs"),
-    ("a: 1\nb:2\nc: 3", 3, "could not find expected ':'", "blank after the colon"),
+    ("a: 1\nb:2\nc: 3", 2, "could not find expected ':'", "blank after the colon"),
+    ("a: 1\nb = 2\nc: 3", 2, "could not find expected ':'", "a colon is missing"),
+    ("a: 1\nb 2\nc: 3", 2, "could not find expected ':'", None),
+    ("a:\n  b: 1\n  ---\nc: 3", 3, "could not find expected ':'", "at the margin"),
+    ("a:\n  b: |\n  c\n  d\ne: 1", 3, "could not find expected ':'", "deeper than it"),
+    ("a:\n  b: |\n  - c: 1\ne: 1", 3, "did not find expected key", "deeper than it"),
+    ("a:\n  -b: 1\n    c: 1\nd: 2", 3, "mapping values are not allowed", "after the dash"),
     ("a:1", 1, "must be an object, not a string", "blank after the colon"),
     ("name: {{ x }}", 1, "cannot be a key", "quote a value that begins with"),
     ("name: {% x %}", 1, "", "quote a value"),
@@ -94,6 +100,7 @@ MISTAKES = [
     ("null: a", 1, "a key must be a string, not null", "quote it"),
     ("<<: 1", 1, "<< takes a map or a list of maps", None),
     ("- a", 1, "must be an object, not a list", None),
+    ("- a: 1", 1, "must be an object, not a list", None),
     ("a: 1\n--- b: 2", 2, "begins with ---", None),
     ("a: |\n-----BEGIN CERTIFICATE-----", 2, "begins with ---", "indent it"),
     ("a: 1\nb: x\x01", 2, "the character U+0001 is not allowed", "escape"),

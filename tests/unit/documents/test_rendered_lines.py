@@ -115,6 +115,9 @@ SILENT = [
     ("go", "  k:\n    {{ toYaml .params.map }}", "8:8", "{{ toYaml .params.map | nindent 4 }}"),
     ("go", "  k:\n    {{ .params.map | toYaml | trim }}", "8:8", "toYaml | trim | nindent 4 }}"),
     ("go", "  k: {{ .params.lines }}", "7:9", "{{ .params.lines | quote }}"),
+    ("go", "  k:\n    {{- toYaml .params.map | nindent 2 }}", "8:9", "(write nindent 4, which"),
+    ("go", "  - k:\n    {{- toYaml .params.map | nindent 4 }}", "8:9", "(write nindent 6, which"),
+    ("jinja", "  k: {{ params.map | to_yaml | nindent(2) }}", "7:9", "(write nindent(4), which"),
 ]
 
 
@@ -124,7 +127,7 @@ def test_lines_that_became_fields_of_an_outer_object_are_a_warning(
 ) -> None:
     (result,) = results(language, body)
     assert result.severity == pb.SEVERITY_WARNING
-    assert result.message.startswith(f"inline:{place}: only the first line of this value has the")
+    assert result.message.startswith(f"inline:{place}: not all lines of this value have the")
     assert hint in result.message
 
 
@@ -133,7 +136,7 @@ def test_inputs_of_function_go_templating_have_the_same_warning() -> None:
     text += "  k:\n    {{ toYaml .observed.composite.resource.spec }}\n"
     (result,) = builders.call(builders.request(builders.peer(text))).results
     assert result.severity == pb.SEVERITY_WARNING
-    assert result.message.startswith("inline.template:8:8: only the first line")
+    assert result.message.startswith("inline.template:8:8: not all lines of this")
 
 
 MEANT = [
@@ -150,6 +153,9 @@ MEANT = [
     ("go", "  k: {{ toYaml .params.map | nindent 4 }}"),
     ("go", "  k:\n    {{- toYaml .params.map | nindent 4 }}"),
     ("go", '  k: "{{ .params.lines }}"'),
+    ("go", "  k:\n    {{- toYaml .params.list | nindent 2 }}"),
+    ("go", "  k: |\n    l:\n      {{- toYaml .params.map | nindent 4 }}"),
+    ("go", "  # k:\n    {{- toYaml .params.map | nindent 2 }}"),
     ("go", "  a: 1\n{{ toYaml .params.map }}"),
 ]
 

@@ -78,6 +78,8 @@ def _incompatible(left: object, right: object) -> CallError:
     is_certain = all(each.isdigit() for each in texts) and not isinstance(left, bool | type(None))
     is_certain = is_certain and not isinstance(right, bool)
     code = Code.INCOMPATIBLE_TYPES if is_certain else None
+    if isinstance(left, values.Struct) and right in ("True", "False", "Unknown"):
+        code = Code.CONDITION_COMPARED
     return CallError(f"incompatible types for comparison: {types}", code)
 
 

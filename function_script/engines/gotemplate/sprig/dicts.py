@@ -4,7 +4,7 @@ from typing import Final
 
 from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.data import copy_tree
-from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.errors import CallError, Code
 from function_script.engines.gotemplate.function import Accepts, FunctionTable
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig.conversions import to_text
@@ -108,7 +108,7 @@ def dig(*arguments: object, beyond_null: bool = False) -> object:
         _as_map(value)
     for name in keys:
         if type(name) is not str:
-            raise _no_conversion(name, "string")
+            raise _no_conversion(name, "string", Code.KEY_NOT_A_TEXT)
         if beyond_null and (value is None or value is values.MISSING):
             return default
         holder = _as_map(value)
@@ -124,9 +124,9 @@ def _as_map(value: object) -> _Map:
     raise _no_conversion(value, "map[string]interface {}")
 
 
-def _no_conversion(value: object, expected: str) -> CallError:
+def _no_conversion(value: object, expected: str, code: Code | None = None) -> CallError:
     actual = "nil" if value is None else values.go_type(value)
-    return CallError(f"interface conversion: interface {{}} is {actual}, not {expected}")
+    return CallError(f"interface conversion: interface {{}} is {actual}, not {expected}", code)
 
 
 # Merging, as Go's package mergo does it

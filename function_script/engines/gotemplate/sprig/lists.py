@@ -7,7 +7,7 @@ same functions: a failure ends the template in either case.
 from typing import Final
 
 from function_script.engines.gotemplate import values
-from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.errors import CallError, Code
 from function_script.engines.gotemplate.function import Accepts, FunctionTable
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig.conversions import to_int64
@@ -21,7 +21,8 @@ def _items(value: object) -> list[object]:
         return value
     if isinstance(value, bytes):
         return list(map(values.Uint8, value))
-    raise CallError(f"wants a list, got {'nil' if value is None else values.go_kind(value)}")
+    kind = "nil" if value is None else values.go_kind(value)
+    raise CallError(f"wants a list, got {kind}", Code.NOT_A_LIST)
 
 
 @FUNCTIONS.add("list", "tuple", allocates=False, accepts=Accepts.NULL)

@@ -346,7 +346,8 @@ def read_number(text: str) -> Constant:
             return None, float(whole)
     real = values.read_float(text)
     if real is None:
-        raise ParseError(f"illegal number syntax: {quote(text)}")
+        code = Code.PLUS_BETWEEN if text == "+" else None
+        raise ParseError(f"illegal number syntax: {quote(text)}", code=code)
     if not set(text) & set(".eEpP"):
         raise ParseError(f"integer overflow: {quote(text)}")
     is_int64 = real.is_integer() and values.MIN_INT64 <= int(real) <= values.MAX_INT64

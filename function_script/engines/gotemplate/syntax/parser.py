@@ -207,7 +207,8 @@ class _Parser:
             self.trees[name] = root
         elif not _is_empty(root):
             text = f"template: multiple definition of template {quote(name)}"
-            raise ParseError(text, position, code=Code.TEMPLATE_REPEATED)
+            cause = self.positions[self.open[-1]] if self.open else None
+            raise ParseError(text, position, cause=cause, code=Code.TEMPLATE_REPEATED)
 
     def item_list(self) -> Closed:
         """Parse nodes up to the end or else that closes them."""

@@ -253,9 +253,13 @@ MISTAKES = [
     ),
     *_mistake(
         "name-twice-in-a-loop",
-        "apiVersion",
+        "composition-resource-name",
         go="{{- range ($spec.tags | default list) }}\n" + _CONFIG + "{{- end }}\n",
         jinja="{% for tag in spec.tags | default([]) %}\n" + _CONFIG + "{% endfor %}\n",
+    ),
+    *_mistake(
+        "name-twice-in-a-loop-of-a-script",
+        "apiVersion",
         starlark=_script('for tag in spec.get("tags", []):', "    " + _config("tag")),
     ),
     *_mistake(
@@ -489,7 +493,7 @@ data:
 """
 # What function-go-templating accepts and a cluster loses, and the text of the line of each warning.
 LOST = {
-    "name-twice": (_PEER_DOCUMENT, ["apiVersion: v1"]),
+    "name-twice": (_PEER_DOCUMENT, ["metadata: "]),
     "line-between-objects-missing": (
         _PEER_DOCUMENT.removeprefix("---\n").replace(": one", ": two"),
         ["apiVersion: v1", "kind: ConfigMap", "metadata: "],
@@ -548,7 +552,7 @@ def test_warning_of_a_run_has_the_position_in_every_form(tmp_path: Path, run: Ru
     line = [
         number
         for number, text in enumerate(file.read_text().split("\n"), 1)
-        if text.strip() == "apiVersion: v1"
+        if text.strip().startswith("metadata: ")
     ][-1]
     printed = run("render", tmp_path, "--diagnostics", "json").err
     (problem,) = [json.loads(each) for each in printed.splitlines()]
@@ -846,3 +850,12 @@ def main(req):
     assert report.unreached == []
     (finding,) = report.findings
     assert "+ 1" in pointed_at(finding)
+
+
+def test_warning_of_a_run_is_a_finding_once(tmp_path: Path, pool: Pool) -> None:
+    """Each run has it; what is known without a run is not said twice."""
+    program = _CONFIG + '  a: {{ printf "%d" $spec.region | quote }}\n  b: ${{ $spec.size }}\n'
+    file = _place(tmp_path, _GO, program)
+    findings = _check(file, pool).findings
+    assert [(each.rule, each.severity) for each in findings] == [("doubtful", "warning")] * 2
+    assert all(each.diagnostic.hint for each in findings)

@@ -135,7 +135,7 @@ OTHER_PLACES = {
         ),
         "called from main at {}:23",
     ),
-    "same-name": ("JinjaTemplate", f"      inline: |\n{DOCUMENT * 2}", "first at {}:21:9"),
+    "same-name": ("JinjaTemplate", f"      inline: |\n{DOCUMENT * 2}", "first at {}:23:34"),
 }
 
 
