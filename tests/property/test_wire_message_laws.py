@@ -112,10 +112,15 @@ def test_response_is_written_as_protobuf_reads_it(response: wire.Response) -> No
     assert written.HasField("requirements") == asked
 
 
+def _to_result(result: wire.Result) -> pb.Result:
+    fields = {name: value for name, value in result._asdict().items() if name != "problem"}
+    return pb.Result(**fields)
+
+
 def to_message(response: wire.Response) -> pb.RunFunctionResponse:
     """The response built with protobuf alone."""
     message = pb.RunFunctionResponse(
-        results=[pb.Result(**item._asdict()) for item in response.results],
+        results=[_to_result(item) for item in response.results],
         conditions=[pb.Condition(**item._asdict()) for item in response.conditions],
     )
     message.meta.SetInParent()
