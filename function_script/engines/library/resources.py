@@ -88,7 +88,12 @@ def is_deleting(resource: Resource) -> bool:
     return _metadata(resource, "deletionTimestamp") is not None
 
 
-@RESOURCES.filter(example='get_external_name({"metadata": {}}, "not yet")', result="not yet")
+@RESOURCES.filter(
+    example='get_external_name({"metadata": {"annotations": '
+    '{"crossplane.io/external-name": "b-1"}}})',
+    result="b-1",
+    go_name="getExternalName",
+)
 def get_external_name(resource: Resource, default: Readable = None) -> Readable:
     """The name of the external resource, from the annotation crossplane.io/external-name."""
     return get_annotation(resource, objects.EXTERNAL_NAME, default)
