@@ -83,7 +83,7 @@ VALUES = {
     "outcome": set(request_record.OUTCOMES),
     "stage": set(metrics.STAGES),
     "state": set(metrics.WORKER_STATES),
-    "limit": {*limits.LIMITS, limits.PRINTED, limits.BUILT_IN, metrics.UNKNOWN},
+    "limit": {limits.PRINTED, limits.BUILT_IN, metrics.UNKNOWN},
     "cause": set(request_record.OUTCOMES) - {"ok", "fatal", "waited", "refused"},
     "input": {"StarlarkScript", "JinjaTemplate", "GoTemplate", metrics.UNKNOWN},
     "measure": {measure.value for measure in Measure},

@@ -1,4 +1,9 @@
+import re
+from collections.abc import Mapping
+
 import pytest
+from jinja2.defaults import DEFAULT_FILTERS
+from support import generated
 from support.paths import ROOT
 
 from function_script.engines.jinja import policy, programs, run
@@ -7,18 +12,34 @@ from function_script.engines.jinja.filters import FILTERS, TESTS
 from function_script.engines.jinja.functions import FUNCTIONS, NAMES
 from function_script.engines.jinja.lookups import MAPPING_METHODS, STRING_METHODS
 
-PAGE = (ROOT / "docs" / "reference" / "jinja.md").read_text()
-CALLS: list[tuple[str, Call, int]] = [
-    *[(name, call, 2) for name, call in FILTERS.items()],
-    *[(name, builtin.call, 1) for name, builtin in FUNCTIONS.items()],
-]
-OWN = [each for each in CALLS if not isinstance(each[1], LibraryFunction)]
+PATH = ROOT / "docs" / "reference" / "jinja.md"
+PAGE = PATH.read_text()
+BEGIN, END = "<!-- Written by `make goldens`. -->\n\n", "\n<!-- End of what is written. -->\n"
 
 
-@pytest.mark.parametrize(("name", "call", "hidden"), OWN, ids=[name for name, _, _ in OWN])
-def test_filter_or_function_is_in_the_reference(name: str, call: Call, hidden: int) -> None:
-    summary = (call.__doc__ or "").replace("``", "`")
-    assert f"- `{format_usage(name, call, hidden)}`: {summary}\n" in PAGE
+def _list_own(calls: Mapping[str, Call], hidden: int) -> str:
+    lines = [
+        f"- `{format_usage(name, call, hidden)}`: {(call.__doc__ or '').replace('``', '`')}\n"
+        for name, call in sorted(calls.items())
+        if not isinstance(call, LibraryFunction)
+    ]
+    return "".join(lines)
+
+
+def test_lists_of_functions_and_filters_are_fresh(*, update_goldens: bool) -> None:
+    functions = {name: builtin.call for name, builtin in FUNCTIONS.items()}
+    others = ", ".join(f"`{name}`" for name in sorted(DEFAULT_FILTERS.keys() - FILTERS.keys()))
+    sections = iter(
+        [
+            _list_own(functions, 1),
+            f"{_list_own(FILTERS, 2)}\nFilters of Jinja that are not here: {others}.\n",
+        ]
+    )
+    page = re.sub(
+        f"{BEGIN}.*?{END}", lambda _: f"{BEGIN}{next(sections)}{END}", PAGE, flags=re.DOTALL
+    )
+    assert next(sections, None) is None
+    generated.check(PATH, page, update=update_goldens)
 
 
 @pytest.mark.parametrize(
