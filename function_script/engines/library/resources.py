@@ -29,7 +29,7 @@ _CONDITION_FIELDS = ("type", "status", "reason", "message", "lastTransitionTime"
 
 OBJECTS: Final = Group(
     name="objects",
-    summary="Objects as data. Arguments are never changed. A path is `spec.rules[0].host`, with "
+    summary="Objects as data. A path is `spec.rules[0].host`, with "
     "keys that hold dots in brackets and quotes, or a list of keys and indices.",
 )
 CONNECTION: Final = Group(

@@ -18,12 +18,17 @@ BEGIN, END = "<!-- Written by `make goldens`. -->\n\n", "\n<!-- End of what is w
 
 
 def _list_own(calls: Mapping[str, Call], hidden: int) -> str:
-    lines = [
-        f"- `{format_usage(name, call, hidden)}`: {(call.__doc__ or '').replace('``', '`')}\n"
-        for name, call in sorted(calls.items())
-        if not isinstance(call, LibraryFunction)
-    ]
-    return "".join(lines)
+    # A call with several names has one line, which begins with the longest.
+    lines: dict[Call, str] = {}
+    for name, call in sorted(calls.items(), key=lambda pair: (-len(pair[0]), pair[0])):
+        if isinstance(call, LibraryFunction):
+            continue
+        if call in lines:
+            lines[call] = lines[call].replace("`:", f"` or `{name}`:", 1)
+        else:
+            summary = (call.__doc__ or "").replace("``", "`")
+            lines[call] = f"- `{format_usage(name, call, hidden)}`: {summary}\n"
+    return "".join(sorted(lines.values()))
 
 
 def test_lists_of_functions_and_filters_are_fresh(*, update_goldens: bool) -> None:
