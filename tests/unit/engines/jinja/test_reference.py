@@ -1,7 +1,7 @@
-import re
 from collections.abc import Mapping
 
 import pytest
+from generate import parts
 from jinja2.defaults import DEFAULT_FILTERS
 from support import generated
 from support.paths import ROOT
@@ -14,7 +14,6 @@ from function_script.engines.jinja.lookups import MAPPING_METHODS, STRING_METHOD
 
 PATH = ROOT / "docs" / "reference" / "jinja.md"
 PAGE = PATH.read_text()
-BEGIN, END = "<!-- Written by `make goldens`. -->\n\n", "\n<!-- End of what is written. -->\n"
 
 
 def _list_own(calls: Mapping[str, Call], hidden: int) -> str:
@@ -34,15 +33,8 @@ def _list_own(calls: Mapping[str, Call], hidden: int) -> str:
 def test_lists_of_functions_and_filters_are_fresh(*, update_goldens: bool) -> None:
     functions = {name: builtin.call for name, builtin in FUNCTIONS.items()}
     others = ", ".join(f"`{name}`" for name in sorted(DEFAULT_FILTERS.keys() - FILTERS.keys()))
-    sections = iter(
-        [
-            _list_own(functions, 1),
-            f"{_list_own(FILTERS, 2)}\nFilters of Jinja that are not here: {others}.\n",
-        ]
-    )
-    part = re.compile(f"{BEGIN}.*?{END}", re.DOTALL)
-    page = part.sub(lambda _: f"{BEGIN}{next(sections)}{END}", PAGE)
-    assert next(sections, None) is None
+    filters = f"{_list_own(FILTERS, 2)}\nFilters of Jinja that are not here: {others}.\n"
+    page = parts.fill(PATH, _list_own(functions, 1), filters)
     generated.check(PATH, page, update=update_goldens)
 
 
