@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from function_script.request.values import Object
-from function_script.tools import manifests, manual, structural_schema
+from function_script.tools import manifests, manual
 from function_script.tools.manual import Field, code
 
 _HEAD: Final = """\
@@ -38,9 +38,9 @@ def reference(crds: Iterable[Object]) -> str:
     fields = [_describe_fields(schema_of(crd)) for crd in kinds]
     mains = [_main(crd) for crd in kinds]
     # The default file is all that differs between common fields.
-    all_mains = " or ".join(map(code, mains))
+    all_mains = " or ".join(map(code, filter(None, mains)))
     fields = [
-        {name: text.replace(code(main), all_mains) for name, text in each.items()}
+        {name: text.replace(code(main), all_mains) if main else text for name, text in each.items()}
         for each, main in zip(fields, mains, strict=True)
     ]
     common = [
@@ -55,9 +55,9 @@ def reference(crds: Iterable[Object]) -> str:
 
 
 def _main(crd: Object) -> str:
-    """Return the default file of a program in files."""
-    field = structural_schema.properties(schema_of(crd))["fileSystem"]
-    return str(structural_schema.properties(field)["main"]["default"])
+    """Return the default file of a program in files; a program of several texts has none."""
+    path = ("properties", "fileSystem", "properties", "main", "default")
+    return manifests.text_at(schema_of(crd), *path)
 
 
 def _section(crd: Object, fields: str) -> str:

@@ -20,8 +20,8 @@ _HEAD = """\
 # Library
 
 Scripts and Jinja templates can call these functions. In Jinja, a function with the mark *filter*
-is also a filter: `{{ "hi" | b64encode }}`. Go templates have the functions of sprig instead, and
-some of these functions in Go's spelling: see [GoTemplate](gotemplate-compatibility.md).
+is also a filter: `{{ "hi" | b64encode }}`. Go templates of our own apiVersion have those with a
+name in Go, `{{ cidrHost "10.0.0.0/24" 5 }}`, beside those of sprig.
 `function-script docs NAME` prints the description of a function in the terminal.
 
 All functions are pure: equal arguments give equal results, and no argument is changed. A text has
@@ -61,6 +61,7 @@ def _section(group: Group, functions: list[Function]) -> str:
 
 def _entry(function: Function) -> str:
     mark = ", *filter*" if function.is_filter else ""
+    mark += f", in Go `{function.go_name}`" if function.go_name else ""
     result = json.dumps(function.result, ensure_ascii=False)
     return (
         f"- **`{function.signature}`** → {function.returns}{mark}\n"

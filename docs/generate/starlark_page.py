@@ -10,8 +10,6 @@ from generate import library_page
 from function_script.engines.starlark import manual, signatures
 
 _GENERATED_BY = "Written by `make goldens`."
-BEGIN = f"<!-- {_GENERATED_BY} -->\n"
-END = "<!-- End of what is written. -->\n"
 _STUB_HEAD = f'''\
 """The names that scripts find, for editors that read stubs.
 
@@ -37,7 +35,7 @@ def prelude() -> str:
     request = [_entry(function) for function in manual.find_functions("request")]
     response = [_entry(function) for function in manual.find_functions("response")]
     response += [_entry(function, of=manual.RESPONSE) for function in manual.find_methods()]
-    return "\n".join([BEGIN, "### Request\n", *request, "### Response\n", *response, END])
+    return "\n".join(["### Request\n", *request, "### Response\n", *response])
 
 
 def stubs() -> str:

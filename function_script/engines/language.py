@@ -115,7 +115,7 @@ class Language:
     """The folder has a module ``branches``."""
     clock_functions: tuple[str, ...] = ()
     """Functions that read the clock."""
-    warmup: str | Mapping[str, str]
+    warmup: ClassVar[str | Mapping[str, str]]
     """The text field for a worker's first run: it composes one resource."""
 
     extensions: tuple[str, ...] = ()

@@ -258,33 +258,28 @@ BUILD = {
     "codec": "compiled" if wire.is_compiled() else "interpreted",
 }
 
-_REQUESTS = "Requests that were answered, in whatever way."
-_DURATION = "From a request's arrival to its response."
-_STAGES = "Parts of that: queue, without a worker or while it was paused; run, the rest; program, \
-the part of run in which the user's program ran."
-_CPU = "CPU time that runs needed in their workers; the time limit is one of this."
+# The meanings in the reference, too.
+_REQUESTS = "Requests, by their result."
+_DURATION = "Time from the arrival of a request to its response."
+_STAGES = "Parts of the time of a request."
+_CPU = "CPU time of the runs in their workers. The time limit bounds it."
 _RECEIVED = "Size of requests."
 _SENT = "Size of responses. Crossplane accepts 4 MiB."
-_DOCUMENTS = "Composed resources that programs stated, changed or not."
+_DOCUMENTS = "Composed resources of programs, changed or not."
 _UNCHANGED = "Responses that added to desired state what the one before for the same XR and step \
 had added, without results."
-_LOOKUPS = "Texts that workers looked up among those they had read before."
+_LOOKUPS = "Look-ups in the caches of documents."
 _LIMITS_HIT = "Requests that ended at a limit."
-_RESTARTS = "Workers that were lost with the request they worked on, and replaced."
-_RETIRED = (
-    "Workers that were replaced in good order: after many requests, with grown caches, or after \
-a long run."
-)
-_REFUSED = "Calls that the server refused before a worker saw them, or whose response no client \
-would accept."
-_DROPPED = "Lines of the log that were dropped because the reader of standard error had stalled."
+_RESTARTS = "Workers that were lost during a request, and replaced."
+_RETIRED = "Workers that were replaced between requests: after many requests, because their \
+caches had grown, or after a long run."
+_REFUSED = "Calls that the server refused before a worker saw them, or whose response is too \
+large for any client."
+_DROPPED = "Lines of the log that were dropped because nothing read standard error."
 _QUEUE = "Requests that wait for a worker."
-_WORKERS = "Worker processes: busy with a quick run, with a heavy one (or paused in it), or idle."
-_CONFINEMENT = "Whether the measure is in force in every worker (1), as the workers report it."
-_REMOTE = (
-    "Remote programs and modules: hit, there in memory when a request needed it; fetch, a fetch \
-that was started, also from the cache on disk; failure, a fetch that failed."
-)
+_WORKERS = "Worker processes: busy with a fast run, with a heavy one (running or paused), or idle."
+_CONFINEMENT = "1 if the measure is in force in every worker, by their own report."
+_REMOTE = "Remote programs and modules. Absent without --remote-allow."
 _FETCHES = "Fetches of remote programs that run now."
-_EXPIRY = "When the server's certificate expires; none without TLS."
-_BUILD = "Always 1; its labels say what is running."
+_EXPIRY = "Time at which the server's certificate expires. Absent without TLS."
+_BUILD = "Always 1. The labels have the versions."

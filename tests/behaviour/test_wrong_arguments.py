@@ -80,12 +80,7 @@ CALLS = [
         )
     ),
     *(
-        pytest.param(
-            go_template(f"{name} {GO_NAME}"),
-            name,
-            "wants a resource, got a string",
-            id=f"go-{name}",
-        )
+        pytest.param(go_template(f"{name} {GO_NAME}"), name, OBJECT, id=f"go-{name}")
         for name in ("unreadyReason", "isDeleting", "getExternalName")
     ),
 ]

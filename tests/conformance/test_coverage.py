@@ -28,10 +28,9 @@ HEAD = """\
 
 # What programs can read and set
 
-This page lists every field of the function protocol, with an expression that reads it or sets it in
-each language. A test runs each cell, and another test compares the list with the protocol. For most
-fields there is a shorter expression: see the getters and the response of
-[Starlark](../reference/starlark.md), the functions of [Jinja](../reference/jinja.md) and the
+Every field of the function protocol, with an expression that reads or sets it in each language.
+Tests run each cell. For most fields there is a shorter expression: see the getters and the response
+of [Starlark](../reference/starlark.md), the functions of [Jinja](../reference/jinja.md) and the
 [annotations](../reference/documents.md).
 
 ## The request

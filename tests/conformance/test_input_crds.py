@@ -138,6 +138,16 @@ def test_common_fields_are_equal_in_all_crds() -> None:
             assert other[name] == first[name]
 
 
+@pytest.mark.parametrize("folder", ["accepted", "refused"])
+def test_field_is_in_the_corpus(folder: str) -> None:
+    """Only there does anything compare its rules in the CRD with those of the parser."""
+    fields = {name for crd in crds() for name in at(schema_of(crd), "properties")}
+    for path in (CORPUS / folder).glob("*.yaml"):
+        for document in documents.read_source(Source(name=path.name, text=path.read_text())):
+            fields -= document.value.keys()
+    assert fields == set()
+
+
 def test_field_has_a_description() -> None:
     """The reference page is generated from the descriptions."""
 

@@ -1,6 +1,7 @@
 """The input CRDs and their page are what their tables give."""
 
 import pytest
+import yaml
 from generate import input_crds, inputs_page
 from support import generated
 from support.paths import ROOT
@@ -8,6 +9,7 @@ from support.paths import ROOT
 PAGE = ROOT / "docs" / "reference" / "inputs.md"
 CRDS = ROOT / "input_crds"
 TEXTS = input_crds.texts()
+TOY = ROOT / "tests" / "support" / "toy_language" / "crd.yaml"
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -26,3 +28,11 @@ def test_inputs_page_is_fresh(*, update_goldens: bool) -> None:
     """docs/reference/inputs.md says what the CRDs say."""
     page = inputs_page.reference(input_crds.values())
     generated.check(PAGE, page, update=update_goldens)
+
+
+def test_page_has_a_kind_whose_program_is_several_texts() -> None:
+    """Such a kind has no default file, and the other kinds keep theirs."""
+    (toy,) = map(yaml.safe_load, input_crds.texts(TOY.read_text()).values())
+    page = inputs_page.reference([*input_crds.values(), toy])
+    assert "## ToySheet" in page
+    assert "`main.star` or `main.j2` or `main.gotmpl`." in page

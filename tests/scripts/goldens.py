@@ -3,7 +3,7 @@
 A file is one behaviour, and its name says which. Sections begin with ``=== name``:
 ``scope`` (YAML: parts of a request, ``params``, ``seed``), ``program``, ``module NAME``,
 ``options`` and ``limits`` (YAML), and at the end ``expected`` or ``error``, which `make goldens`
-writes. What stands before the first section is a comment. A file without a scope has that of
+adds. What stands before the first section is a comment. A file without a scope has that of
 ``scope.yaml`` beside it.
 """
 
@@ -37,7 +37,7 @@ _PARTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Golden:
-    """One file: ``head`` is its text up to the outcome, ``outcome`` "expected" or "error"."""
+    """One file: ``head`` is its text up to the outcome, ``outcome`` "expected", "error" or ""."""
 
     path: Path
     head: str
@@ -104,11 +104,10 @@ def _read(path: Path, main: str, shared_scope: str) -> Golden:
         for name, argument, body in sections
         if name == "module"
     }
-    outcome, _, expected = sections[-1]
-    assert outcome in {"expected", "error"}, f"{path.name} must end with its outcome"
+    outcome, _, expected = sections[-1] if sections[-1][0] in {"expected", "error"} else ("",) * 3
     return Golden(
         path=path,
-        head=text[: headings[-1].start()],
+        head=text[: headings[-1].start()] if outcome else text,
         scope=scope(yaml.safe_load(parts.get("scope", shared_scope)) or {}),
         program=Program(
             main=Source(name=main, text=parts["program"]),

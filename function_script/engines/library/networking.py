@@ -14,7 +14,9 @@ GROUP: Final = Group(
 _Network: TypeAlias = IPv4Network | IPv6Network
 
 
-@GROUP.function(example='cidr_subnet("10.0.0.0/16", 8, 2)', result="10.0.2.0/24")
+@GROUP.function(
+    example='cidr_subnet("10.0.0.0/16", 8, 2)', result="10.0.2.0/24", go_name="cidrSubnet"
+)
 def cidr_subnet(cidr: str, new_bits: int, index: int) -> str:
     """The network number ``index`` of those ``new_bits`` longer; negative: from the end."""
     network = _network(cidr)
@@ -30,6 +32,7 @@ def cidr_subnet(cidr: str, new_bits: int, index: int) -> str:
 @GROUP.function(
     example='cidr_subnets("10.0.0.0/16", [8, 8, 4])',
     result=["10.0.0.0/24", "10.0.1.0/24", "10.0.16.0/20"],
+    go_name="cidrSubnets",
 )
 def cidr_subnets(cidr: str, new_bits: list[int]) -> list[str]:
     """One network after the other, each longer by its number of new bits, as close as they fit."""
@@ -47,7 +50,9 @@ def cidr_subnets(cidr: str, new_bits: list[int]) -> list[str]:
     return subnets
 
 
-@GROUP.function(example='cidr_contains("10.0.0.0/8", "10.1.2.3")', result=True)
+@GROUP.function(
+    example='cidr_contains("10.0.0.0/8", "10.1.2.3")', result=True, go_name="cidrContains"
+)
 def cidr_contains(cidr: str, address: str) -> bool:
     """Whether an address or a whole network lies in the network; false across IPv4 and IPv6."""
     network, inner = _network(cidr), _interface_network(address)
@@ -58,7 +63,7 @@ def cidr_contains(cidr: str, address: str) -> bool:
     return False
 
 
-@GROUP.function(example='cidr_host("10.0.0.0/24", 5)', result="10.0.0.5")
+@GROUP.function(example='cidr_host("10.0.0.0/24", 5)', result="10.0.0.5", go_name="cidrHost")
 def cidr_host(cidr: str, index: int) -> str:
     """The address number ``index``, counted from the network's own; negative: from the end."""
     network = _network(cidr)
@@ -68,13 +73,13 @@ def cidr_host(cidr: str, index: int) -> str:
     return str(network[index])
 
 
-@GROUP.filter(example='cidr_netmask("10.0.0.0/20")', result="255.255.240.0")
+@GROUP.filter(example='cidr_netmask("10.0.0.0/20")', result="255.255.240.0", go_name="cidrNetmask")
 def cidr_netmask(cidr: str) -> str:
     """The netmask as an address."""
     return str(_network(cidr).netmask)
 
 
-@GROUP.filter(example='cidr_network("10.0.1.7/16")', result="10.0.0.0/16")
+@GROUP.filter(example='cidr_network("10.0.1.7/16")', result="10.0.0.0/16", go_name="cidrNetwork")
 def cidr_network(cidr: str) -> str:
     """The network an address with a prefix length lies in."""
     return str(_interface_network(cidr))

@@ -26,7 +26,7 @@ RESOURCES: Final = Group(
 
 OBJECTS: Final = Group(
     name="objects",
-    summary="Objects as data. Arguments are never changed. A path is `spec.rules[0].host`, with "
+    summary="Objects as data. A path is `spec.rules[0].host`, with "
     "keys that hold dots in brackets and quotes, or a list of keys and indices.",
 )
 CONNECTION: Final = Group(
@@ -87,7 +87,12 @@ def is_deleting(resource: Resource) -> bool:
     return _metadata(resource, "deletionTimestamp") is not None
 
 
-@RESOURCES.filter(example='get_external_name({"metadata": {}}, "not yet")', result="not yet")
+@RESOURCES.filter(
+    example='get_external_name({"metadata": {"annotations": '
+    '{"crossplane.io/external-name": "b-1"}}})',
+    result="b-1",
+    go_name="getExternalName",
+)
 def get_external_name(resource: Resource, default: Readable = None) -> Readable:
     """The name of the external resource, from the annotation crossplane.io/external-name."""
     return get_annotation(resource, objects.EXTERNAL_NAME, default)

@@ -191,7 +191,7 @@ def is_deleting(resource: dict[str, Incomplete] | None) -> bool:
 def get_external_name(resource: dict[str, Incomplete] | None, default: Incomplete = None) -> Incomplete:
     r"""The name of the external resource, from the annotation crossplane.io/external-name.
 
-    Example: get_external_name({"metadata": {}}, "not yet") gives "not yet"
+    Example: get_external_name({"metadata": {"annotations": {"crossplane.io/external-name": "b-1"}}}) gives "b-1"
     """
 
 

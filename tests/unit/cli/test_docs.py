@@ -157,7 +157,7 @@ def test_tables_of_the_manual_name_nothing_twice() -> None:
     for language in manual.LANGUAGES:
         seen = [(entry.section, entry.name) for entry in manual.entries(language)]
         assert len(seen) == len({*seen})
-        path = ROOT / "function_script" / "engines" / language / "manual.yaml"
+    for path in (ROOT / "function_script" / "engines").glob("*/manual.yaml"):
         assert all(yaml.safe_load(path.read_text()).values())
 
 

@@ -31,7 +31,7 @@ from function_script.request.values import Object, Readable, type_phrase
 
 FUNCTIONS: Final = FunctionTable()
 
-# Go's types of results, by the names in the reference.
+# Go's types by the names in the reference; the library checks values of others.
 _GO_TYPES: Final = {"boolean": "bool", "string": "string"}
 _MAX_NAMES: Final = len(("name", "namespace"))
 
@@ -75,25 +75,6 @@ def name_annotation(name: str) -> str:
     return f"{RESOURCE_NAME}: {function_go_templating.name_text(name)}"
 
 
-@FUNCTIONS.add(
-    "getExternalName", takes="resource", allocates=False, accepts=Accepts.MISSING, is_lookup=True
-)
-def external_name(resource: object) -> object:
-    """The external name of a resource.
-
-    It is nil if there is none. The resource may be in its wrapper.
-    """
-    _check_resource(resource)
-    path = ("metadata", "annotations", EXTERNAL_NAME)
-    inside = find_at(resource, "resource", *path)
-    return find_at(resource, *path) if inside is None else inside
-
-
-def _check_resource(value: object) -> None:
-    if not (isinstance(value, dict) or values.is_nil(value)):
-        raise CallError(f"wants a resource, got {type_phrase(value)}")
-
-
 # The library's functions
 
 
@@ -121,25 +102,26 @@ def _encode(key: str, item: object) -> str:
 
 
 def _add_row(row: library.Function) -> None:
-    """Add a function of the library that has a name in Go; its arguments are resources or null."""
+    """Add a function of the library that has a name in Go, with the parameters it requires."""
 
     def call(*arguments: object) -> object:
-        for each in arguments:
-            _check_resource(each)
-        objects = [cast("Readable", each) if isinstance(each, dict) else None for each in arguments]
+        read = (None if values.is_nil(each) else cast("Readable", each) for each in arguments)
         try:
-            return row.call(*objects)
+            return row.call(*read)
         except ValueError as error:
-            raise CallError(str(error)) from error
+            # The library's error begins with its own name of the function.
+            raise CallError(str(error.__cause__ or error)) from error
 
-    parameters = " ".join("any" for _ in row.parameters)
-    returns = _GO_TYPES[row.returns]
+    types = [each.type for each in row.parameters if each.is_required]
+    takes_resources = set(types) == {"resource"}
     FUNCTIONS.add(
         row.go_name,
-        parameters=parameters,
-        returns=returns,
-        takes=" ".join(parameter.type for parameter in row.parameters),
-        accepts=Accepts.MISSING,
+        parameters=" ".join(_GO_TYPES.get(each, "any") for each in types),
+        returns=_GO_TYPES.get(row.returns, "any"),
+        takes=" ".join(types) if takes_resources else "",
+        accepts=Accepts.MISSING if takes_resources else Accepts.VALUES,
+        # Without a default, null says that there is no such value.
+        is_lookup="default" in {each.name for each in row.parameters},
         summary=row.summary,
     )(call)
 

@@ -1,4 +1,9 @@
+from collections.abc import Mapping
+
 import pytest
+from generate import parts
+from jinja2.defaults import DEFAULT_FILTERS
+from support import generated
 from support.paths import ROOT
 
 from function_script.engines.jinja import policy, programs, run
@@ -7,18 +12,30 @@ from function_script.engines.jinja.filters import FILTERS, TESTS
 from function_script.engines.jinja.functions import FUNCTIONS, NAMES
 from function_script.engines.jinja.lookups import MAPPING_METHODS, STRING_METHODS
 
-PAGE = (ROOT / "docs" / "reference" / "jinja.md").read_text()
-CALLS: list[tuple[str, Call, int]] = [
-    *[(name, call, 2) for name, call in FILTERS.items()],
-    *[(name, builtin.call, 1) for name, builtin in FUNCTIONS.items()],
-]
-OWN = [each for each in CALLS if not isinstance(each[1], LibraryFunction)]
+PATH = ROOT / "docs" / "reference" / "jinja.md"
+PAGE = PATH.read_text()
 
 
-@pytest.mark.parametrize(("name", "call", "hidden"), OWN, ids=[name for name, _, _ in OWN])
-def test_filter_or_function_is_in_the_reference(name: str, call: Call, hidden: int) -> None:
-    summary = (call.__doc__ or "").replace("``", "`")
-    assert f"- `{format_usage(name, call, hidden)}`: {summary}\n" in PAGE
+def _list_own(calls: Mapping[str, Call], hidden: int) -> str:
+    # A call with several names has one line, which begins with the longest.
+    lines: dict[Call, str] = {}
+    for name, call in sorted(calls.items(), key=lambda pair: (-len(pair[0]), pair[0])):
+        if isinstance(call, LibraryFunction):
+            continue
+        if call in lines:
+            lines[call] = lines[call].replace("`:", f"` or `{name}`:", 1)
+        else:
+            summary = (call.__doc__ or "").replace("``", "`")
+            lines[call] = f"- `{format_usage(name, call, hidden)}`: {summary}\n"
+    return "".join(sorted(lines.values()))
+
+
+def test_lists_of_functions_and_filters_are_fresh(*, update_goldens: bool) -> None:
+    functions = {name: builtin.call for name, builtin in FUNCTIONS.items()}
+    others = ", ".join(f"`{name}`" for name in sorted(DEFAULT_FILTERS.keys() - FILTERS.keys()))
+    filters = f"{_list_own(FILTERS, 2)}\nFilters of Jinja that are not here: {others}.\n"
+    page = parts.fill(PATH, _list_own(functions, 1), filters)
+    generated.check(PATH, page, update=update_goldens)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import ast
 import re
 
 import pytest
-from generate import starlark_page
+from generate import parts, starlark_page
 from support import generated, programs
 from support.paths import ROOT
 
@@ -34,10 +34,8 @@ def _run(script: str) -> None:
 
 def test_page_is_fresh(update_goldens: bool) -> None:
     """The section of docs/reference/starlark.md about the prelude says what the prelude says."""
-    page = PAGE.read_text()
-    before, after = page.split(starlark_page.BEGIN)[0], page.split(starlark_page.END)[1]
-    fresh = f"{before}{starlark_page.prelude()}{after}"
-    generated.check(PAGE, fresh, update=update_goldens)
+    page = parts.fill(PAGE, starlark_page.prelude())
+    generated.check(PAGE, page, update=update_goldens)
 
 
 def test_stubs_are_fresh(update_goldens: bool) -> None:
