@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from function_script.engines import secret_fields
 from function_script.request.objects import CONDITION_FIELDS, Path
 from function_script.request.program import Program
+from function_script.request.reader import child
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Source, Span, span_at
@@ -96,6 +97,14 @@ class FieldComparison(NamedTuple):
     is_default: bool = False
 
 
+def format_access(path: Path) -> str:
+    """Write the path of a lookup, as in ``spec.rules[].host``."""
+    text = ""
+    for part in path:
+        text = f"{text}[]" if isinstance(part, int) else child(text, part)
+    return text
+
+
 def unchanged(reads: Iterable[FieldAccess], changed: Iterable[Path]) -> list[FieldAccess]:
     """Return the reads outside of paths that the program changes: those may be its own values."""
     prefixes = set(changed)
@@ -128,6 +137,10 @@ class Lint:
     def find_reads(self, _program: Program, /) -> Iterable[FieldAccess]:
         """Find the fields of the request that a program certainly reads."""
         return ()
+
+    def find_sources(self, program: Program, /) -> Iterable[FieldAccess]:
+        """Find the reads, and the uses of names whose values are made of fields of the request."""
+        return self.find_reads(program)
 
     def find_unknown_names(self, _program: Program) -> Iterable[Diagnostic]:
         """Find names that never have a value, and that the compiler accepts."""

@@ -57,6 +57,11 @@ class GoTemplateLint(TemplateLint):
             for read in reads
         ]
 
+    def find_sources(self, program: Program) -> list[FieldAccess]:
+        """Find the reads of the main template, and its uses of the dot and of variables."""
+        walker = request_reads.walk(program)
+        return unchanged(walker.sources, walker.changed_paths)
+
     def find_comparisons(self, program: Program) -> Iterable[FieldComparison]:
         """Find comparisons of fields of the request with constants."""
         return request_reads.walk(program).comparisons

@@ -40,6 +40,17 @@ def find(program: Program) -> list[FieldAccess]:
     return guarded(unchanged(accesses, changed), tested)
 
 
+def find_sources(program: Program) -> Iterator[FieldAccess]:
+    """Yield the lookups, and the uses of names with the lookups behind their values."""
+    for each in _find_functions(program):
+        yield from each.reads()
+        for node in ast.walk(each.function):
+            if isinstance(node, ast.Name):
+                span = syntax.span_of(node, each.source)
+                for path in filter(None, map(each.lookups.path, each.lookups.expand(node))):
+                    yield FieldAccess(path, each.source, span)
+
+
 def find_comparisons(program: Program) -> Iterator[FieldComparison]:
     """Yield the comparisons of fields with constants, without values that the script changes."""
     functions = [*_find_functions(program)]
@@ -154,8 +165,7 @@ class Lookups:
                 return self.parts[name]
             case ast.Call(func=ast.Name(id=name)) if name in _LIBRARY and name in self.parts:
                 return (name,)
-            case ast.Name(id=name) if name in self.values or id(node) in self.loop_values:
-                value = self.loop_values.get(id(node)) or self.values[name]
+            case ast.Name() if (value := self._value_of(node)) is not None:
                 path = self.path(value.expression, hops - 1)
                 return (*path, ANY) if path is not None and value.is_item else path
             # `value or {}` has the path of the value: an empty one has no fields to read.
@@ -164,6 +174,20 @@ class Lookups:
             case _:
                 lookup = self.split(node, hops - 1)
                 return None if lookup is None else (*lookup[0], *lookup[1])
+
+    def expand(self, name: ast.Name) -> list[ast.expr]:
+        """Return a name, and all parts of the expressions that it stands for."""
+        nodes: list[ast.expr] = [name]
+        for node in nodes:
+            value = self._value_of(node) if isinstance(node, ast.Name) else None
+            inner = [] if value is None else [*ast.walk(value.expression)]
+            # Of an object of the script's own, a use may take another part.
+            if inner and inner[0] not in nodes and not isinstance(inner[0], (ast.Dict, ast.List)):
+                nodes += (each for each in inner if isinstance(each, ast.expr))
+        return nodes
+
+    def _value_of(self, name: ast.Name) -> Value | None:
+        return self.loop_values.get(id(name)) or self.values.get(name.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
