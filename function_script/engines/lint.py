@@ -75,13 +75,15 @@ class ResourceKind(NamedTuple):
 class FieldAccess(NamedTuple):
     """A lookup of the last part of ``path``, which begins at the request.
 
-    ``is_guarded``: the program goes on when that part does not exist.
+    ``is_guarded``: the program goes on when that part does not exist. ``is_use``: no lookup, but
+    the use of a name whose value is made of that part.
     """
 
     path: Path
     source: Source
     span: Span
     is_guarded: bool = False
+    is_use: bool = False
 
 
 class FieldComparison(NamedTuple):
@@ -134,13 +136,13 @@ class Lint:
     observed_getter: re.Pattern[str] | None = None
     credentials_getter: re.Pattern[str] | None = None
 
-    def find_reads(self, _program: Program, /) -> Iterable[FieldAccess]:
-        """Find the fields of the request that a program certainly reads."""
+    def find_accesses(self, _program: Program, /) -> Iterable[FieldAccess]:
+        """Find the fields of the request that a program certainly reads, and their uses."""
         return ()
 
-    def find_sources(self, program: Program, /) -> Iterable[FieldAccess]:
-        """Find the reads, and the uses of names whose values are made of fields of the request."""
-        return self.find_reads(program)
+    def find_reads(self, program: Program) -> list[FieldAccess]:
+        """Find the lookups alone."""
+        return [access for access in self.find_accesses(program) if not access.is_use]
 
     def find_unknown_names(self, _program: Program) -> Iterable[Diagnostic]:
         """Find names that never have a value, and that the compiler accepts."""

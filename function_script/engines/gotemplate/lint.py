@@ -45,8 +45,8 @@ class GoTemplateLint(TemplateLint):
             elif isinstance(node, nodes.Action):
                 yield line, "{{ }}"
 
-    def find_reads(self, program: Program) -> list[FieldAccess]:
-        """Find the fields of the request that the main template certainly reads."""
+    def find_accesses(self, program: Program) -> list[FieldAccess]:
+        """Find the fields of the request that the main template certainly reads and uses."""
         walker = request_reads.walk(program)
         reads = guarded(unchanged(walker.reads, walker.changed_paths), walker.tested_paths)
         if programs.read_settings(program.options).missing not in _LENIENT:
@@ -56,11 +56,6 @@ class GoTemplateLint(TemplateLint):
             read._replace(is_guarded=read.is_guarded or read.path not in walker.indexed_paths)
             for read in reads
         ]
-
-    def find_sources(self, program: Program) -> list[FieldAccess]:
-        """Find the reads of the main template, and its uses of the dot and of variables."""
-        walker = request_reads.walk(program)
-        return unchanged(walker.sources, walker.changed_paths)
 
     def find_comparisons(self, program: Program) -> Iterable[FieldComparison]:
         """Find comparisons of fields of the request with constants."""

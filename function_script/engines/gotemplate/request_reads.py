@@ -22,6 +22,7 @@ _TESTS: Final = frozenset(
         *("kindIs", "ne", "not", "or", "ternary"),
     ]
 )
+_MAX_SOURCES: Final = 20
 _COMPARISONS: Final = frozenset({"eq", "ne"})
 
 
@@ -40,8 +41,6 @@ class Walker:
 
     def __init__(self, program: Program, assigned: frozenset[str]) -> None:
         self.reads: list[FieldAccess] = []
-        # The reads, and the uses of the dot and of variables.
-        self.sources: list[FieldAccess] = []
         self.comparisons: list[FieldComparison] = []
         self.changed_paths: list[Path] = []
         self.tested_paths: set[Path] = set()
@@ -91,7 +90,7 @@ class Walker:
             return self._walk_test(pipe, dot)
         # Without its variables: those of a range are items of the value.
         value = nodes.Pipe(pipe.position, (), pipe.assigns, pipe.commands)
-        start = len(self.sources)
+        start = len(self.reads)
         path = self._walk_pipe(value, dot)
         item = None if path is None else (*path, ANY)
         if pipe.declared:
@@ -101,7 +100,7 @@ class Walker:
 
     def _set_variable(self, name: str, path: Path | None, start: int) -> None:
         """Give a variable the value of a pipeline, whose sources are those from ``start`` on."""
-        sources = frozenset(source.path for source in self.sources[start:])
+        sources = frozenset(read.path for read in self.reads[start:][:_MAX_SOURCES])
         self._variables[name] = _Variable(*(() if name in self._assigned else (path, sources)))
 
     def _walk_test(self, pipe: nodes.Pipe, dot: Path | None) -> Path | None:
@@ -114,7 +113,7 @@ class Walker:
     def _walk_pipe(self, pipe: nodes.Pipe, dot: Path | None) -> Path | None:
         """Add the fields that a pipeline reads; return the path of its value in the request."""
         path: Path | None = None
-        start = len(self.sources)
+        start = len(self.reads)
         was_testing = self._is_testing
         for stage, command in enumerate(pipe.commands):
             # A test at the end of a pipe also takes what is missing at its beginning.
@@ -210,7 +209,7 @@ class Walker:
     def _walk_operand(self, word: nodes.Operand, dot: Path | None) -> Path | None:
         match word:
             case nodes.Dot(position=position):
-                self._add_sources(position, dot)
+                self._add_uses(position, dot)
                 return dot
             case nodes.Pipe():
                 return self._walk_pipe(word, dot)
@@ -219,7 +218,7 @@ class Walker:
             case nodes.Variable(position=position, names=(name, *names)):
                 variable = self._variables.get(name, _Variable())
                 if not names:
-                    self._add_sources(position, variable.path, *variable.sources)
+                    self._add_uses(position, variable.path, *variable.sources)
                 return self._walk_chain(variable.path, tuple(names), position)
             case nodes.Chain(position=position, start=start, names=names):
                 return self._walk_chain(self._walk_operand(start, dot), names, position)
@@ -241,12 +240,11 @@ class Walker:
             self.tested_paths.add(path)
         location = find_span(self._source, position, width)
         self.reads.append(FieldAccess(path, location.source, location.span))
-        self._add_sources(position, path)
 
-    def _add_sources(self, position: int, *paths: Path | None) -> None:
+    def _add_uses(self, position: int, *paths: Path | None) -> None:
         location = find_span(self._source, position, 1)
-        self.sources += (
-            FieldAccess(path, location.source, location.span) for path in paths if path
+        self.reads += (
+            FieldAccess(path, location.source, location.span, is_use=True) for path in paths if path
         )
 
 

@@ -6,6 +6,7 @@ arguments of macros are not.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from jinja2 import nodes
@@ -49,7 +50,10 @@ _MAX_HOPS: Final = 20
 
 
 def find(program: Program) -> list[FieldAccess]:
-    """Return the lookups in all templates of a program, which must compile."""
+    """Return the lookups in all templates of a program, which must compile.
+
+    They come with the uses of names, each with the lookups behind its value.
+    """
     templates = parse_program(program)
     names = _Names(templates)
     reads: dict[FieldAccess, None] = {}
@@ -66,19 +70,12 @@ def find(program: Program) -> list[FieldAccess]:
                 width = len(key) if offset >= 0 else 1
                 span = span_at(source, max(offset, node.lineno), width)
                 reads[FieldAccess(looked_up, source, span)] = None
+        for name in tree.find_all(nodes.Name):
+            span = span_at(source, name.lineno)
+            for path in filter(None, map(names.path, names.expand(name))):
+                reads[FieldAccess(path, source, span, is_use=True)] = None
     guarded_paths = {path for each in templates for path in _guarded_paths(each.tree, names)}
     return guarded(reads, guarded_paths)
-
-
-def find_sources(program: Program) -> Iterator[FieldAccess]:
-    """Yield the lookups, and the uses of names with the lookups behind their values."""
-    yield from find(program)
-    templates = parse_program(program)
-    names = _Names(templates)
-    for _, source, tree in templates:
-        for name in tree.find_all(nodes.Name):
-            for path in filter(None, map(names.path, names.expand(name))):
-                yield FieldAccess(path, source, span_at(source, name.lineno))
 
 
 def find_comparisons(program: Program) -> Iterator[FieldComparison]:
@@ -170,10 +167,10 @@ class _Names:
     def expand(self, name: nodes.Name) -> list[nodes.Node]:
         """Return a name, and all parts of the expressions that it stands for."""
         parts: list[nodes.Node] = [name]
-        for part in parts:
+        for part in islice(parts, _MAX_HOPS):
             bound = self._value_of(part) if isinstance(part, nodes.Name) else None
             # Of an object of the template's own, a use may take another part.
-            if bound and bound[0] not in parts and not isinstance(bound[0], nodes.Literal):
+            if bound and not isinstance(bound[0], nodes.Literal):
                 parts += (bound[0], *bound[0].find_all(nodes.Expr))
         return parts
 

@@ -271,7 +271,7 @@ class _CalledStep:
             return None
         paths = {
             read.path
-            for read in step.language.lint.find_sources(step.program)
+            for read in step.language.lint.find_accesses(step.program)
             if (place := author_positions.to_author(read.span, step_input, programs)) is not None
             and (place.name, place.line) == (span.name, span.line)
         }

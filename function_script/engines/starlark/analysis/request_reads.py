@@ -8,6 +8,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, TypeAlias
 
 from function_script.engines.lint import (
@@ -32,23 +33,15 @@ _Parts: TypeAlias = tuple[Path, Path, ast.expr | None]
 
 
 def find(program: Program) -> list[FieldAccess]:
-    """Return the lookups in `main`, and in functions that get parts of the request from it."""
+    """Return the lookups in `main`, and in functions that get parts of the request from it.
+
+    They come with the uses of names, each with the lookups behind its value.
+    """
     functions = [*_find_functions(program)]
     accesses = [access for each in functions for access in each.reads()]
     changed = [path for each in functions for path in each.changed()]
     tested = {path for each in functions for path in each.tested()}
     return guarded(unchanged(accesses, changed), tested)
-
-
-def find_sources(program: Program) -> Iterator[FieldAccess]:
-    """Yield the lookups, and the uses of names with the lookups behind their values."""
-    for each in _find_functions(program):
-        yield from each.reads()
-        for node in ast.walk(each.function):
-            if isinstance(node, ast.Name):
-                span = syntax.span_of(node, each.source)
-                for path in filter(None, map(each.lookups.path, each.lookups.expand(node))):
-                    yield FieldAccess(path, each.source, span)
 
 
 def find_comparisons(program: Program) -> Iterator[FieldComparison]:
@@ -178,11 +171,11 @@ class Lookups:
     def expand(self, name: ast.Name) -> list[ast.expr]:
         """Return a name, and all parts of the expressions that it stands for."""
         nodes: list[ast.expr] = [name]
-        for node in nodes:
+        for node in islice(nodes, _MAX_HOPS):
             value = self._value_of(node) if isinstance(node, ast.Name) else None
             inner = [] if value is None else [*ast.walk(value.expression)]
             # Of an object of the script's own, a use may take another part.
-            if inner and inner[0] not in nodes and not isinstance(inner[0], (ast.Dict, ast.List)):
+            if inner and not isinstance(inner[0], (ast.Dict, ast.List)):
                 nodes += (each for each in inner if isinstance(each, ast.expr))
         return nodes
 
@@ -199,9 +192,13 @@ class _Function:
     source: Source
 
     def reads(self) -> Iterator[FieldAccess]:
-        """Yield the lookups, also those below values that the script changes."""
+        """Yield the lookups and uses, also those below values that the script changes."""
         for node in ast.walk(self.function):
             yield from self._of(node)
+            if isinstance(node, ast.Name):
+                span = syntax.span_of(node, self.source)
+                for path in filter(None, map(self.lookups.path, self.lookups.expand(node))):
+                    yield FieldAccess(path, self.source, span, is_use=True)
 
     def comparisons(self) -> Iterator[FieldComparison]:
         """Yield the comparisons, also those of values that the script changes."""
