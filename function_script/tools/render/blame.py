@@ -23,19 +23,6 @@ from function_script.tools.render.renderer import Rendering
 XR: Final = "xr"
 _XR_PATH: Final[Path] = ("observed", "composite", "resource")
 _MAX_VALUE: Final = 200
-# Parts of a request whose values may be secrets have names alone.
-_SOURCES: Final = {
-    "observed": "observed state",
-    "desired": "desired state of earlier steps",
-    "context": "context",
-    "required_resources": "required resources",
-    "extra_resources": "required resources",
-    "required_schemas": "required schemas",
-    "credentials": "credentials",
-    "params": "params of the input",
-    "input": "input",
-    "meta": "meta",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,8 +117,8 @@ class Blame:
             if path[: len(_XR_PATH)] == _XR_PATH:
                 yield self._describe_xr(path[len(_XR_PATH) :])
             else:
-                source = _SOURCES.get(str(path[0]), "request")
-                yield f"{source}: {format_access(path)}"
+                # Other parts have names alone: their values may be secrets.
+                yield f"request: {format_access(path)}"
 
     def _describe_xr(self, path: Path) -> str:
         # Only a run knows which item it is.

@@ -92,7 +92,7 @@ EXPLAINED = [
         'xr.status.zone: "none"\n'
         '  <- composition.yaml:28:11: step "first"\n'
         '     zone: {{ .context.zone | default "none" }}\n'
-        "    <- context: context.zone\n",
+        "    <- request: context.zone\n",
         id="status-and-context",
     ),
     pytest.param(
