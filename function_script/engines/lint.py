@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from function_script.engines import secret_fields
 from function_script.request.objects import CONDITION_FIELDS, Path
 from function_script.request.program import Program
+from function_script.request.reader import child
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Source, Span, span_at
@@ -74,13 +75,15 @@ class ResourceKind(NamedTuple):
 class FieldAccess(NamedTuple):
     """A lookup of the last part of ``path``, which begins at the request.
 
-    ``is_guarded``: the program goes on when that part does not exist.
+    ``is_guarded``: the program goes on when that part does not exist. ``is_use``: no lookup, but
+    the use of a name whose value is made of that part.
     """
 
     path: Path
     source: Source
     span: Span
     is_guarded: bool = False
+    is_use: bool = False
 
 
 class FieldComparison(NamedTuple):
@@ -94,6 +97,14 @@ class FieldComparison(NamedTuple):
     source: Source
     span: Span
     is_default: bool = False
+
+
+def format_access(path: Path) -> str:
+    """Write the path of a lookup, as in ``spec.rules[].host``."""
+    text = ""
+    for part in path:
+        text = f"{text}[]" if isinstance(part, int) else child(text, part)
+    return text
 
 
 def unchanged(reads: Iterable[FieldAccess], changed: Iterable[Path]) -> list[FieldAccess]:
@@ -125,9 +136,13 @@ class Lint:
     observed_getter: re.Pattern[str] | None = None
     credentials_getter: re.Pattern[str] | None = None
 
-    def find_reads(self, _program: Program, /) -> Iterable[FieldAccess]:
-        """Find the fields of the request that a program certainly reads."""
+    def find_accesses(self, _program: Program, /) -> Iterable[FieldAccess]:
+        """Find the fields of the request that a program certainly reads, and their uses."""
         return ()
+
+    def find_reads(self, program: Program) -> list[FieldAccess]:
+        """Find the lookups alone."""
+        return [access for access in self.find_accesses(program) if not access.is_use]
 
     def find_unknown_names(self, _program: Program) -> Iterable[Diagnostic]:
         """Find names that never have a value, and that the compiler accepts."""

@@ -64,13 +64,20 @@ class Files:
         try:
             directory = (root / dir_path).resolve()
             # The same error for outside and absent: an input must not probe for paths.
-            is_readable = directory.is_relative_to(root) and directory.is_dir()
+            is_readable = _is_directory(directory, root)
+            name = dir_path.lstrip("/")
+            is_below = not is_readable and name and _is_directory((root / name).resolve(), root)
         except (OSError, ValueError) as error:
             name = cut(dir_path, _MAX_SHOWN_BYTES)
             raise ValueError(f'cannot read "{name}": {cause_of(error)}') from error
         if not is_readable:
-            raise ValueError(f'cannot find directory "{dir_path}" below the program root')
+            there = f', which has "{name}"' if is_below else ""
+            raise ValueError(f'cannot find directory "{dir_path}" below the program root{there}')
         return directory, root
+
+
+def _is_directory(path: Path, root: Path) -> bool:
+    return path.is_relative_to(root) and path.is_dir()
 
 
 @cache

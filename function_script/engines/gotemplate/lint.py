@@ -45,8 +45,8 @@ class GoTemplateLint(TemplateLint):
             elif isinstance(node, nodes.Action):
                 yield line, "{{ }}"
 
-    def find_reads(self, program: Program) -> list[FieldAccess]:
-        """Find the fields of the request that the main template certainly reads."""
+    def find_accesses(self, program: Program) -> list[FieldAccess]:
+        """Find the fields of the request that the main template certainly reads and uses."""
         walker = request_reads.walk(program)
         reads = guarded(unchanged(walker.reads, walker.changed_paths), walker.tested_paths)
         if programs.read_settings(program.options).missing not in _LENIENT:

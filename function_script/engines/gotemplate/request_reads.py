@@ -5,7 +5,7 @@ follow the data of named templates.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import programs, registry
 from function_script.engines.gotemplate.positions import find_span
@@ -22,7 +22,15 @@ _TESTS: Final = frozenset(
         *("kindIs", "ne", "not", "or", "ternary"),
     ]
 )
+_MAX_SOURCES: Final = 20
 _COMPARISONS: Final = frozenset({"eq", "ne"})
+
+
+class _Variable(NamedTuple):
+    """The path of a variable's value, None where it is unknown, and what the value is made of."""
+
+    path: Path | None = None
+    sources: frozenset[Path] = frozenset()
 
 
 class Walker:
@@ -40,8 +48,7 @@ class Walker:
         self._is_testing = False
         self._source = programs.main_source(program)
         self._assigned = assigned
-        self._variables: dict[str, Path | None] = {}
-        self._set_variable("$", ())
+        self._variables = {"$": _Variable(path=())}
 
     def walk_body(self, body: Iterable[nodes.Node], dot: Path | None) -> None:
         """Walk the nodes of a body and everything below them."""
@@ -83,15 +90,18 @@ class Walker:
             return self._walk_test(pipe, dot)
         # Without its variables: those of a range are items of the value.
         value = nodes.Pipe(pipe.position, (), pipe.assigns, pipe.commands)
+        start = len(self.reads)
         path = self._walk_pipe(value, dot)
         item = None if path is None else (*path, ANY)
         if pipe.declared:
             # The last variable is an item, too.
-            self._set_variable(pipe.declared[-1].names[0], item)
+            self._set_variable(pipe.declared[-1].names[0], item, start)
         return item
 
-    def _set_variable(self, name: str, path: Path | None) -> None:
-        self._variables[name] = None if name in self._assigned else path
+    def _set_variable(self, name: str, path: Path | None, start: int) -> None:
+        """Give a variable the value of a pipeline, whose sources are those from ``start`` on."""
+        sources = frozenset(read.path for read in self.reads[start:][:_MAX_SOURCES])
+        self._variables[name] = _Variable(*(() if name in self._assigned else (path, sources)))
 
     def _walk_test(self, pipe: nodes.Pipe, dot: Path | None) -> Path | None:
         """Walk a pipeline whose value may be missing; see ``_walk_pipe``."""
@@ -103,6 +113,7 @@ class Walker:
     def _walk_pipe(self, pipe: nodes.Pipe, dot: Path | None) -> Path | None:
         """Add the fields that a pipeline reads; return the path of its value in the request."""
         path: Path | None = None
+        start = len(self.reads)
         was_testing = self._is_testing
         for stage, command in enumerate(pipe.commands):
             # A test at the end of a pipe also takes what is missing at its beginning.
@@ -118,7 +129,7 @@ class Walker:
             path = path if is_default else command_path if stage == 0 else None
         self._is_testing = was_testing
         for variable in pipe.declared:
-            self._set_variable(variable.names[0], path)
+            self._set_variable(variable.names[0], path, start)
         return path
 
     def _walk_command(self, command: nodes.Command, dot: Path | None) -> Path | None:
@@ -197,14 +208,18 @@ class Walker:
 
     def _walk_operand(self, word: nodes.Operand, dot: Path | None) -> Path | None:
         match word:
-            case nodes.Dot():
+            case nodes.Dot(position=position):
+                self._add_uses(position, dot)
                 return dot
             case nodes.Pipe():
                 return self._walk_pipe(word, dot)
             case nodes.Field(position=position, names=names):
                 return self._walk_chain(dot, names, position)
             case nodes.Variable(position=position, names=(name, *names)):
-                return self._walk_chain(self._variables.get(name), tuple(names), position)
+                variable = self._variables.get(name, _Variable())
+                if not names:
+                    self._add_uses(position, variable.path, *variable.sources)
+                return self._walk_chain(variable.path, tuple(names), position)
             case nodes.Chain(position=position, start=start, names=names):
                 return self._walk_chain(self._walk_operand(start, dot), names, position)
             case _:
@@ -225,6 +240,12 @@ class Walker:
             self.tested_paths.add(path)
         location = find_span(self._source, position, width)
         self.reads.append(FieldAccess(path, location.source, location.span))
+
+    def _add_uses(self, position: int, *paths: Path | None) -> None:
+        location = find_span(self._source, position, 1)
+        self.reads += (
+            FieldAccess(path, location.source, location.span, is_use=True) for path in paths if path
+        )
 
 
 def walk(program: Program) -> Walker:

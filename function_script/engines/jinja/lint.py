@@ -53,7 +53,7 @@ class JinjaLint(TemplateLint):
         rf"\{{[{{%][^{{}}#]*?\bget_composed_(?:resource|connection_details)\(\s*{QUOTED}"
     )
     credentials_getter = re.compile(rf"\bget_credential_data\(\s*{QUOTED}")
-    find_reads = staticmethod(request_reads.find)
+    find_accesses = staticmethod(request_reads.find)
     find_comparisons = staticmethod(request_reads.find_comparisons)
 
     def action_marks(self, _program: Program) -> Sequence[str]:

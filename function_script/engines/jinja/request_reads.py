@@ -6,6 +6,7 @@ arguments of macros are not.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from jinja2 import nodes
@@ -49,7 +50,10 @@ _MAX_HOPS: Final = 20
 
 
 def find(program: Program) -> list[FieldAccess]:
-    """Return the lookups in all templates of a program, which must compile."""
+    """Return the lookups in all templates of a program, which must compile.
+
+    They come with the uses of names, each with the lookups behind its value.
+    """
     templates = parse_program(program)
     names = _Names(templates)
     reads: dict[FieldAccess, None] = {}
@@ -66,6 +70,10 @@ def find(program: Program) -> list[FieldAccess]:
                 width = len(key) if offset >= 0 else 1
                 span = span_at(source, max(offset, node.lineno), width)
                 reads[FieldAccess(looked_up, source, span)] = None
+        for name in tree.find_all(nodes.Name):
+            span = span_at(source, name.lineno)
+            for path in filter(None, map(names.path, names.expand(name))):
+                reads[FieldAccess(path, source, span, is_use=True)] = None
     guarded_paths = {path for each in templates for path in _guarded_paths(each.tree, names)}
     return guarded(reads, guarded_paths)
 
@@ -111,7 +119,7 @@ class _Names:
         names = Counter(name for _, name, _ in loops)
         # By the id of each use of a name in a loop; inner loops come after outer ones.
         self._items = {
-            id(use): value
+            id(use): (value, (ANY,))
             for loop, name, value in loops
             if names[name] == counts[name]
             for use in loop.find_all(nodes.Name)
@@ -136,10 +144,8 @@ class _Names:
         match node:
             case nodes.Name(name=name) if name in self._roots:
                 return self._roots[name]
-            case nodes.Name(name=name) if name in self._values:
-                value, below = self._values[name]
-            case nodes.Name() if id(node) in self._items:
-                value, below = self._items[id(node)], (ANY,)
+            case nodes.Name() if (bound := self._value_of(node)) is not None:
+                value, below = bound
             case nodes.Filter(node=nodes.Expr() as value, name=name) if name in _SAME_VALUE:
                 pass
             case nodes.Call(node=nodes.Name(name=name), args=[argument, *_]) if (
@@ -157,6 +163,19 @@ class _Names:
                 value, below = lookup
         path = self.path(value, hops - 1)
         return None if path is None else (*path, *below)
+
+    def expand(self, name: nodes.Name) -> list[nodes.Node]:
+        """Return a name, and all parts of the expressions that it stands for."""
+        parts: list[nodes.Node] = [name]
+        for part in islice(parts, _MAX_HOPS):
+            bound = self._value_of(part) if isinstance(part, nodes.Name) else None
+            # Of an object of the template's own, a use may take another part.
+            if bound and not isinstance(bound[0], nodes.Literal):
+                parts += (bound[0], *bound[0].find_all(nodes.Expr))
+        return parts
+
+    def _value_of(self, name: nodes.Name) -> tuple[nodes.Node, objects.Path] | None:
+        return self._items.get(id(name)) or self._values.get(name.name)
 
 
 def _read_loop(loop: nodes.For) -> tuple[str, nodes.Node] | None:

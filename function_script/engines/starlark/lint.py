@@ -29,7 +29,7 @@ class StarlarkLint(Lint):
     )
     random_call = re.compile(r"\b(?:stable_secret|(?P<public>stable_id))(?=\()")
 
-    find_reads = staticmethod(request_reads.find)
+    find_accesses = staticmethod(request_reads.find)
     find_comparisons = staticmethod(request_reads.find_comparisons)
     find_failures = staticmethod(mistakes.find_failures)
     find_doubts = staticmethod(mistakes.find_doubts)

@@ -260,7 +260,7 @@ def _missing_members(key: str, actual: Value, expected: Iterable[Object]) -> Ite
             same = [each for each in members if "type" in item and each["type"] == item["type"]]
             others = [{name: member.get(name) for name in item} for member in same or members]
             nouns = {"conditions": "a condition", "events": "an event"}
-            texts = ", ".join(map(to_text, others))
+            texts = ", ".join(dict.fromkeys(map(to_text, others)))
             yield Mismatch(
                 at=(key, index),
                 message=f"{key}: expected {nouns[key]} {to_text(item)}",

@@ -55,7 +55,7 @@ def run(case: Case, pool: Pool, options: RunOptions) -> CaseVerdict:
     started = time.monotonic()
     verdict = CaseVerdict(case.name, case.path, case.document)
     # Cases run at the same time, and what a program prints belongs to its case.
-    rendering = replace(options.rendering, print=verdict.print)
+    rendering = replace(options.rendering, print=verdict.print, notes=set())
     _CaseRun(case, pool, replace(options, rendering=rendering), verdict).run()
     verdict.seconds = time.monotonic() - started
     return verdict

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from function_script.engines.language import Language
-from function_script.engines.lint import CONDITION, CONDITION_SCHEMA
+from function_script.engines.lint import CONDITION, CONDITION_SCHEMA, format_access
 from function_script.request.objects import Path
-from function_script.request.reader import child
 from function_script.request.values import Object
 from function_script.texts import field_names
 from function_script.texts.problems import suggest
@@ -52,10 +51,7 @@ class Request:
         if schema is None or not isinstance(key, str) or not _lacks(schema, key):
             return None
         hint = self._hint(path[:-1], key, tuple(structural_schema.properties(schema)))
-        text = ""
-        for part in path:
-            text = f"{text}[]" if isinstance(part, int) else child(text, part)
-        return f"{text} does not exist: {self.owner(path)} has no such field", hint
+        return f"{format_access(path)} does not exist: {self.owner(path)} has no such field", hint
 
     def type_of(self, path: Path) -> str | None:
         """Return the type of the field at a path, in JSON Schema; None if it is unclear."""

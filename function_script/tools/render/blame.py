@@ -8,10 +8,12 @@ from typing import Final
 from function_script import documents
 from function_script.documents import Document
 from function_script.documents.positions import list_positions
+from function_script.engines.lint import ANY, format_access
 from function_script.request import objects
 from function_script.request.objects import Path
 from function_script.request.reader import format_path
 from function_script.request.values import Object, Value
+from function_script.texts.diagnostics import cut
 from function_script.texts.errors import InputError
 from function_script.texts.problems import suggest
 from function_script.texts.source import Span
@@ -20,19 +22,7 @@ from function_script.tools.render.renderer import Rendering
 
 XR: Final = "xr"
 _XR_PATH: Final[Path] = ("observed", "composite", "resource")
-# Parts of a request whose values may be secrets have names alone.
-_SOURCES: Final = {
-    "observed": "observed state",
-    "desired": "desired state of earlier steps",
-    "context": "context",
-    "required_resources": "required resources",
-    "extra_resources": "required resources",
-    "required_schemas": "required schemas",
-    "credentials": "credentials",
-    "params": "params of the input",
-    "input": "input",
-    "meta": "meta",
-}
+_MAX_VALUE: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,12 +117,16 @@ class Blame:
             if path[: len(_XR_PATH)] == _XR_PATH:
                 yield self._describe_xr(path[len(_XR_PATH) :])
             else:
-                source = _SOURCES.get(str(path[0]), "request")
-                yield f"{source}: {format_path(path)}"
+                # Other parts have names alone: their values may be secrets.
+                yield f"request: {format_access(path)}"
 
     def _describe_xr(self, path: Path) -> str:
+        # Only a run knows which item it is.
+        text, end = format_access(path), path.index(ANY) if ANY in path else None
+        path = path[:end]
         value = objects.find_path(self.rendering.result.file, path)
-        text = f"{format_path(path)}: {_to_json(objects.deep_copy(value))}"
+        if end is None:
+            text += f": {cut(_to_json(objects.deep_copy(value)), _MAX_VALUE)}"
         if objects.find_path(self.xr.value, path) is None:
             reason = "the XR lacks it" if value is None else "a default of the XRD"
             return f"XR: {text} ({reason})"

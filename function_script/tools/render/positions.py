@@ -196,7 +196,8 @@ class Positions:
     def find_reads(self, position: Position) -> list[Path] | None:
         """Return the fields of the request that a line certainly reads; None if it is not known.
 
-        An index, or a key that only a run knows, is `reads.ANY`.
+        Its names stand for what their values are made of. An index, or a key that only a run
+        knows, is `lint.ANY`.
         """
         step = next((each for each in reversed(self._steps) if each.name == position.step), None)
         return None if step is None or position.span is None else step.find_reads(position.span)
@@ -270,7 +271,7 @@ class _CalledStep:
             return None
         paths = {
             read.path
-            for read in step.language.lint.find_reads(step.program)
+            for read in step.language.lint.find_accesses(step.program)
             if (place := author_positions.to_author(read.span, step_input, programs)) is not None
             and (place.name, place.line) == (span.name, span.line)
         }

@@ -253,10 +253,8 @@ def call_until_stable(
         reply = runner(step, request)
         response = reply.response
         current = response.requirements if response.HasField("requirements") else None
-        if fatal_messages(response):
+        if fatal_messages(response) or current == previous:
             return replace(reply, missing=_missing(current or previous, source))
-        if current == previous:
-            return reply
         required = _resolve(bootstrap, current, source)
         # It requires nothing: what selects nothing would have its name here.
         if call == 0 and required == bootstrap:

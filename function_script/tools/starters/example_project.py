@@ -28,6 +28,7 @@ _FIELD_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _XRD_HEAD: Final = """\
 # The API, with the types of the fields in xr.yaml. One example does not show which fields are
 # optional, so all are required: change that here. Then add defaults and descriptions.
+# XRs of the scope Namespaced need a namespace. Those without one have the scope Cluster.
 """
 
 

@@ -21,7 +21,7 @@ _PATH: Final = re.compile(r"=\$(?P<path>\S*)")
 class ToyLint(Lint):
     """It knows the names of all resources, and every field that a program reads."""
 
-    def find_reads(self, program: Program) -> Iterator[FieldAccess]:
+    def find_accesses(self, program: Program) -> Iterator[FieldAccess]:
         """Find the fields behind dollar signs."""
         for _, source in expressions(program):
             for match in _PATH.finditer(source.text):

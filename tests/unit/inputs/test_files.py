@@ -50,6 +50,21 @@ def refusal(root: Path, directory: str, **section: Value) -> str:
     return diagnostic.message
 
 
+@pytest.mark.parametrize("directory", ["/", "/other", "/../robots", "/link", "other", "/robots"])
+def test_absolute_directory_is_named_as_it_is_below_the_root(
+    tmp_path: Path, directory: str
+) -> None:
+    """The path of a mount is no path here. Of what is outside, an input learns nothing."""
+    write(tmp_path / "robots", main__star="pass")
+    root = write(tmp_path / "root/robots", main__star="pass").parent
+    (root / "link").symlink_to(tmp_path / "robots")
+    hint = ', which has "robots"' if directory == "/robots" else ""
+    message = (
+        f'input.fileSystem.dirPath: cannot find directory "{directory}" below the program root'
+    )
+    assert refusal(root, directory) == message + hint
+
+
 def test_other_files_are_modules(tmp_path: Path) -> None:
     write(tmp_path / "robots", main__star="pass", a__star="a = 1", __hidden="x")
     write(tmp_path / "robots/lib", b__star="b = 1")

@@ -8,6 +8,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, TypeAlias
 
 from function_script.engines.lint import (
@@ -32,7 +33,10 @@ _Parts: TypeAlias = tuple[Path, Path, ast.expr | None]
 
 
 def find(program: Program) -> list[FieldAccess]:
-    """Return the lookups in `main`, and in functions that get parts of the request from it."""
+    """Return the lookups in `main`, and in functions that get parts of the request from it.
+
+    They come with the uses of names, each with the lookups behind its value.
+    """
     functions = [*_find_functions(program)]
     accesses = [access for each in functions for access in each.reads()]
     changed = [path for each in functions for path in each.changed()]
@@ -154,8 +158,7 @@ class Lookups:
                 return self.parts[name]
             case ast.Call(func=ast.Name(id=name)) if name in _LIBRARY and name in self.parts:
                 return (name,)
-            case ast.Name(id=name) if name in self.values or id(node) in self.loop_values:
-                value = self.loop_values.get(id(node)) or self.values[name]
+            case ast.Name() if (value := self._value_of(node)) is not None:
                 path = self.path(value.expression, hops - 1)
                 return (*path, ANY) if path is not None and value.is_item else path
             # `value or {}` has the path of the value: an empty one has no fields to read.
@@ -164,6 +167,20 @@ class Lookups:
             case _:
                 lookup = self.split(node, hops - 1)
                 return None if lookup is None else (*lookup[0], *lookup[1])
+
+    def expand(self, name: ast.Name) -> list[ast.expr]:
+        """Return a name, and all parts of the expressions that it stands for."""
+        nodes: list[ast.expr] = [name]
+        for node in islice(nodes, _MAX_HOPS):
+            value = self._value_of(node) if isinstance(node, ast.Name) else None
+            inner = [] if value is None else [*ast.walk(value.expression)]
+            # Of an object of the script's own, a use may take another part.
+            if inner and not isinstance(inner[0], (ast.Dict, ast.List)):
+                nodes += (each for each in inner if isinstance(each, ast.expr))
+        return nodes
+
+    def _value_of(self, name: ast.Name) -> Value | None:
+        return self.loop_values.get(id(name)) or self.values.get(name.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,9 +192,13 @@ class _Function:
     source: Source
 
     def reads(self) -> Iterator[FieldAccess]:
-        """Yield the lookups, also those below values that the script changes."""
+        """Yield the lookups and uses, also those below values that the script changes."""
         for node in ast.walk(self.function):
             yield from self._of(node)
+            if isinstance(node, ast.Name):
+                span = syntax.span_of(node, self.source)
+                for path in filter(None, map(self.lookups.path, self.lookups.expand(node))):
+                    yield FieldAccess(path, self.source, span, is_use=True)
 
     def comparisons(self) -> Iterator[FieldComparison]:
         """Yield the comparisons, also those of values that the script changes."""

@@ -297,3 +297,8 @@ def test_prints_are_kept(tmp_path: Path) -> None:
         "a": {"size 2"},
         "b": {"size 4"},
     }
+
+
+def test_hint_of_an_event_has_each_of_the_others_once(tmp_path: Path) -> None:
+    (problem,) = run_one(tmp_path, "expect: {events: [{severity: Fatal}]}").problems
+    assert problem.diagnostic.hint == 'there is {"severity": "Normal"}, {"severity": "Warning"}'

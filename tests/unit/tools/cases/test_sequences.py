@@ -102,6 +102,20 @@ def test_error_ends_the_sequence(tmp_path: Path) -> None:
     assert messages(run_one(tmp_path, case)) == ["size 10 is too much"]
 
 
+def test_notes_of_functions_come_once_for_all_steps(tmp_path: Path) -> None:
+    project(tmp_path, one="steps: [{expect: {status: {runs: 1}}}, {expect: {status: {runs: 2}}}]")
+    ready = "  - {step: ready, functionRef: {name: function-auto-ready}}\n"
+    with (tmp_path / "composition.yaml").open("a") as file:
+        file.write(ready)
+    (tmp_path / "functions.yaml").write_text(
+        "apiVersion: pkg.crossplane.io/v1\nkind: Function\nmetadata: {name: function-auto-ready}\n"
+        "spec: {package: xpkg.crossplane.io/crossplane-contrib/function-auto-ready:v0.5.0}\n"
+    )
+    verdict = run(tmp_path)["one"]
+    assert messages(verdict) == []
+    assert sum("is built in" in line for line in verdict.printed) == 1
+
+
 NAMES = {
     "ready": ("ready: [databas]", 'ready: there is no composed resource "databas"'),
     "changed": ("changed: {bucket: {}}", 'changed: there is no composed resource "bucket"'),

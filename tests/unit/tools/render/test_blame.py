@@ -92,7 +92,7 @@ EXPLAINED = [
         'xr.status.zone: "none"\n'
         '  <- composition.yaml:28:11: step "first"\n'
         '     zone: {{ .context.zone | default "none" }}\n'
-        "    <- context: context.zone\n",
+        "    <- request: context.zone\n",
         id="status-and-context",
     ),
     pytest.param(
@@ -134,6 +134,91 @@ def test_explained_object_has_its_members_in_order(run: Run) -> None:
     first, _, _ = run("render", "--explain", "script.data").out.partition("\n")
     names = [part.partition(":")[0].strip('{" ') for part in first.partition(": ")[2].split(", ")]
     assert names == sorted((*fields, "other"))
+
+
+NAMES_IN_GO = """\
+{{- $spec := .observed.composite.resource.spec }}
+{{- $n := $spec.size | int }}
+{{- $m := add $n 1 }}
+{{- $free := "" }}{{ $free = $spec.zone }}
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations: {script.fn.crossplane.io/composition-resource-name: a}
+data:
+  sum: "{{ $m }}"
+  free: {{ $free }}
+  {{- range $name, $db := $spec.dbs }}
+  {{ $name }}: "{{ $db.size }}"
+  {{- end }}
+  {{- range $spec.zones }}
+  zone-{{ . }}: {{ . }}
+  {{- end }}
+"""
+NAMES_IN_JINJA = """\
+{% set n = spec.size | int %}
+{% set m = n + 1 %}
+{% set free = spec.zone %}
+{% set free = free + "" %}
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations: {script.fn.crossplane.io/composition-resource-name: a}
+data:
+  sum: "{{ m }}"
+  free: {{ free }}
+  {% for name, db in spec.dbs.items() %}
+  {{ name }}: "{{ db.size }}"
+  {% endfor %}
+  {% for zone in spec.zones %}
+  zone-{{ zone }}: {{ zone }}
+  {% endfor %}
+"""
+NAMES_IN_STARLARK = """\
+def main(req):
+    spec = get_xr(req, "spec")
+    n = int(spec["size"])
+    m = n + 1
+    free = spec["zone"]
+    free += ""
+    data = {
+        "sum": str(m),
+        "free": free,
+    }
+    for name, db in spec["dbs"].items():
+        data[name] = str(db["size"])
+    for zone in spec["zones"]:
+        data["zone-" + zone] = zone
+    rsp = response()
+    rsp.resource("a", {"apiVersion": "v1", "kind": "ConfigMap", "data": data})
+    return rsp
+"""
+NAMES = [
+    pytest.param("GoTemplate", "inline", NAMES_IN_GO, id="go"),
+    pytest.param("JinjaTemplate", "inline", NAMES_IN_JINJA, id="jinja"),
+    pytest.param("StarlarkScript", "script", NAMES_IN_STARLARK, id="starlark"),
+]
+
+
+@pytest.mark.parametrize(("kind", "field", "program"), NAMES)
+def test_names_stand_for_what_their_values_are_made_of(
+    kind: str, field: str, program: str, run: Run
+) -> None:
+    """Which item a line reads is not known, nor the value of a name that is bound twice."""
+    Path("xrd.yaml").unlink()
+    Path("xr.yaml").write_text(f"{XR}  size: 2\n  zones: [a]\n  dbs: {{one: {{size: 4}}}}\n")
+    step = one_step.step("first", kind, program, field=field)
+    Path("composition.yaml").write_text(one_step.PIPELINE + step)
+    reads = {
+        name: run("render", "--explain", f"a.data.{name}").out.splitlines()[3:]
+        for name in ("sum", "free", "one", "zone-a")
+    }
+    assert reads == {
+        "sum": ["    <- xr.yaml:6:3: spec.size: 2"],
+        "free": ["    <- nothing of the request that is certain"],
+        "one": ["    <- xr.yaml:8:3: spec.dbs[].size"],
+        "zone-a": ["    <- xr.yaml:7:3: spec.zones[]"],
+    }
 
 
 UNKNOWN = [
