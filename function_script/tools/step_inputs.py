@@ -151,6 +151,9 @@ def find_misplaced(step: Object, at: str) -> Problem | None:
     for key, value in step.items():
         if not isinstance(value, dict):
             continue
+        if _is_own_object(value):
+            text = "a step of Crossplane has no such field"
+            return Problem(child(at, key), text, "write `input:`")
         for inner, candidate in value.items():
             if isinstance(candidate, dict) and _is_own_object(candidate):
                 hint = "it belongs beside functionRef: `input` begins in the same column"

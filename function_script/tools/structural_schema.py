@@ -11,6 +11,7 @@ from function_script.request import objects
 from function_script.request.reader import child
 from function_script.request.values import Object, Value
 
+TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
 EMBEDDED: Final = "x-kubernetes-embedded-resource"
 INT_OR_STRING: Final = "x-kubernetes-int-or-string"

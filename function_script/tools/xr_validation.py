@@ -12,14 +12,15 @@ from typing import Final, NamedTuple
 
 from function_script.request import objects
 from function_script.request.objects import SUBDOMAIN
+from function_script.request.reader import format_path
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.problems import suggest
 from function_script.tools import manifests, structural_schema, xrds
-from function_script.tools.validate import report, rules, wording
+from function_script.tools.validate import openapi, report, rules, wording
 from function_script.tools.validate.catalog import Catalog, suggest_field
 from function_script.tools.validate.evaluator import Evaluator
 
-_TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 # In the words of the API server.
 _NAME_RULE: Final = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
@@ -63,17 +64,19 @@ def validate(xr: Object, xrd: Object) -> Verdict:
         path = "metadata.name"
         text = f"{path}: Invalid value: {wording.format_value(name)}: {_NAME_RULE}"
         refusals.insert(0, report.Problem(type="schema", field=path, path=path, message=text))
+    claim = manifests.text_at(xrd, "spec", "claimNames", "kind")
+    word = "claim" if manifests.text_at(xr, "kind") == claim else "XR"
     return Verdict(
         errors=tuple(
             Diagnostic(
-                message=f"invalid XR: {problem.message.removeprefix(f'{wording.NO_FIELD}: ')}",
+                message=f"invalid {word}: {problem.message.removeprefix(f'{wording.NO_FIELD}: ')}",
                 field=problem.path,
                 notes=(_origin(xrd),),
                 hint=_blame_schema(problem.path, value, schema),
             )
             for problem in refusals
         ),
-        warnings=tuple(_describe_unknown(unknown, schema, xrd)),
+        warnings=tuple(_describe_unknown(unknown, schema, xrd, word)),
         notes=tuple(
             Diagnostic(
                 message=f"not evaluated for the XR: {rule.rule} ({rule.reason})", field=rule.field
@@ -81,6 +84,38 @@ def validate(xr: Object, xrd: Object) -> Verdict:
             for rule in (*patterns, *skipped)
         ),
     )
+
+
+def find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
+    """Yield what is refused in the schemas of an XRD, and words of an enum that no value can be."""
+    for index, version in enumerate(manifests.objects_at(xrd, "spec", "versions")):
+        schema = manifests.object_at(version, "schema", "openAPIV3Schema")
+        yield from _find_mistakes(schema, ("spec", "versions", index, "schema", "openAPIV3Schema"))
+
+
+def _find_mistakes(schema: Object, path: objects.Path) -> Iterator[Diagnostic]:
+    type_ = schema.get("type")
+    known = type_ if type_ in structural_schema.TYPES else None
+    keywords: Object = {
+        "type": {"enum": [*structural_schema.TYPES]},
+        "required": {"type": "array"},
+        "enum": {"type": "array", "items": {"type": known, "nullable": True}},
+        "properties": {"type": "object", "additionalProperties": {"type": "object"}},
+        "default": {**schema, "type": known},
+    }
+    whole = structural_schema.complete(schema, {"properties": keywords})
+    hints = {
+        "type": suggest(str(type_), structural_schema.TYPES),
+        "properties.required": "`required` belongs beside `properties`",
+    }
+    for each in openapi.check(whole, {"properties": keywords})[0]:
+        field, message = f"{format_path(path)}.{each.path}", f"invalid XRD: {each.message}"
+        yield Diagnostic(message=message, field=field, hint=hints.get(each.path))
+    for name, part in structural_schema.properties(schema).items():
+        yield from _find_mistakes(part, (*path, "properties", name))
+    for key in ("items", "additionalProperties"):
+        if isinstance(below := schema.get(key), dict):
+            yield from _find_mistakes(below, (*path, key))
 
 
 def find_refusals(value: Object, old: Object, schema: Object) -> tuple[list[str], list[str]]:
@@ -111,8 +146,8 @@ def _blame_schema(path: str, xr: Object, schema: Object) -> str | None:
     keys = objects.read_path(path)
     part = structural_schema.find(schema, keys) or {}
     kind = part.get("type")
-    if isinstance(kind, str) and kind not in _TYPES:
-        return f'the XRD has type "{kind}" here: types are {", ".join(_TYPES)}'
+    if isinstance(kind, str) and kind not in structural_schema.TYPES:
+        return f'the XRD has type "{kind}" here: types are {", ".join(structural_schema.TYPES)}'
     if "default" in part and objects.find_path(xr, keys) == part["default"]:
         return "the value is the default in the XRD"
     return None
@@ -123,7 +158,7 @@ def _origin(xrd: Object) -> str:
 
 
 def _describe_unknown(
-    problems: Iterable[report.Problem], schema: Object, xrd: Object
+    problems: Iterable[report.Problem], schema: Object, xrd: Object, word: str
 ) -> Iterator[Diagnostic]:
     own = xrds.crossplane_fields(xrds.scope_of(xrd))
     for problem in problems:
@@ -139,7 +174,7 @@ def _describe_unknown(
             names = tuple(field for field in fields if not xrds.is_crossplane_field(part, field))
             hint = suggest_field(name, names)
         yield Diagnostic(
-            message=f"unknown field of the XR: {path}: the API server drops it",
+            message=f"unknown field of the {word}: {path}: the API server drops it",
             field=path,
             notes=(_origin(xrd),),
             hint=hint,

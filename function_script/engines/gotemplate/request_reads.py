@@ -126,6 +126,9 @@ class Walker:
             # Without an argument, it returns what comes through the pipe.
             if is_default and command.words[1:]:
                 self._add_default(command.words[1], path)
+            if stage > 0 and path is not None and command.function in _COMPARISONS:
+                # What comes through the pipe is the last argument.
+                self._add_comparisons(path, command.words[1:2])
             path = path if is_default else command_path if stage == 0 else None
         self._is_testing = was_testing
         for variable in pipe.declared:
@@ -143,7 +146,9 @@ class Walker:
         if not function:
             return paths[0] if len(paths) == 1 else None
         if function in _COMPARISONS:
-            self._add_comparisons(command.words[1:], paths[1:])
+            self._add_comparisons(paths[1] if paths[1:] else None, command.words[2:])
+            for path in paths[2:]:
+                self._add_comparisons(path, command.words[1:2])
         match command.words[1:]:
             case [constant, _] if function == "default":
                 self._add_default(constant, paths[2])
@@ -155,14 +160,11 @@ class Walker:
             self.changed_paths.extend(path for path in paths[1:2] if path is not None)
         return self._call_path(command, paths)
 
-    def _add_comparisons(
-        self, words: Sequence[nodes.Operand], paths: Sequence[Path | None]
-    ) -> None:
-        """Add the comparisons of the first argument with constants."""
-        path = paths[0] if paths else None
+    def _add_comparisons(self, path: Path | None, words: Sequence[nodes.Operand]) -> None:
+        """Add the comparisons of a field with constants."""
         if path is None or path in self.changed_paths:
             return
-        for word in words[1:]:
+        for word in words:
             match word:
                 case nodes.String(value=value) | nodes.Bool(value=value):
                     self._add_constant(path, value, word)

@@ -159,7 +159,11 @@ class _Checker:
             # Files of other kinds may be large in number, and need no CRDs.
             if steps.ours or step_inputs.has_pipeline(document.value):
                 self._load_crds(Path(file.name).parent)
-            self._check_document(steps, self._definitions.find_xrd_of(document, beside))
+            xrd = self._definitions.find_xrd_of(document, beside)
+            if xrd is None and steps.ours:
+                misnamed = self._definitions.find_misnamed_type(document, beside)
+                self.report.add(rules.COMPOSITION, author_positions.locate_all(misnamed, document))
+            self._check_document(steps, xrd)
 
     def _load_crds(self, directory: Path) -> None:
         """Take the CRDs beside a Composition or an input, and those of the command."""

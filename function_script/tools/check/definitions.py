@@ -7,13 +7,17 @@ XRDs define the XR, neither is taken. XRs are those in a file, and xr.yaml besid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from function_script.documents import Document
 from function_script.request import objects
 from function_script.request.values import Object
+from function_script.texts import spelling
+from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
+from function_script.texts.problems import Problem
 from function_script.tools import (
     author_positions,
     manifests,
@@ -45,27 +49,44 @@ class Definitions:
 
     def find_xrd_of(self, composition: Document, others: Iterable[Document] = ()) -> Object | None:
         """Return the XRD of a Composition's XRs, as `find_xrd`."""
-        return self.find_xrd(composition, manifests.composed_type(composition.value), others)
+        type_ = manifests.composed_type(composition.value)
+        xrd = self.find_xrd(composition, type_, others)
+        # A claim's kind has a schema in the XRD too, and is no XR.
+        return xrd if manifests.text_at(xrd or {}, "spec", "names", "kind") == type_[1] else None
 
     def find_xrd(
         self, document: Document, type_: tuple[str, str], others: Iterable[Document]
     ) -> Object | None:
-        """Return the XRD of a type; None when there is none with its version, or not a single one.
+        """Return the XRD of an XR's or a claim's type; None unless one has its version.
 
         It is near a ``document``; ``others`` are the documents of the same file.
         """
         api_version, kind = type_
         for candidates in self._candidates(document, others, kind):
-            # A claim's kind has a schema in the XRD too, and is no XR.
             matches = [
-                xrd
-                for xrd in candidates
-                if kind == manifests.text_at(xrd, "spec", "names", "kind")
-                and xrds.find_schema(xrd, api_version, kind) is not None
+                xrd for xrd in candidates if xrds.find_schema(xrd, api_version, kind) is not None
             ]
             if matches:
                 return matches[0] if len(matches) == 1 else None
         return None
+
+    def find_misnamed_type(
+        self, composition: Document, others: Iterable[Document]
+    ) -> Iterator[Diagnostic]:
+        """Yield the problem of a type that the only XRD of its group near it has almost."""
+        api_version, kind = manifests.composed_type(composition.value)
+        group = manifests.group(api_version)
+        candidates = chain.from_iterable(self._candidates(composition, others, ""))
+        near = [each for each in candidates if manifests.text_at(each, "spec", "group") == group]
+        # The first type is an XR's, the others are those of other versions and of claims.
+        types = [each[:2] for each in xrds.to_schemas(near[0])] if len(near) == 1 else []
+        name = types[0][1] if types else ""
+        if spelling.nearest(kind, [name]) or kind in {each for _, each in types}:
+            versions = [version for version, each in types if each == name]
+            field, words = ("apiVersion", versions) if kind == name else ("kind", [name])
+            hint = f"write {words[0]}" if len(words) == 1 else None
+            text = f"the XRD of this group has {' and '.join(words)}"
+            yield Problem(f"spec.compositeTypeRef.{field}", text, hint).to_diagnostic()
 
     def _candidates(
         self, document: Document, others: Iterable[Document], kind: str
@@ -183,6 +204,9 @@ class XrChecker:
         for document in documents:
             type_ = objects.api_version_and_kind(document.value)
             is_xr = all(type_) and not _is_of_api(document)
+            if xrds.is_xrd(document.value):
+                mistakes = xr_validation.find_mistakes(document.value)
+                self.report.add(rules.XR, author_positions.locate_all(mistakes, document))
             # To find an XRD reads files, which a Composition need not wait for.
             if not is_xr and path.name not in _XR_FILES:
                 continue

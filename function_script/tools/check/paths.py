@@ -59,7 +59,7 @@ class Request:
         if schema is None or schema.get(structural_schema.INT_OR_STRING):
             return None
         kind = schema.get("type")
-        return kind if isinstance(kind, str) else None
+        return kind if isinstance(kind, str) and kind in structural_schema.TYPES else None
 
     def words_of(self, path: Path) -> tuple[str, ...]:
         """Return the texts that the field at a path may have; none if it may have any."""

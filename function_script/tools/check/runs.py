@@ -38,9 +38,9 @@ from function_script.tools.check import rules
 from function_script.tools.check.report import Finding, Report
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import SUFFIXES, Project
-from function_script.tools.render import RenderInputs, loading, renderer, validation
+from function_script.tools.render import RenderInputs, loading, renderer, steps, validation
 from function_script.tools.render.compose import RenderResult
-from function_script.tools.render.functions import FunctionIndex
+from function_script.tools.render.functions import FunctionIndex, find_misspelt
 from function_script.tools.render.positions import Origin, Positions
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.runtimes.servers import Servers
@@ -67,11 +67,14 @@ _WRITTEN: Final = re.compile(
 _LITERAL: Final = re.compile(
     r"\"(?P<key>[^\"]*)\"\s*:\s*(?:-?[0-9.]+|True|False|\"[^\"]*\")\s*(?:[,}]|$)"
 )
+# A field of a template with a value that no action writes.
+_FIXED: Final = re.compile(r"[ -]*[\w./-]+: +[\w.\"'/:+ -]+")
 # The metadata of a document, line by line, of which no action writes whole lines.
 _METADATA: Final = re.compile(r"metadata:\n(?: +(?!annotations: *\S)[\w./\"-]+:.*\n)+(?=\w|---|\Z)")
 _EXAMPLES: Final = ("examples", "example")
 _CASES: Final = ("tests", "test", "cases")
 _MAX_EXAMPLES: Final = 8
+_MAX_RECONCILES: Final = 4
 _TIMEOUT_SECONDS: Final = 5.0
 
 
@@ -106,10 +109,11 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The inputs of a run; ``label`` names its XR."""
+    """The inputs of a run; ``label`` names its XR. ``is_late``: it follows another one."""
 
     inputs: RenderInputs
     label: str
+    is_late: bool = False
     invented: frozenset[objects.Path] = frozenset()
 
 
@@ -142,7 +146,7 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
         choices = make_variants(subject, options.variants)
         first = len(report.variants)
         report.variants += (each.xr for each in choices)
-        sequences = [*plan(subject, choices, first)]
+        sequences = [*plan(subject, choices, report, first)]
         file = loading.find_functions(_directory(subject))
         values = loading.load_values([file] if file else [], subject.project)
     except FatalError as error:
@@ -157,6 +161,9 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
         allows_addresses=options.runs_others,
     )
     index = FunctionIndex(manifests=values, options=rendering, is_confined=not options.runs_others)
+    pipeline = steps.parse(subject.document.value)
+    misspelt = author_positions.locate_all(find_misspelt(pipeline, index), subject.document)
+    report.add(rules.COMPOSITION, misspelt)
     # A line fails in one way for most XRs, and a doubt says less than a finding.
     reported: set[object] = set()
     places = {each.place for each in static if each.place is not None}
@@ -171,6 +178,8 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
         render = Renderer(pool, index, rendering)
         for key, run in _follow(sequences, results):
             results[key], findings = _judge(subject, run, render, branches)
+            if run.is_late:
+                findings = [each for each in findings if _is_fixed(each)]
             for finding in findings:
                 place = finding.place or finding.diagnostic.message
                 is_warning = finding.rule == rules.DOUBTFUL.name
@@ -302,12 +311,14 @@ def _kinds(subject: Subject) -> set[tuple[str, str]]:
 
 
 def plan(
-    subject: Subject, choices: Sequence[variants.Variant], first: int | None = None
+    subject: Subject, choices: Sequence[variants.Variant], report: Report, first: int | None = None
 ) -> Iterator[Reconciles]:
     """Yield the runs: of the XRs at hand, of cases, and of the variants. Raises FatalError.
 
-    ``first`` is the number with which ``check --variant`` prints the first variant.
+    ``first`` is the number with which ``check --variant`` prints the first variant; without it no
+    XR has later reconciles. ``report`` gets why an XR at hand has none: its XRD refuses it.
     """
+    most = 1 if first is None else _MAX_RECONCILES
     directory = _directory(subject)
     paths = replace(loading.find_render_paths(directory, subject.project), xrd=None)
     for document in _find_xrs(subject):
@@ -317,11 +328,14 @@ def plan(
         inputs = loading.load_inputs(
             paths if is_own else replace(paths, observed=None), subject.document, document
         )
+        if subject.xrd is not None:
+            errors = xr_validation.validate(inputs.xr, subject.xrd).errors
+            report.add(rules.XR, author_positions.locate_all(errors, document))
+            if errors:
+                continue
         xr = resolve_claim(inputs.xr, subject.xrd)
-        if subject.xrd is not None and xr_validation.validate(xr, subject.xrd).errors:
-            continue
         label = f'the XR in "{source.name}"' if source is not None else "the XR at hand"
-        yield _once(Run(inputs=replace(inputs, xr=xr, xrd=subject.xrd), label=label))
+        yield _reconcile(Run(inputs=replace(inputs, xr=xr, xrd=subject.xrd), label=label), most)
     if folders := [each for name in _CASES if (each := directory / name).is_dir()]:
         from function_script.tools.check import case_runs  # noqa: PLC0415 - 50 ms, and often none
 
@@ -333,11 +347,21 @@ def plan(
         if first is not None:
             label += f" (--variant {number} prints it)"
         inputs = replace(shared, xr=variant.xr)
-        yield _once(Run(inputs=inputs, label=label, invented=variant.invented))
+        run = Run(inputs=inputs, label=label, invented=variant.invented)
+        yield _reconcile(run, most if variant is choices[0] else 1)
 
 
-def _once(run: Run) -> Reconciles:
-    yield run
+def _reconcile(run: Run, most: int) -> Reconciles:
+    """Yield the run of an XR, and later ones as long as each composes more."""
+    size = 0
+    label = f"{run.label}, when all is ready that it composed before"
+    for _ in range(most):
+        result = yield run
+        if len(result.resources) <= size:
+            return
+        size = len(result.resources)
+        inputs = run.inputs.follow(result)
+        run = replace(run, inputs=inputs, label=label, is_late=True)
 
 
 def _judge(
@@ -470,6 +494,14 @@ def _lines_from(step: Step, span: Span) -> list[str]:
     return next(texts, "").split("\n")[span.line - 1 :] or [""]
 
 
+def _is_fixed(finding: Finding) -> bool:
+    """Report whether a schema refuses what a line writes out, which comes from no status."""
+    span, excerpt = finding.diagnostic.span, finding.diagnostic.excerpt
+    line = "" if span is None or excerpt is None else excerpt.lines[span.line - excerpt.first_line]
+    is_fixed = _FIXED.fullmatch(line) or _LITERAL.fullmatch(line.strip())
+    return bool(is_fixed) and finding.rule in (rules.SCHEMA.name, rules.SCHEMA_VERSION.name)
+
+
 def _find_schema_faults(subject: Subject, run: Run, rendering: Rendering) -> Iterator[Finding]:
     """Yield what the schemas at hand do not allow in composed resources and the XR's status."""
     # A step that was left out may write what is missing.
@@ -478,7 +510,7 @@ def _find_schema_faults(subject: Subject, run: Run, rendering: Rendering) -> Ite
     values = (objects.find_path(run.inputs.xr, path) for path in run.invented)
     texts = {value for value in values if isinstance(value, str) and value}
     by_severity = {"error": rules.SCHEMA, "warning": rules.SCHEMA_VERSION, "info": rules.DOUBT}
-    problems = validation.validate(rendering, subject.catalog, texts)
+    problems = validation.validate(rendering, subject.catalog, texts, is_late=run.is_late)
     # Of a required field with a typing error, the unknown field says more than the absent one.
     for problem, severity in sorted(problems, key=lambda each: each[0].hint is None):
         if severity != "note":

@@ -24,6 +24,7 @@ from function_script.tools import local_pool, manifests, step_inputs, xrds
 from function_script.tools.cases import loader, model, parser
 from function_script.tools.check import runs, searching
 from function_script.tools.check.definitions import Definitions
+from function_script.tools.check.report import Report
 from function_script.tools.compare.differences import Named
 from function_script.tools.compare.sides import (
     Change,
@@ -285,7 +286,8 @@ class _Subject:
             project=self._options.project,
             max_examples=None,
         )
-        return runs.plan(subject, runs.make_variants(subject, self._options.variants))
+        choices = runs.make_variants(subject, self._options.variants)
+        return runs.plan(subject, choices, Report())
 
     def _run_live(self, sides: Versions, dump: Dump, xr: Object, comparison: Comparison) -> None:
         """Compare the requests of an XR of the dump. Raises FatalError or UnknownError."""

@@ -13,7 +13,7 @@ from function_script.tools import local_pool, manifests, xrds
 from function_script.tools.check import searching
 from function_script.tools.plan.dump import Dump, UnknownError
 from function_script.tools.project import Project
-from function_script.tools.render import RenderInputs, conditions, functions, loading, renderer
+from function_script.tools.render import RenderInputs, functions, loading, renderer
 from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.positions import Origin
 from function_script.tools.render.renderer import Answers, Renderer, Rendering
@@ -106,19 +106,7 @@ class Renderings:
         """
         rendering = first
         for _ in range(_MAX_STAGES):
-            result = rendering.result
-            current = {
-                manifests.annotation(each, manifests.RESOURCE_NAME): each
-                for each in inputs.observed
-            }
-            observed = [
-                manifests.copy(current.get(name, {}), manifest)
-                for name, manifest in result.resources.items()
-            ]
-            for each in observed:
-                conditions.make_ready(each)
-            xr = manifests.copy(inputs.xr, result.xr)
-            following = replace(inputs, xr=xr, observed=observed)
+            following = inputs.follow(rendering.result)
             if rendering.result.failure or following == inputs:
                 return rendering
             inputs = following

@@ -6,12 +6,13 @@ sandboxes, networks or files.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Span
 from function_script.tools import manifests
-from function_script.tools.render import messages, pipeline, steps
+from function_script.tools.render import conditions, messages, pipeline, steps
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.compose import (
     RenderResult,
@@ -43,6 +44,19 @@ class RenderInputs(PipelineInputs):
     definitions: Sequence[Object] = ()
     spans: Mapping[int, Span] = field(default_factory=dict)
     report: Callable[[Diagnostic, str], None] | None = None
+
+    def follow(self, result: RenderResult) -> Self:
+        """Return the inputs of the next reconcile, with all ready that was composed."""
+        current = {
+            manifests.annotation(each, manifests.RESOURCE_NAME): each for each in self.observed
+        }
+        observed = [
+            manifests.copy(current.get(name, {}), manifest)
+            for name, manifest in result.resources.items()
+        ]
+        for each in observed:
+            conditions.make_ready(each)
+        return replace(self, xr=manifests.copy(self.xr, result.xr), observed=observed, spans={})
 
 
 def reconcile(

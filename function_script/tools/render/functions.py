@@ -165,7 +165,9 @@ def _choose(step: Step, index: FunctionIndex) -> Choice:
     if choice is None:
         raise InputError(_no_choice(function, index))
     if choice.kind is not None:
-        _check_spelling(function, index)
+        problems = [*find_misspelt([step], index)]
+        if problems:
+            raise InputError(*problems)
     runtime = choice.runtime
     other = runtime.other_version() if isinstance(runtime, Builtin) else ""
     if other and index.options.is_strict:
@@ -253,24 +255,26 @@ def _select_by_itself(
     return None
 
 
-def _check_spelling(function: FunctionReference, index: FunctionIndex) -> None:
-    """Raise InputError for a function whose Function has another name.
+def find_misspelt(steps: Iterable[Step], index: FunctionIndex) -> Iterator[Diagnostic]:
+    """Yield the problem of each step whose Function has another name.
 
     Its input may be ours and would run here, but Crossplane compares names letter by letter.
     """
-    functions = index.manifests or ()
-    if _find_manifest(function.step, functions) is not None:
-        return
     packages = {
         repository_name(manifests.text_at(manifest, "spec", "package")): manifests.name(manifest)
-        for manifest in functions
+        for manifest in index.manifests or ()
     }
-    near = packages.get(function.repository) or spelling.nearest(function.name, packages.values())
-    if near is not None:
-        step = function.step
-        message = f'cannot run step "{step.name}": no Function is named "{function.name}"'
-        hint = f'did you mean "{near}"?'
-        raise InputError.of(message, field=_name_field(step), hint=hint)
+    for step in steps:
+        function = _describe(step, index)
+        near = packages.get(function.repository) or spelling.nearest(
+            function.name, packages.values()
+        )
+        if near is not None and _find_manifest(step, index.manifests or ()) is None:
+            yield Diagnostic(
+                message=f'cannot run step "{step.name}": no Function is named "{function.name}"',
+                field=_name_field(step),
+                hint=f'did you mean "{near}"?',
+            )
 
 
 def _no_choice(function: FunctionReference, index: FunctionIndex) -> Diagnostic:

@@ -26,13 +26,14 @@ _EMBEDDED: Final[dict[tuple[str, str], objects.Path]] = dict.fromkeys(
 
 
 def validate(
-    rendering: Rendering, catalog: Catalog, made_up: Collection[str] = ()
+    rendering: Rendering, catalog: Catalog, made_up: Collection[str] = (), *, is_late: bool = False
 ) -> Iterator[tuple[Diagnostic, str]]:
     """Yield what is wrong in composed resources and in the XR's status, at the author's lines.
 
     Each has a severity: ``info`` if the value holds a text that is ``made_up``, for which another
-    one may be right. A ``note`` lists the kinds of composed resources without a schema, if
-    ``catalog`` has schemas of others than the XR's group: without them nobody expects any.
+    one may be right. ``is_late``: absent fields, and the status, may come with what is not at
+    hand. A ``note`` lists the kinds of composed resources without a schema, if ``catalog`` has
+    schemas of others than the XR's group: without them nobody expects any.
     """
     result = rendering.result
     xr = result.xr
@@ -41,7 +42,7 @@ def validate(
         for problem in _compare(part, catalog):
             # The provider may change an object that has the other fields.
             is_absent = objects.find_path(part, objects.read_path(problem.path)) is None
-            if not (at and is_absent):
+            if not ((at or is_late) and is_absent):
                 yield _locate(problem, rendering, name, at), _rate(problem, part, made_up)
     # Other fields of the XR, and Crossplane's own of its status, are not the pipeline's.
     status: Object = {
@@ -51,7 +52,7 @@ def validate(
     }
     header: Object = {key: xr[key] for key in ("apiVersion", "kind") if key in xr}
     for problem in _compare({**header, _STATUS: status}, catalog):
-        if objects.read_path(problem.path)[:1] == (_STATUS,):
+        if objects.read_path(problem.path)[:1] == (_STATUS,) and not is_late:
             yield _locate(problem, rendering, None), _rate(problem, xr, made_up)
     types = {objects.api_version_and_kind(part) for _, _, part in composed}
     missing = sorted(type_ for type_ in types if catalog.find(*type_) is None)

@@ -237,6 +237,8 @@ COMPARISONS = {
     "word": (script('return {"a": get_xr(req, "spec.owner.mode") == "Fast"}'), '"Fast"'),
     "word-of-jinja": (jinja('# {{ spec.owner.mode == "Fast" }}'), '"Fast"'),
     "word-of-gotemplate": (go(f'# {{{{ eq .{XR}.spec.owner.mode "Fast" }}}}'), '"Fast"'),
+    "word-comes-first": (go(f'# {{{{ eq "Fast" .{XR}.spec.owner.mode }}}}'), '"Fast"'),
+    "word-of-a-pipe": (go(f'# {{{{ .{XR}.spec.owner.mode | eq "Fast" }}}}'), '"Fast"'),
     "condition": (script('return {"a": get_condition(req, "Ready")["status"] == True}'), "True"),
     "condition-of-jinja": (jinja('# {{ get_condition(xr, "Ready").status == true }}'), "true"),
     "condition-of-a-list": (jinja('# {{ xr.status.conditions[0].status == "true" }}'), '"true"'),
@@ -252,6 +254,9 @@ EQUAL_TYPES = [
     jinja("# {{ spec.size == 3.5 }}"),
     go("# {{ eq .observed.composite.resource.spec.size 3 }}"),
     go('# {{ eq (.observed.composite.resource.spec.size | toString) "3" }}'),
+    go(f'# {{{{ .{XR}.spec.owner.mode | eq "fast" }}}}{{{{ eq "fast" .{XR}.spec.owner.mode }}}}'),
+    # The first is compared with each, and these not with one another.
+    go(f'# {{{{ eq .{XR}.spec.owner.mode .{XR}.spec.free.mode "fast" }}}}'),
     jinja('# {{ spec.free.size == "3" }}'),
     jinja("# {{ spec.owner == none }}"),
     # The default of a field that is absent.

@@ -859,3 +859,54 @@ def test_warning_of_a_run_is_a_finding_once(tmp_path: Path, pool: Pool) -> None:
     findings = _check(file, pool).findings
     assert [(each.rule, each.severity) for each in findings] == [("doubtful", "warning")] * 2
     assert all(each.diagnostic.hint for each in findings)
+
+
+_APP = _WORKLOAD.replace(": app\n", ": app\n    script.fn.crossplane.io/depends-on: {}\n")
+# Nobody knows its fields.
+_BUCKET = _CONFIG.replace("apiVersion: v1", "apiVersion: example.org/v1").replace("Config", "Other")
+_FIRST = {
+    _GO: _BUCKET.replace('"1"', "{{ $spec.region }}"),
+    _JINJA: _BUCKET.replace('"1"', "{{ spec.region }}"),
+}
+_SECOND = _BUCKET.replace(
+    ": config\n", ": second\n    script.fn.crossplane.io/depends-on: config\n"
+)
+_WAITS = _app(f'{{\n        "replcas": 2,\n        {_POD_OBJECT}}}')
+_IF_OBSERVED = "{{{{ if .observed.resources.config }}}}\n{}{}{{{{ end }}}}\n"
+_UNNAMED = _POD.replace("name: app\n        ", "")
+_OBSERVED = '(index .observed.resources "config").resource.status'
+LATE = {
+    "gotemplate": (_GO, f"{_FIRST[_GO]}{_APP.format('config')}  replcas: 2\n{_POD}"),
+    "jinja": (_JINJA, f"{_FIRST[_JINJA]}{_APP.format('config')}  replcas: 2\n{_POD}"),
+    "starlark": (_STARLARK, _script(_config('"a"'), f'{_WAITS[:-1]}, depends_on=["config"])')),
+    "third": (_GO, f"{_FIRST[_GO]}{_SECOND}{_APP.format('second')}  replicas: two\n{_POD}"),
+    "branch": (_GO, _FIRST[_GO] + _IF_OBSERVED.format(_WORKLOAD, f"  replcas: 2\n{_POD}")),
+}
+# A real status may have what is missing here.
+EARLY = {
+    "value": f'  replicas: {{{{ dig "n" "none" (default dict {_OBSERVED}) }}}}\n{_POD}',
+    "absent": f"{_UNNAMED}{{{{ if ({_OBSERVED}).n }}}}\n        name: app\n{{{{ end }}}}",
+    "failure": f"  replicas: {{{{ {_OBSERVED}.n.m }}}}\n{_POD}",
+    "right": f"  replicas: 2\n{_POD}",
+}
+
+
+@pytest.mark.parametrize(("kind", "program"), LATE.values(), ids=LATE)
+def test_resource_that_waits_is_compared_with_its_schema(
+    kind: str, program: str, tmp_path: Path, pool: Pool
+) -> None:
+    (finding,) = _check(_place(tmp_path, kind, program), pool).findings
+    assert finding.rule == "schema"
+    assert pointed_at(finding).lstrip('"').startswith("repl")
+    assert "when all is ready" in str(finding.diagnostic.notes[-1])
+
+
+@pytest.mark.parametrize("spec", EARLY.values(), ids=EARLY)
+def test_value_of_a_status_that_is_not_at_hand_is_no_finding(
+    spec: str, tmp_path: Path, pool: Pool
+) -> None:
+    program = _FIRST[_GO] + _IF_OBSERVED.format(_WORKLOAD, spec)
+    report = _check(_place(tmp_path, _GO, program), pool)
+    assert not report.findings
+    # What is said of the state that is made up helps nobody.
+    assert not [each for each in report.unreached if "status" in each.diagnostic.message]

@@ -1,0 +1,169 @@
+"""`check` compares a Composition, an XRD and the XRs at hand with one another."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support import one_step
+from support.check_helpers import pointed_at
+from support.commands import Run
+
+from function_script.sandbox import Pool
+from function_script.tools import check, local_pool
+from function_script.tools.check import runs
+from function_script.tools.check.report import Finding
+
+_SPEC = "spec: {{type: object, properties: {{size: {}}}}}"
+_XRD = one_step.xrd(_SPEC.format("{type: string, enum: [small, large]}"))
+_CLAIM = _XRD.replace("v2\n", "v1\n", 1).replace(
+    "  names:", "  claimNames: {kind: Thing, plural: things}\n  names:"
+)
+_TEMPLATE = one_step.composition("GoTemplate", "# {{ .observed.composite.resource.spec.size }}")
+_TYPE = "{apiVersion: example.org/v1, kind: XThing}"
+_FUNCTIONS = """\
+apiVersion: pkg.crossplane.io/v1
+kind: Function
+metadata: {name: function-script}
+spec: {package: example.org/function-script:v1}
+"""
+
+
+def _check(path: Path, *, pool: Pool | None = None, **files: str) -> list[Finding]:
+    for name, text in {"composition": _TEMPLATE, "xrd": _XRD, **files}.items():
+        file = path / f"{name}.yaml"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+    options = None if pool is None else runs.Options(pool=pool, variants=1)
+    return check.check([str(path)], run_options=options).findings
+
+
+TYPES = {
+    "version": (_XRD, "{apiVersion: example.org/v2, kind: XThing}", "apiVersion"),
+    "letters": (_XRD, "{apiVersion: example.org/v1, kind: XThign}", "kind"),
+    "claim": (_CLAIM, "{apiVersion: example.org/v1, kind: Thing}", "kind"),
+}
+_OTHER = _XRD.replace("XThing", "XOther").replace("xthings", "xothers")
+# Another group, another kind, and an XRD more: the right one may be in another folder.
+FITTING = {
+    "same": (_CLAIM, _TYPE),
+    "group": (_XRD, "{apiVersion: example.com/v1, kind: XThing}"),
+    "kind": (_XRD, "{apiVersion: example.org/v1, kind: XBucket}"),
+    "two": (f"{_XRD}---\n{_OTHER}", "{apiVersion: example.org/v2, kind: XThing}"),
+    "none": ("kind: Nothing\n", "{apiVersion: example.org/v2, kind: XThing}"),
+}
+
+
+@pytest.mark.parametrize(("xrd", "type_", "field"), TYPES.values(), ids=TYPES)
+def test_type_that_the_xrd_beside_it_lacks_is_found(
+    tmp_path: Path, xrd: str, type_: str, field: str
+) -> None:
+    (finding,) = _check(tmp_path, xrd=xrd, composition=_TEMPLATE.replace(_TYPE, type_))
+    assert (finding.rule, finding.severity) == ("composition", "error")
+    assert pointed_at(finding).startswith(f"{field}: ")
+    right = "XThing" if field == "kind" else "example.org/v1"
+    assert finding.diagnostic.hint == f"write {right}"
+
+
+@pytest.mark.parametrize(("xrd", "type_"), FITTING.values(), ids=FITTING)
+def test_type_whose_xrd_may_be_elsewhere_is_not_found(tmp_path: Path, xrd: str, type_: str) -> None:
+    assert _check(tmp_path, xrd=xrd, composition=_TEMPLATE.replace(_TYPE, type_)) == []
+
+
+def test_version_of_an_xrd_with_several_has_no_hint(tmp_path: Path) -> None:
+    first = _XRD.index("  - name: v1")
+    xrd = _XRD + _XRD[first:].replace("name: v1", "name: v2")
+    composition = _TEMPLATE.replace("example.org/v1", "example.org/v3")
+    (finding,) = _check(tmp_path, xrd=xrd, composition=composition)
+    assert finding.diagnostic.hint is None
+    assert "example.org/v1 and example.org/v2" in finding.diagnostic.message
+
+
+SCHEMAS = {
+    "type": ("{type: sting, default: a, enum: [a]}", "type: ", 'did you mean "string"?'),
+    "default": ("{type: integer, default: many}", "default: ", None),
+    "default-in-an-object": (
+        "{type: object, default: {a: {b: 1}}, properties: {a: {properties: {b: {type: string}}}}}",
+        "b: 1",
+        None,
+    ),
+    "default-without-a-field": (
+        "{type: object, default: {}, required: [a], properties: {a: {type: string}}}",
+        "default: ",
+        None,
+    ),
+    "word": ('{type: integer, enum: ["1", 2]}', '"1", 2', None),
+    "word-of-yaml": ("{type: string, enum: [on, slow]}", "on, slow", None),
+    "item": ("{type: array, items: {type: strng}}", "type: strng", 'did you mean "string"?'),
+    "required": ("{type: string, required: true}", "required: ", None),
+    "required-as-a-field": (
+        "{type: object, properties: {a: {type: string}, required: [a]}}",
+        "required: ",
+        "`required` belongs beside `properties`",
+    ),
+}
+ALLOWED = {
+    "default-of-a-field": (
+        "{type: object, default: {}, required: [a],"
+        " properties: {a: {type: string, default: b}, required: {type: boolean}}}"
+    ),
+    "number": "{type: number, default: 1, enum: [1, 2.5]}",
+    "null": "{type: string, nullable: true, default: null, enum: [a, null]}",
+    "any": "{x-kubernetes-int-or-string: true, default: 1, enum: [1, a]}",
+    "map": "{type: object, additionalProperties: {type: integer}, default: {a: 1}}",
+    "format": "{type: string, format: date, default: 2024-01-01}",
+}
+
+
+@pytest.mark.parametrize(("schema", "text", "hint"), SCHEMAS.values(), ids=SCHEMAS)
+def test_mistake_in_an_xrd_is_found(
+    tmp_path: Path, schema: str, text: str, hint: str | None
+) -> None:
+    (finding,) = _check(tmp_path, xrd=one_step.xrd(_SPEC.format(schema)))
+    assert (finding.rule, finding.severity) == ("xr", "error")
+    assert pointed_at(finding).startswith(text)
+    assert finding.diagnostic.hint == hint
+
+
+@pytest.mark.parametrize("schema", ALLOWED.values(), ids=ALLOWED)
+def test_schema_that_the_api_server_takes_has_no_mistake(tmp_path: Path, schema: str) -> None:
+    assert _check(tmp_path, xrd=one_step.xrd(_SPEC.format(schema))) == []
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    with local_pool.open_pool(None) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(("size", "count"), [("huge", 1), ("large", 0)])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("xr", "Thing"), ("examples/one", "XThing"), ("examples/two", "Thing")]
+)
+def test_xr_or_claim_at_hand_that_its_xrd_refuses_is_found(
+    tmp_path: Path, pool: Pool, name: str, kind: str, size: str, count: int
+) -> None:
+    xr = f"{one_step.XR}spec: {{size: {size}}}\n".replace("XThing", kind)
+    findings = _check(tmp_path, pool=pool, xrd=_CLAIM, **{name: xr})
+    assert [each.rule for each in findings] == ["xr"] * count
+    assert all(pointed_at(each).startswith("size: huge") for each in findings)
+
+
+@pytest.mark.parametrize(
+    ("name", "rules"),
+    [("function-scirpt", ["composition"]), ("function-script", []), ("function-other", [])],
+)
+def test_function_that_is_misspelt_is_found(
+    tmp_path: Path, pool: Pool, name: str, rules: list[str]
+) -> None:
+    """A function with quite another name may be installed in another way."""
+    composition = _TEMPLATE.replace("function-script", name)
+    findings = _check(tmp_path, pool=pool, composition=composition, functions=_FUNCTIONS)
+    assert [each.rule for each in findings] == rules
+
+
+def test_input_in_a_field_of_another_name_is_found(tmp_path: Path, run: Run) -> None:
+    _check(tmp_path, composition=_TEMPLATE.replace("input:", "inputs:"))
+    assert "hint: write `input:`" in run("check", tmp_path, code=1).out
+    other = _TEMPLATE.replace("GoTemplate", "Other").replace("input:", "inputs:")
+    (tmp_path / "composition.yaml").write_text(other.replace("script.fn", "other.fn"))
+    assert "hint" not in run("check", tmp_path).out
