@@ -53,6 +53,7 @@ COMMANDS = {
     ("server/lifecycle.py", "--insecure"): ("serve",),
     ("server/lifecycle.py", "--tls-certs-dir"): ("serve",),
     ("server/lifecycle.py", "--workers"): ("serve",),
+    ("server/metrics.py", "--remote-allow"): ("serve",),
     ("server/remote_programs.py", "--remote-allow"): ("serve",),
     ("testing/plugin.py", "--seed-file"): ("test",),
     ("tools/check/rules.py", "--program-root"): ("check",),

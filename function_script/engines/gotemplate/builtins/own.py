@@ -112,13 +112,13 @@ def _add_row(row: library.Function) -> None:
             # The library's error begins with its own name of the function.
             raise CallError(str(error.__cause__ or error)) from error
 
-    types = [each.type for each in row.parameters if each.is_required]
-    takes_resources = set(types) == {"resource"}
+    required = [each for each in row.parameters if each.is_required]
+    takes_resources = all(each.type == "resource" for each in required)
     FUNCTIONS.add(
         row.go_name,
-        parameters=" ".join(_GO_TYPES.get(each, "any") for each in types),
+        parameters=" ".join(_GO_TYPES.get(each.type, "any") for each in required),
         returns=_GO_TYPES.get(row.returns, "any"),
-        takes=" ".join(types) if takes_resources else "",
+        takes=" ".join(each.name for each in required),
         accepts=Accepts.MISSING if takes_resources else Accepts.VALUES,
         # Without a default, null says that there is no such value.
         is_lookup="default" in {each.name for each in row.parameters},
