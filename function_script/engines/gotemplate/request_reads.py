@@ -90,17 +90,16 @@ class Walker:
             return self._walk_test(pipe, dot)
         # Without its variables: those of a range are items of the value.
         value = nodes.Pipe(pipe.position, (), pipe.assigns, pipe.commands)
-        start = len(self.reads)
+        first_read = len(self.reads)
         path = self._walk_pipe(value, dot)
         item = None if path is None else (*path, ANY)
         if pipe.declared:
             # The last variable is an item, too.
-            self._set_variable(pipe.declared[-1].names[0], item, start)
+            self._set_variable(pipe.declared[-1].names[0], item, first_read)
         return item
 
-    def _set_variable(self, name: str, path: Path | None, start: int) -> None:
-        """Give a variable the value of a pipeline, whose sources are those from ``start`` on."""
-        sources = frozenset(read.path for read in self.reads[start:][:_MAX_SOURCES])
+    def _set_variable(self, name: str, path: Path | None, first_read: int) -> None:
+        sources = frozenset(read.path for read in self.reads[first_read:][:_MAX_SOURCES])
         self._variables[name] = _Variable(*(() if name in self._assigned else (path, sources)))
 
     def _walk_test(self, pipe: nodes.Pipe, dot: Path | None) -> Path | None:
@@ -113,7 +112,7 @@ class Walker:
     def _walk_pipe(self, pipe: nodes.Pipe, dot: Path | None) -> Path | None:
         """Add the fields that a pipeline reads; return the path of its value in the request."""
         path: Path | None = None
-        start = len(self.reads)
+        first_read = len(self.reads)
         was_testing = self._is_testing
         for stage, command in enumerate(pipe.commands):
             # A test at the end of a pipe also takes what is missing at its beginning.
@@ -132,7 +131,7 @@ class Walker:
             path = path if is_default else command_path if stage == 0 else None
         self._is_testing = was_testing
         for variable in pipe.declared:
-            self._set_variable(variable.names[0], path, start)
+            self._set_variable(variable.names[0], path, first_read)
         return path
 
     def _walk_command(self, command: nodes.Command, dot: Path | None) -> Path | None:

@@ -50,10 +50,7 @@ _MAX_HOPS: Final = 20
 
 
 def find(program: Program) -> list[FieldAccess]:
-    """Return the lookups in all templates of a program, which must compile.
-
-    They come with the uses of names, each with the lookups behind its value.
-    """
+    """Return the lookups, and the uses of names, in all templates; the program must compile."""
     templates = parse_program(program)
     names = _Names(templates)
     reads: dict[FieldAccess, None] = {}

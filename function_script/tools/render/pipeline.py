@@ -105,15 +105,13 @@ def run(
         results = takewhile(lambda each: each.severity != fnv1.SEVERITY_FATAL, response.results)
         events += (_event(step, result) for result in results)
         if texts := fatal_messages(response):
-            earlier = (
-                f'step "{unmet[text]}": {text}' for text in unmet if text not in reply.missing
-            )
+            earlier = (note for text, note in unmet.items() if text not in reply.missing)
             reply = replace(reply, missing=(*reply.missing, *earlier))
             failure, fatal = _fatal_error(step, reply, texts[0]), texts[0]
             break
         if response.HasField("output"):
             outputs[step.name] = messages.read_struct(response.output)
-        unmet.update(dict.fromkeys(reply.missing, step.name))
+        unmet |= {text: f'step "{step.name}": {text}' for text in reply.missing}
     if failure is not None:
         name = messages.quoted(failure.step.name)
         fatal = f"pipeline step {name} returned a fatal result: {fatal}"

@@ -196,8 +196,7 @@ class Positions:
     def find_reads(self, position: Position) -> list[Path] | None:
         """Return the fields of the request that a line certainly reads; None if it is not known.
 
-        Its names stand for what their values are made of. An index, or a key that only a run
-        knows, is `lint.ANY`.
+        An index, or a key that only a run knows, is `lint.ANY`. Names stand for their values.
         """
         step = next((each for each in reversed(self._steps) if each.name == position.step), None)
         return None if step is None or position.span is None else step.find_reads(position.span)

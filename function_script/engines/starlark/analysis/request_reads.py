@@ -33,10 +33,7 @@ _Parts: TypeAlias = tuple[Path, Path, ast.expr | None]
 
 
 def find(program: Program) -> list[FieldAccess]:
-    """Return the lookups in `main`, and in functions that get parts of the request from it.
-
-    They come with the uses of names, each with the lookups behind its value.
-    """
+    """Return the lookups, and the uses of names, in all functions that get parts of the request."""
     functions = [*_find_functions(program)]
     accesses = [access for each in functions for access in each.reads()]
     changed = [path for each in functions for path in each.changed()]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Final, Self
 
+from function_script.texts.errors import ProgramError
 from function_script.tools.render.requirements import StepCall, StepResponse
 from function_script.tools.render.runtimes import model
 
@@ -66,5 +67,13 @@ class Remote(model.Runtime):
         """Call the function at its address."""
         from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
 
-        response = remote.call(call, self.address, caller.options.print, self.hint)
+        silent = caller.options.servers.silent
+        if self.address in silent and not self.is_answering():
+            # It was waited for once, and is not for each XR.
+            call = call._replace(timeout_seconds=0.0)
+        try:
+            response = remote.call(call, self.address, caller.options.print, self.hint)
+        except ProgramError:
+            silent.add(self.address)
+            raise
         return StepResponse(response=response)

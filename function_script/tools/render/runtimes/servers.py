@@ -30,6 +30,8 @@ class Servers:
         self._starts: dict[Hashable, Future[Server]] = {}
         self._executor: ThreadPoolExecutor | None = None
         self._is_closing = False
+        # Addresses of which a call got no answer.
+        self.silent: Final[set[str]] = set()
 
     def __enter__(self) -> Self:
         return self

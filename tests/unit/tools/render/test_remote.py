@@ -10,7 +10,10 @@ from support.timing import PATIENCE_SECONDS
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.texts.errors import ProgramError
 from function_script.tools.render import remote
+from function_script.tools.render.renderer import Options
 from function_script.tools.render.requirements import StepCall
+from function_script.tools.render.runtimes.address import Remote
+from function_script.tools.render.runtimes.model import FunctionCaller
 from function_script.tools.render.steps import Step
 
 STEP = Step(index=0, name="a", function="f", input=None, credentials={}, resources={}, schemas={})
@@ -46,3 +49,19 @@ def test_call_does_not_wait_until_its_channel_is_closed() -> None:
             assert remote.is_answering(address)
             seconds.append(time.monotonic() - started)
     assert min(seconds) < 0.15
+
+
+def test_function_that_does_not_answer_is_waited_for_once() -> None:
+    """A command calls it for each XR; one that answers in the meantime is called again."""
+    options = Options()
+    caller = FunctionCaller(None, options)
+    dead = Remote.at("127.0.0.1:1", "f")
+    for timeout_seconds in (0.3, PATIENCE_SECONDS):
+        started = time.monotonic()
+        with pytest.raises(ProgramError, match="no function answers"):
+            dead.call(StepCall(STEP, REQUEST, timeout_seconds), caller)
+        assert time.monotonic() - started < 5
+    with serving(echo) as address:
+        options.servers.silent.add(address)
+        reply = Remote.at(address, "f").call(StepCall(STEP, REQUEST, PATIENCE_SECONDS), caller)
+    assert reply.response.meta.tag == "t"
