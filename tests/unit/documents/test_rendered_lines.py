@@ -164,7 +164,6 @@ def test_lines_in_their_place_are_no_warning(language: str, body: str) -> None:
 
 BLANKS = " " * 150_000
 BREAKS = "\n" * 50_000
-LONG = "x" * 150_000
 LARGE = {
     "jinja-loop-below-tags": (
         "jinja",
@@ -173,8 +172,9 @@ LARGE = {
     ),
     "go-long-action-in-loop": (
         "go",
-        "  a: ${spec.b}\n{{- range until 2000 }}\n  k{{ . }}: "
-        f'{{{{ trunc 1 "{LONG}" }}}}\n{{{{- end }}}}',
+        "  a: ${spec.b}\n{{- range until 2000 }}\n  k{{ . }}: {{ trunc 1 `x"
+        + BLANKS
+        + "` }}\n{{- end }}",
     ),
     "jinja-values-in-quotes": (
         "jinja",
