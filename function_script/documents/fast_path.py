@@ -14,7 +14,7 @@ from function_script.documents.kubernetes_yaml import WORDS, ParsedDocument, res
 from function_script.request.values import Object, Value
 
 _LINE: Final = re.compile(
-    r"""(?P<indent>[ ]*) (?P<item>-[ ])?
+    r"""(?P<indent>[ ]*+) (?P<item>-[ ])?
         (?: (?P<key>[A-Za-z_][A-Za-z0-9_./-]{0,200}) : (?=[ ]|\Z) )?
         [ ]?
         (?: "(?P<double>[ !#-\[\]-~]*)"

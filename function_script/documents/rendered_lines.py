@@ -37,13 +37,12 @@ _KEY: Final = re.compile(
     r" *(?:(?:- +)*(?:[\w./-]+|\"[^\"]*\"|'[^']*'): *|(?:- +)+)(?P<quote>[\"']?)"
 )
 _INDENT: Final = re.compile(
-    r"\s*\|\s*n?indent\b[\s(]*(?P<filter>\d+)[^|]*$|^n?indent\s+(?P<call>\d+)\s+"
+    r"(?<!\s)\s*\|\s*n?indent\b[\s(]*(?P<filter>\d+)[^|]*$|^n?indent\s+(?P<call>\d+)\s+"
 )
 _QUOTED: Final = re.compile(r"(?:^|\|\s*)(?:s?quote|to_?json)\b", re.IGNORECASE)
 _BREAK: Final = re.compile(r"[ \t]*\n\s*")
-# Also the blank behind the colon of a key.
-_BREAK_AT_END: Final = re.compile(r"[ \t]*\n\s*\Z|(?<=:) +\Z")
 # Marks of tags that trim, whatever the delimiters are.
+_MARK_WIDTH: Final = 17
 _OPENING: Final = re.compile(r"[^\w\s\"'-]{1,16}-")
 _CLOSING: Final = re.compile(r"-[^\w\s\"'-]{1,16}\Z")
 # A block or a comment of Jinja takes away the line break behind it, also without "-".
@@ -105,14 +104,14 @@ class Rendering:
             return None
         reason = None
         for each in islice(self._corrections(first_line + error.line, begin, end), _MAX_TRIALS):
-            changed = self._text[begin:end]
-            more = 0
-            for start, stop, text in sorted(each.edits, reverse=True):
-                if text == self._text[start:stop]:
-                    continue
-                changed = changed[: start - begin] + text + changed[stop - begin :]
-                if self._text.count("\n", begin, start) <= error.line:
+            parts: list[str] = []
+            at, more = begin, 0
+            for start, stop, text in sorted(each.edits):
+                parts += self._text[at:start], text
+                at = stop
+                if bisect_right(self._line_starts, start) - first_line <= error.line:
                     more += text.count("\n") - self._text.count("\n", start, stop)
+            changed = "".join((*parts, self._text[at:end]))
             try:
                 # A line break that was restored may make a separator of documents.
                 read(f"{changed.partition(_SEPARATOR)[0]}\n")
@@ -149,15 +148,22 @@ class Rendering:
 
         ``ranges`` are where values begin and end that are less indented than their place.
         """
+        read = (-1, -1)
+        entries: set[tuple[int, int]] = set()
+        left = _MAX_CHARACTERS
         for start, end in ranges:
             begin = self._text.rfind(_SEPARATOR, 0, start) + 1
             begin = self._line_end(begin) + 1 if begin else 0
             stop = self._document_end(start)
+            if (begin, stop) != read:
+                left -= stop - begin
+                if left < 0:
+                    return
+                read, entries = (begin, stop), _find_entries(self._text[begin:stop])
             width = required_indentation(self._prefix(start))
             first = self._text.count("\n", begin, start)
             rows = enumerate(self._text[start:end].split("\n")[1:], first + 1)
             columns = {number: len(line) - len(line.lstrip(" ")) for number, line in rows}
-            entries = _find_entries(self._text[begin:stop])
             if end > stop or not any(
                 column < width and (number, column) in entries for number, column in columns.items()
             ):
@@ -192,11 +198,17 @@ class Rendering:
         """
         edits: dict[_Mark, list[Edit]] = {}
         joints: list[list[_Mark]] = []
+        # A loop writes the same two pieces side by side in each turn.
+        marks_between: dict[tuple[str, int, int, str, int], list[tuple[_Mark, str]]] = {}
         for index in range(1, len(self._pieces)):
             at = self._starts[index]
             if not begin < at < end:
                 continue
-            marks = [*self._marks(index)]
+            before, after = self._pieces[index - 1], self._pieces[index]
+            pair = (before.source, before.start, before.end, after.source, after.start)
+            if pair not in marks_between:
+                marks_between[pair] = [*_find_marks(before, after)]
+            marks = marks_between[pair]
             for mark, text in marks:
                 edits.setdefault(mark, []).append(Edit(at, at, text))
             if marks and at <= stop and self._prefix(at).strip() and self._rest(at).strip():
@@ -221,28 +233,6 @@ class Rendering:
                 f"{hint}write {first.correction} and {behind}",
             )
             yield from [both, *singles] if is_block else [singles[0], both, singles[1]]
-
-    def _marks(self, index: int) -> Iterator[tuple[_Mark, str]]:
-        """Yield the marks that took away line breaks in front of a piece, and what they took."""
-        before, after = self._pieces[index - 1], self._pieces[index]
-        closing = _CLOSING_TAG
-        if line_break := _BREAK.match(before.source, before.end):
-            closing = _CLOSING
-            own = _CLOSING.search(before.source, before.start, before.end)
-            if own is not None and before.expression is not None:
-                yield _mark(before, own, "line break behind"), line_break[0]
-            elif mark := _OPENING.match(before.source, line_break.end()):
-                # Jinja leaves out the blanks before a block, too.
-                is_block = mark[0] in {"{%-", "{#-"} and before.filter_form == JINJA_FILTER
-                blanks = " \t" if is_block else ""
-                yield _mark(before, mark, "line break before"), line_break[0].rstrip(blanks)
-        if line_break := _BREAK_AT_END.search(after.source, 0, after.start):
-            own = _OPENING.match(after.source, after.start)
-            if own is not None and after.expression is not None:
-                loss = "line break" if "\n" in line_break[0] else "blank"
-                yield _mark(after, own, f"{loss} before"), line_break[0]
-            elif mark := closing.search(after.source, 0, line_break.start()):
-                yield _mark(after, mark, "line break behind"), line_break[0]
 
     def _indent(self, index: int) -> Iterator[_Correction]:
         """Yield the lines of a value of several lines, with the indentation of their place."""
@@ -328,6 +318,34 @@ def _join(edits: Iterable[Edit], others: Iterable[Edit]) -> list[Edit]:
     for start, _, text in (*edits, *others):
         texts[start] = texts.get(start, "") + text
     return [Edit(start, start, text) for start, text in texts.items()]
+
+
+def _find_marks(before: Piece, after: Piece) -> Iterator[tuple[_Mark, str]]:
+    """Yield the marks that took away white space between two pieces, and what they took."""
+    closing = _CLOSING_TAG
+    if line_break := _BREAK.match(before.source, before.end):
+        closing = _CLOSING
+        own = _CLOSING.search(before.source, before.start, before.end)
+        if own is not None and before.expression is not None:
+            yield _mark(before, own, "line break behind"), line_break[0]
+        elif mark := _OPENING.match(before.source, line_break.end()):
+            # Jinja leaves out the blanks before a block, too.
+            is_block = mark[0] in {"{%-", "{#-"} and before.filter_form == JINJA_FILTER
+            blanks = " \t" if is_block else ""
+            yield _mark(before, mark, "line break before"), line_break[0].rstrip(blanks)
+    text = after.source[: max(after.start, 0)]
+    content = text.rstrip()
+    first, end_of_line, rest = text[len(content) :].partition("\n")
+    taken = first[len(first.rstrip(" \t")) :] + end_of_line + rest
+    # Also the blank behind the colon of a key.
+    if end_of_line or (content.endswith(":") and taken and not taken.strip(" ")):
+        end = len(text) - len(taken)
+        own = _OPENING.match(after.source, after.start)
+        if own is not None and after.expression is not None:
+            loss = "line break" if end_of_line else "blank"
+            yield _mark(after, own, f"{loss} before"), taken
+        elif mark := closing.search(text, max(end - _MARK_WIDTH, 0), end):
+            yield _mark(after, mark, "line break behind"), taken
 
 
 def _mark(piece: Piece, match: re.Match[str], loss: str) -> _Mark:

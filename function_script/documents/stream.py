@@ -5,7 +5,7 @@ stream that begins with ``{`` is parsed as JSON objects up to the first text tha
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, cast
 
 from yaml import events
@@ -15,7 +15,7 @@ from function_script.documents.fast_path import parse_simple
 from function_script.documents.json_objects import parse_object
 from function_script.documents.kubernetes_yaml import ParsedDocument, parse, start_of, width_of
 from function_script.documents.origin import TextOrigin
-from function_script.documents.positions import find_position, list_positions
+from function_script.documents.positions import Position, find_position, list_positions
 from function_script.request.cache import ByteLruCache
 from function_script.request.limits import Limits
 from function_script.request.objects import Path
@@ -69,7 +69,17 @@ class Document:
 
         It is the nearest ancestor's if the field does not exist.
         """
-        position = find_position(self.text, path) if path else None
+        return self._to_span(find_position(self.text, path) if path else None)
+
+    def span_each(self, paths: Iterable[Path]) -> Iterator[Span | None]:
+        """Yield the `span` of each path, in one pass."""
+        positions = list_positions(self.text)
+        for path in paths:
+            above = (path[:depth] for depth in range(len(path), 0, -1))
+            nearest = next((each for each in above if each in positions), ())
+            yield self._to_span(positions.get(nearest) if path else None)
+
+    def _to_span(self, position: Position | None) -> Span | None:
         if position is None:
             return self.origin.span(self.line)
         return self.origin.span(

@@ -16,6 +16,8 @@ from function_script.request.values import Object, Value
 from function_script.tools import manifests, structural_schema, xr_validation, xrds
 
 _MAX_DEPTH: Final = 10
+# In characters of JSON: etcd stores no larger object.
+_MAX_SIZE: Final = 1_500_000
 # The items of a long list where the schema allows more.
 _LONG: Final = 3
 _KEY: Final = "key"
@@ -169,10 +171,14 @@ class _Maker:
             if additional is not None and not bodies and not fields:
                 keys = [_KEY]
             whole: Object = {}
+            size = 0
             for key in keys:
                 parts = [body[key] for body in bodies if key in body]
                 # A field without a schema has the value of an example.
                 value = self._value(fields.get(key, additional or {}), parts, (*path, key))
+                size += _size(value)
+                if size > _MAX_SIZE:
+                    return None
                 if value is not None:
                     whole[key] = value
             return whole
@@ -184,6 +190,8 @@ class _Maker:
             first = self._value(items, parts[:1], (*path, 0))
             if first is None:
                 return []
+            if least * _size(first) > _MAX_SIZE:
+                return None
             return [first, *parts[1:]] if len(parts) >= least else _repeat(first, max(1, least))
         return self._leaf(schema, examples, path)
 
@@ -199,8 +207,10 @@ class _Maker:
             case "integer" | "number":
                 return next(iter(_bounds(schema)), 1)
             case "string" if "pattern" not in schema:
-                self.invented.add(path)
-                return _text(schema)
+                text = _text(schema)
+                if text is not None:
+                    self.invented.add(path)
+                return text
             case "object":
                 return {}
             case "array":
@@ -256,9 +266,16 @@ def _bounds(schema: Object) -> Iterator[Value]:
             yield bound + step if is_excluded else bound
 
 
-def _text(schema: Object) -> str:
-    """Return a text of a schema's format and length."""
+def _size(value: Value) -> int:
+    """Return the number of characters of a value as JSON."""
+    return len(json.dumps(value))
+
+
+def _text(schema: Object) -> str | None:
+    """Return a text of a schema's format and length; None for one that is too long."""
     least, most = schema.get("minLength"), schema.get("maxLength")
+    if isinstance(least, int) and least > _MAX_SIZE:
+        return None
     text = _TEXTS.get(str(schema.get("format")), "example")
     if isinstance(least, int):
         text = text.ljust(least, "x")

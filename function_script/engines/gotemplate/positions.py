@@ -78,20 +78,22 @@ def _pieces(run: Run, data: object, loaded: LoadedProgram) -> Iterator[Piece]:
     left, right = loaded.settings.delims
     # A text in an action may have the delimiter in it.
     closing = re.compile(rf'"(?:\\.|[^"\\])*"|`[^`]*`|(?P<close>{re.escape(right)})')
+    # A loop writes the same actions in each turn.
+    actions: dict[tuple[str, int], tuple[int, int, str]] = {}
     for text, site in run.trace(data):
         source = loaded.origins[site.template]
         start, expression = site.node.position, None
         end = start + len(text)
         if not isinstance(site.node, Text):
-            # A node is somewhere inside of its action; the delimiter before it is the action's.
-            start = max(source.text.rfind(left, 0, start + 1), 0)
-            close = next(
-                match
-                for match in closing.finditer(source.text, site.node.position)
-                if match["close"]
-            )
-            end = close.end()
-            expression = source.text[start + len(left) : close.start()].strip("- \t\r\n")
+            action = (site.template, start)
+            if action not in actions:
+                # A node is somewhere inside of its action; the delimiter before it is the action's.
+                begin = max(source.text.rfind(left, 0, start + 1), 0)
+                matches = closing.finditer(source.text, start)
+                close = next(match for match in matches if match["close"])
+                inside = source.text[begin + len(left) : close.start()]
+                actions[action] = begin, close.end(), inside.strip("- \t\r\n")
+            start, end, expression = actions[action]
         yield Piece(
             text=text,
             source=source.text,

@@ -5,8 +5,10 @@ piece of text then carries its origins through macros, blocks and filters that k
 """
 
 import time
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import NamedTuple
 
 from jinja2 import nodes
@@ -176,16 +178,17 @@ def _pieces(chunks: Iterable[str], sources: Mapping[str, Source]) -> Iterator[Pi
     """Yield the pieces of a text, as far as they are written by the main text of a template."""
     environment = Environment()
     token_lists = {name: tokens.read(environment, each.text) for name, each in sources.items()}
+    # A loop writes the same expressions in each turn.
+    tags: dict[tuple[str, int], tuple[int, int, str]] = {}
     for chunk in chunks:
         # A text that lost its writer, as in a macro, has no place: any template will do.
         is_static, template, offset = getattr(chunk, "writer", None) or (True, "0", -1)
         tokens_of = token_lists[template]
         start, end, expression = offset, offset + len(chunk), None
         if offset >= 0 and not is_static:
-            index = next(n for n, each in enumerate(tokens_of.tokens) if each.offset >= offset)
-            first, last = (tokens_of.tokens[n] for n in tokens_of.tag(index))
-            start, end = first.offset, last.offset + len(last.text.rstrip())
-            expression = tokens_of.text[first.end : last.offset].strip("-+ \t\n")
+            if (template, offset) not in tags:
+                tags[template, offset] = _find_tag(tokens_of, offset)
+            start, end, expression = tags[template, offset]
         yield Piece(
             text=chunk,
             source=tokens_of.text,
@@ -195,6 +198,14 @@ def _pieces(chunks: Iterable[str], sources: Mapping[str, Source]) -> Iterator[Pi
             expression=expression,
             filter_form="{}({})",
         )
+
+
+def _find_tag(tokens_of: tokens.TokenList, offset: int) -> tuple[int, int, str]:
+    """Return where the tag around an offset begins and ends, and the expression in it."""
+    index = bisect_left(tokens_of.tokens, offset, key=attrgetter("offset"))
+    first, last = (tokens_of.tokens[n] for n in tokens_of.tag(index))
+    expression = tokens_of.text[first.end : last.offset].strip("-+ \t\n")
+    return first.offset, last.offset + len(last.text.rstrip()), expression
 
 
 # Several messages about one program are mostly made one after the other.

@@ -145,9 +145,12 @@ def _check_document(
 
 def _with_spans(result: report.Result, document: Document, at: objects.Path = ()) -> report.Result:
     """Return the result of the object at a path of a document with the positions of problems."""
+    if not result.problems:
+        return result
+    paths = ((*at, *objects.read_path(problem.path)) for problem in result.problems)
+    spans = document.span_each(paths)
     problems = (
-        replace(problem, span=document.span((*at, *objects.read_path(problem.path))))
-        for problem in result.problems
+        replace(problem, span=span) for problem, span in zip(result.problems, spans, strict=True)
     )
     return replace(result, problems=tuple(problems))
 

@@ -31,11 +31,8 @@ def check(value: Value, schema: Object, path: str = "") -> tuple[list[Problem], 
     patterns that were not evaluated.
     """
     walk = _Walk()
-    problems: list[Problem] = []
-    for problem in walk.find_problems(value, schema, path):
-        if problem not in problems:
-            problems.append(problem)
-    return problems, walk.unevaluated
+    problems = {(each.path, each.message): each for each in walk.find_problems(value, schema, path)}
+    return [*problems.values()], walk.unevaluated
 
 
 class _Walk:
@@ -47,6 +44,8 @@ class _Walk:
     def __init__(self) -> None:
         self.unevaluated: list[SkippedRule] = []
         self._checks = 0
+        # The values that lists of `enum` allow, by the id of the list.
+        self._allowed: dict[int, set[str]] = {}
 
     def find_problems(self, value: Value, schema: Object, path: str) -> Iterator[Problem]:
         """Yield what a schema does not allow in a value at a path, which is empty for the root."""
@@ -71,7 +70,7 @@ class _Walk:
         elif isinstance(value, list):
             self._checks += 2
             yield from self._check_list(value, schema, path)
-        yield from _check_enum(value, schema, path)
+        yield from self._check_enum(value, schema, path)
         if isinstance(value, dict):
             self._checks += 1
             yield from self._check_object(value, schema, path)
@@ -158,6 +157,15 @@ class _Walk:
             if rule not in self.unevaluated:
                 self.unevaluated.append(rule)
             return ""
+
+    def _check_enum(self, value: Value, schema: Object, path: str) -> Iterator[Problem]:
+        allowed = schema.get("enum")
+        if not isinstance(allowed, list) or not allowed:
+            return
+        if id(allowed) not in self._allowed:
+            self._allowed[id(allowed)] = {*map(_key, allowed)}
+        if _key(value) not in self._allowed[id(allowed)]:
+            yield wording.unsupported(path, value, allowed)
 
     def _check_list(self, items: list[Value], schema: Object, path: str) -> Iterator[Problem]:
         below = structural_schema.items(schema)
@@ -262,12 +270,6 @@ def _check_size(size: int, of: str, schema: Object, path: str) -> Iterator[Probl
         yield wording.invalid(path, size, text)
     if highest is not None and size > highest:
         yield wording.too_many(path, size, int(highest))
-
-
-def _check_enum(value: Value, schema: Object, path: str) -> Iterator[Problem]:
-    allowed = schema.get("enum")
-    if isinstance(allowed, list) and allowed and _key(value) not in map(_key, allowed):
-        yield wording.unsupported(path, value, allowed)
 
 
 def _key(value: Value) -> str:

@@ -73,6 +73,7 @@ SLOW = [
     pytest.param("---\n" * 500_000, id="separators"),
     pytest.param('{"a": 1} ' * 4_000, id="json-objects"),
     pytest.param("{" * 500_000, id="braces"),
+    pytest.param(" " * 100_000 + "}", id="indentation"),
     pytest.param("".join(f"k{i}: v\n" for i in range(50_000)) + "k0: v", id="late-duplicate"),
 ]
 

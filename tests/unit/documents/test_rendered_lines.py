@@ -1,7 +1,10 @@
 """The part of a template that makes a rendered line wrong, in both languages of templates."""
 
+import time
+
 import pytest
 from support import builders
+from support.timing import stretched
 
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.values import Object
@@ -163,3 +166,43 @@ MEANT = [
 @pytest.mark.parametrize(("language", "body"), MEANT)
 def test_lines_in_their_place_are_no_warning(language: str, body: str) -> None:
     assert not results(language, body)
+
+
+BLANKS = " " * 150_000
+BREAKS = "\n" * 50_000
+LARGE = {
+    "jinja-loop-below-tags": (
+        "jinja",
+        "{% set a = 1 %}" * 2_000
+        + "\n  a: ${spec.b}\n{% for i in range(8000) %}\n  k{{ i }}: '{{ i }}'\n{% endfor %}",
+    ),
+    "go-long-action-in-loop": (
+        "go",
+        "  a: ${spec.b}\n{{- range until 2000 }}\n  k{{ . }}: {{ trunc 1 `x"
+        + BLANKS
+        + "` }}\n{{- end }}",
+    ),
+    "jinja-values-in-quotes": (
+        "jinja",
+        "{% for i in range(12000) %}\n  k{{ i }}: v\n{% endfor %}\n"
+        + "".join(f"  q{i}: {{{{ '\"1\\nc: d\"' }}}}\n" for i in range(100)),
+    ),
+    "jinja-long-comment": (
+        "jinja",
+        f"{{# {BREAKS} #}}{{% for i in range(1000) %}}  k{{{{ i }}}}: v\n{{% endfor %}}\n  b: ]",
+    ),
+    "go-marks-in-loop": (
+        "go",
+        '{{ range until 9000 }}\n  - {{ "" -}}\n    k: v\n{{- end }}\n  - ]',
+    ),
+    "go-blanks-in-action": ("go", f'  k: {{{{ "x{BLANKS}y" }}}}: z'),
+}
+
+
+@pytest.mark.parametrize(("language", "body"), LARGE.values(), ids=LARGE)
+def test_lines_of_a_large_text_are_explained_in_linear_time(language: str, body: str) -> None:
+    """Neither a loop nor a long part of the template is read again for each piece."""
+    began = time.process_time()
+    messages = [result.message for result in results(language, body)]
+    assert time.process_time() - began < stretched(1.5)
+    assert not [message for message in messages if "CPU time" in message]

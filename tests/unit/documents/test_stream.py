@@ -1,10 +1,14 @@
 """Streams of documents: how they are split, their positions, and their limits."""
 
+import time
+
 import pytest
 from support.rendered_streams import locate
+from support.timing import stretched
 
 from function_script import documents
 from function_script.request.limits import Limits
+from function_script.request.objects import Path
 from function_script.texts.errors import DocumentError, LimitError
 from function_script.texts.source import Source, Span
 
@@ -112,3 +116,22 @@ def test_read_value_accepts_any_type() -> None:
     assert documents.read_value("# nothing") is None
     with pytest.raises(DocumentError, match="line 2: more than one document"):
         documents.read_value("a: 1\n---\nb: 2")
+
+
+def test_positions_of_many_fields_are_those_of_each_in_linear_time() -> None:
+    text = "a:\n  b: &x {c: 1}\n  d: *x\nl:\n" + "- 1\n" * 4_000
+    (document,) = documents.read_source(Source(name="f", text=text))
+    some: list[Path] = [
+        (),
+        ("a", "b", "c"),
+        ("a", "b", "e", "f"),
+        ("a", "d", "c"),
+        ("x",),
+        ("l", 7),
+    ]
+    assert [*document.span_each(some)] == [document.span(path) for path in some]
+
+    began = time.process_time()
+    spans = [*document.span_each([("l", number) for number in range(4_000)])]
+    assert time.process_time() - began < stretched(1)
+    assert len(set(spans)) == len(spans)

@@ -299,6 +299,26 @@ def test_patterns_never_backtrack(pattern: str) -> None:
     assert time.process_time() - began < stretched(2)
 
 
+LONG_LISTS = {
+    "enum": ({"type": "string", "enum": [f"v{number}" for number in range(10_000)]}, "v9999", 0),
+    "problems": ({"type": "integer"}, "x", 5_000),
+}
+
+
+@pytest.mark.parametrize(("schema", "item", "count"), LONG_LISTS.values(), ids=LONG_LISTS)
+def test_long_lists_take_linear_time(schema: Object, item: str, count: int) -> None:
+    began = time.process_time()
+    problems, _ = openapi.check({"a": [item] * 5_000}, obj(a={"type": "array", "items": schema}))
+    assert time.process_time() - began < stretched(1)
+    assert len(problems) == count
+
+
+def test_long_digits_are_no_duration_at_once() -> None:
+    began = time.process_time()
+    assert not formats.is_valid("1" * 100_000, "duration")
+    assert time.process_time() - began < stretched(1)
+
+
 @pytest.mark.parametrize(("pattern", "text"), UNBOUNDED.values(), ids=UNBOUNDED)
 def test_pattern_beyond_the_bounds_is_not_evaluated(pattern: str, text: str) -> None:
     """It says so, or that it is invalid, and nothing is called valid by it."""
