@@ -28,7 +28,7 @@ from function_script.texts.source import Source
 _MAX_HOPS: Final = 20
 # Functions of the library that give a value of their own, which has a path that is their name.
 _LIBRARY: Final = (CONDITION, "response")
-_PRELUDE: Final = (*_LIBRARY, *OBJECT_GETTERS, "get_required")
+_GETTERS: Final = (*OBJECT_GETTERS, "get_required")
 _Parts: TypeAlias = tuple[Path, Path, ast.expr | None]
 
 
@@ -95,7 +95,7 @@ def trace(trees: Sequence[ast.Module]) -> Iterator[tuple[ast.FunctionDef, "Looku
             if path is not None and local.counts[key] == 1
             if all(each.get(key) == path for each in paths)
         }
-        parts |= {name: (name,) for name in _PRELUDE if not bindings.is_bound(name)}
+        parts |= {name: (name,) for name in (*_LIBRARY, *_GETTERS) if not bindings.is_bound(name)}
         values, loops = local.single_values(), local.loop_values(function)
         lookups = Lookups(parts=parts, values=values, loop_values=loops)
         yield function, lookups, tree
@@ -151,7 +151,7 @@ class Lookups:
         if not hops:
             return None
         match node:
-            case ast.Name(id=name) if name in self.parts:
+            case ast.Name(id=name) if name in self.parts and name not in _GETTERS:
                 return self.parts[name]
             case ast.Call(func=ast.Name(id=name)) if name in _LIBRARY and name in self.parts:
                 return (name,)

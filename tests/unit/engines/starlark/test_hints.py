@@ -82,7 +82,7 @@ def _hint(line: str) -> str:
 @pytest.mark.parametrize(
     "line", ["x = 'a'\n    return x.get('b')", "x = {'a': None}\n    return x['a'] + 1"]
 )
-def test_what_gave_a_value_is_not_guessed(line: str) -> None:
+def test_origin_of_a_value_is_not_guessed(line: str) -> None:
     assert _hint(line) == ""
 
 
