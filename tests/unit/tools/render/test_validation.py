@@ -15,7 +15,7 @@ metadata:
 spec:
   replcas: 3
   selector: {matchLabels: {a: b}}
-  template: {spec: {containers: [{name: a, image: b}]}}
+  template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: b}]}}
 """
 BUCKET = """\
 apiVersion: s3.example.org/v1
@@ -79,8 +79,8 @@ ROWS = {
     "labels-that-are-not-selected": (
         POD_LABELS,
         "labels: {app: other}",
+        'invalid resource "web": spec.template.metadata.labels: Invalid value: {"app":"other"}: ',
         "`selector` does not match template `labels`",
-        "Deployment of apps/v1",
     ),
     "in-an-object-of-provider-kubernetes": (
         OBJECT,
