@@ -26,8 +26,7 @@ from function_script.request.program import Program
 from function_script.texts.source import Source, span_at
 
 _XR: Final = ("observed", "composite", "resource")
-# Functions that take a name: what is above and below it. Of a list, the objects are listed without
-# what is around each of them.
+# Functions that take a name: what is above and below it. A list has the objects themselves.
 _REQUIRED: Final = (("required_resources",), ("items", ANY, "resource"))
 _GETTERS: Final[dict[str, tuple[objects.Path, objects.Path]]] = {
     "get_composed_resource": (("observed", "resources"), ("resource",)),
