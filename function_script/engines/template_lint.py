@@ -21,16 +21,21 @@ from function_script.texts.source import Source, Span, span_at
 QUOTED: Final = r"""["'](?P<name>[^"'\\]+)["']"""
 """A name that is written out, in quotes."""
 
-# The annotation and the function that name a composed resource.
-_NAMING: Final = re.compile(r"composition-resource-name|setResourceNameAnnotation")
+# The annotation and the functions that name a composed resource.
+_NAMING: Final = re.compile(
+    r"composition-resource-name|setResourceNameAnnotation|set_resource_name_annotation"
+)
+_CALL: Final = (
+    r"(?:setResourceNameAnnotation +|set_resource_name_annotation\()[\"'](?P<call>[\w.-]+)[\"']\)?"
+)
 _RESOURCE_NAME: Final = re.compile(
     r"composition-resource-name[\"']?: *[\"']?(?P<key>[\w.-]+)[\"']?(?=[ ,}]|$)"
-    r"|setResourceNameAnnotation +\"(?P<call>[\w.-]+)\" *-?\}",
+    rf"|{_CALL} *-?\}}",
     re.MULTILINE,
 )
 _RESOURCE_NAME_LINE: Final = re.compile(
     r"^ +(?:[\w.]+/composition-resource-name: *[\"']?(?P<key>[\w.-]+)[\"']? *"
-    r"|\{\{-? *setResourceNameAnnotation +\"(?P<call>[\w.-]+)\" *-?\}\} *)$",
+    rf"|\{{\{{-? *{_CALL} *-?\}}\}} *)$",
     re.MULTILINE,
 )
 # The beginning of an action that writes no document of its own.

@@ -480,7 +480,7 @@ def _variable_hint(name: str, source: str, position: int) -> str | None:
     if name not in declared:
         return suggest(name, tuple(declared), f"declare it first: {{{{ {name} := ... }}}}")
     if "define" not in _open_blocks(source[:position]):
-        return "its block has ended: declare it before the block, and set it inside with ="
+        return "its block has ended"
     # Of a define without an end nobody knows what is in it.
     return None if "define" in _open_blocks(source) else _OF_OTHER_TEMPLATE
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate import programs, registry
-from function_script.engines.gotemplate.positions import find_span
+from function_script.engines.gotemplate.positions import SourceSpan, find_span
 from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.lint import ANY, FieldAccess, FieldComparison
 from function_script.request.objects import Path
@@ -23,6 +23,12 @@ _TESTS: Final = frozenset(
     ]
 )
 _MAX_SOURCES: Final = 20
+# Functions that take a name: what is above and below it in the request.
+_GETTERS: Final = {
+    "getComposedConnectionDetails": ("observed", "resources", "connectionDetails"),
+    "getComposedResource": ("observed", "resources", "resource"),
+    "getExtraResources": ("requiredResources", "items"),
+}
 _COMPARISONS: Final = frozenset({"eq", "ne"})
 
 
@@ -43,6 +49,7 @@ class Walker:
         self.reads: list[FieldAccess] = []
         self.comparisons: list[FieldComparison] = []
         self.changed_paths: list[Path] = []
+        self.dots: list[SourceSpan] = []
         self.tested_paths: set[Path] = set()
         self.indexed_paths: set[Path] = set()
         self._is_testing = False
@@ -144,6 +151,8 @@ class Walker:
         self._is_testing = was_testing
         if not function:
             return paths[0] if len(paths) == 1 else None
+        if function in _GETTERS and any(paths[1:2]) and isinstance(command.words[1], nodes.Dot):
+            self.dots.append(find_span(self._source, command.words[1].position, 1))
         if function in _COMPARISONS:
             self._add_comparisons(paths[1] if paths[1:] else None, command.words[2:])
             for path in paths[2:]:
@@ -190,6 +199,11 @@ class Walker:
         match command.words[1:]:
             case [_] if command.function == "getCompositeResource" and paths[1] == ():
                 return _XR
+            case [*_, nodes.String(value=name)] if command.function in _GETTERS and not any(
+                paths[1:-1]
+            ):
+                *above, below = _GETTERS[command.function]
+                return (*above, name, below)
             case [_, *keys] if command.function in {"index", "get"} and paths[1] is not None:
                 path = paths[1]
                 for key in keys:

@@ -27,13 +27,19 @@ from function_script.request.program import Program
 from function_script.texts.source import Source, span_at
 
 _XR: Final = ("observed", "composite", "resource")
-_COMPOSED: Final = "get_composed_resource"
+# Functions that take a name: what is above and below it. A list has the objects themselves.
+_REQUIRED: Final = (("required_resources",), ("items", ANY, "resource"))
+_GETTERS: Final[dict[str, tuple[objects.Path, objects.Path]]] = {
+    "get_composed_resource": (("observed", "resources"), ("resource",)),
+    "get_extra_resources": _REQUIRED,
+    "get_required_resources": _REQUIRED,
+}
 _ROOTS: Final[dict[str, objects.Path]] = {
     **{name: (name,) for name in REQUEST_PARTS},
     "xr": _XR,
     "spec": (*_XR, "spec"),
     CONDITION: (CONDITION,),
-    _COMPOSED: ("observed", "resources"),
+    **{name: above for name, (above, _) in _GETTERS.items()},
 }
 # An object has these as methods where it has no such field.
 _METHODS: Final = frozenset({"get", "items", "keys", "values"})
@@ -145,10 +151,12 @@ class _Names:
                 value, below = bound
             case nodes.Filter(node=nodes.Expr() as value, name=name) if name in _SAME_VALUE:
                 pass
+            case nodes.Filter(node=nodes.Expr() as value, name="first" | "last"):
+                below = (ANY,)
             case nodes.Call(node=nodes.Name(name=name), args=[argument, *_]) if (
-                name == _COMPOSED and name in self._roots
+                name in _GETTERS and name in self._roots
             ):
-                return (*self._roots[name], _constant(argument), "resource")
+                return (*self._roots[name], _constant(argument), *_GETTERS[name][1])
             case nodes.Filter(name=name) | nodes.Call(node=nodes.Name(name=name)) if (
                 name == CONDITION
             ):

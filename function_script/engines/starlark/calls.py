@@ -90,9 +90,7 @@ def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) ->
     # Nothing is wrong with the order of one argument, of some with names, and of any number.
     is_ordered = isinstance(wrong.at, int) and not re.search(r"\*\w|\(\w+\)$", signature.usage)
     hint: str | None = f"write {signature.usage}" if is_ordered else None
-    if wrong.type == NULL and text != "None":
-        hint = IS_NONE
-    elif wrong.type == "number" and types == ["integer"]:
+    if wrong.type == "number" and types == ["integer"]:
         hint = "divide with //, or use int(value)"
     elif wrong.type == "string":
         hint = _hint_for_text(call, signature, wrong, text, types) or hint
@@ -215,7 +213,8 @@ def explain_attribute(node: ast.Attribute, kind: str, *, is_called: bool) -> tup
     hint = habits.find("starlark", name, _METHODS[kind]) if kind in _METHODS else None
     if hint is not None and (is_called or kind != "dict"):
         return message, hint
-    if is_called and kind in _METHODS and name in signatures.functions():
+    # A text or a list that has no get may be another argument than was meant.
+    if is_called and kind in _METHODS and name in signatures.functions() and name != "get":
         return message, f"it is a function: {signatures.functions()[name].usage}"
     near = spelling.nearest(name, signatures.attributes().get(kind, ()))
     if near is not None and (is_called or kind != "dict"):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from function_script.engines import habits, leftovers
-from function_script.engines.signatures import Signature
+from function_script.engines.signatures import NULL, Signature
 from function_script.engines.starlark import calls, signatures
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.kinds import Kinds, can_be_equal
@@ -269,10 +269,8 @@ def _attributes(script: _Script) -> Iterator[Finding]:
         yield Finding(syntax.span_of_attribute(node, script.source), message, hint)
 
 
-def _none_hint(node: ast.expr, script: _Script) -> str | None:
-    """Return the hint for a value that is None: what gave it, if that always gives None."""
-    value = Bindings.of([script.tree]).single_values().get(getattr(node, "id", ""))
-    expression = value.expression if value is not None else node
+def _find_origin(node: ast.expr, script: _Script) -> ast.expr:
+    """Return what gave a value: the expression, or the one that its name was set to."""
     for statement in ast.walk(script.tree):
         match statement, node:
             # `names = names.append(name)`, in a loop.
@@ -283,17 +281,30 @@ def _none_hint(node: ast.expr, script: _Script) -> str | None:
                 ),
                 ast.Name(id=name),
             ) if target == holder == name:
-                expression = call
-    method = getattr(getattr(expression, "func", None), "attr", "")
+                return call
+    value = Bindings.of([script.tree]).single_values().get(getattr(node, "id", ""))
+    return node if value is None or value.is_item else value.expression
+
+
+def _none_hint(node: ast.expr, script: _Script) -> str | None:
+    """Return the hint for a value that is None: what gave it, if that always gives None."""
+    called = getattr(_find_origin(node, script), "func", None)
+    method, name = getattr(called, "attr", ""), getattr(called, "id", "")
     if method in syntax.NO_RESULT:
         return f"{method} changes its list or dict and gives None: write it on a line of its own"
-    called = getattr(getattr(node, "func", None), "id", "")
     for function in ast.walk(script.tree):
-        if isinstance(function, ast.FunctionDef) and function.name == called:
+        if isinstance(function, ast.FunctionDef) and function.name == name:
             returns = [n for n in ast.walk(function) if isinstance(n, ast.Return) and n.value]
             if not returns:
-                return f"{called} returns nothing: write `return value`"
+                return f"{name} returns nothing: write `return value`"
     return None
+
+
+def _needed_hint(node: ast.expr, script: _Script) -> str | None:
+    """Return the hint for an operand or an argument that is None."""
+    called = getattr(_find_origin(node, script), "func", None)
+    is_getter = getattr(called, "attr", getattr(called, "id", "")) in {"get", *_OBJECT_GETTERS}
+    return _none_hint(node, script) or (calls.IS_NONE if is_getter else None)
 
 
 @_explains("items")
@@ -492,7 +503,9 @@ def _calls(script: _Script) -> Iterator[Finding]:
             is_word = script.failure is None or problem.is_word
             is_word = is_word or call.lineno != call.end_lineno
             message = None if script.failure is not None and problem.is_word else problem.message
-            yield Finding(span if is_word else None, message, problem.hint, is_whole=True)
+            is_none = script.kinds.of(problem.node) in {NONE, NULL}
+            hint = _needed_hint(problem.node, script) if is_none else None
+            yield Finding(span if is_word else None, message, hint or problem.hint, is_whole=True)
         if script.failure is not None:
             # Calls inside of it have succeeded.
             return
@@ -579,10 +592,12 @@ def _operands(script: _Script) -> Iterator[Finding]:
         is_certain = operator in {"+", "compare"} and not can_be_equal(one, two)
         if left not in script.kinds.facts and not (script.failure is None and is_certain):
             continue
-        hint = _operand_hint(operator, one, two, node)
+        absent = left if one == NONE else right if two == NONE else None
+        hint = _needed_hint(absent, script) if absent else _operand_hint(operator, one, two, node)
         # Below a number, what is missing is a list and no key.
-        if operator in {"in", "[]"} and NONE in {one, two} and "int" not in {one, two}:
-            hint = _none_hint(left if operator == "[]" else right, script) or GET_VALUE
+        if operator in {"in", "[]"} and absent:
+            below = None if "int" in {one, two} else GET_VALUE
+            hint = _none_hint(left if operator == "[]" else right, script) or below
         message = None
         if operator == "compare":
             message = f"cannot compare a value of type {one} with one of type {two}"
@@ -596,8 +611,6 @@ def _operand_hint(operator: str, one: str, two: str, node: ast.AST) -> str | Non
     """Return the hint for an operator that does not take two types."""
     kinds = {one, two}
     match operator, node:
-        case (("compare" | "+" | "-" | "*" | "/" | "//" | "%"), _) if NONE in kinds:
-            return calls.IS_NONE
         case "compare", _ if kinds == {"int", "string"}:
             return "convert the text with int(text) or quantity(text), or leave its quotes out"
         case "compare", _ if one != two:
@@ -654,8 +667,6 @@ def _subscripts(script: _Script) -> Iterator[Finding]:
         ):
             text = calls.to_source(owner)
             yield script.say(f'conditions are a list: get_condition({text}, "{name}")')
-        case Failure(), ast.Subscript():
-            yield script.say("an index is a number: list[0]")
 
 
 def _is_target(node: ast.Subscript, script: _Script) -> bool:

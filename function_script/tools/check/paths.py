@@ -25,7 +25,7 @@ _METADATA: Final = (
     *("ownerReferences", "resourceVersion", "selfLink", "uid"),
 )
 _PARTS: Final = ("context", "credentials", "input", "meta", "params")
-_MAPS: Final = ("extra_resources", "required_resources", "required_schemas")
+_LISTS: Final = ("extra_resources", "required_resources")
 _XR: Final = ("observed", "composite", "resource")
 
 
@@ -46,11 +46,13 @@ class Request:
         schema, key = self._find(path[:-1]), path[-1]
         if path[-3:-1] == ("status", "conditions") and isinstance(key, str):
             return "conditions are a list", "look for the item with this type"
-        if path[-2:] == ("resource", "resource") and path[-3:-2] != ("resources",):
+        names = [part for part in path if isinstance(part, str)]
+        if key == "resource" and names[-2:-1] == [key] and names[-3:-2] != ["resources"]:
             return 'an object has no field "resource": it is the resource itself', "leave it out"
         if schema is None or not isinstance(key, str) or not _lacks(schema, key):
             return None
-        hint = self._hint(path[:-1], key, tuple(structural_schema.properties(schema)))
+        fields = [name for name in structural_schema.properties(schema) if name != CONDITION]
+        hint = self._hint(path[:-1], key, tuple(fields))
         return f"{format_access(path)} does not exist: {self.owner(path)} has no such field", hint
 
     def type_of(self, path: Path) -> str | None:
@@ -102,11 +104,13 @@ def of_request(language: Language, xr: Object | None, composed: Mapping[str, Obj
         "resources": {"properties": by_name, **others},
     }
     desired: Object = {"composite": resource(None), "resources": others}
+    lists: Object = {"additionalProperties": {"properties": {"items": {"items": resource(None)}}}}
     fields: Object = {
         "observed": {"properties": observed},
         "desired": {"properties": desired},
         **dict.fromkeys(_PARTS, _ANYTHING),
-        **{language.request_field(field): _ANYTHING for field in _MAPS},
+        language.request_field("required_schemas"): _ANYTHING,
+        **dict.fromkeys(map(language.request_field, _LISTS), lists),
         CONDITION: CONDITION_SCHEMA,
     }
     kinds: dict[Path, str] = {_XR: "the XR's schema"} if xr is not None else {}

@@ -440,7 +440,7 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
         and path[len(_XR) : len(_XR) + 1] not in [(name,) for name in _CROSSPLANE]
         and not any(_overlaps(("spec", *path[len(_XR) :]), each) for each in run.invented)
         for path in reads
-    ) and not _OUTSIDE.search(line)
+    ) and not _OUTSIDE.search(_WRITTEN.sub("", line))
 
 
 def _may_read_outside(step: Step, run: Run) -> bool:

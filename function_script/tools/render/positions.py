@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path as File
 from typing import NamedTuple
 
@@ -252,7 +253,9 @@ class _CalledStep:
             # The program may have it from the request.
             return None
         above = (path[:end] for end in range(len(path), -1, -1))
-        return self._position(next((spans[each] for each in above if each in spans), None))
+        # An object that no line begins has the line of its first field.
+        places = chain(above, (each for each in spans if each[: len(path)] == path))
+        return self._position(next((spans[each] for each in places if each in spans), None))
 
     def find_reads(self, span: Span) -> list[Path] | None:
         """Return what a line in the author's file reads; None for a program that is not there."""

@@ -18,6 +18,10 @@ from function_script.tools.validate.catalog import Catalog
 from function_script.tools.validate.report import Problem
 
 _STATUS: Final = "status"
+# Kinds whose selector must match the labels of their pods.
+_WITH_PODS: Final = {
+    ("apps", kind) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")
+}
 # An Object of provider-kubernetes has the object that the provider makes.
 _EMBEDDED: Final[dict[tuple[str, str], objects.Path]] = dict.fromkeys(
     (("kubernetes.crossplane.io", "Object"), ("kubernetes.m.crossplane.io", "Object")),
@@ -73,7 +77,17 @@ def _list_composed(resources: Mapping[str, Object]) -> Iterator[tuple[str, objec
 
 def _compare(manifest: Object, catalog: Catalog) -> list[Problem]:
     comparison = catalog.compare(manifest)
-    return [] if comparison is None else comparison.problems
+    return [] if comparison is None else [*comparison.problems, *_compare_labels(manifest)]
+
+
+def _compare_labels(manifest: Object) -> Iterator[Problem]:
+    """Find a template of pods without the labels that its own object selects, as the API does."""
+    wanted = manifests.object_at(manifest, "spec", "selector", "matchLabels")
+    labels = manifests.object_at(manifest, "spec", "template", "metadata", "labels")
+    group, kind, *_ = manifests.key_of(manifest)
+    if (group, kind) in _WITH_PODS and not wanted.items() <= labels.items():
+        path = "spec.template.metadata.labels"
+        yield wording.refused(path, labels, "`selector` does not match template `labels`")
 
 
 def _rate(problem: Problem, manifest: Object, made_up: Collection[str]) -> str:

@@ -32,7 +32,12 @@ def wrong_type(path: str, expected: str, actual: str) -> Problem:
 
 def invalid(path: str, value: Value, fault: str) -> Problem:
     """A value that violates a keyword; ``fault`` continues a sentence about the field."""
-    return _problem(path, value, f"Invalid value: {format_value(value)}: {path} in body {fault}")
+    return refused(path, value, f"{path} in body {fault}")
+
+
+def refused(path: str, value: Value, reason: str) -> Problem:
+    """A value that the API server's code refuses, and no schema."""
+    return _problem(path, value, f"Invalid value: {format_value(value)}: {reason}")
 
 
 def forbidden(path: str, key: str) -> Problem:

@@ -94,6 +94,9 @@ def _walk(path: Path, absent: str, request: Mapping[str, Readable]) -> MissingKe
     parent = ""
     for key in path:
         if not isinstance(key, str):
+            if parent.endswith(".items[].resource"):
+                # One of the objects, which stand in a list of their own.
+                continue
             # Any of the items is the one without the key.
             values = [
                 item
@@ -115,6 +118,8 @@ def _walk(path: Path, absent: str, request: Mapping[str, Readable]) -> MissingKe
 def _describe(parent: str, key: str, keys: list[str]) -> MissingKey:
     if key in keys:
         return MissingKey(parent, key, "", is_null=True)
+    if key == "resource" and parent.endswith(".resource"):
+        return MissingKey(parent, key, ": it is the resource itself", is_suggestion=True)
     near = spelling.nearest(key, keys)
     if near:
         return MissingKey(parent, key, f', did you mean "{near}"?', is_suggestion=True)
@@ -217,6 +222,9 @@ def _read_call(call: ast.Call, function: str, source: Source) -> Iterator[_Key]:
         inner = [_Key(key, node, None, None, source) for key, node in arguments.items()]
         fields = None if body is None else _read_inner(body, name, source)
         yield _Key(name, first, None, None if fields is None else [*fields, *inner], source)
+    else:
+        for key in arguments.keys() - {"name", "body"}:
+            yield _Key(key, arguments[key], None, None, source)
 
 
 def _read_inner(value: ast.expr, key: str, source: Source) -> list[_Key] | None:

@@ -29,6 +29,7 @@ from function_script.texts.source import Source
 _MAX_HOPS: Final = 20
 # Functions of the library that give a value of their own, which has a path that is their name.
 _LIBRARY: Final = (CONDITION, "response")
+_GETTERS: Final = (*OBJECT_GETTERS, "get_required")
 _Parts: TypeAlias = tuple[Path, Path, ast.expr | None]
 
 
@@ -95,7 +96,7 @@ def trace(trees: Sequence[ast.Module]) -> Iterator[tuple[ast.FunctionDef, "Looku
             if path is not None and local.counts[key] == 1
             if all(each.get(key) == path for each in paths)
         }
-        parts |= {name: (name,) for name in _LIBRARY if not bindings.is_bound(name)}
+        parts |= {name: (name,) for name in (*_LIBRARY, *_GETTERS) if not bindings.is_bound(name)}
         values, loops = local.single_values(), local.loop_values(function)
         lookups = Lookups(parts=parts, values=values, loop_values=loops)
         yield function, lookups, tree
@@ -135,7 +136,7 @@ class Lookups:
                 base = self.path(value, hops)
             case _:
                 return None
-        if name in OBJECT_GETTERS and base == ():
+        if name in OBJECT_GETTERS and name in self.parts and base == ():
             start, count = OBJECT_GETTERS[name]
             names, others = others[:count], others[count:]
             base = (*start, *map(_constant, names), *(["resource"] if count else []))
@@ -151,10 +152,15 @@ class Lookups:
         if not hops:
             return None
         match node:
-            case ast.Name(id=name) if name in self.parts:
+            case ast.Name(id=name) if name in self.parts and name not in _GETTERS:
                 return self.parts[name]
             case ast.Call(func=ast.Name(id=name)) if name in _LIBRARY and name in self.parts:
                 return (name,)
+            case ast.Call(func=ast.Name(id="get_required" as name), args=[_, place, *_]) if (
+                name in self.parts
+            ):
+                # The objects, without what is around each of them.
+                return ("required_resources", _constant(place), "items", ANY, "resource")
             case ast.Name() if (value := self._value_of(node)) is not None:
                 path = self.path(value.expression, hops - 1)
                 return (*path, ANY) if path is not None and value.is_item else path

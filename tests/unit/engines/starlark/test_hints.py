@@ -48,7 +48,7 @@ CASES = (
     ("return {}['a']", "gives None where something"),
     ("return X.append(1)\nX = []", "`copy = list(X)`"),
     ("return x\n    x = 1", "give x a value before this line"),
-    ("x = None\n    return dns1123(x)", "it is None: get(value, path, default) takes a default"),
+    ("x = get(req, 'a')\n    return dns1123(x)", "it is None: get(value, path, default) takes a"),
     ("return stable_id('a', '8')", "write 8"),
     ('return range("3")', "write 3"),
     ("return pick({}, 'a')", 'write ["a"]'),
@@ -77,6 +77,13 @@ def _hint(line: str) -> str:
     script = programs.script(f"def main(req):\n    {line}\n")
     observed = {"composite": {"resource": {"spec": {"count": 1, "null": None}}}, "resources": {}}
     return programs.problem(starlark, script, programs.scope(observed=observed)).hint or ""
+
+
+@pytest.mark.parametrize(
+    "line", ["x = 'a'\n    return x.get('b')", "x = {'a': None}\n    return x['a'] + 1"]
+)
+def test_origin_of_a_value_is_not_guessed(line: str) -> None:
+    assert _hint(line) == ""
 
 
 @pytest.mark.parametrize(("line", "said"), CASES, ids=[line.split("\n")[0] for line, _ in CASES])

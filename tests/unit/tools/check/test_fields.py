@@ -117,6 +117,11 @@ PARTS = {
         'did you mean "observed"?',
     ),
     "values-of-helm": (go("{{ .Values }}"), "Values", HELM),
+    "no-neighbour": (
+        go("{{ .zz }}"),
+        "zz",
+        "there are context, credentials, desired, extraResources, input, meta, observed, params, …",
+    ),
 }
 
 
@@ -148,6 +153,13 @@ RIGHT = {
     "a-resource-of-that-name": script('a = req["observed"]["resources"]["resource"]["resource"]'),
     "a-getter-of-the-script": script(
         "def get_condition(a, b):", "    return {}", 'a = get_condition(req, "Ready")["any"]'
+    ),
+    "a-getter-of-required-resources-of-the-script": script(
+        "def get_required(a, b):", "    return []", 'a = get_required(req, "x")[0]["resource"]'
+    ),
+    "required-resources": script('a = get_required(req, "resource")[0]["data"]["any"]'),
+    "a-required-resource-in-go": go(
+        '{{ range getExtraResources . "resource" }}{{ .resource.data.any }}{{ end }}'
     ),
     "a-name-with-two-meanings": script(GET, 'xr = {"any": 1}', 'a = xr["any"]'),
     "asked-whether-it-is-there": script(GET, 'a = "szie" in xr["spec"]'),

@@ -352,6 +352,17 @@ MISSPELT = {
 }
 
 
+def test_name_of_the_function_of_templates_is_a_name(tmp_path: Path) -> None:
+    by_function = MISSPELT["jinja"].replace(
+        "script.fn.crossplane.io/composition-resource-name: server",
+        "{{ set_resource_name_annotation('server') }}",
+    )
+    rules = [
+        each.rule for each in found(tmp_path, by_function.replace("servce", "server")).findings
+    ]
+    assert "unknown-resource" not in rules
+
+
 @pytest.mark.parametrize("text", MISSPELT.values(), ids=MISSPELT)
 def test_unknown_resource_is_found_where_all_names_are_constants(text: str, tmp_path: Path) -> None:
     (finding,) = [

@@ -49,7 +49,7 @@ metadata:
     script.fn.crossplane.io/composition-resource-name: db
 data:
   name: {{ $name }}
-  {{- with $db.status.address }}
+  {{- with $db.data.address }}
   value: {{ SLIP }}
   {{- end }}
 """

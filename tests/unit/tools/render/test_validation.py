@@ -15,7 +15,7 @@ metadata:
 spec:
   replcas: 3
   selector: {matchLabels: {a: b}}
-  template: {spec: {containers: [{name: a, image: b}]}}
+  template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: b}]}}
 """
 BUCKET = """\
 apiVersion: s3.example.org/v1
@@ -39,6 +39,20 @@ spec:
       spec:
         replcas: 3
 """
+POD_LABELS = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  annotations:
+    script.fn.crossplane.io/composition-resource-name: web
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata:
+      labels: {app: other}
+    spec:
+      containers: [{name: web, image: nginx}]
+"""
 STATUS = "apiVersion: example.org/v1\nkind: XThing\nstatus:\n  adress: a\n"
 XRD = one_step.xrd("status: {type: object, properties: {address: {type: string}}}")
 CRD = one_step.crd(
@@ -61,6 +75,12 @@ ROWS = {
         "replcas",
         'invalid resource "web": unknown field "spec.replcas"',
         'did you mean "replicas"?',
+    ),
+    "labels-that-are-not-selected": (
+        POD_LABELS,
+        "labels: {app: other}",
+        'invalid resource "web": spec.template.metadata.labels: Invalid value: {"app":"other"}: ',
+        "`selector` does not match template `labels`",
     ),
     "in-an-object-of-provider-kubernetes": (
         OBJECT,
