@@ -90,7 +90,8 @@ class Mistake:
             if name in FRAMES:
                 files[COMPOSITION] = _insert(text, FRAMES[name])
             else:
-                files[name] = text
+                # A file without a text is that of this directory.
+                files[name] = text or (HERE / name).read_text()
         return {COMPOSITION: files.pop(COMPOSITION), **files}
 
 
