@@ -51,7 +51,8 @@ def problems_of(mistake: Mistake) -> list[Diagnostic]:
     text = step_input.get("script") or step_input["inline"]
     program = Program(main=Source(name="program", text=text))
     observed = {"composite": {"resource": XR}, "resources": {}}
-    scope = Scope(request=Lazy({"observed": lambda: observed, "context": dict}), uid="u", seed="s")
+    parts = dict.fromkeys(("context", "required_resources", "extra_resources"), dict)
+    scope = Scope(request=Lazy({"observed": lambda: observed, **parts}), uid="u", seed="s")
     runs: list[Callable[[], object]] = [
         lambda: language.engine.check(program, Limits()),
         lambda: language.engine.evaluate(program, scope, Limits()),
