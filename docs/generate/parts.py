@@ -11,8 +11,8 @@ _PART: Final = re.compile(f"{_BEGIN}.*?{_END}", re.DOTALL)
 
 def fill(page: Path, *texts: str) -> str:
     """Return the page with the texts as its generated parts, in their order."""
-    left = iter(texts)
-    text = _PART.sub(lambda _: f"{_BEGIN}{next(left)}{_END}", page.read_text())
-    if next(left, None) is not None:
+    parts = iter(texts)
+    text = _PART.sub(lambda _: f"{_BEGIN}{next(parts)}{_END}", page.read_text())
+    if next(parts, None) is not None:
         raise ValueError(f"{page.name} has fewer than {len(texts)} parts")
     return text

@@ -150,14 +150,14 @@ class Rendering:
         """
         read = (-1, -1)
         entries: set[tuple[int, int]] = set()
-        left = _MAX_CHARACTERS
+        budget = _MAX_CHARACTERS
         for start, end in ranges:
             begin = self._text.rfind(_SEPARATOR, 0, start) + 1
             begin = self._line_end(begin) + 1 if begin else 0
             stop = self._document_end(start)
             if (begin, stop) != read:
-                left -= stop - begin
-                if left < 0:
+                budget -= stop - begin
+                if budget < 0:
                     return
                 read, entries = (begin, stop), _find_entries(self._text[begin:stop])
             width = required_indentation(self._prefix(start))
@@ -336,16 +336,16 @@ def _find_marks(before: Piece, after: Piece) -> Iterator[tuple[_Mark, str]]:
     text = after.source[: max(after.start, 0)]
     content = text.rstrip()
     first, end_of_line, rest = text[len(content) :].partition("\n")
-    taken = first[len(first.rstrip(" \t")) :] + end_of_line + rest
+    white_space = first[len(first.rstrip(" \t")) :] + end_of_line + rest
     # Also the blank behind the colon of a key.
-    if end_of_line or (content.endswith(":") and taken and not taken.strip(" ")):
-        end = len(text) - len(taken)
+    if end_of_line or (content.endswith(":") and white_space and not white_space.strip(" ")):
+        end = len(text) - len(white_space)
         own = _OPENING.match(after.source, after.start)
         if own is not None and after.expression is not None:
             loss = "line break" if end_of_line else "blank"
-            yield _mark(after, own, f"{loss} before"), taken
+            yield _mark(after, own, f"{loss} before"), white_space
         elif mark := closing.search(text, max(end - _MARK_WIDTH, 0), end):
-            yield _mark(after, mark, "line break behind"), taken
+            yield _mark(after, mark, "line break behind"), white_space
 
 
 def _mark(piece: Piece, match: re.Match[str], loss: str) -> _Mark:

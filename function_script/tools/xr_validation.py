@@ -95,13 +95,13 @@ def find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
 
 def _find_mistakes(schema: Object, path: objects.Path) -> Iterator[Diagnostic]:
     type_ = schema.get("type")
-    known = type_ if type_ in structural_schema.TYPES else None
+    valid_type = type_ if type_ in structural_schema.TYPES else None
     keywords: Object = {
         "type": {"enum": [*structural_schema.TYPES]},
         "required": {"type": "array"},
-        "enum": {"type": "array", "items": {"type": known, "nullable": True}},
+        "enum": {"type": "array", "items": {"type": valid_type, "nullable": True}},
         "properties": {"type": "object", "additionalProperties": {"type": "object"}},
-        "default": {**schema, "type": known},
+        "default": {**schema, "type": valid_type},
     }
     whole = structural_schema.complete(schema, {"properties": keywords})
     hints = {

@@ -86,7 +86,7 @@ def _mentions(path: Path, kind: str) -> bool:
     """Search in the text, which spares reading the YAML of many definitions many times."""
     with suppress(OSError):
         return f"kind: {kind}".encode() in path.read_bytes()
-    # Who reads it reports that.
+    # Its reader reports that.
     return True
 
 

@@ -68,8 +68,8 @@ def families() -> dict[str, Family]:
         if family.name.startswith(metrics.PREFIX):
             labels = dict.fromkeys(label for each in family.samples for label in each.labels)
             name = family.name + ("_total" if family.type == "counter" else "")
-            shown = tuple(label for label in labels if label != "le")
-            found[name] = Family(family.type, shown, family.documentation)
+            names = tuple(label for label in labels if label != "le")
+            found[name] = Family(family.type, names, family.documentation)
     return found
 
 

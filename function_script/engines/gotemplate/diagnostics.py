@@ -398,7 +398,7 @@ def _missing_hint(error: errors.NoValueError, site: Site | None) -> str:
     first = site.node.names[0] if site is not None and isinstance(site.node, nodes.Field) else ""
     # Without the keys of a holder, the first name of the chain is the one that is missing.
     name = error.name if error.names else first
-    # Where the holder is the request itself, the name is the root of another language.
+    # The name is the root of another language if the request itself is the holder.
     is_request = not error.names or set(error.names) >= REQUEST
     if name not in REQUEST and (is_request or (name == first and field_names.is_of_helm(name))):
         # Elsewhere, the dot and $ may be anything.

@@ -83,7 +83,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         span = locate(line) if 0 < line <= len(lines) else None
         if span is None:
             return None
-        # What was printed is alone in the line, or behind its end.
+        # A printed value is alone in the line, or behind its end.
         below = locate(min(line + 1, len(lines))) or span
         if printed := _find_printed(program, below) or _find_printed(program, span):
             return printed

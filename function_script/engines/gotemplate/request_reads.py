@@ -133,7 +133,7 @@ class Walker:
             if is_default and command.words[1:]:
                 self._add_default(command.words[1], path)
             if stage > 0 and path is not None and command.function in _COMPARISONS:
-                # What comes through the pipe is the last argument.
+                # The value of the pipe is the last argument.
                 self._add_comparisons(path, command.words[1:2])
             path = path if is_default else command_path if stage == 0 else None
         self._is_testing = was_testing

@@ -164,7 +164,7 @@ def is_of_program(failure: Failure, span: Span, source: Source) -> bool:
     match failure.code, tree and syntax.node_at(tree, span, source):
         case "attribute", _:
             attributes = signatures.attributes()
-            # What is None may have been a response.
+            # A value that is None may have been a response.
             kinds = attributes if kind == NONE else _DATA
             is_of_data = kind in _DATA and "struct(" not in source.text
             return is_of_data and not any(name in attributes.get(each, ()) for each in kinds)

@@ -22,7 +22,7 @@ Resource: TypeAlias = Mapping[str, Readable]
 
 
 class Lack(NamedTuple):
-    """What an object needs to be ready: the condition of this type, or the field at a path."""
+    """The part that an object needs to be ready: a condition of this type, or a field at a path."""
 
     at: str | Path
     value: Readable

@@ -82,10 +82,10 @@ def _compare(manifest: Object, catalog: Catalog) -> list[Problem]:
 
 def _compare_labels(manifest: Object) -> Iterator[Problem]:
     """Find a template of pods without the labels that its own object selects, as the API does."""
-    wanted = manifests.object_at(manifest, "spec", "selector", "matchLabels")
+    selector = manifests.object_at(manifest, "spec", "selector", "matchLabels")
     labels = manifests.object_at(manifest, "spec", "template", "metadata", "labels")
     group, kind, *_ = manifests.key_of(manifest)
-    if (group, kind) in _WITH_PODS and not wanted.items() <= labels.items():
+    if (group, kind) in _WITH_PODS and not selector.items() <= labels.items():
         path = "spec.template.metadata.labels"
         yield wording.refused(path, labels, "`selector` does not match template `labels`")
 

@@ -491,7 +491,7 @@ metadata: {{annotations: {{{_NAME}: one}}}}
 data:
   a: "{{{{ $size }}}}"
 """
-# What function-go-templating accepts and a cluster loses, and the text of the line of each warning.
+# Documents of which a cluster loses parts, and the text of the line of each warning.
 LOST = {
     "name-twice": (_PEER_DOCUMENT, ["metadata: "]),
     "line-between-objects-missing": (
@@ -908,5 +908,5 @@ def test_value_of_a_status_that_is_not_at_hand_is_no_finding(
     program = _FIRST[_GO] + _IF_OBSERVED.format(_WORKLOAD, spec)
     report = _check(_place(tmp_path, _GO, program), pool)
     assert not report.findings
-    # What is said of the state that is made up helps nobody.
+    # A report about the state that is made up helps nobody.
     assert not [each for each in report.unreached if "status" in each.diagnostic.message]
