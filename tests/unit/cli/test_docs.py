@@ -135,6 +135,11 @@ def test_manual_has_every_annotation() -> None:
         ("external_name", "\n  get_external_name "),
         ("annotation", "\n  setResourceNameAnnotation "),
         ("skip", "\n  skipXrValidation "),
+        # The names whose meaning has a word that no name has.
+        ("order", "\n  script.fn.crossplane.io/depends-on "),
+        ("Wait", "\n  missing "),
+        # A name that each language spells in its own way.
+        ("get_observed", "\nThe same in each language\n\n  in Starlark: "),
     ],
 )
 def test_docs_finds_a_name(name: str, text: str, run: Run) -> None:
