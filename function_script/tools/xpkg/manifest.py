@@ -6,6 +6,7 @@ Configuration are left out and listed.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -20,6 +21,7 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.tools import bounded, manifests
 from function_script.tools.project import SUFFIXES, Project
+from function_script.tools.xpkg import references
 
 FILE_NAME: Final = "package.yaml"
 BASE_LAYER: Final = "base"
@@ -76,12 +78,16 @@ class Contents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """A package: its name, the texts of its two files, and the project files that are left out."""
+    """A package: its name, the texts of its two files, and the project files that are left out.
+
+    ``other_functions`` are those that its steps call and none of its dependencies installs.
+    """
 
     name: str
     text: str
     examples: str | None
     left_out: tuple[str, ...]
+    other_functions: tuple[str, ...]
 
 
 def load(contents: Contents) -> Package:
@@ -130,7 +136,23 @@ def load(contents: Contents) -> Package:
         text=_join([meta, *(document for document in content if document is not meta)]),
         examples=None if path is None else _join(examples),
         left_out=tuple(dict.fromkeys(span.name for span in spans if span is not None)),
+        other_functions=_other_functions(meta.value, content),
     )
+
+
+def _other_functions(meta: Object, content: Iterable[Document]) -> tuple[str, ...]:
+    names = set()
+    for each in manifests.objects_at(meta, "spec", "dependsOn"):
+        with suppress(InputError):
+            package = manifests.text_at(each, "package") or manifests.text_at(each, "function")
+            # The version is a field of its own.
+            names.add(references.parse(f"{package}:any").object_name)
+    calls = dict.fromkeys(
+        manifests.text_at(step, "functionRef", "name")
+        for document in content
+        for step in manifests.objects_at(document.value, "spec", "pipeline")
+    )
+    return tuple(name for name in calls if name not in names)
 
 
 def _documents(directory: Path, contents: Contents, project: Project) -> Iterator[Document]:
