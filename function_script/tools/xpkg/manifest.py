@@ -58,6 +58,8 @@ _OWN_GROUPS: Final = {"apiextensions.crossplane.io", "ops.crossplane.io", _META_
 # The cluster that `render` and `test` run with: its objects are no part of a package.
 _CLUSTER_FILES: Final = {"observed.yaml", "required.yaml"}
 _PREFIX: Final = "function-"
+_IGNORE_FILE: Final = "leave the file out: --ignore PATTERN"
+_IGNORE: Final = "leave the others out: --ignore PATTERN"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,9 +100,11 @@ def load(contents: Contents) -> Package:
     documents = list(_documents(contents.package_root, contents, project))
     metas = [document for document in documents if _gvk(document) in _META]
     if len(metas) != 1:
+        files = dict.fromkeys(span.name for each in metas if (span := each.span()) is not None)
         raise InputError.of(
             f'cannot build the package: "{contents.package_root}" holds {len(metas)} objects of '
-            f"kind Function or Configuration ({_META_GROUP}/v1) instead of one"
+            f"kind Function or Configuration ({_META_GROUP}/v1) instead of one",
+            hint=f"{_IGNORE}: {', '.join(files)}" if metas else None,
         )
     (meta,) = metas
     kind = _gvk(meta)[1]
@@ -122,7 +126,7 @@ def load(contents: Contents) -> Package:
         Diagnostic(
             message="cannot put an example into the package: it has no apiVersion or no kind",
             span=document.span(),
-            hint="leave the file out: --ignore PATTERN",
+            hint=_IGNORE_FILE,
         )
         for document in examples
         if not all(_gvk(document))
@@ -211,6 +215,8 @@ def _problems(meta: Object, content: list[Document]) -> Iterator[Diagnostic]:
                 message=f"cannot put {manifests.describe(document.value)} into the package: "
                 f"it takes {_CONTENT_PHRASE[kind]}",
                 span=document.span(),
+                # Another kind may be a misspelt one.
+                hint=_IGNORE_FILE if _gvk(document)[1] == "EnvironmentConfig" else None,
             )
     names = Counter(_identity(document) for document in content)
     for document in content:
@@ -219,7 +225,7 @@ def _problems(meta: Object, content: list[Document]) -> Iterator[Diagnostic]:
                 message=f"cannot put {manifests.describe(document.value)} into the package: "
                 "there are several of this name",
                 span=document.span(),
-                hint="leave the others out: --ignore PATTERN",
+                hint=_IGNORE,
             )
 
 

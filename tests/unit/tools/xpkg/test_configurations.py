@@ -84,6 +84,11 @@ MISTAKES = {
         {"more.yaml": COMPOSITION.replace("Composition", "Compositon")},
         'Compositon "apps" into the package: it takes one Configuration',
     ),
+    "environment": (
+        {"more.yaml": COMPOSITION.replace("Composition", "EnvironmentConfig")},
+        r"(?s)one Configuration.*leave the file out: --ignore PATTERN",
+    ),
+    "packages": ({"apis/crossplane.yaml": META}, r"(?s)instead of one.*/apis/crossplane\.yaml"),
 }
 
 
