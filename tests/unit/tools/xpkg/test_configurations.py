@@ -61,7 +61,10 @@ def build(project: Path, examples: Path | None = None, *ignore: str) -> Built:
 def test_package_has_only_files_that_crossplane_takes(project: Path) -> None:
     built = build(project)
     assert read_package(built.path) == f"---\n{META}---\n{XRD}---\n{COMPOSITION}---\n"
-    assert [name.removeprefix(f"{project}/") for name in built.package.left_out] == ["ci.yaml", "xr.yaml"]
+    assert [name.removeprefix(f"{project}/") for name in built.package.left_out] == [
+        "ci.yaml",
+        "xr.yaml",
+    ]
 
 
 @pytest.mark.parametrize("examples", ["xr.yaml", "examples"])
