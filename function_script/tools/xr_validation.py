@@ -87,7 +87,7 @@ def validate(xr: Object, xrd: Object) -> Verdict:
 
 
 def find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
-    """Yield what is refused in the versions of an XRD, and words of an enum that no value can be."""
+    """Yield what is refused of an XRD's versions, and words of an enum that no value can be."""
     versions = list(manifests.objects_at(xrd, "spec", "versions"))
     flags = [version.get("referenceable") for version in versions]
     # An unfinished XRD does not say it yet.

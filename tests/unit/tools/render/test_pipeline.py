@@ -220,10 +220,11 @@ def test_fatal_result_ends_the_pipeline() -> None:
     assert len(runner.requests) == 1
     (problem,) = caught.value.diagnostics
     assert problem.message == 'pipeline step "step-0" returned a fatal result: boom'
-    assert problem.notes == (
+    (note,) = problem.notes
+    assert note == (
         'required resource "one" was not found: ConfigMap of v1 named "a" in namespace "far"; '
         "no such objects are there: write them into required.yaml or into required of a case, "
-        "or call render --required-resources",
+        "or call render --required-resources"
     )
 
 
