@@ -246,6 +246,12 @@ MISTAKES = [
         template=_NAMELESS,
     ),
     *_mistake(
+        "object-with-empty-metadata",
+        "apiVersion",
+        go="{{ $context := .context }}\n" + _NAMELESS.replace("  labels: {a: b}\n", ""),
+        jinja="{% set all = context %}\n" + _NAMELESS.replace("  labels: {a: b}\n", ""),
+    ),
+    *_mistake(
         "key-twice-in-a-loop",
         "k:",
         go=_CONFIG + '{{- range ($spec.tags | default list) }}\n  k: "1"\n{{- end }}\n',
