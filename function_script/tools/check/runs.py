@@ -70,7 +70,9 @@ _LITERAL: Final = re.compile(
 # A field of a template with a value that no action writes.
 _FIXED: Final = re.compile(r"[ -]*[\w./-]+: +[\w.\"'/:+ -]+")
 # The metadata of a document, line by line, of which no action writes whole lines.
-_METADATA: Final = re.compile(r"(?m)^metadata:\n(?: +(?!annotations: *\S)[\w./\"-]+:.*\n)*(?=\w|---|\Z)")
+_METADATA: Final = re.compile(
+    r"(?m)^metadata:\n(?: +(?!annotations: *\S)[\w./\"-]+:.*\n)*(?=\w|---|\Z)"
+)
 _EXAMPLES: Final = ("examples", "example")
 _CASES: Final = ("tests", "test", "cases")
 _MAX_EXAMPLES: Final = 8
