@@ -3,9 +3,9 @@
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from support import input_corpus
 from support.paths import ROOT
 
 from function_script import documents, inputs
@@ -19,7 +19,6 @@ from function_script.tools.validate import catalog, openapi, rules
 from function_script.tools.validate.catalog import Catalog
 from function_script.tools.validate.evaluator import Evaluator
 
-CORPUS = Path(__file__).parent / "inputs"
 CRDS = ROOT / "input_crds"
 CATALOG = Catalog(document.value for document in catalog.bundled())
 # One process for all tests.
@@ -31,19 +30,6 @@ def _end_of_evaluator() -> Iterator[None]:
     """End the process after the last test."""
     with EVALUATOR:
         yield
-
-
-def corpus(folder: str) -> list[object]:
-    """Return the documents of a folder, each with the comment at its begin."""
-    cases = []
-    for path in sorted((CORPUS / folder).glob("*.yaml")):
-        source = Source(name=path.name, text=path.read_text())
-        for document in documents.read_source(source):
-            comment = re.match(r"\s*# (.*)", document.text)
-            assert comment, f"{path.name} document {document.number} begins with no comment"
-            case_id = f"{path.stem}-{document.number}"
-            cases.append(pytest.param(document.value, comment[1], id=case_id))
-    return cases
 
 
 def parser_problems(value: Object) -> list[str]:
@@ -67,7 +53,13 @@ def schema_problems(value: Object) -> list[str]:
     return problems + [path for path, _ in structural_schema.unknown_fields(copy, schema)]
 
 
-ACCEPTED, REFUSED, PARSER_ONLY = map(corpus, ("accepted", "refused", "parser-only"))
+def rows(folder: str) -> list[object]:
+    """Return the inputs of a folder of the corpus, each with the comment at its begin."""
+    cases = input_corpus.read_folder(folder)
+    return [pytest.param(case.value, case.comment, id=case.id) for case in cases]
+
+
+ACCEPTED, REFUSED, PARSER_ONLY = map(rows, ("accepted", "refused", "parser-only"))
 
 
 def test_corpus_is_large_enough() -> None:
@@ -142,9 +134,8 @@ def test_common_fields_are_equal_in_all_crds() -> None:
 def test_field_is_in_the_corpus(folder: str) -> None:
     """Only there does anything compare its rules in the CRD with those of the parser."""
     fields = {name for crd in crds() for name in at(schema_of(crd), "properties")}
-    for path in (CORPUS / folder).glob("*.yaml"):
-        for document in documents.read_source(Source(name=path.name, text=path.read_text())):
-            fields -= document.value.keys()
+    for case in input_corpus.read_folder(folder):
+        fields -= case.value.keys()
     assert fields == set()
 
 
