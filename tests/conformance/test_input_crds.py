@@ -139,17 +139,25 @@ def test_field_is_in_the_corpus(folder: str) -> None:
     assert fields == set()
 
 
-def test_field_has_a_description() -> None:
-    """The reference page is generated from the descriptions."""
+def fields_without(keywords: set[str], schema: Object, path: str = "") -> list[str]:
+    """Return the paths of the fields that have none of the keywords."""
+    paths = [path] if keywords.isdisjoint(schema) else []
+    for name, field in structural_schema.properties(schema).items():
+        paths += fields_without(keywords, field, f"{path}.{name}")
+    return paths
 
-    def undescribed(schema: Object, path: str) -> list[str]:
+
+@pytest.mark.parametrize(
+    ("keywords", "others"),
+    [
         # The API server refuses a description of metadata.
-        paths = [] if schema.get("description") or path == ".metadata" else [path]
-        for name, field in structural_schema.properties(schema).items():
-            paths += undescribed(field, f"{path}.{name}")
-        return paths
-
-    assert [path for crd in crds() for path in undescribed(schema_of(crd), "")] == []
+        pytest.param({"description"}, {".metadata"}, id="described-for-the-reference-page"),
+        pytest.param({"type", "x-kubernetes-int-or-string"}, set(), id="structural"),
+    ],
+)
+def test_field_has_what_a_schema_needs(keywords: set[str], others: set[str]) -> None:
+    for crd in crds():
+        assert set(fields_without(keywords, schema_of(crd))) == others
 
 
 def test_patterns_equal_those_of_the_parser() -> None:
@@ -162,19 +170,6 @@ def test_patterns_equal_those_of_the_parser() -> None:
         assert (
             at(schema_of(crd), "properties.modules")["maxProperties"] == program_source.MAX_MODULES
         )
-
-
-def test_schemas_are_structural() -> None:
-    """Below the root every field has a type, or is an integer or a string."""
-
-    def untyped(schema: Object, path: str) -> list[str]:
-        typed = "type" in schema or schema.get("x-kubernetes-int-or-string") is True
-        paths = [] if typed else [path]
-        for name, field in structural_schema.properties(schema).items():
-            paths += untyped(field, f"{path}.{name}")
-        return paths
-
-    assert [path for crd in crds() for path in untyped(schema_of(crd), "")] == []
 
 
 def subschemas(schema: Object) -> Iterator[Object]:
