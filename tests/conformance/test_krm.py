@@ -13,16 +13,11 @@ CASES = sorted(path.name for path in FOLDER.iterdir())
 RECORDED = ("kustomize", "kpt", "kpt-again")
 
 
-def project_of(name: str) -> Path:
-    """The folder in which a tool called; the second call was made where the first was."""
-    return FOLDER / name.removesuffix("-again")
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_krm_exchange_has_its_output(
     name: str, update_goldens: bool, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
-    monkeypatch.chdir(project_of(name))
+    monkeypatch.chdir(FOLDER / name)
     text = (FOLDER / name / "input.yaml").read_text()
     has_error = name.startswith("error")
     out, err = run("krm", stdin=text, code=1 if has_error else 0)
@@ -37,7 +32,7 @@ def test_krm_output_given_again_is_not_changed(
     name: str, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     first = (FOLDER / name / "output.yaml").read_text()
-    monkeypatch.chdir(project_of(name))
+    monkeypatch.chdir(FOLDER / name)
     assert run("krm", stdin=first).out == first
 
 
