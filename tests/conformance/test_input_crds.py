@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from support import input_corpus
+from conformance import input_corpus
 from support.paths import ROOT
 
 from function_script import documents, inputs

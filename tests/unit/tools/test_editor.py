@@ -10,7 +10,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from support import input_corpus
+from conformance import input_corpus
 from support.commands import Run
 from support.paths import ROOT
 from support.render_helpers import composition

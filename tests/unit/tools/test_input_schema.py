@@ -9,7 +9,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from support import input_corpus, one_step
+from conformance import input_corpus
+from support import one_step
 from support.commands import Run
 from support.notes import without_note
 

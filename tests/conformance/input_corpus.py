@@ -1,4 +1,4 @@
-"""The inputs of tests/conformance/inputs."""
+"""The corpus of inputs: each document of the folder `inputs`."""
 
 import re
 from pathlib import Path
@@ -8,9 +8,7 @@ from function_script import documents
 from function_script.request.values import Object
 from function_script.texts.source import Source
 
-from .paths import ROOT
-
-CORPUS: Final = ROOT / "tests" / "conformance" / "inputs"
+CORPUS: Final = Path(__file__).parent / "inputs"
 API_VERSION: Final = "script.fn.crossplane.io/v1beta1"
 
 
