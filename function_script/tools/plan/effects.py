@@ -83,14 +83,11 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
     # The schemas of Kubernetes' own kinds have no defaults.
     has_defaults = catalog.is_extension(type_)
     changes: list[FieldChange] = []
-    for path, old, new in differences:
-        # Who has the items of such a list is not known.
-        is_listed = any(isinstance(key, int) for key in path)
-        value = new if is_listed else objects.find_path(mapped, path)
+    for path, old, _ in differences:
+        value = objects.find_path(mapped, path)
         has_no_default = has_defaults or path[0] in _WITHOUT_DEFAULTS or path[:-1] in lists
-        is_certain = value is not None or has_no_default or is_listed
-        is_changed = [*compare_values(objects.find_path(current, path), value, ())]
-        if is_listed or is_changed or not is_certain:
+        is_certain = value is not None or has_no_default
+        if not is_certain or [*compare_values(objects.find_path(current, path), value, ())]:
             indexes = lists.to_indexes(path, desired, former)
             both = (lists.to_lists(old, path), lists.to_lists(value, path))
             changes.append((_to_written(indexes, after), *both, is_certain))
