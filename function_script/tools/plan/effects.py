@@ -189,9 +189,8 @@ def _remove(manifest: Object, path: Path, live: Object) -> None:
     *above, name = map(str, path)
     parent = manifests.object_at(manifest, *above)
     del parent[name]
-    for part in managed_fields.parts_of_others(live):
-        if name in (fields := manifests.object_at(part, *above)):
-            objects.merge(parent, {name: fields[name]})
+    for part in managed_fields.parts_of_others(live, [*above, name]):
+        objects.merge(parent, {name: part})
 
 
 def find_drift(live: Object, before: Object, catalog: Catalog) -> Iterator[Path]:
