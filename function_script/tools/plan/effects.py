@@ -217,7 +217,7 @@ def find_drift(live: Object, before: Object, catalog: Catalog) -> Iterator[Path]
             or objects.find_path(before, lists.to_indexes(path[:-1], desired)) == {}
         )
         is_masked = None not in (current, value) and path[0] == "data" and dump.is_masked(live)
-        # Nobody has a list of items without an item, and own kinds drop a map without a field.
-        is_empty = value == {} and (path in lists or objects.find_path(live, path) is None)
-        if not is_default and not is_masked and not is_empty:
+        # Own kinds drop a map without a field.
+        is_dropped = value == {} and objects.find_path(live, path) is None
+        if not (is_default or is_masked or is_dropped or lists.are_empty(value, path)):
             yield lists.to_indexes(path, desired, applied)

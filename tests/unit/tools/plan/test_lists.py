@@ -89,6 +89,19 @@ def test_values_of_a_set_stay_if_another_has_them(plan: Plan) -> None:
     assert 'spec.rules[1]: "b" becomes absent' in plan(xr(count=1), bucket)
 
 
+def test_map_of_empty_lists_is_no_drift(plan: Plan) -> None:
+    """Nobody has them."""
+    plan.change(
+        ("size: 1", "size: 2"),
+        before=COMPOSITION.replace("size: 1\n", "size: 1\n          below: {rules: []}\n"),
+    )
+    rules: Object = {"type": "array", "items": {}, "x-kubernetes-list-type": "set"}
+    definition = crd({"below": {"type": "object", "properties": {"rules": rules}}})
+    bucket = managed((CROSSPLANE, SIZE), below={"rules": []})
+    (row,) = plan.find_rows(xr(count=1), bucket, definition)
+    assert not row["drift"]
+
+
 FLAGS = "          flags: {a: x, b: z}\n"
 OWN = {"f:flags": {"f:a": {}, "f:b": {}}}
 # What Crossplane and another manager have, the flags after the edit, and the change.
