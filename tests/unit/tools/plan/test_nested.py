@@ -4,7 +4,7 @@ import json
 
 import pytest
 import yaml
-from support.plans import COMPOSITION, OUTER, XRD, Plan, nested
+from support.plans import COMPOSITION, OUTER, XRD, Plan, nested, xr
 
 from function_script.request.values import Object
 
@@ -87,3 +87,23 @@ def test_outer_xr_that_reads_a_changed_status_is_unknown(
     reason = 'a step of it may read the status of XBucket "demo", which changes'
     assert (f"unknown: {reason}\n  = XOuter/top\n" in text) == is_unknown
     assert "2 XRs looked at" in text
+
+
+CHAINS = {"own-owner": (1, 0, 1), "cycle": (2, 1, 2), "deep": (30, -1, 10)}
+
+
+@pytest.mark.parametrize(("size", "first", "unknown"), CHAINS.values(), ids=CHAINS)
+def test_xrs_without_an_outermost_one_at_hand_are_unknown(
+    plan: Plan, size: int, first: int, unknown: int
+) -> None:
+    """Each is planned once: XR ``number`` belongs to the one before it, the first to ``first``."""
+    plan.change(("size: 1", "size: 2"))
+    chain = [xr(f"x{number}", count=0) for number in range(size)]
+    for number, each in enumerate(chain):
+        above = number - 1 if number else first
+        uid = f"uid-x{above}"
+        each["metadata"]["ownerReferences"] = [{"uid": uid, "controller": True}]
+    text = plan(*chain, flags=("--names",))
+    assert text.count("\n  = XBucket/x") == unknown
+    assert f"{size} XR" in text
+    assert f"{unknown} unknown" in text
