@@ -39,13 +39,15 @@ _XR_FILES: Final = ("xr.yaml", "xr.yml")
 class Definitions:
     """XRDs, and ``manifests`` with CRDs; ``notes`` say which packages have no schemas.
 
-    Files beside a Composition are those of ``project``; None: of a usual one.
+    Files beside a Composition are those of ``project``; None: of a usual one. ``beside`` are the
+    XRDs that were read there, by directory and kind: a folder may have hundreds of Compositions.
     """
 
     xrds: Sequence[Object] = ()
     manifests: Sequence[Object] = ()
     notes: Sequence[str] = ()
     project: Project | None = None
+    beside: dict[tuple[Path, str], list[Object]] = field(default_factory=dict)
 
     def find_xrd_of(self, composition: Document, others: Iterable[Document] = ()) -> Object | None:
         """Return the XRD of a Composition's XRs, as `find_xrd`."""
@@ -100,12 +102,15 @@ class Definitions:
         source = document.origin.source
         if source is None:
             return
-        project = self.project or Project.of([Path(source.name)])
-        values: list[Object] = []
-        for path in xrds.find_files(Path(source.name).parent, kind):
-            with suppress(FatalError):
-                values += _values([path], project)
-        yield [value for value in values if xrds.is_xrd(value)]
+        directory = Path(source.name).parent
+        if (directory, kind) not in self.beside:
+            project = self.project or Project.of([Path(source.name)])
+            values: list[Object] = []
+            for path in xrds.find_files(directory, kind):
+                with suppress(FatalError):
+                    values += _values([path], project)
+            self.beside[directory, kind] = [value for value in values if xrds.is_xrd(value)]
+        yield self.beside[directory, kind]
 
 
 def load(
