@@ -109,7 +109,8 @@ def _distance(first: str, second: str, most: int) -> int:
         # A place further from the diagonal is more than ``most`` edits away.
         for j in range(max(i - most, 1), min(i + most, len(second)) + 1):
             other = second[j - 1]
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + replacement * (letter != other))
+            exchange = before[j - 1] + replacement * (letter != other)
+            cost = min(before[j] + 1, row[j - 1] + 1, exchange)
             is_swap = i > 1 < j and letter == second[j - 2] and first[i - 2] == other
             row[j] = min(cost, oldest[j - 2] + 1) if is_swap else cost
         if min(row) > most:

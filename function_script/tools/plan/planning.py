@@ -158,7 +158,8 @@ class Planner:
                 reason = "it has no compositionRef: Crossplane has not selected one yet"
                 return replace(plan, reason=reason) if key[:2] in self._composed_types else None
             if len(self._owners[key]) == _MAX_DEPTH:
-                raise UnknownError(f"{_MAX_DEPTH} XRs or more are above it, or it is one of them")
+                reason = f"{_MAX_DEPTH} XRs or more are above it, or it is one of them"
+                return replace(plan, reason=reason)
             if name not in self._new and new_xr is xr:
                 return None
             old = self._find_old(xr, name)

@@ -113,7 +113,7 @@ def find_unknown(value: Object, schema: Object, *, is_builtin: bool = False) -> 
     if is_builtin:
         fields += builtin.find_unknown_metadata(value, schema)
     api_version, kind = objects.api_version_and_kind(value)
-    problems = []
+    problems: list[Problem] = []
     for path, name in sorted(fields):
         keys = objects.read_path(path) or (name,)
         message = f'unknown field "{path}"'
