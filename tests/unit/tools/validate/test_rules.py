@@ -208,6 +208,16 @@ SAID = {
         "a: Invalid value: 0: no",
         0,
     ),
+    "message-expression-of-5-kib": (
+        {"messageExpression": "'" + "é" * 2560 + "'"},
+        f"a: Invalid value: 0: {'é' * 2560}",
+        0,
+    ),
+    "message-expression-that-is-too-long": (
+        {"messageExpression": "'" + "é" * 2561 + "'"},
+        "a: Invalid value: 0: no",
+        0,
+    ),
 }
 
 
