@@ -114,7 +114,9 @@ def to_frame(diagnostic: Diagnostic, severity: str = "error", columns: int | Non
     message = CONTROL.sub("", diagnostic.message)
     parts = [f"{severity}: {message}"]
     if diagnostic.span is not None:
-        parts.append(f"  --> {diagnostic.span}")
+        # A stranger's file may have any name.
+        place = CONTROL.sub("", str(diagnostic.span)).replace("\n", " ")
+        parts.append(f"  --> {place}")
         parts.extend(_draw(diagnostic.span, diagnostic.excerpt, columns))
     parts.extend(f"  = {CONTROL.sub('', str(note))}" for note in diagnostic.notes)
     if diagnostic.hint is not None:

@@ -5,11 +5,10 @@ An edit is one of a character that is missing, added, or replaced, or two that a
 
 import re
 from collections.abc import Iterable
-from itertools import islice
 from typing import Final
 
 _MAX_LENGTH: Final = 64
-_MAX_NAMES: Final = 2000
+_MAX_NAMES: Final = 1000
 # Names of up to so many characters are similar by chance: all, those with another character in
 # one place, and those with two edits.
 _TINY: Final = 2
@@ -27,14 +26,14 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the one of ``names`` that ``name`` is a misspelling of; None if it is not certain.
 
     Letter case, dashes and underscores do not count. A short name may have one edit, a longer one
-    two. Of two names at the same distance, neither is certain.
+    two. Of two names at the same distance, neither is certain, and none of more than a thousand.
     """
-    key = _fold(name)
-    if len(key) > _MAX_LENGTH:
+    key, candidates = _fold(name), dict.fromkeys(names)
+    if len(key) > _MAX_LENGTH or len(candidates) > _MAX_NAMES:
         return None
     closest = _allowance(key)
     matches: list[str] = []
-    for candidate in islice(dict.fromkeys(names), _MAX_NAMES):
+    for candidate in candidates:
         folded = _fold(candidate)
         most = min(closest, _allowance(folded))
         distance = _distance(key, folded, most)
@@ -106,11 +105,14 @@ def _distance(first: str, second: str, most: int) -> int:
     before: list[int] = []
     row = list(range(len(second) + 1))
     for i, letter in enumerate(first, 1):
-        oldest, before, row = before, row, [i]
-        for j, other in enumerate(second, 1):
-            cost = min(before[j] + 1, row[-1] + 1, before[j - 1] + replacement * (letter != other))
+        oldest, before, row = before, row, [i, *[most + 1] * len(second)]
+        # A place further from the diagonal is more than ``most`` edits away.
+        for j in range(max(i - most, 1), min(i + most, len(second)) + 1):
+            other = second[j - 1]
+            exchange = before[j - 1] + replacement * (letter != other)
+            cost = min(before[j] + 1, row[j - 1] + 1, exchange)
             is_swap = i > 1 < j and letter == second[j - 2] and first[i - 2] == other
-            row.append(min(cost, oldest[j - 2] + 1) if is_swap else cost)
+            row[j] = min(cost, oldest[j - 2] + 1) if is_swap else cost
         if min(row) > most:
             return most + 1
     return row[-1]

@@ -55,8 +55,8 @@ def to_text(
 
 
 def one_line(text: str) -> str:
-    """Return a foreign name without line breaks, so that it cannot fake lines of a report."""
-    return " ".join(text.split())
+    """Return a foreign name that can neither fake lines of a report nor colour them."""
+    return " ".join(diagnostics.CONTROL.sub("", text).split())
 
 
 def count(number: int, noun: str) -> str:

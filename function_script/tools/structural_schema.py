@@ -55,8 +55,15 @@ def find(schema: Object, path: Iterable[str | int]) -> Object | None:
     for key in path:
         if part is None:
             return None
-        part = items(part) if isinstance(key, int) else properties(part).get(key, additional(part))
+        part = items(part) if isinstance(key, int) else _field(part, key)
     return part
+
+
+def _field(schema: Object, name: str) -> Object | None:
+    # Without a copy of all fields: a schema may have thousands, and as many problems.
+    fields = schema.get("properties")
+    field = fields.get(name) if isinstance(fields, dict) else None
+    return field if isinstance(field, dict) else additional(schema)
 
 
 def below(value: Value, schema: Object) -> Iterator[tuple[str | int, Value, Object]]:
@@ -115,7 +122,7 @@ def unknown_fields(value: Value, schema: Object, path: str = "") -> Iterator[tup
     """
     is_object = not path or schema.get(EMBEDDED) is True
     if isinstance(value, dict) and not is_open(schema):
-        names = (*properties(schema), *(_ROOT_FIELDS if is_object else ()))
+        names = {*properties(schema), *(_ROOT_FIELDS if is_object else ())}
         for key in value:
             if key not in names:
                 yield child(path, key), key

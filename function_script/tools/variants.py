@@ -228,13 +228,12 @@ class _Maker:
         for other in _others(value, schema):
             if other != value:
                 yield _Choice(path=path, value=other)
-        names = structural_schema.required(schema)
+        fields, names = structural_schema.properties(schema), structural_schema.required(schema)
         for key, part, below in structural_schema.below(value, schema):
             # The items of a list have one shape.
             if key in (0, _KEY) or not isinstance(key, int):
-                is_field = isinstance(key, str) and key in structural_schema.properties(schema)
                 yield from self._choices(
-                    part, below, (*path, key), is_optional=is_field and key not in names
+                    part, below, (*path, key), is_optional=key in fields and key not in names
                 )
 
 

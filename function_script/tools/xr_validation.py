@@ -18,7 +18,7 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import Problem, suggest
 from function_script.tools import manifests, structural_schema, xrds
 from function_script.tools.validate import openapi, report, rules, wording
-from function_script.tools.validate.catalog import Catalog, suggest_field
+from function_script.tools.validate.catalog import MAX_HINTS, Catalog, suggest_field
 from function_script.tools.validate.evaluator import Evaluator
 
 # In the words of the API server.
@@ -112,6 +112,10 @@ def _find_mistakes(schema: Object, path: objects.Path) -> Iterator[Diagnostic]:
     }
     whole = structural_schema.complete(schema, {"properties": keywords})
     for each in openapi.check(whole, {"properties": keywords})[0]:
+        hints = {
+            "type": suggest(str(type_), structural_schema.TYPES),
+            "properties.required": "`required` belongs beside `properties`",
+        }
         field, message = f"{format_path(path)}.{each.path}", f"invalid XRD: {each.message}"
         hints = {
             "type": suggest(str(type_), structural_schema.TYPES),
@@ -168,7 +172,7 @@ def _describe_unknown(
     problems: Iterable[report.Problem], schema: Object, xrd: Object, word: str
 ) -> Iterator[Diagnostic]:
     own = xrds.crossplane_fields(xrds.scope_of(xrd))
-    for problem in problems:
+    for number, problem in enumerate(problems):
         path, name = problem.path, str(problem.value)
         *parent, _ = objects.read_path(path)
         part = str(parent[0]) if len(parent) == 1 else ""
@@ -176,7 +180,7 @@ def _describe_unknown(
         if name in own.get(part, ()):
             continue
         hint = xrds.advise_field(part, name)
-        if hint is None:
+        if hint is None and number < MAX_HINTS:
             fields = structural_schema.properties(structural_schema.find(schema, parent) or {})
             names = tuple(field for field in fields if not xrds.is_crossplane_field(part, field))
             hint = suggest_field(name, names)

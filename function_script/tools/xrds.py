@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from function_script.inputs import beneath
 from function_script.request import objects
 from function_script.request.values import Object, Value
 from function_script.texts.errors import FatalError
@@ -87,8 +88,8 @@ def find_files(directory: Path, kind: str = "") -> list[Path]:
 
 def _mentions(path: Path, kind: str) -> bool:
     """Search in the text, which spares reading the YAML of many definitions many times."""
-    with suppress(OSError):
-        return f"kind: {kind}".encode() in path.read_bytes()
+    with suppress(OSError), path.open("rb") as file:
+        return f"kind: {kind}".encode() in beneath.read_bounded(file)
     # Its reader reports that.
     return True
 

@@ -1,17 +1,19 @@
 """An XR is compared with its XRD before a program runs, at the line of the XR, in every tool."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 from support import one_step
 from support.commands import Run
+from support.timing import stretched
 
-from function_script import testing
+from function_script import documents, testing
 from function_script.request.values import Object
 from function_script.sandbox import Pool, PoolOptions
 from function_script.texts.errors import FatalError
-from function_script.tools import xr_validation
+from function_script.tools import manifests, xr_validation
 from function_script.tools.playground.workbench import RenderSession
 from function_script.tools.render import renderer
 
@@ -267,6 +269,38 @@ def test_rule_about_a_value_of_a_wrong_type_is_not_told() -> None:
     verdict = xr_validation.validate(xr, xrd)
     assert [each.field for each in verdict.errors] == ["spec.size"]
     assert verdict.notes == ()
+
+
+HUGE_NAMES = [f"{'name' * 12}{number}" for number in range(1_000)]
+HUGE_FIELDS: Object = {name: {} for name in HUGE_NAMES}
+HUGE_SCHEMAS: dict[str, tuple[Object, Object]] = {
+    "required": ({"required": [*HUGE_NAMES], "properties": HUGE_FIELDS}, {}),
+    "unknown": (
+        {"properties": HUGE_FIELDS},
+        {f"{name[1:]}x": 1 for name in HUGE_NAMES},
+    ),
+    "enum": (
+        {"properties": {"a": {"type": "array", "items": {"enum": [*HUGE_NAMES]}}}},
+        {"a": ["x"] * len(HUGE_NAMES)},
+    ),
+}
+
+
+@pytest.mark.parametrize(("schema", "spec"), HUGE_SCHEMAS.values(), ids=HUGE_SCHEMAS)
+def test_huge_schema_takes_bounded_time_and_text(schema: Object, spec: Object) -> None:
+    """Every problem is there; a hint or the rest of a list is left out."""
+    definition, xr = map(documents.read_value, (one_step.xrd("spec: {}"), one_step.XR))
+    assert isinstance(definition, dict)
+    assert isinstance(xr, dict)
+    (version,) = manifests.objects_at(definition, "spec", "versions")
+    whole: Object = {"type": "object", "properties": {"spec": {"type": "object", **schema}}}
+    version["schema"] = {"openAPIV3Schema": whole}
+    began = time.process_time()
+    verdict = xr_validation.validate({**xr, "spec": spec}, definition)
+    assert time.process_time() - began < stretched(8)
+    problems = (*verdict.errors, *verdict.warnings)
+    assert len(problems) == len(HUGE_NAMES)
+    assert max(len(each.message) for each in problems) < 5_000
 
 
 def test_check_accepts_the_file_of_a_valid_xr(tmp_path: Path, run: Run) -> None:

@@ -430,6 +430,16 @@ def test_file_without_an_end_is_not_read(
     assert f'{name}": it is larger than 256 megabytes' in text
 
 
+@pytest.mark.parametrize("command", ["render", "check"])
+def test_file_that_may_be_an_xrd_is_read_within_bounds(
+    stranger: Stranger, run: Run, command: str
+) -> None:
+    """Its name alone has it searched for the kind."""
+    with (stranger.folder / "own-xrd.yaml").open("wb") as file:
+        file.truncate(1 << 40)
+    run(command, "stranger")
+
+
 def test_package_in_a_case_that_is_a_pipe_does_not_hang(stranger: Stranger, run: Run) -> None:
     os.mkfifo(stranger.folder / "x.xpkg")
     stranger.write("case.yaml", "required: x.xpkg\nexpect: {ready: false}\n")

@@ -133,7 +133,7 @@ def load(
     )
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1_000)
 def _read_xrds(source: Source) -> list[Object]:
     """Return the XRDs in a file, which many Compositions may be beside."""
     return [each.value for each in sources.read(source) if xrds.is_xrd(each.value)]

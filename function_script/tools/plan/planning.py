@@ -125,9 +125,9 @@ class Planner:
         ``report`` gets the part of the XRs that are planned, from 0 to 1.
         """
         above = self._owners
-        roots = sorted({owners[-1] if owners else key for key, owners in above.items()})
-        chosen = {*roots[part::part_count]}
-        keys = [key for key, owners in above.items() if chosen.intersection((key, *owners))]
+        roots = {key: owners[-1] if owners else key for key, owners in above.items()}
+        chosen = {*sorted({*roots.values()})[part::part_count]}
+        keys = [key for key, root in roots.items() if root in chosen]
         for number, order in enumerate(sorted((len(above[key]), key) for key in keys)):
             if report is not None:
                 report(number / len(keys))
@@ -162,6 +162,9 @@ class Planner:
             if not name:
                 reason = "it has no compositionRef: Crossplane has not selected one yet"
                 return replace(plan, reason=reason) if key[:2] in self._composed_types else None
+            if len(self._owners[key]) == _MAX_DEPTH:
+                reason = f"{_MAX_DEPTH} XRs or more are above it, or it is one of them"
+                return replace(plan, reason=reason)
             if name not in self._new and new_xr is xr:
                 return None
             old = self._find_old(xr, name)
@@ -256,9 +259,10 @@ class Planner:
         for sides_ in zip(before, after, strict=True):
             if clash := changes.find_clash(observed, *sides_, self._dump):
                 raise UnknownError(_HIDDEN if is_hidden else clash)
-        outcome = changes.find(observed, before[0], after[0], self._catalog)
+        name = f'Composition "{plan.composition}" of the dump' if old.origin is None else ""
+        outcome = changes.find(observed, before[0], after[0], self._catalog, name)
         if self._until_ready:
-            settled = changes.find(observed, before[-1], after[-1], self._catalog)
+            settled = changes.find(observed, before[-1], after[-1], self._catalog, name)
             outcome = changes.add_later(outcome, settled, observed, after[-1])
         self._hand_down(outcome.changes, outcome.manifests, observed)
         if any(each.resource is None for each in outcome.changes):

@@ -30,6 +30,8 @@ _CRD_VERSIONS: Final = ("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1
 # Only v1: v1beta1 may have its schema in another field.
 _CRD: Final = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 _MAX_NAMES: Final = 12
+MAX_HINTS: Final = 20
+"""The unknown fields of an object that have a hint: to search names takes time."""
 
 
 class Comparison(NamedTuple):
@@ -123,15 +125,17 @@ def find_unknown(value: Object, schema: Object, *, is_builtin: bool = False) -> 
     if is_builtin:
         fields += builtin.find_unknown_metadata(value, schema)
     api_version, kind = objects.api_version_and_kind(value)
-    problems = []
+    problems: list[Problem] = []
     for path, name in sorted(fields):
         keys = objects.read_path(path) or (name,)
         message = f'unknown field "{path}"'
         other = builtin.find_other_version(api_version, kind, keys) if is_builtin else None
         if is_builtin and other is None:
             message += f": Kubernetes {builtin.version()} has no such field"
-        names = structural_schema.properties(structural_schema.find(schema, keys[:-1]) or {})
-        hint = f"{kind} of {other} has it" if other else suggest_field(name, tuple(names))
+        hint = f"{kind} of {other} has it" if other else None
+        if other is None and len(problems) < MAX_HINTS:
+            names = structural_schema.properties(structural_schema.find(schema, keys[:-1]) or {})
+            hint = suggest_field(name, tuple(names))
         problem = Problem(
             type="unknownField",
             message=message,

@@ -20,6 +20,7 @@ RULES: Final = "x-kubernetes-validations"
 _OLD_SELF: Final = re.compile(r"\boldSelf\b")
 _NOT_INSTALLED: Final = "install function-script[cel] to evaluate rules"
 _DUPLICATE: Final = "Duplicate value"
+_MAX_MESSAGE_BYTES: Final = 5 << 10
 _REASONS: Final = {
     "FieldValueForbidden": "Forbidden",
     "FieldValueRequired": "Required value",
@@ -141,8 +142,9 @@ def _message(rule: _Rule, evaluator: Evaluator) -> str:
     except (RuleError, UnsupportedError):
         return fallback
     text = result.strip() if isinstance(result, str) else ""
-    # The API server takes no message of several lines.
-    return fallback if not text or "\n" in text else text
+    # The API server takes no message of several lines, and no longer one.
+    is_refused = not text or "\n" in text or len(text.encode()) > _MAX_MESSAGE_BYTES
+    return fallback if is_refused else text
 
 
 def _violation(rule: _Rule, message: str) -> Problem:

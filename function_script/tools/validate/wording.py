@@ -5,15 +5,19 @@ path is then part of the text.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from function_script.documents.kubernetes_yaml import number_text
 from function_script.request.values import Value, type_name
+from function_script.texts.diagnostics import cut
 from function_script.tools.validate.report import Problem
 
 NO_FIELD: Final = "<nil>"
+# An enum of thousands, or a long text, would be in the message of each value that is wrong.
+_MAX_LISTED: Final = 100
+_MAX_BYTES: Final = 4096
 
 _TYPES: Final = {"list": "array", "integer": "number"}
 _OMITTED: Final = "<value omitted>"
@@ -68,10 +72,10 @@ def too_many(path: str, size: int, most: int) -> Problem:
     return _problem(path, size, f"Too many: {size}: must have at most {most} {unit}")
 
 
-def unsupported(path: str, value: Value, allowed: Iterable[Value]) -> Problem:
-    """A value that is not in an enum."""
-    texts = (item if isinstance(item, str) else _compact(item) for item in allowed)
-    listed = ", ".join(map(_quoted, texts))
+def unsupported(path: str, value: Value, allowed: Sequence[Value]) -> Problem:
+    """A value that is not in an enum, of which the first values are listed."""
+    texts = (item if isinstance(item, str) else _compact(item) for item in allowed[:_MAX_LISTED])
+    listed = ", ".join([*map(_quoted, texts), *["…"] * (len(allowed) > _MAX_LISTED)])
     text = f"Unsupported value: {format_value(value)}: supported values: {listed}"
     return _problem(path, value, text)
 
@@ -107,4 +111,5 @@ def _compact(value: Value) -> str:
 
 def _problem(path: str, value: Value, text: str) -> Problem:
     field = path or NO_FIELD
-    return Problem(type="schema", field=field, value=value, message=f"{field}: {text}", path=path)
+    message = cut(f"{field}: {text}", _MAX_BYTES)
+    return Problem(type="schema", field=field, value=value, message=message, path=path)

@@ -34,3 +34,9 @@ def test_short_line_is_whole() -> None:
 def test_narrow_terminal_has_room_for_the_caret() -> None:
     *_, text, caret = _frame("a" * 100 + "BAD", 101, columns=1)
     assert text[caret.index("^") :].startswith("BAD")
+
+
+def test_name_of_a_file_cannot_fake_or_colour_lines() -> None:
+    span = Span(name="a\x1b[31m\nerror: b.yaml", line=1)
+    frame = diagnostics.to_frame(Diagnostic(message="no", span=span))
+    assert frame == "error: no\n  --> a[31m error: b.yaml:1"

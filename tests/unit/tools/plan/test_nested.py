@@ -4,7 +4,7 @@ import json
 
 import pytest
 import yaml
-from support.plans import COMPOSITION, OUTER, XRD, Plan, nested
+from support.plans import COMPOSITION, OUTER, XRD, Plan, nested, xr
 
 from function_script.request.values import Object
 
@@ -110,3 +110,23 @@ def test_status_of_an_xr_has_the_defaults_of_its_xrd(plan: Plan) -> None:
         (["status", "level"], None),
         (["status", "more"], {"size": 7}),
     ]
+
+
+CHAINS = {"own-owner": (1, 0, 1), "cycle": (2, 1, 2), "deep": (30, -1, 10)}
+
+
+@pytest.mark.parametrize(("size", "first", "unknown"), CHAINS.values(), ids=CHAINS)
+def test_xrs_without_an_outermost_one_at_hand_are_unknown(
+    plan: Plan, size: int, first: int, unknown: int
+) -> None:
+    """Each is planned once: XR ``number`` belongs to the one before it, the first to ``first``."""
+    plan.change(("size: 1", "size: 2"))
+    chain = [xr(f"x{number}", count=0) for number in range(size)]
+    for number, each in enumerate(chain):
+        above = number - 1 if number else first
+        uid = f"uid-x{above}"
+        each["metadata"]["ownerReferences"] = [{"uid": uid, "controller": True}]
+    text = plan(*chain, flags=("--names",))
+    assert text.count("\n  = XBucket/x") == unknown
+    assert f"{size} XR" in text
+    assert f"{unknown} unknown" in text

@@ -13,6 +13,7 @@ from textwrap import dedent
 
 import jsonschema
 import pytest
+import yaml
 from e2e.remote_sources import needs_git
 from support.commands import Run
 from support.function_servers import serving
@@ -66,6 +67,16 @@ def test_resource_that_is_composed_no_longer_is_destroyed(plan: Plan) -> None:
         'destroy: 1 object of 1 XR: Bucket "demo-1"\n  --> old/composition.yaml:17:'
     )
     assert "Plan: 0 to add, 1 to change, 1 to destroy." in text
+
+
+def test_destroyed_resource_of_the_dumps_composition_names_it(plan: Plan) -> None:
+    """Its line is in no file of the author, also where a file of this name is there."""
+    plan.change(("range(spec.count)", "range(spec.count - 1)"))
+    dump = to_yaml_stream([XRD, yaml.safe_load(COMPOSITION), xr(), *buckets()])
+    assert plan.of_dump(dump).out.startswith(
+        'destroy: 1 object of 1 XR: Bucket "demo-1"\n'
+        '  --> Composition "buckets" of the dump, inline:3:1'
+    )
 
 
 def name_it(name: str) -> tuple[str, str]:

@@ -208,6 +208,16 @@ SAID = {
         "a: Invalid value: 0: no",
         0,
     ),
+    "message-expression-of-5-kib": (
+        {"messageExpression": "'" + "é" * 2560 + "'"},
+        f"a: Invalid value: 0: {'é' * 2560}",
+        0,
+    ),
+    "message-expression-that-is-too-long": (
+        {"messageExpression": "'" + "é" * 2561 + "'"},
+        "a: Invalid value: 0: no",
+        0,
+    ),
 }
 
 
@@ -283,13 +293,25 @@ def test_rule_without_an_end_is_ended() -> None:
 
 def test_rules_after_several_endless_ones_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """The time of a whole report is bounded."""
-    monkeypatch.setattr(processes, "_MAX_TIMEOUTS", 2)
+    monkeypatch.setattr(processes, "_SLOW_SECONDS", 20)
     expensive, field, value = TOO_EXPENSIVE[0].values
     with Evaluator(rule_seconds=0.1) as evaluator:
         for number in range(3):
             rule = f"{expensive} && {number} == {number}"
             _, (unevaluated,) = rules.check({"a": value}, schema(rule, a=field), evaluator)
     assert unevaluated.reason == "the rules before it took too long"
+
+
+def test_rules_after_many_slow_ones_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of them reaches its own time limit."""
+    monkeypatch.setattr(processes, "_FAST_SECONDS", 0)
+    monkeypatch.setattr(processes, "_SLOW_SECONDS", 1e-6)
+    with Evaluator() as evaluator:
+        outcomes = [
+            rules.check({"a": 2}, schema("self.a > 1", a=INTEGER), evaluator) for _ in range(2)
+        ]
+    assert outcomes[0] == ([], [])
+    assert [each.reason for each in outcomes[1][1]] == ["the rules before it took too long"]
 
 
 def test_patterns_in_rules_are_linear() -> None:
