@@ -136,7 +136,10 @@ SLOW = [
     pytest.param(length_field(2, MANY), id="fields of observed state"),
     pytest.param(length_field(2, length_field(1, MANY)), id="fields of the XR"),
     pytest.param(length_field(2, length_field(1, length_field(1, ENTRIES))), id="keys of the XR"),
-    pytest.param(length_field(2, length_field(1, length_field(1, length_field(1, MANY)))), id="fields of a key of the XR"),
+    pytest.param(
+        length_field(2, length_field(1, length_field(1, length_field(1, MANY)))),
+        id="fields of a key of the XR",
+    ),
     pytest.param(length_field(3, MANY) * 2, id="desired state in pieces"),
     pytest.param(length_field(4, ENTRIES), id="keys of the input"),
     pytest.param(b"\x7b" + MANY + b"\x7c", id="a group"),
