@@ -17,6 +17,8 @@ MORE: Final = 0x80
 
 _MAX_FIELD_NUMBER: Final = (1 << 29) - 1
 _MAX_GROUP_DEPTH: Final = 100
+# A group is skipped field by field, also where the server skips a message by its size.
+_MAX_GROUP_BYTES: Final = 512
 _UINT64: Final = (1 << 64) - 1
 _MAX_VARINT_BITS: Final = 70  # ten bytes
 
@@ -228,6 +230,8 @@ def _end_of_group(fields: Fields, start: int) -> int:
             position = inner.end
         if len(numbers) > _MAX_GROUP_DEPTH:
             raise WireError(f"groups at byte {fields.end} are nested too deeply")
+        if position - start > _MAX_GROUP_BYTES:
+            raise WireError(f"group at byte {fields.end} is too large")
     return position
 
 

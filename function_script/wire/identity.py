@@ -1,7 +1,8 @@
 """The identity of a request, read in microseconds: its XR and the kind of its input.
 
 For the log and the queue, also of invalid requests: these functions never raise, and return empty
-texts for fields that cannot be read.
+texts for fields that cannot be read. The server calls them while all its calls wait, so they stop
+after so many fields that no sound client sends.
 """
 
 from typing import Final, NamedTuple
@@ -11,6 +12,10 @@ from function_script.wire.fields import LENGTH, Fields, WireError
 
 # Longer texts are truncated. Kubernetes allows 253 bytes.
 _MAX_BYTES: Final = 256
+# Of a message. A request has one field for each requirement that is answered, after its input.
+_MAX_FIELDS: Final = 2_000
+# Of an object, for entries in another layout than the usual one.
+_MAX_UNUSUAL_BYTES: Final = 16 * 1024
 
 _OBSERVED: Final = 2
 _INPUT: Final = 4
@@ -53,7 +58,9 @@ def read_identity(data: bytes) -> Identity:
     input_start = input_end = 0
     try:
         fields = Fields(data, 0, len(data))
-        while fields.next():
+        for _ in range(_MAX_FIELDS):
+            if not fields.next():
+                break
             if fields.is_field(_OBSERVED, LENGTH) and start == end:
                 start, end = _struct_of_composite(data, fields.start, fields.end)
             elif fields.is_field(_INPUT, LENGTH):
@@ -80,7 +87,9 @@ def _struct_of_composite(data: bytes, start: int, end: int) -> tuple[int, int]:
     for number in (_COMPOSITE, _STRUCT):
         fields = Fields(data, start, end)
         start = end
-        while fields.next():
+        for _ in range(_MAX_FIELDS):
+            if not fields.next():
+                break
             if fields.is_field(number, LENGTH):
                 start, end = fields.start, fields.end
                 break
@@ -103,11 +112,14 @@ def _add_texts(
 ) -> None:
     """Add the texts with these names in the Struct at ``data[start:end]``, and in its metadata."""
     position = start
-    while position < end:
+    for _ in range(_MAX_FIELDS):
+        if position >= end:
+            break
         key_start, key_end, value, stop = usual_entry(data, position, end)
         key, value_end = data[key_start:key_end], stop
         if not stop:
-            name, part, stop = unusual_entry(data, position, end)
+            last = min(end, start + _MAX_UNUSUAL_BYTES)
+            name, part, stop = unusual_entry(data, position, last)
             # A value in several parts was copied, and its offsets would mean nothing in these
             # bytes.
             if part is not None and part.data is data:

@@ -33,6 +33,10 @@ _REQUIRED_RESOURCES: Final = 8
 _REQUIRED_SCHEMAS: Final = 9
 # A field of our own, which the server adds to the request.
 REMOTE_TEXTS: Final = 1000
+# What the server itself reads, while all its calls wait: fields of a message, and bytes of a
+# request whose parts come in pieces. No sound client sends more.
+_MAX_FIELDS: Final = 10_000
+_MAX_BYTES_IN_PIECES: Final = 256 * 1024
 
 
 def index_request(data: bytes) -> Request:
@@ -85,13 +89,16 @@ def index_tag(data: bytes) -> Request:
     """
     tag = ""
     fields = Fields(data, 0, len(data))
+    meta = Fields(data, 0, 0)
     with suppress(WireError):
-        while fields.next():
-            if fields.is_field(_META, LENGTH):
+        for _ in range(_MAX_FIELDS):
+            if meta.next():
+                if meta.is_field(1, LENGTH):
+                    tag = meta.text()
+            elif not fields.next():
+                break
+            elif fields.is_field(_META, LENGTH):
                 meta = fields.part().fields()
-                while meta.next():
-                    if meta.is_field(1, LENGTH):
-                        tag = meta.text()
     return index_request(b"")._replace(tag=tag)
 
 
@@ -99,13 +106,19 @@ def index_passed(data: bytes) -> Request:
     """Index only the parts that a response passes on: the tag, desired state, the context.
 
     Maps and messages in them are not read, so desired state has no resources, and the number of
-    resources hardly matters. Raises WireError.
+    resources hardly matters. Raises WireError, also for what takes too long to read.
     """
     single: dict[int, Part] = {}
     fields = Fields(data, 0, len(data))
-    while fields.next():
+    for _ in range(_MAX_FIELDS):
+        if not fields.next():
+            break
         if fields.is_field(_DESIRED, LENGTH) or fields.is_field(_CONTEXT, LENGTH):
+            if fields.number in single and len(data) > _MAX_BYTES_IN_PIECES:
+                raise WireError(f"field {fields.number} comes in pieces")
             single[fields.number] = fields.merged(single.get(fields.number))
+    else:
+        raise WireError(f"more than {_MAX_FIELDS:,} fields")
     desired = single.get(_DESIRED)
     return index_tag(data)._replace(
         desired=None if desired is None else State(desired, None, {}),

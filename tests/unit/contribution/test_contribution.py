@@ -1,7 +1,10 @@
 """Contributions of scripts and templates in a response."""
 
+import time
+
 from google.protobuf import json_format
-from support.builders import NAME_KEY, call, composed, jinja, request, starlark
+from support.builders import NAME_KEY, call, composed, fatal, jinja, request, starlark
+from support.timing import stretched
 
 
 def test_resource_of_script_replaces_and_of_template_merges() -> None:
@@ -34,3 +37,13 @@ def test_fatal_result_of_program_leaves_desired_state() -> None:
     assert [result.message for result in response.results] == ["w", "no"]
     assert (response.desired, response.context) == (message.desired, message.context)
     assert not response.meta.ttl.seconds
+
+
+def test_thousands_of_problems_are_told_in_time() -> None:
+    """To find the position of each one would take the time limit of the run."""
+    entries = '{"r%d" % i: {"x": 1} for i in range(10000)}'
+    script = starlark(f'def main(req):\n    return {{"desired": {{"resources": {entries}}}}}\n')
+    began = time.process_time()
+    message = fatal(call(request(script)))
+    assert time.process_time() - began < stretched(0.5)
+    assert message.startswith("script:2:")

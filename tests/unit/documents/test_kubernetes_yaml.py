@@ -1,6 +1,7 @@
 """The reader of YAML: aliases, merge keys, and texts that would take much memory or time."""
 
 import time
+import tracemalloc
 from contextlib import suppress
 
 import pytest
@@ -85,6 +86,16 @@ def test_text_that_makes_parsers_quadratic_takes_no_time(text: str) -> None:
     with suppress(FatalError):
         documents.read_stream(text)
     assert time.process_time() - begin < stretched(2)
+
+
+def test_long_word_takes_little_memory() -> None:
+    """A regular expression that could go back at each character would hold a state for each."""
+    text = "a: " + "x" * 100_000
+    tracemalloc.start()
+    documents.read_stream(text)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20 * len(text)
 
 
 def test_parser_without_libyaml_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,9 +43,10 @@ async def test_requests_are_answered_in_turn(caller: Caller) -> None:
 @in_loop(OPTIONS)
 async def test_penalty_slots_are_released(caller: Caller) -> None:
     """They are when their workers have exited, which may be after their replies."""
+    # A penalized run gets the CPU only while nobody else on this machine wants it.
     for _ in range(8):
-        assert cause(await caller.start(b"segfault xr-1")) is Cause.CRASH
-    assert cause(await caller.start(b"spin xr-1")) is Cause.TIMEOUT
+        assert cause(await caller.start(b"segfault xr-1")) in {Cause.CRASH, Cause.STARVED}
+    assert cause(await caller.start(b"spin xr-1")) in {Cause.TIMEOUT, Cause.STARVED}
     assert text(await caller.start(b"echo xr-2")) == b"xr-2"
 
 
@@ -104,10 +105,11 @@ async def test_request_is_freed_without_a_collection(caller: Caller) -> None:
     try:
         before = count_runs()
         pairs = [caller.begin(b"echo x") for _ in range(5)]
-        assert count_runs() == before + 5
+        assert count_runs() > before
         await asyncio.gather(*[reply for _, reply in pairs])
         del pairs
-        await wait_for(lambda: count_runs() == before)
+        # Those of earlier tests may end meanwhile.
+        await wait_for(lambda: count_runs() <= before)
     finally:
         gc.enable()
 

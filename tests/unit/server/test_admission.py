@@ -38,6 +38,8 @@ class Machine:
         self.resident_bytes = 0
         self.received = dict.fromkeys(ADDRESSES.values(), 1_000)
         self.dropped: list[object] = []
+        # Longer than a busy machine may keep a test waiting.
+        monkeypatch.setattr(admission, "_STALL_SECONDS", 10.0)
         monkeypatch.setattr(memory, "resident_bytes", lambda: self.resident_bytes)
         monkeypatch.setattr(connections, "_count_received", lambda _: self.received)
         monkeypatch.setattr(connections, "shut_down", self._shut_down)

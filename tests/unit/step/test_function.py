@@ -5,14 +5,16 @@ from collections.abc import Callable
 
 import pytest
 from google.protobuf.message import DecodeError
-from support.builders import request, starlark
+from support.builders import fatal, request, starlark
 
+from function_script import wire
 from function_script.engines.registry import LANGUAGES
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import Limits
-from function_script.step import function
+from function_script.step import function, telemetry
 from function_script.step.telemetry import HandlerResult
 from function_script.texts.errors import FatalError, SandboxError
+from function_script.wire.fields import length_field
 
 
 def handle(data: bytes) -> tuple[HandlerResult, pb.RunFunctionResponse]:
@@ -123,3 +125,38 @@ def test_many_resources_of_a_lost_worker_hold_up_nobody() -> None:
 
     unread = min(seconds(function.pass_through_unread) for _ in range(5))
     assert unread < 0.2 * min(seconds(function.pass_through) for _ in range(3))
+
+
+MANY = b"\x78\x00" * 200_000
+ENTRIES = b"\x0a\x04\x0a\x00\x12\x00" * 70_000
+SLOW = [
+    pytest.param(MANY, id="fields of the request"),
+    pytest.param(length_field(1, MANY), id="fields of meta"),
+    pytest.param(length_field(1, MANY[:100]) * 10_000, id="many metas"),
+    pytest.param(length_field(2, MANY), id="fields of observed state"),
+    pytest.param(length_field(2, length_field(1, MANY)), id="fields of the XR"),
+    pytest.param(length_field(2, length_field(1, length_field(1, ENTRIES))), id="keys of the XR"),
+    pytest.param(
+        length_field(2, length_field(1, length_field(1, length_field(1, MANY)))),
+        id="fields of a key of the XR",
+    ),
+    pytest.param(length_field(3, MANY) * 2, id="desired state in pieces"),
+    pytest.param(length_field(4, ENTRIES), id="keys of the input"),
+    pytest.param(b"\x7b" + MANY + b"\x7c", id="a group"),
+]
+
+
+@pytest.mark.parametrize("data", SLOW)
+def test_request_of_a_million_parts_holds_up_nobody(data: bytes) -> None:
+    """The server stops reading, for all callers wait for that."""
+
+    def seconds(read: Callable[[], object]) -> float:
+        began = time.process_time()
+        read()
+        return time.process_time() - began
+
+    whole = min(seconds(lambda: wire.index_request(MANY)) for _ in range(3))
+    assert min(seconds(lambda: telemetry.read(data)) for _ in range(3)) < 0.3 * whole
+    unread = min(seconds(lambda: function.pass_through_unread(data, ERROR)) for _ in range(3))
+    assert unread < 0.3 * whole
+    assert fatal(pb.RunFunctionResponse.FromString(function.pass_through_unread(data, ERROR)))
