@@ -16,6 +16,11 @@ _REMOVED: Final = frozenset(each for _, removed, _ in _ROWS for each in removed.
 _GROUPS: Final = {"core", "extensions", *(version.rpartition("/")[0] for version, *_ in _ROWS)}
 
 
+def is_own(api_version: str, kind: str) -> bool:
+    """Report whether an apiVersion and a kind are those of a kind of Kubernetes itself."""
+    return _API_VERSIONS.get(kind) == api_version
+
+
 def find_api_version(api_version: str, kind: str) -> str | None:
     """Return the apiVersion of a kind that its object does not have; None if there is no doubt.
 

@@ -66,6 +66,7 @@ _SIGNS: Final[dict[type, str]] = {
     ast.Div: "/",
     ast.FloorDiv: "//",
     ast.Mod: "%",
+    ast.BitOr: "|",
 }
 _ORDERING: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
@@ -193,9 +194,13 @@ def _read_facts(failure: Failure, node: ast.AST, tree: ast.Module) -> dict[ast.e
     match failure.code, node:
         case "attribute", _:
             return _read_owner(failure.arguments["name"], kind, node, tree)
-        case "compare", ast.If(test=ast.Compare(left=one, comparators=[two])) if left and right:
+        case (("compare" | "operator"), ast.If(test=ast.Compare(left=one, comparators=[two]))) if (
+            left and right
+        ):
             # The interpreter points at the whole statement, of which a comparison is a part.
             return {one: left, two: right}
+        case "union", ast.BinOp(left=one, right=two):
+            return {one: NONE, two: "dict"}
         case (
             ("compare" | "operator"),
             (
@@ -259,8 +264,9 @@ def _attributes(script: _Script) -> Iterator[Finding]:
             # A value with a method that dicts lack was to be no dict.
             is_of_dict = id(node) not in callees or node.attr in _OF_DICTS
             getter = getattr(getattr(node.value, "func", None), "id", "")
-            general = calls.IS_NONE if getter in {"get", *_OBJECT_GETTERS} else GET_VALUE
-            hint = _none_hint(node.value, script) or (general if is_of_dict else None)
+            is_getter = getter in {"get", *_OBJECT_GETTERS}
+            general = calls.IS_NONE if is_getter else GET_VALUE if is_of_dict else None
+            hint = _none_hint(node.value, script) or general
         elif kind == "function" and isinstance(node.value, ast.Name):
             # `rsp = response`
             value = Bindings.of([script.tree]).single_values().get(node.value.id)
@@ -386,7 +392,8 @@ def _changes(script: _Script) -> Iterator[Finding]:
             case _:
                 origin = root if name in constants else None
         source = values.get(origin.id) if isinstance(origin, ast.Name) else None
-        is_list = any(
+        method = getattr(getattr(node, "func", None), "attr", "")
+        is_list = (method in _LIST_CHANGES and not depth) or any(
             isinstance(each, ast.List) for each in (expression, source and source.expression)
         )
         text = calls.to_source(origin) if origin is not None else name
@@ -573,7 +580,7 @@ def _formats(script: _Script) -> Iterator[Finding]:
             yield Finding(span, f'format has no specifications such as ":{match[1]}"', hint)
 
 
-@_explains("compare", "operator")
+@_explains("compare", "operator", "union")
 def _operands(script: _Script) -> Iterator[Finding]:
     """Find operators between values of two types that they do not take."""
     for node in script.walk():
