@@ -7,7 +7,7 @@ failed, with the types that the interpreter has reported.
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -352,7 +352,6 @@ def _describe(kind: str) -> str:
 @_explains("frozen")
 def _changes(script: _Script) -> Iterator[Finding]:
     """Find functions that change values of the top level, which are frozen, or of the request."""
-    values = Bindings.of([script.tree]).values
     constants = _constants(script.tree)
     for function, node in _nodes_of_functions(script):
         changed = _changed(node)
@@ -377,27 +376,45 @@ def _changes(script: _Script) -> Iterator[Finding]:
             message = f'a function cannot change "{name}", which is set outside of it'
             yield script.at(changed, message, hint)
             continue
-        kind = script.kinds.of(root)
-        if not depth and kind in {"bool", "float", "int", "string", "tuple"}:
-            yield script.say(None, f"a value of type {kind} cannot be changed")
-            continue
-        expression = values[name].expression if name in values else None
-        origin: ast.expr | None
-        match expression:
-            # A copy of the first level, or another name.
-            case ast.Call(func=ast.Name(id="dict" | "list"), args=[origin]) | (
-                ast.Name() | ast.Subscript() as origin
-            ):
-                pass
-            case _:
-                origin = root if name in constants else None
-        source = values.get(origin.id) if isinstance(origin, ast.Name) else None
-        method = getattr(getattr(node, "func", None), "attr", "")
-        is_list = (method in _LIST_CHANGES and not depth) or any(
-            isinstance(each, ast.List) for each in (expression, source and source.expression)
-        )
-        text = calls.to_source(origin) if origin is not None else name
-        yield script.say(_copy_hint(text, depth, is_list=is_list))
+        yield _explain_frozen(script, node, root, depth)
+
+
+def _explain_frozen(script: _Script, node: ast.AST, root: ast.Name, depth: int) -> Finding:
+    """Return what is certain of a failed change of a value, ``depth`` levels below a name."""
+    values = Bindings.of([script.tree]).values
+    constants = _constants(script.tree)
+    kind = script.kinds.of(root)
+    if not depth and kind in {"bool", "float", "int", "string", "tuple"}:
+        return script.say(None, f"a value of type {kind} cannot be changed")
+    expression = values[root.id].expression if root.id in values else None
+    origin: ast.expr | None
+    match expression:
+        # A copy of the first level, or another name.
+        case ast.Call(func=ast.Name(id="dict" | "list"), args=[origin]) | (
+            ast.Name() | ast.Subscript() as origin
+        ):
+            pass
+        case _:
+            origin = root if root.id in constants else None
+    if _is_local_part(origin, values.keys() - constants.keys()):
+        # Of the request, it is a text.
+        message = "this is a text, or was made when the script was loaded: it cannot be changed"
+        return script.say(None, message)
+    source = values.get(origin.id) if isinstance(origin, ast.Name) else None
+    method = getattr(getattr(node, "func", None), "attr", "")
+    is_list = (method in _LIST_CHANGES and not depth) or any(
+        isinstance(each, ast.List) for each in (expression, source and source.expression)
+    )
+    text = calls.to_source(origin) if origin is not None else root.id
+    return script.say(_copy_hint(text, depth, is_list=is_list))
+
+
+def _is_local_part(node: ast.expr | None, names: Collection[str]) -> bool:
+    """Report whether an expression looks a part up in the value of one of these names."""
+    part = node
+    while isinstance(part, ast.Subscript):
+        part = part.value
+    return part is not node and isinstance(part, ast.Name) and part.id in names
 
 
 def _nodes_of_functions(script: _Script) -> Iterator[tuple[ast.AST, ast.AST]]:

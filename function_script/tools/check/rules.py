@@ -148,9 +148,10 @@ def _constant_events(subject: CheckedStep) -> Iterator[Diagnostic]:
 def _api_versions(subject: CheckedStep) -> Iterator[Diagnostic]:
     for mention, kind in subject.step.language.lint.find_kinds(subject.step.program):
         right = kubernetes_kinds.find_api_version(mention.text, kind)
-        if right is not None:
-            message = f"there is no {kind} in {mention.text}"
-            yield _point_at(mention, message, f"write apiVersion: {right}")
+        near = kubernetes_kinds.find_kind(mention.text, kind)
+        hint = f'did you mean "{near}"?' if near else f"write apiVersion: {right}"
+        if right is not None or near is not None:
+            yield _point_at(mention, f"there is no {kind} in {mention.text}", hint)
 
 
 def _random_secrets(subject: CheckedStep) -> Iterator[Diagnostic]:
@@ -480,7 +481,8 @@ RULES: Final = (
     Rule(
         name="api-version",
         severity="warning",
-        means="A kind of Kubernetes itself, such as Deployment, in an apiVersion without it.",
+        means="A kind of Kubernetes itself, such as Deployment, that is misspelt, or in an "
+        "apiVersion without it.",
         find=_api_versions,
     ),
     Rule(
