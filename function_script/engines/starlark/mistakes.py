@@ -399,7 +399,7 @@ def _explain_frozen(script: _Script, node: ast.AST, root: ast.Name, depth: int) 
     if _is_local_part(origin, values.keys() - constants.keys()):
         # Of the request, it is a text.
         message = "this is a text, or was made when the script was loaded: it cannot be changed"
-        return script.say(None, message)
+        return script.say("make a new text, or change a copy", message)
     source = values.get(origin.id) if isinstance(origin, ast.Name) else None
     method = getattr(getattr(node, "func", None), "attr", "")
     is_list = (method in _LIST_CHANGES and not depth) or any(
