@@ -118,8 +118,16 @@ def find_unknown(value: Object, schema: Object, *, is_builtin: bool = False) -> 
         other = builtin.find_other_version(api_version, kind, keys) if is_builtin else None
         if is_builtin and other is None:
             message += f": Kubernetes {builtin.version()} has no such field"
-        names = structural_schema.properties(structural_schema.find(schema, keys[:-1]) or {})
-        hint = f"{kind} of {other} has it" if other else suggest_field(name, tuple(names))
+        beside = structural_schema.properties(structural_schema.find(schema, keys[:-1]) or {})
+        owners = [
+            each
+            for each, inner in beside.items()
+            # Nobody writes a status.
+            if each != "status" and name in structural_schema.properties(inner)
+        ]
+        below = f'"{owners[0]}" has a field of this name' if len(owners) == 1 else None
+        hint = f"{kind} of {other} has it" if other else suggest(name, tuple(beside), below)
+        hint = hint or suggest_field(name, tuple(beside))
         problem = Problem(
             type="unknownField",
             message=message,
