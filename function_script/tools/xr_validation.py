@@ -15,7 +15,7 @@ from function_script.request.objects import SUBDOMAIN
 from function_script.request.reader import format_path
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.problems import suggest
+from function_script.texts.problems import Problem, suggest
 from function_script.tools import manifests, structural_schema, xrds
 from function_script.tools.validate import openapi, report, rules, wording
 from function_script.tools.validate.catalog import Catalog, suggest_field
@@ -87,8 +87,15 @@ def validate(xr: Object, xrd: Object) -> Verdict:
 
 
 def find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
-    """Yield what is refused in the schemas of an XRD, and words of an enum that no value can be."""
-    for index, version in enumerate(manifests.objects_at(xrd, "spec", "versions")):
+    """Yield what is refused of an XRD's versions, and words of an enum that no value can be."""
+    versions = list(manifests.objects_at(xrd, "spec", "versions"))
+    flags = [version.get("referenceable") for version in versions]
+    # An unfinished XRD does not say it yet.
+    if flags and None not in flags and flags.count(True) != 1:
+        index = len(flags) - 1 - flags[::-1].index(True) if True in flags else 0
+        field = f"spec.versions[{index}].referenceable"
+        yield Problem(field, "must be true for exactly one version").to_diagnostic()
+    for index, version in enumerate(versions):
         schema = manifests.object_at(version, "schema", "openAPIV3Schema")
         yield from _find_mistakes(schema, ("spec", "versions", index, "schema", "openAPIV3Schema"))
 

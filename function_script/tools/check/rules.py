@@ -369,7 +369,8 @@ COMPOSITION: Final = Rule(
     name="composition",
     severity="error",
     means="A Composition with a step of ours that no engine runs: a step without its name or "
-    "function, another mode, an input that is a text, a type or function with a typing mistake.",
+    "function, another mode, an input that is a text, a type or function with a typing mistake, a "
+    "version that its XRD does not make referenceable.",
 )
 UNREAD: Final = Rule(
     name="unread-field",
@@ -390,7 +391,8 @@ XR: Final = Rule(
     name="xr",
     severity="error",
     means="An XR that the API server refuses: its XRD's schema does not allow a value, or misses "
-    "one. And a schema of an XRD that it refuses, or an `enum` with a word of another type.",
+    "one. And a schema of an XRD that it refuses, an `enum` with a word of another type, or "
+    "versions of which not exactly one is referenceable.",
 )
 XR_FIELD: Final = Rule(
     name="xr-field",
