@@ -254,16 +254,11 @@ def _unrequired(subject: CheckedStep) -> Iterator[Diagnostic]:
     """Find objects that a program reads, and that it, its input and its step do not ask for."""
     step, each = subject.step, subject.step_input
     entry = objects.find_path(each.document.value, each.path[:-1])
-    is_known = step.reference is None and not any(
-        _REQUEST.search(source.text) for source in step.program.sources()
-    )
-    if not is_known or not isinstance(entry, dict):
+    asks = any(_REQUEST.search(source.text) for source in step.program.sources())
+    if asks or step.reference is not None or not isinstance(entry, dict):
         return
     own = manifests.objects_at(entry, "requirements", "requiredResources")
-    names = {
-        *step.requirements.resources,
-        *(manifests.text_at(it, "requirementName") for it in own),
-    }
+    names = {str(it.get("requirementName")) for it in own}.union(step.requirements.resources)
     for mention in step.language.lint.find_required_names(step.program):
         # Crossplane itself has names for the objects of an Operation.
         if mention.text not in names and "/" not in mention.text:
@@ -278,9 +273,8 @@ def _never_ready(subject: CheckedStep) -> Iterator[Diagnostic]:
     for mention in lint.find_judged_names(program):
         kinds = {each for name, each in lint.find_composed_kinds(program) if name == mention.text}
         for version, kind in kinds if len(kinds) == 1 else ():
-            check = rule_of({"apiVersion": version, "kind": kind})
-            is_own = kubernetes_kinds.is_own(version, kind) and kind != "Pod"
-            if is_own and check is not GENERIC:
+            rule = rule_of({"apiVersion": version, "kind": kind})
+            if rule is not GENERIC and kind != "Pod" and kubernetes_kinds.is_own(version, kind):
                 message = f"this is always false: {with_article(kind)} has no condition Ready"
                 yield _point_at(mention, message, 'write `unready_reason(...) == ""`')
 
