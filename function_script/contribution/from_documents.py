@@ -56,12 +56,10 @@ class _ComposedDocument:
     Most documents are composed resources, so it is much smaller than a Contribution.
     """
 
-    def __init__(
-        self, name: str, entry: DesiredResource, results: tuple[wire.Result, ...] = ()
-    ) -> None:
+    def __init__(self, name: str, entry: DesiredResource, advice: ProblemList) -> None:
         self.name = name
         self.entry = entry
-        self.results = results
+        self.advice = advice
 
 
 # The prefix of annotations, the XR's type, and the text: for another XR, its document is a mistake.
@@ -110,8 +108,9 @@ class _Collector:
         path = "metadata", "annotations", keys.name
         self._add_name(_RESOURCE_NAME, name, document, problems, path)
         self._composed[name] = entry
-        if part.results:
-            self._parts.append(model.Contribution(results=part.results))
+        if part.advice:
+            warnings = lint.name_warnings(name, part.advice, document.span)
+            self._parts.append(model.Contribution(results=warnings))
         if entry.policy is not None:
             key = keys.depends_on if entry.policy.depends_on else keys.moved_from
             self._policy_spans[name] = partial(document.span, ("metadata", "annotations", key))
@@ -285,7 +284,7 @@ def _read_composed(
         policy=policy,
         text=text,
     )
-    return _ComposedDocument(name, entry, lint.name_warnings(name, advice) if advice else ())
+    return _ComposedDocument(name, entry, advice)
 
 
 def _read_composite(

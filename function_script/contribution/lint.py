@@ -115,13 +115,19 @@ def text_warnings(
 ) -> tuple[wire.Result, ...]:
     """Warn of missing values and other leftovers in a template's text."""
     warnings = missing_value_warnings(result, composed)
-    lists = ((leftovers.LIST, number) for number in result.list_lines)
-    places = islice(chain(leftovers.find(result.text), lists), _MAX_SPANS)
+    lists = ((leftovers.LIST, number, 0) for number in result.list_lines)
+    places = [*islice(chain(leftovers.find(result.text), lists), _MAX_SPANS)]
+    rendering = Rendering(result.text, result.trace() if places else ())
     problems = (
         *_find_outdents(result),
         *(
-            Diagnostic(message=leftover.message, hint=leftover.hint, span=result.locate(number))
-            for leftover, number in places
+            Diagnostic(
+                message=leftover.message,
+                hint=leftover.hint,
+                span=(column and rendering.find_span(number, column, len(leftover.part)))
+                or result.locate(number),
+            )
+            for leftover, number, column in places
         ),
         *result.doubts[:_MAX_SPANS],
     )
@@ -215,10 +221,15 @@ def kind_warnings(composed: Mapping[str, DesiredResource]) -> tuple[wire.Result,
     return _warn(problems, _DOUBTFUL)
 
 
-def name_warnings(resource_name: str, problems: ProblemList) -> tuple[wire.Result, ...]:
+def name_warnings(
+    resource_name: str, problems: ProblemList, locate: Callable[[Path], Span | None]
+) -> tuple[wire.Result, ...]:
     """Warn of names, labels and texts for which the API server will reject a composed resource."""
     lead = f'resource "{resource_name}": '
-    return _warn([problem.to_diagnostic(lead) for problem in problems], _BAD_NAME)
+    located = (
+        problem.to_diagnostic(lead, locate(objects.read_path(problem.path))) for problem in problems
+    )
+    return _warn(located, _BAD_NAME)
 
 
 def ignored_field_warnings(
