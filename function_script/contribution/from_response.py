@@ -18,7 +18,7 @@ from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.sanitize import without_server_fields
 from function_script.request.cache import ByteLruCache
 from function_script.request.quantities import parse_duration
-from function_script.request.reader import ObjectReader
+from function_script.request.reader import ObjectReader, text_hint
 from function_script.request.values import Object, Value
 from function_script.step import conditions
 from function_script.texts.problems import ProblemList
@@ -184,9 +184,9 @@ def _decode_details(details: ObjectReader) -> dict[str, bytes]:
     for key, item in details.value.items():
         value = _to_bytes(item)
         if value is None:
-            details.problems.add(
-                details.at(key), 'must be text, or {"base64": "..."} with valid base64'
-            )
+            message = 'must be text, or {"base64": "..."} with valid base64'
+            hint = None if isinstance(item, (dict, str)) else text_hint(item)
+            details.problems.add(details.at(key), message, hint=hint)
         else:
             data[key] = value
     return data

@@ -19,7 +19,7 @@ from function_script.request.objects import (
     MOVED_TO,
     SUBDOMAIN,
 )
-from function_script.request.reader import ObjectReader
+from function_script.request.reader import ObjectReader, text_hint
 from function_script.request.values import Object, type_phrase
 from function_script.texts.problems import ProblemList
 
@@ -184,9 +184,7 @@ def _check_text(reader: ObjectReader, key: str) -> None:
     value = reader.value.get(key)
     if value is not None and not isinstance(value, str):
         message = f"must be a string, not {type_phrase(value)}"
-        is_nested = isinstance(value, (dict, list))
-        hint = "make one text of it" if is_nested else "quote the value, or make it a text"
-        reader.problems.add(reader.at(key), message, hint=hint)
+        reader.problems.add(reader.at(key), message, hint=text_hint(value))
 
 
 def _check_pod(body: ObjectReader, path: tuple[str, ...], problems: ProblemList) -> None:

@@ -281,8 +281,10 @@ class Rendering:
         if NAME_LINE.match(piece.text) or not re.search(r"\w", piece.text):
             # A line of its own, or what is left of another mistake.
             return
-        hint = f"write {{{{ {piece.expression}{'' if has_quotes else ' | quote'} }}}}"
-        hint += ", without quotes around it" * bool(quote)
+        text = f"{{{{ {piece.expression}{'' if has_quotes else ' | quote'} }}}}"
+        hint = f"write {text}{', without quotes around it' * bool(quote)}"
+        if quote and piece.text[:1] in "[{":
+            hint = f"leave out the quotes around it; as a text it is {text}"
         yield _Correction([Edit(start, end, value)], piece.span, hint)
 
     def _index_at(self, offset: int) -> int:

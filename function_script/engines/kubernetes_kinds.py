@@ -7,6 +7,7 @@ Kubernetes serves the kinds of a row.
 from typing import Final
 
 from function_script.engines.tables import read_rows
+from function_script.texts import spelling
 
 _ROWS: Final = tuple(read_rows("kubernetes_kinds"))
 _API_VERSIONS: Final = {kind: version for version, _, kinds in _ROWS for kind in kinds.split()}
@@ -14,6 +15,17 @@ KINDS: Final = frozenset(_API_VERSIONS)
 """The kinds that `find_api_version` may have a doubt about."""
 _REMOVED: Final = frozenset(each for _, removed, _ in _ROWS for each in removed.split())
 _GROUPS: Final = {"core", "extensions", *(version.rpartition("/")[0] for version, *_ in _ROWS)}
+
+
+def is_own(api_version: str, kind: str) -> bool:
+    """Report whether an apiVersion and a kind are those of a kind of Kubernetes itself."""
+    return _API_VERSIONS.get(kind) == api_version
+
+
+def find_kind(api_version: str, kind: str) -> str | None:
+    """Return the kind of an apiVersion of Kubernetes itself for which another one is misspelt."""
+    kinds = [each for each, version in _API_VERSIONS.items() if version == api_version]
+    return None if kind in kinds else spelling.nearest(kind, kinds)
 
 
 def find_api_version(api_version: str, kind: str) -> str | None:

@@ -126,15 +126,18 @@ class Lint:
     """The analyses of a language of which nothing is known: they find nothing.
 
     ``random_call`` matches calls of functions that give random texts, ``clock_call`` those of
-    functions that read the clock, with the name in group ``name``. ``observed_getter`` and
-    ``credentials_getter`` match calls of getters of observed resources and of credentials, with a
-    name that is written out in group ``name``.
+    functions that read the clock, with the name in group ``name``. ``observed_getter``,
+    ``credentials_getter`` and ``required_getter`` match calls of getters of observed resources, of
+    credentials and of required objects, with a name that is written out in group ``name``;
+    ``readiness_call`` matches calls of ``is_ready`` for an observed resource.
     """
 
     random_call: re.Pattern[str] | None = None
     clock_call: re.Pattern[str] | None = None
     observed_getter: re.Pattern[str] | None = None
     credentials_getter: re.Pattern[str] | None = None
+    required_getter: re.Pattern[str] | None = None
+    readiness_call: re.Pattern[str] | None = None
 
     def find_accesses(self, _program: Program, /) -> Iterable[FieldAccess]:
         """Find the fields of the request that a program certainly reads, and their uses."""
@@ -163,6 +166,14 @@ class Lint:
     def find_credentials(self, program: Program) -> Iterable[Mention]:
         """Find names of credentials that are arguments of a getter."""
         return _mentions(program, self.credentials_getter)
+
+    def find_required_names(self, program: Program) -> Iterable[Mention]:
+        """Find names of required objects that are arguments of a getter."""
+        return _mentions(program, self.required_getter)
+
+    def find_judged_names(self, program: Program) -> Iterable[Mention]:
+        """Find names of observed resources whose condition Ready is asked for."""
+        return _mentions(program, self.readiness_call)
 
     def find_observed_names(self, program: Program) -> Iterable[Mention]:
         """Find names of observed resources that are written out."""

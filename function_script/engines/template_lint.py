@@ -126,8 +126,8 @@ class TemplateLint(Lint, ABC):
         for source in program.sources():
             for match in pattern.finditer(source.text):
                 value = match["value"]
-                # The text of a block stands in the lines below.
-                if value.startswith(("|", ">")) or any(mark in value for mark in marks):
+                # The text of a block stands in the lines below, and a list is an error.
+                if value.startswith(("|", ">", "[")) or any(mark in value for mark in marks):
                     continue
                 for part in re.finditer(r"[^\s,][^,]*", value):
                     name = part[0].strip()

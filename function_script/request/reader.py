@@ -121,7 +121,8 @@ class ObjectReader:
             if isinstance(item, str):
                 texts[name] = item
             else:
-                self._mismatch(member.at(name), "a string", item)
+                message = f"must be a string, not {type_phrase(item)}"
+                self.problems.add(member.at(name), message, hint=text_hint(item))
         return texts
 
     def choice(
@@ -181,6 +182,12 @@ class ObjectReader:
 
     def _mismatch(self, path: str, expected: str, value: Value) -> None:
         self.problems.add(path, f"must be {expected}, not {type_phrase(value)}")
+
+
+def text_hint(value: Value) -> str:
+    """Return the hint for a value where a text is needed."""
+    is_nested = isinstance(value, (dict, list))
+    return "make one text of it" if is_nested else "quote the value, or make it a text"
 
 
 def are_texts(members: Object) -> TypeGuard[dict[str, str]]:

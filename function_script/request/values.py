@@ -41,7 +41,7 @@ def with_article(name: str) -> str:
     """Return a type's name with its article: ``an object``, and ``null``."""
     if name == "null":
         return name
-    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+    return f"an {name}" if name[0] in "aeiouAEIOU" else f"a {name}"
 
 
 def to_integer(value: float) -> int | float:

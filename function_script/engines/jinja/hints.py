@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from function_script.engines import habits, unexpected
-from function_script.engines.jinja.filters import FILTERS
+from function_script.engines.jinja.filters import FILTERS, TESTS
 from function_script.engines.jinja.functions import FUNCTIONS
 from function_script.engines.jinja.policy import Violation
 from function_script.engines.jinja.tokens import TokenList, line_at
@@ -134,6 +134,10 @@ def of_lexer(tokens: TokenList) -> Violation | None:
 def _open_text(site: Site) -> Violation:
     """Return the violation for a quote that begins a text which does not end."""
     quote = site.text_at(0)
+    line = site.text[site.at(0).offset :].partition("\n")[0]
+    if site.is_value_before() and not ("}}" in line or "%}" in line):
+        # The quote behind `"{{ spec.name"` is of the YAML.
+        return _open_tag(site)
     hint = f"close it with {quote}"
     is_text_before = site.index > 1 and site.tokens[site.index - 2].kind == "string"
     if is_text_before and site.is_adjacent(-1) and site.at(-1).kind == "name":
@@ -184,6 +188,10 @@ def _unclosed_tag(site: Site) -> Violation | None:
     between = site.text[site.begin.end : end]
     if not ("{{" in between or "{%" in between):
         return None
+    return _open_tag(site)
+
+
+def _open_tag(site: Site) -> Violation:
     close = "%}" if site.is_statement else "}}"
     return Violation(
         message="the tag that begins here does not end",
@@ -231,7 +239,9 @@ def _statement_words(site: Site) -> Violation | None:
         return site.violation(hint, token=site.tokens[1])
     if text == "then":
         return site.violation("leave it out: the tag ends behind the condition")
-    if text == "not" and site.text_at(1) == "is":
+    if text == "not" and (
+        site.text_at(1) == "is" or (site.is_value_before() and site.text_at(1) in TESTS)
+    ):
         return site.violation("write `is not`")
     if site.first == "set" and site.index == _THIRD and site.is_value_before():
         return site.violation(_SET)
@@ -250,7 +260,7 @@ def _operators(site: Site) -> Violation | None:
     text = site.text_at(0)
     if text == ";" and site.index + 2 == len(site.tokens):
         return site.violation("leave the semicolon out")
-    if site.is_statement and not site.index and text in {"//", "/"}:
+    if not site.index and text in {"//", "/"}:
         return site.violation("write {# comment #}")
     return None
 
@@ -378,6 +388,8 @@ def unset_hint(name: str, statement: str, template: str) -> str | None:
         return f"make it first: {{% set {name} = namespace({match[1]}=...) %}}"
     if re.search(rf"\{{%[-+]? *set +{word}\b(?!.*\b{word}\b)", template):
         return "what a loop or a macro sets ends with it: set the name before, and outside of it"
+    if re.search(rf"\{{%[-+]? *for +(?:\w+, *)*{word}\b", template):
+        return "only the body of its {% for %} has it"
     return name_hint(name, is_called=re.search(rf"\b{word}\(", statement) is not None)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from jinja2 import nodes
 
-from function_script.engines import foreign_syntax
+from function_script.engines import foreign_syntax, habits
 from function_script.engines.jinja import (
     arguments,
     doubts,
@@ -37,7 +37,7 @@ _REFERENCES: Final = (nodes.Include, nodes.Extends, nodes.Import, nodes.FromImpo
 # A name that is used with one of these may be missing.
 _GUARDS: Final = ("default", "d", "defined", "undefined")
 # Filters that call another filter or a test: the place of its name among their arguments.
-_CALLERS: Final[dict[str, tuple[int, str, Collection[str]]]] = {
+_CALLERS: Final[dict[str, tuple[int, habits.Kind, Collection[str]]]] = {
     "map": (0, "filter", FILTERS),
     **dict.fromkeys(("select", "reject"), (0, "test", TESTS)),
     **dict.fromkeys(("selectattr", "rejectattr"), (1, "test", TESTS)),
@@ -53,6 +53,14 @@ class JinjaLint(TemplateLint):
         rf"\{{[{{%][^{{}}#]*?\bget_composed_(?:resource|connection_details)\(\s*{QUOTED}"
     )
     credentials_getter = re.compile(rf"\bget_credential_data\(\s*{QUOTED}")
+    required_getter = re.compile(
+        rf"\{{[{{%][^{{}}#]*?\bget_(?:required|extra)_resources\(\s*{QUOTED}"
+    )
+    readiness_call = re.compile(
+        r"\{[{%][^{}#]*?(?P<call>\bis_ready\(\s*)?\bget_composed_resource\("
+        rf"\s*{QUOTED}\s*\)"
+        r"\s*(?(call)\)|\|\s*is_ready\b(?!\())"
+    )
     find_accesses = staticmethod(request_reads.find)
     find_comparisons = staticmethod(request_reads.find_comparisons)
 
@@ -117,11 +125,14 @@ class JinjaLint(TemplateLint):
             for wrong in arguments.find(tree, types):
                 yield positions.to_diagnostic(source, wrong, "")
             for node in tree.find_all(nodes.Filter):
-                index, kind, table = _CALLERS.get(node.name, (0, "", ()))
-                argument = node.args[index] if kind and index < len(node.args) else None
+                index, kind, table = _CALLERS.get(node.name, (0, "name", ()))
+                argument = node.args[index] if table and index < len(node.args) else None
                 match argument:
                     case nodes.Const(value=str() as text, lineno=begin) if text not in table:
                         message, hint = f'there is no {kind} "{text}"', suggest(text, tuple(table))
+                        hint = hint or habits.find("jinja", text, kind, "name")
+                        if kind == "filter" and text.isidentifier():
+                            hint = hint or f'a field is map(attribute="{text}")'
                         yield _problem(source, begin, text, message, hint)
 
     def find_doubts(self, program: Program) -> Iterator[Diagnostic]:

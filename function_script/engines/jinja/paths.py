@@ -46,7 +46,7 @@ def describe(
         return MissingPath(wording.reword(undefined._undefined_hint), None, None)  # noqa: SLF001 - same
     base, keys = _chain(undefined)
     if base is missing:
-        return _unknown_name(keys, statement, template)
+        return _unknown_name(keys, roots, statement, template)
     start = _path(base, roots, statement, keys)
     first, whole = start + _join(keys[:1]), start + _join(keys)
     message = f"{whole.lstrip('.')} is undefined"
@@ -116,7 +116,9 @@ def _chain(undefined: Undefined) -> tuple[object, list[object]]:
     return current, list(keys)
 
 
-def _unknown_name(keys: Sequence[object], statement: str, template: str) -> MissingPath:
+def _unknown_name(
+    keys: Sequence[object], roots: Mapping[str, object], statement: str, template: str
+) -> MissingPath:
     name, whole = str(keys[0]), _join(keys).lstrip(".")
     cause = f" ({name} does not exist)" if len(keys) > 1 else ""
     otherwise = (
@@ -124,6 +126,9 @@ def _unknown_name(keys: Sequence[object], statement: str, template: str) -> Miss
     )
     if f"{name}(" in statement and (filter_name := spelling.nearest(name, FILTERS)):
         otherwise = f'there is a filter "{filter_name}": write `value | {filter_name}`'
+    spec = roots.get("spec")
+    if isinstance(spec, Mapping) and name in spec:
+        otherwise = f"write spec.{name}"
     names = (*functions.NAMES, *re.findall(r"\{%[-+]? *(?:set|macro|for) +(\w+)", template))
     hint = hints.unset_hint(name, statement, template) or suggest(name, names, otherwise)
     return MissingPath(f"{whole} is undefined{cause}", hint, name)

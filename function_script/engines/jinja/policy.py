@@ -209,7 +209,7 @@ def _visit_reference(node: _Reference, facts: TemplateFacts) -> None:
         facts.references.append(Reference(node.template.value, node.lineno, names, is_optional))
         return
     hint: str | None = "to choose while rendering, write if around several of these"
-    if isinstance(node.template, nodes.Name):
+    if isinstance(node.template, (nodes.Name, nodes.Getattr)):
         # It may be a name without its quotes.
         hint = None
     facts.refuse(node, "a module's name must be a text in quotes", hint=hint)

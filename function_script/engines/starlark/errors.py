@@ -54,6 +54,7 @@ _HINTS: Final = {
     ("reserved", "Ready"): "choose another type; rsp.ready(True) sets the readiness",
     ("request", ""): 'write get_observed(req, "name")',
     ("name", ""): "each resource has a name of its own: in a loop, make it of the item",
+    ("selector", ""): 'write match_name = "NAME" or match_labels = {"LABEL": "VALUE"}',
     ("type", "function"): "call it, with parentheses",
     ("type", "range"): "write list(range(n))",
 }
@@ -220,7 +221,12 @@ def _diagnostic(
     if isinstance(raised, (HintedError, RefusalError)):
         hint = raised.hint
     code = None
-    if isinstance(raised, RefusalError) and raised.code in {"name", "request", "reserved"}:
+    if isinstance(raised, RefusalError) and raised.code in {
+        "name",
+        "request",
+        "reserved",
+        "selector",
+    }:
         code = Code("duplicate-name" if raised.code == "name" else "program", raised.subject)
     if isinstance(raised, ArgumentError):
         parameter, value = raised.facts

@@ -27,6 +27,14 @@ class StarlarkLint(Lint):
     credentials_getter = re.compile(
         r"""^[^#\n]*?\bget_credentials\(\s*\w+\s*,\s*["'](?P<name>[^"'\\]+)["']""", re.MULTILINE
     )
+    required_getter = re.compile(
+        r"""^[^#\n]*?\bget_required\(\s*\w+\s*,\s*["'](?P<name>[^"'\\]+)["']""", re.MULTILINE
+    )
+    readiness_call = re.compile(
+        r"""^[^#\n]*?\bis_ready\(\s*get_observed\(\s*\w+\s*,"""
+        r"""\s*["'](?P<name>[^"'\\]+)["']\s*\)\s*\)""",
+        re.MULTILINE,
+    )
     random_call = re.compile(r"\b(?:stable_secret|(?P<public>stable_id))(?=\()")
 
     find_accesses = staticmethod(request_reads.find)

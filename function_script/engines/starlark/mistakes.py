@@ -7,7 +7,7 @@ failed, with the types that the interpreter has reported.
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -66,6 +66,7 @@ _SIGNS: Final[dict[type, str]] = {
     ast.Div: "/",
     ast.FloorDiv: "//",
     ast.Mod: "%",
+    ast.BitOr: "|",
 }
 _ORDERING: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
@@ -193,9 +194,13 @@ def _read_facts(failure: Failure, node: ast.AST, tree: ast.Module) -> dict[ast.e
     match failure.code, node:
         case "attribute", _:
             return _read_owner(failure.arguments["name"], kind, node, tree)
-        case "compare", ast.If(test=ast.Compare(left=one, comparators=[two])) if left and right:
+        case (("compare" | "operator"), ast.If(test=ast.Compare(left=one, comparators=[two]))) if (
+            left and right
+        ):
             # The interpreter points at the whole statement, of which a comparison is a part.
             return {one: left, two: right}
+        case "union", ast.BinOp(left=one, right=two):
+            return {one: NONE, two: "dict"}
         case (
             ("compare" | "operator"),
             (
@@ -259,8 +264,9 @@ def _attributes(script: _Script) -> Iterator[Finding]:
             # A value with a method that dicts lack was to be no dict.
             is_of_dict = id(node) not in callees or node.attr in _OF_DICTS
             getter = getattr(getattr(node.value, "func", None), "id", "")
-            general = calls.IS_NONE if getter in {"get", *_OBJECT_GETTERS} else GET_VALUE
-            hint = _none_hint(node.value, script) or (general if is_of_dict else None)
+            is_getter = getter in {"get", *_OBJECT_GETTERS}
+            general = calls.IS_NONE if is_getter else GET_VALUE if is_of_dict else None
+            hint = _none_hint(node.value, script) or general
         elif kind == "function" and isinstance(node.value, ast.Name):
             # `rsp = response`
             value = Bindings.of([script.tree]).single_values().get(node.value.id)
@@ -346,7 +352,6 @@ def _describe(kind: str) -> str:
 @_explains("frozen")
 def _changes(script: _Script) -> Iterator[Finding]:
     """Find functions that change values of the top level, which are frozen, or of the request."""
-    values = Bindings.of([script.tree]).values
     constants = _constants(script.tree)
     for function, node in _nodes_of_functions(script):
         changed = _changed(node)
@@ -371,26 +376,45 @@ def _changes(script: _Script) -> Iterator[Finding]:
             message = f'a function cannot change "{name}", which is set outside of it'
             yield script.at(changed, message, hint)
             continue
-        kind = script.kinds.of(root)
-        if not depth and kind in {"bool", "float", "int", "string", "tuple"}:
-            yield script.say(None, f"a value of type {kind} cannot be changed")
-            continue
-        expression = values[name].expression if name in values else None
-        origin: ast.expr | None
-        match expression:
-            # A copy of the first level, or another name.
-            case ast.Call(func=ast.Name(id="dict" | "list"), args=[origin]) | (
-                ast.Name() | ast.Subscript() as origin
-            ):
-                pass
-            case _:
-                origin = root if name in constants else None
-        source = values.get(origin.id) if isinstance(origin, ast.Name) else None
-        is_list = any(
-            isinstance(each, ast.List) for each in (expression, source and source.expression)
-        )
-        text = calls.to_source(origin) if origin is not None else name
-        yield script.say(_copy_hint(text, depth, is_list=is_list))
+        yield _explain_frozen(script, node, root, depth)
+
+
+def _explain_frozen(script: _Script, node: ast.AST, root: ast.Name, depth: int) -> Finding:
+    """Return what is certain of a failed change of a value, ``depth`` levels below a name."""
+    values = Bindings.of([script.tree]).values
+    constants = _constants(script.tree)
+    kind = script.kinds.of(root)
+    if not depth and kind in {"bool", "float", "int", "string", "tuple"}:
+        return script.say(None, f"a value of type {kind} cannot be changed")
+    expression = values[root.id].expression if root.id in values else None
+    origin: ast.expr | None
+    match expression:
+        # A copy of the first level, or another name.
+        case ast.Call(func=ast.Name(id="dict" | "list"), args=[origin]) | (
+            ast.Name() | ast.Subscript() as origin
+        ):
+            pass
+        case _:
+            origin = root if root.id in constants else None
+    if _is_local_part(origin, values.keys() - constants.keys()):
+        # Of the request, it is a text.
+        message = "this is a text, or was made when the script was loaded: it cannot be changed"
+        return script.say("make a new text, or change a copy", message)
+    source = values.get(origin.id) if isinstance(origin, ast.Name) else None
+    method = getattr(getattr(node, "func", None), "attr", "")
+    is_list = (method in _LIST_CHANGES and not depth) or any(
+        isinstance(each, ast.List) for each in (expression, source and source.expression)
+    )
+    text = calls.to_source(origin) if origin is not None else root.id
+    return script.say(_copy_hint(text, depth, is_list=is_list))
+
+
+def _is_local_part(node: ast.expr | None, names: Collection[str]) -> bool:
+    """Report whether an expression looks a part up in the value of one of these names."""
+    part = node
+    while isinstance(part, ast.Subscript):
+        part = part.value
+    return part is not node and isinstance(part, ast.Name) and part.id in names
 
 
 def _nodes_of_functions(script: _Script) -> Iterator[tuple[ast.AST, ast.AST]]:
@@ -573,7 +597,7 @@ def _formats(script: _Script) -> Iterator[Finding]:
             yield Finding(span, f'format has no specifications such as ":{match[1]}"', hint)
 
 
-@_explains("compare", "operator")
+@_explains("compare", "operator", "union")
 def _operands(script: _Script) -> Iterator[Finding]:
     """Find operators between values of two types that they do not take."""
     for node in script.walk():

@@ -136,6 +136,9 @@ def _equals(site: _Site) -> Finding | None:
     bracket = site.bracket()
     if bracket is None and site.first().kind == "name" and site.is_second_equals():
         return site.hint("write each assignment on a line of its own")
+    if site.text_at(-2) == "-" and site.is_adjacent(-3) and site.is_adjacent(-2):
+        # `depends-on = ["network"]`
+        return site.hint("names have no dash: write _", site.at(-2))
     if bracket is not None and bracket.text == "{" and site.text_at(-2) in {"{", ","}:
         return site.hint('keys of a dict are texts followed by a colon: {"name": value}')
     begin = site.tokens.index(bracket or site.first())
@@ -161,7 +164,10 @@ def _arrow(site: _Site, token: Token) -> Finding | None:
 
 @_RULES.add
 def _stars(site: _Site) -> Finding | None:
-    """Recognise ``a ** b``, ``{**a}`` and ``[*a]``."""
+    """Recognise ``a ** b``, ``{**a}``, ``[*a]`` and ``[...a]``."""
+    if [site.text_at(step) for step in (-3, -2, -1)] == ["."] * 3:
+        hint = "merge dicts with `a | b`, and join lists with `a + b`"
+        return site.hint(hint, site.at(-3), width=3)
     match site.text_at(0), site.is_value_before():
         case "**", True:
             return site.hint("there is no power: multiply")
@@ -200,6 +206,8 @@ def _statement(site: _Site) -> Finding | None:
     first, text = site.first(), site.text_at(0)
     if site.code == "keyword" and (hint := habits.find("starlark", text, "keyword")):
         return site.hint(hint)
+    if text in {"elif", "else"} and site.at(0) == first:
+        return site.hint(f"{text} follows the block of an if, in the same column")
     if site.text_at(-1) == "else" and text == "if":
         return site.hint("write elif")
     if site.text_at(-1) == "elif" and text == ":":
@@ -229,8 +237,13 @@ def _brackets(site: _Site) -> Finding | None:
         before = site.tokens[site.tokens.index(bracket) - 1]
         hint = "there are no generators: put it into brackets, [x for x in list]"
         return site.hint("add up in a loop" if before.text == "sum" else hint)
+    inside = site.tokens[site.tokens.index(bracket) : site.index]
+    if text == "else" and any(token.text == "for" for token in inside):
+        return site.hint("the choice comes first: [a if condition else b for item in list]")
     if bracket.text == "{" and text in {",", "}"} and site.code == "pair":
         return _entry(site, bracket)
+    if OPENING.get(text, bracket.text) != bracket.text:
+        return site.hint(f'"{bracket.text}" is still open: it ends with {CLOSING[bracket.text]}')
     return None
 
 

@@ -15,6 +15,8 @@ from function_script.engines import kubernetes_kinds, leftovers
 from function_script.engines.lint import CONSTANT_TYPES, FieldAccess, FieldComparison, Mention
 from function_script.engines.secret_fields import RandomSecret
 from function_script.request import objects
+from function_script.request.values import with_article
+from function_script.step.readiness.kinds import GENERIC, rule_of
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
@@ -30,6 +32,8 @@ _NUMBERS: Final = frozenset({"integer", "number"})
 _NEVER: Final = "these are never equal: the schema"
 _PLAIN: Final = re.compile(r"string (?:[Tt]rue|[Ff]alse|-?[0-9.]+)")
 _CREDENTIALS: Final = "credentials"
+# A program that asks for objects itself, which may be of any name.
+_REQUEST: Final = re.compile(r"\brequire\(|\brequirements\b|\bRequirements\b|\bExtraResources\b")
 # A field of every object, behind another part of its line; flow mappings have a comma or a brace.
 _JOINED: Final = re.compile(r"(?<=[^\s,{] )(?:apiVersion|kind|metadata):(?= |$)", re.MULTILINE)
 
@@ -144,9 +148,10 @@ def _constant_events(subject: CheckedStep) -> Iterator[Diagnostic]:
 def _api_versions(subject: CheckedStep) -> Iterator[Diagnostic]:
     for mention, kind in subject.step.language.lint.find_kinds(subject.step.program):
         right = kubernetes_kinds.find_api_version(mention.text, kind)
-        if right is not None:
-            message = f"there is no {kind} in {mention.text}"
-            yield _point_at(mention, message, f"write apiVersion: {right}")
+        near = kubernetes_kinds.find_kind(mention.text, kind)
+        hint = f'did you mean "{near}"?' if near else f"write apiVersion: {right}"
+        if right is not None or near is not None:
+            yield _point_at(mention, f"there is no {kind} in {mention.text}", hint)
 
 
 def _random_secrets(subject: CheckedStep) -> Iterator[Diagnostic]:
@@ -245,6 +250,35 @@ def _unknown_fields(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagn
             yield _point_at(read, *unknown)
 
 
+def _unrequired(subject: CheckedStep) -> Iterator[Diagnostic]:
+    """Find objects that a program reads, and that it, its input and its step do not ask for."""
+    step, each = subject.step, subject.step_input
+    entry = objects.find_path(each.document.value, each.path[:-1])
+    asks = any(_REQUEST.search(source.text) for source in step.program.sources())
+    if asks or step.reference is not None or not isinstance(entry, dict):
+        return
+    own = manifests.objects_at(entry, "requirements", "requiredResources")
+    names = {str(it.get("requirementName")) for it in own}.union(step.requirements.resources)
+    for mention in step.language.lint.find_required_names(step.program):
+        # Crossplane itself has names for the objects of an Operation.
+        if mention.text not in names and "/" not in mention.text:
+            message = f'nothing asks for the objects "{mention.text}", so there are none'
+            hint = "name them in `requirements` of the input"
+            yield _point_at(mention, message, suggest(mention.text, tuple(names), hint))
+
+
+def _never_ready(subject: CheckedStep) -> Iterator[Diagnostic]:
+    """Find kinds of Kubernetes itself that are asked for a condition Ready, which they lack."""
+    lint, program = subject.step.language.lint, subject.step.program
+    for mention in lint.find_judged_names(program):
+        kinds = {each for name, each in lint.find_composed_kinds(program) if name == mention.text}
+        for version, kind in kinds if len(kinds) == 1 else ():
+            rule = rule_of({"apiVersion": version, "kind": kind})
+            if rule is not GENERIC and kind != "Pod" and kubernetes_kinds.is_own(version, kind):
+                message = f"this is always false: {with_article(kind)} has no condition Ready"
+                yield _point_at(mention, message, 'write `unready_reason(...) == ""`')
+
+
 def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
     lint, program = subject.step.language.lint, subject.step.program
     yield from lint.find_doubts(program)
@@ -255,6 +289,8 @@ def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
             span = Span(name=source.name, line=number, column=column, width=len(leftover.part))
             place = Mention(leftover.part, source, span)
             yield _point_at(place, leftover.message, leftover.hint)
+    yield from _unrequired(subject)
+    yield from _never_ready(subject)
     for comparison in lint.find_comparisons(program):
         kind, value = subject.request.type_of(comparison.path), comparison.value
         words, type_ = subject.request.words_of(comparison.path), CONSTANT_TYPES[type(value)]
@@ -439,7 +475,8 @@ RULES: Final = (
     Rule(
         name="api-version",
         severity="warning",
-        means="A kind of Kubernetes itself, such as Deployment, in an apiVersion without it.",
+        means="A kind of Kubernetes itself, such as Deployment, that is misspelt, or in an "
+        "apiVersion without it.",
         find=_api_versions,
     ),
     Rule(

@@ -30,6 +30,7 @@ _PARAMETERS: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
     "event": ("results", _RESULT),
     "fatal": ("results", _RESULT),
     "resource": ("", ("name", "body", "ready", "depends_on", "ready_when", "usages", "moved_from")),
+    "set_status": ("status", ()),
     "status": ("status", ()),
     "ttl": ("ttl", ()),
     "warning": ("results", _RESULT),
@@ -214,7 +215,10 @@ def _read_call(call: ast.Call, function: str, source: Source) -> Iterator[_Key]:
     part, parameters = _PARAMETERS[function]
     arguments = {**dict(zip(parameters, positional, strict=False)), **named}
     first = next(iter(positional), call)
-    if function != "resource":
+    if function == "set_status":
+        field = (syntax.text_of(first) or "").partition(".")[0]
+        yield _Key(field, first, part, None, source)
+    elif function != "resource":
         inner = [_Key(name, node, None, None, source) for name, node in arguments.items()]
         yield _Key(part, first, None, inner or _read_inner(first, part, source), source)
     elif (name := syntax.text_of(first)) is not None:

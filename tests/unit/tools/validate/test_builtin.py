@@ -47,6 +47,21 @@ def test_kinds_of_kubernetes_are_known(tmp_path: Path, text: str) -> None:
     assert report.notes == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        (made("v1", "ConfigMap", "labels: {a: b}"), '"metadata" has a field of this name'),
+        (made("v1", "Service", "type: NodePort"), '"spec" has a field of this name'),
+        # Nobody writes a status.
+        (made("v1", "Namespace", "phase: Active"), "there are apiVersion, kind, metadata"),
+    ],
+)
+def test_field_that_is_one_level_deeper_is_told(tmp_path: Path, text: str, hint: str) -> None:
+    """Where exactly one neighbour has it."""
+    (result,) = check(tmp_path, text).results
+    assert [(problem.hint or "").startswith(hint) for problem in result.problems] == [True]
+
+
 BAD = {
     "top-level": (made("v1", "ConfigMap", "datas: {}"), 'unknown field "datas"'),
     "metadata": (
