@@ -16,6 +16,7 @@ from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.dialects import Dialect
 from function_script.contribution.from_response import READY
 from function_script.documents import Document
+from function_script.engines import leftovers
 from function_script.request import objects
 from function_script.request.cache import ByteLruCache
 from function_script.request.objects import Path
@@ -24,7 +25,7 @@ from function_script.request.values import Object
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, Diagnostic, Note
 from function_script.texts.errors import DocumentError
-from function_script.texts.problems import ProblemList, suggest
+from function_script.texts.problems import Problem, ProblemList, suggest
 from function_script.texts.source import Span
 
 _RESOURCE_NAME: Final = "resource name"
@@ -57,11 +58,11 @@ class _ComposedDocument:
     """
 
     def __init__(
-        self, name: str, entry: DesiredResource, results: tuple[wire.Result, ...] = ()
+        self, name: str, entry: DesiredResource, advice: ProblemList | None = None
     ) -> None:
         self.name = name
         self.entry = entry
-        self.results = results
+        self.advice = advice
 
 
 # The prefix of annotations, the XR's type, and the text: for another XR, its document is a mistake.
@@ -110,8 +111,9 @@ class _Collector:
         path = "metadata", "annotations", keys.name
         self._add_name(_RESOURCE_NAME, name, document, problems, path)
         self._composed[name] = entry
-        if part.results:
-            self._parts.append(model.Contribution(results=part.results))
+        if part.advice:
+            warnings = lint.name_warnings(name, part.advice, document.span)
+            self._parts.append(model.Contribution(results=warnings))
         if entry.policy is not None:
             key = keys.depends_on if entry.policy.depends_on else keys.moved_from
             self._policy_spans[name] = partial(document.span, ("metadata", "annotations", key))
@@ -123,6 +125,7 @@ class _Collector:
         for name in part.resources:
             self._add_name("requirement", name, document, problems)
         self._composed.update(part.composed)
+        self._warnings += (partial(_diagnose, problem, document) for problem in part.advice)
         self._parts.append(part)
 
     def add_problems(self, problems: ProblemList, document: Document) -> None:
@@ -130,7 +133,7 @@ class _Collector:
         for warning in document.warnings:
             self._warnings.append(partial(document.to_diagnostic, warning))
         if problems:
-            self._errors += _diagnostics(problems, document)
+            self._errors += [_diagnose(problem, document) for problem in problems]
 
     def to_contribution(self) -> model.Contribution:
         """Merge all parts; raise DocumentError for the problems."""
@@ -177,13 +180,11 @@ class _Collector:
         problems.add(format_path(path), problem, hint=_UNIQUE_NAMES, note=note, code=code)
 
 
-def _diagnostics(problems: ProblemList, document: Document) -> list[Diagnostic]:
+def _diagnose(problem: Problem, document: Document) -> Diagnostic:
     kind = document.value.get("kind")
     subject = kind if isinstance(kind, str) else "document"
-    return [
-        problem.to_diagnostic(f"{subject}: ", document.span(objects.read_path(problem.path)))
-        for problem in problems
-    ]
+    span = document.span(objects.read_path(problem.path))
+    return problem.to_diagnostic(f"{subject}: ", span)
 
 
 def _read(
@@ -228,7 +229,9 @@ def _reject_nameless(
     hint = "it names the composed resource; give each one a name of its own"
     code: Code | None = None
     path = ""
-    if document.value.get("kind") == xr.get("kind"):
+    if leftover := leftovers.of_value(str(document.value.get("kind"))):
+        path, problem, hint = "kind", leftover.message, leftover.hint
+    elif document.value.get("kind") == xr.get("kind"):
         problem = f"has the XR's kind but not its apiVersion {xr.get('apiVersion')}"
         hint = "write that apiVersion to set the XR's status"
     elif document.value.get("kind") == "List":
@@ -243,8 +246,8 @@ def _reject_nameless(
             hint = "annotations are a field of metadata: indent them below it"
         elif objects.find_path(document.value, ("metadata", "labels", resource_name)) is not None:
             hint = "it is an annotation, not a label"
-        elif near := spelling.nearest(resource_name.rpartition("/")[2], tuple(keys)) or (
-            "resource-name" if "resource-name" in keys else None
+        elif near := spelling.nearest(resource_name.rpartition("/")[2], tuple(keys)) or next(
+            (key for key in keys if key.endswith("resource-name")), None
         ):
             # The annotation that is meant is the place, and not the whole document.
             reader = ObjectReader(cast("Object", annotations), _ANNOTATIONS, document.problems)
@@ -268,6 +271,7 @@ def _read_composed(
     replaces: bool | None = dialect.is_lenient
     advice = ProblemList()
     if dialect.is_lenient:
+        desired_resource.reject_unknown(reader.noting(advice), keys)
         resource = sanitize.copy_verbatim(document, advice, keys)
         policy = desired_resource.only_moves(reader, keys, name)
     else:
@@ -283,7 +287,7 @@ def _read_composed(
         policy=policy,
         text=text,
     )
-    return _ComposedDocument(name, entry, lint.name_warnings(name, advice) if advice else ())
+    return _ComposedDocument(name, entry, advice or None)
 
 
 def _read_composite(

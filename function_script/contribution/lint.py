@@ -120,12 +120,25 @@ def text_warnings(
     problems = (
         *_find_outdents(result),
         *(
-            Diagnostic(message=leftover.message, hint=leftover.hint, span=result.locate(number))
+            Diagnostic(
+                message=leftover.message,
+                hint=leftover.hint,
+                span=_locate_leftover(result, leftover, number),
+            )
             for leftover, number in places
         ),
         *result.doubts[:_MAX_SPANS],
     )
     return warnings + _warn(problems, _DOUBTFUL)
+
+
+def _locate_leftover(
+    result: TemplateResult, leftover: leftovers.Leftover, line: int
+) -> Span | None:
+    """Return the place of the expression or the literal text that wrote a leftover."""
+    column = result.text.split("\n")[line - 1].find(leftover.part) + 1
+    rendering = Rendering(result.text, result.trace())
+    return rendering.find_span(line, column, len(leftover.part)) or result.locate(line)
 
 
 def _find_outdents(result: TemplateResult) -> Iterator[Diagnostic]:
@@ -215,10 +228,18 @@ def kind_warnings(composed: Mapping[str, DesiredResource]) -> tuple[wire.Result,
     return _warn(problems, _DOUBTFUL)
 
 
-def name_warnings(resource_name: str, problems: ProblemList) -> tuple[wire.Result, ...]:
+def name_warnings(
+    resource_name: str, problems: ProblemList, locate: Callable[[Path], Span | None]
+) -> tuple[wire.Result, ...]:
     """Warn of names, labels and texts for which the API server will reject a composed resource."""
     lead = f'resource "{resource_name}": '
-    return _warn([problem.to_diagnostic(lead) for problem in problems], _BAD_NAME)
+    return _warn(
+        [
+            problem.to_diagnostic(lead, locate(objects.read_path(problem.path)))
+            for problem in problems
+        ],
+        _BAD_NAME,
+    )
 
 
 def ignored_field_warnings(

@@ -76,7 +76,7 @@ def _other_input(subject: CheckedStep) -> Iterator[Diagnostic]:
     kind = objects.api_version_and_kind(subject.step_input.value)
     if subject.step.dialect == "gotemplating" and kind != inputs.PEERS:
         yield Problem(
-            "input.apiVersion",
+            "input.kind" if kind[0] == inputs.PEERS[0] else "input.apiVersion",
             "this is read as an input of function-go-templating, which looks at neither apiVersion "
             "nor kind",
             f"its own are {inputs.PEERS[0]} and {inputs.PEERS[1]}",
