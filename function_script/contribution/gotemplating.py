@@ -23,6 +23,7 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import ProblemList
 
 PREFIX = "gotemplating.fn.crossplane.io"
+_ENCODED = "write the value through b64enc"
 
 
 def extra_context(scope: Scope, input_warnings: Sequence[Diagnostic]) -> Contribution:
@@ -89,8 +90,10 @@ def _connection_details(document: ObjectReader) -> Contribution:
 
     Of an invalid value the valid beginning is taken; one that is not a string makes all empty.
     """
-    lenient = document.noting(ProblemList())
-    texts = lenient.texts("data") or {}
+    lenient, other = document.noting(ProblemList()), ProblemList()
+    texts = document.noting(other).texts("data") or {}
+    for each in other:
+        lenient.problems.add(each.path, each.text, hint=_ENCODED)
     if "data" not in document.value:
         lenient.problems.add("data", "is missing")
     if lenient.problems:
@@ -103,7 +106,7 @@ def _connection_details(document: ObjectReader) -> Contribution:
         valid = match[0] if match is not None else ""
         if valid != text:
             problem = "is no base64: only what comes before the mistake is taken"
-            lenient.problems.add(child("data", key), problem, hint="write the value through b64enc")
+            lenient.problems.add(child("data", key), problem, hint=_ENCODED)
         details[key] = base64.b64decode(valid)
     return Contribution(
         composite=Composite(connection_details=details),

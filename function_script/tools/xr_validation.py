@@ -136,9 +136,9 @@ def find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
     """Yield what is refused in an XRD and its schemas, and words of an enum that no value is."""
     group = manifests.text_at(xrd, "spec", "group")
     plural = manifests.text_at(xrd, "spec", "names", "plural")
-    if group and plural and manifests.name(xrd) != f"{plural}.{group}":
-        message = "invalid XRD: metadata.name must be the plural and the group"
-        yield Diagnostic(message=message, field="metadata.name", hint=f"write {plural}.{group}")
+    if group and plural and manifests.name(xrd) != (name := f"{plural}.{group}"):
+        message = f"invalid XRD: metadata.name must be {name}, the plural and the group"
+        yield Diagnostic(message=message, field="metadata.name")
     for problem in openapi.check(xrd, _XRD)[0]:
         message = f"invalid XRD: {problem.message.removeprefix(f'{wording.NO_FIELD}: ')}"
         yield Diagnostic(message=message, field=problem.path, hint=problem.hint)

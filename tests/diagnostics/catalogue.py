@@ -49,7 +49,9 @@ FRAMES = {path.stem: path.read_text() for path in (HERE / "frames").glob("*.yaml
 _SECTION = re.compile(r"^=== (.+)\n", re.MULTILINE)
 _PART = re.compile(r"^( *)PART\n", re.MULTILINE)
 _UNSIGNED = re.compile(r"^[^-+ \n]", re.MULTILINE)
-_PLACE = re.compile(r"(?:(?<=; )|(?<=\": )|^)(?:(script|inline(?:\.template)?)|modules\[([^\]]+)\]):(\d+):(\d+): ")
+_PLACE = re.compile(
+    r"(?:(?<=; )|(?<=\": )|^)(?:(script|inline(?:\.template)?)|modules\[([^\]]+)\]):(\d+):(\d+): "
+)
 _TIMEOUT_SECONDS = 10
 
 

@@ -348,7 +348,8 @@ XR: Final = Rule(
     name="xr",
     severity="error",
     means="An XR that the API server refuses: its XRD's schema does not allow a value, or misses "
-    "one. And a schema of an XRD that it refuses, or an `enum` with a word of another type.",
+    "one. And an XRD that it refuses, or with a misspelt field or an `enum` with a word of another "
+    "type.",
 )
 XR_FIELD: Final = Rule(
     name="xr-field",

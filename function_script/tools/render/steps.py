@@ -203,7 +203,7 @@ def _function(fields: ObjectReader, revision: str) -> str:
             f"must be an object, not the text {name}",
             hint=f"write `functionRef: {{name: {name}}}`",
         )
-    elif not package and "functionRef" not in fields.value:
+    elif not package and fields.value.get("functionRef") is None:
         fields.object("functionRef", required=True)
     return package
 

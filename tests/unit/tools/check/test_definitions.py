@@ -100,6 +100,8 @@ SCHEMAS = {
         "required: ",
         "`required` belongs beside `properties`",
     ),
+    "keyword": ("{type: integer, minimun: 1}", "minimun: ", 'did you mean "minimum"?'),
+    "rules": ("{type: integer, x-kubernetes-validations: self > 1}", "x-kubernetes-", None),
 }
 ALLOWED = {
     "default-of-a-field": (
@@ -122,6 +124,41 @@ def test_mistake_in_an_xrd_is_found(
     assert (finding.rule, finding.severity) == ("xr", "error")
     assert pointed_at(finding).startswith(text)
     assert finding.diagnostic.hint == hint
+
+
+FRAMES = {
+    "name": ("name: xthings.", "name: xthing.", "name: ", None),
+    "field": (
+        "served: true",
+        "served: true\n    deprcated: true",
+        "deprcated: ",
+        'did you mean "deprecated"?',
+    ),
+    "scope": ("  names:", "  scope: Namespace\n  names:", "scope: ", None),
+    "version": ("    served: true\n", "", "name: ", None),
+    "flag": (
+        "served: true",
+        'served: "true"',
+        "served: ",
+        "leave the quotes out, or make it a boolean",
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "text", "hint"), FRAMES.values(), ids=FRAMES)
+def test_mistake_around_the_schemas_of_an_xrd_is_found(
+    tmp_path: Path, old: str, new: str, text: str, hint: str | None
+) -> None:
+    (finding,) = _check(tmp_path, xrd=_XRD.replace(old, new, 1))
+    assert pointed_at(finding).startswith(text)
+    assert finding.diagnostic.hint == hint
+
+
+def test_misspelt_kind_of_crossplane_is_found(tmp_path: Path) -> None:
+    (tmp_path / "other.yaml").write_text(_TEMPLATE.replace("Composition", "Compositon", 1))
+    (finding,) = _check(tmp_path)
+    assert pointed_at(finding).startswith("kind: Compositon")
+    assert finding.diagnostic.hint == 'did you mean "Composition"?'
 
 
 @pytest.mark.parametrize("schema", ALLOWED.values(), ids=ALLOWED)
