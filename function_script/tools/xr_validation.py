@@ -167,6 +167,9 @@ def _find_mistakes(schema: Object, path: objects.Path) -> Iterator[Diagnostic]:
         "properties": {"type": "object", "additionalProperties": {"type": "object"}},
         "default": {**schema, "type": valid_type},
         "x-kubernetes-validations": {"type": "array"},
+        **dict.fromkeys(("description", "format", "pattern"), {"type": "string"}),
+        **dict.fromkeys(("maximum", "minimum"), {"type": "number"}),
+        **dict.fromkeys(("maxItems", "maxLength", "minItems", "minLength"), {"type": "integer"}),
     }
     for keyword in schema:
         yield from _find_typo(keyword, _KEYWORDS, format_path((*path, keyword)))
@@ -177,7 +180,7 @@ def _find_mistakes(schema: Object, path: objects.Path) -> Iterator[Diagnostic]:
     }
     for each in openapi.check(whole, {"properties": keywords})[0]:
         field, message = f"{format_path(path)}.{each.path}", f"invalid XRD: {each.message}"
-        yield Diagnostic(message=message, field=field, hint=hints.get(each.path))
+        yield Diagnostic(message=message, field=field, hint=hints.get(each.path) or each.hint)
     for name, part in structural_schema.properties(schema).items():
         yield from _find_mistakes(part, (*path, "properties", name))
     for key in ("items", "additionalProperties"):

@@ -101,6 +101,11 @@ SCHEMAS = {
         "`required` belongs beside `properties`",
     ),
     "keyword": ("{type: integer, minimun: 1}", "minimun: ", 'did you mean "minimum"?'),
+    "bound": (
+        '{type: integer, minimum: "1"}',
+        "minimum: ",
+        "leave the quotes out, or make it a number",
+    ),
     "rules": ("{type: integer, x-kubernetes-validations: self > 1}", "x-kubernetes-", None),
 }
 ALLOWED = {
