@@ -39,7 +39,9 @@ _KEYWORDS: Final = (
 """The keywords of a schema in the API of Kubernetes."""
 _ANY: Final[Object] = {structural_schema.PRESERVE: True}
 _FLAG: Final[Object] = {"type": "boolean"}
+_NUMBER: Final[Object] = {"type": "number"}
 _TEXT: Final[Object] = {"type": "string"}
+_WHOLE: Final[Object] = {"type": "integer"}
 _LIST: Final[Object] = {"type": "array", "items": _ANY}
 
 
@@ -167,9 +169,9 @@ def _find_mistakes(schema: Object, path: objects.Path) -> Iterator[Diagnostic]:
         "properties": {"type": "object", "additionalProperties": {"type": "object"}},
         "default": {**schema, "type": valid_type},
         "x-kubernetes-validations": {"type": "array"},
-        **dict.fromkeys(("description", "format", "pattern"), {"type": "string"}),
-        **dict.fromkeys(("maximum", "minimum"), {"type": "number"}),
-        **dict.fromkeys(("maxItems", "maxLength", "minItems", "minLength"), {"type": "integer"}),
+        **dict.fromkeys(("description", "format", "pattern"), _TEXT),
+        **dict.fromkeys(("maximum", "minimum"), _NUMBER),
+        **dict.fromkeys(("maxItems", "maxLength", "minItems", "minLength"), _WHOLE),
     }
     for keyword in schema:
         yield from _find_typo(keyword, _KEYWORDS, format_path((*path, keyword)))
