@@ -84,15 +84,23 @@ SCHEMAS = {
     "default-in-an-object": (
         "{type: object, default: {a: {b: 1}}, properties: {a: {properties: {b: {type: string}}}}}",
         "b: 1",
-        None,
+        "quote the value, or make it a text",
     ),
     "default-without-a-field": (
         "{type: object, default: {}, required: [a], properties: {a: {type: string}}}",
         "default: ",
         None,
     ),
-    "word": ('{type: integer, enum: ["1", 2]}', '"1", 2', None),
-    "word-of-yaml": ("{type: string, enum: [on, slow]}", "on, slow", None),
+    "word": (
+        '{type: integer, enum: ["1", 2]}',
+        '"1", 2',
+        "leave the quotes out, or make it a number",
+    ),
+    "word-of-yaml": (
+        "{type: string, enum: [on, slow]}",
+        "on, slow",
+        "quote the value, or make it a text",
+    ),
     "item": ("{type: array, items: {type: strng}}", "type: strng", 'did you mean "string"?'),
     "required": ("{type: string, required: true}", "required: ", None),
     "required-as-a-field": (
