@@ -12,8 +12,8 @@ def docs(name: str | None) -> None:
 
     NAME is a function, filter, test, variable or statement of any language, a field of an input by
     its path, an annotation, a meta document, or a key of a case. For a name of another language, it
-    says what to write. A group lists its names, and a word the names that contain it; without NAME,
-    all groups are listed.
+    says what to write. A group lists its names, and a word the names that contain it or whose
+    meaning does; without NAME, all groups are listed.
 
     Examples:
       function-script docs

@@ -171,8 +171,12 @@ def build(**flags: Unpack[_BuildFlags]) -> None:
             runtime_images=flags["runtime_image"],
             progress=display,
         )
-    if results[0].left_out and not flags["quiet"]:
-        terminal.echo(f"left out: {', '.join(results[0].left_out)}", err=True)
+    parts = results[0].package
+    if parts.left_out and not flags["quiet"]:
+        terminal.echo(f"left out: {', '.join(parts.left_out)}", err=True)
+    if parts.other_functions and not flags["quiet"]:
+        names = ", ".join(parts.other_functions)
+        terminal.echo(f"no package in dependsOn is installed as: {names}", err=True)
     for result in results:
         terminal.echo(f"{result.path} {result.digest}")
 

@@ -70,4 +70,6 @@ def vendor(**flags: Unpack[_Flags]) -> int:
     )
     for entry in entries:
         terminal.echo(f"{entry.reference} {entry.reference.path}".rstrip())
+    if not entries:
+        terminal.echo("nothing to pin: no step has a remote program or module", err=True)
     return exit_codes.OK

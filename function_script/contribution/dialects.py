@@ -115,7 +115,7 @@ ANNOTATIONS: Final = (
     Annotation(
         "depends-on",
         "resource names, or `name:status.path`, separated by commas",
-        "resources that must be ready, or fields that must exist, before this resource is created",
+        "order of creation: this resource waits until those are ready, or have the field",
     ),
     Annotation("usages", "`True`, `False`", "whether its dependencies become Usages"),
     Annotation(

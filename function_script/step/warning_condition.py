@@ -26,7 +26,7 @@ _CONDITION_BYTES: Final = CONDITION.encode()
 _CONTEXT_KEY_BYTES: Final = CONTEXT_KEY.encode()
 _WARNINGS: Final = "Warnings"
 _NO_WARNINGS: Final = "NoWarnings"
-_HEADER: Final = re.compile(r"Generation \S+( of (?P<revision>\S+))?:")
+_HEADER: Final = re.compile(r"(Generation \S+|Warnings)( of (?P<revision>\S+))?:")
 _SECTION: Final = re.compile(r"(?P<label>\S+): (?P<text>.*)")
 _MAX_BYTES: Final = 1_000
 _LABEL_DIGITS: Final = 6
@@ -194,7 +194,8 @@ def _build(
     if not sections:
         return wire.Condition(CONDITION, enums.STATUS_CONDITION_FALSE, _NO_WARNINGS)
     generation = objects.find_path(xr, ("metadata", "generation"))
-    header = f"Generation {generation or 'unknown'}"
+    # An XR that no API server has stored, as in render, has no generation.
+    header = f"Generation {generation}" if generation else _WARNINGS
     if revision:
         header += f" of {revision}"
     message = f"{header}:\n{_to_lines(sections)}"

@@ -100,15 +100,19 @@ def describe(name: str) -> str:
         return _list(members)
     if corrections := habits.describe(name):
         lines = [f"  {_plain(line)}\n" for line in corrections]
-        texts.append(f"{name}, a name of another language\n\n{''.join(lines)}")
+        title = "The same in each language" if texts else f"{name}, a name of another language"
+        texts.append(f"{title}\n\n{''.join(lines)}")
     return "\n".join(texts) if texts else _list_with(name)
 
 
 def _list_with(word: str) -> str:
-    """Return the list of the entries whose name contains a word; raises InputError."""
+    """Return the list of the entries whose name or else summary has a word; raises InputError."""
     every = {each.name: each for group in groups() for each in entries(group)}
     part = word.lower()
     members = [entry for name, entry in every.items() if part and part in name.lower()]
+    if part and not members:
+        start = re.compile(rf"\b{re.escape(part)}", re.IGNORECASE)
+        members = [entry for entry in every.values() if start.search(entry.summary)]
     if members:
         return _list(sorted(members, key=attrgetter("section")))
     names = (*every, *(entry.short_name for entry in every.values()))

@@ -15,7 +15,7 @@ from function_script.request.objects import SUBDOMAIN
 from function_script.request.reader import format_path
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.problems import suggest
+from function_script.texts.problems import Problem, suggest
 from function_script.tools import manifests, structural_schema, xrds
 from function_script.tools.validate import openapi, report, rules, wording
 from function_script.tools.validate.catalog import Catalog, suggest_field
@@ -148,7 +148,14 @@ def find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
         keys = objects.read_path(path)
         known = structural_schema.properties(structural_schema.find(_XRD, keys[:-1]) or {})
         yield from _find_typo(name, tuple(known), path)
-    for index, version in enumerate(manifests.objects_at(xrd, "spec", "versions")):
+    versions = list(manifests.objects_at(xrd, "spec", "versions"))
+    flags = [version.get("referenceable") for version in versions]
+    # An unfinished XRD does not say it yet.
+    if flags and None not in flags and flags.count(True) != 1:
+        index = len(flags) - 1 - flags[::-1].index(True) if True in flags else 0
+        field = f"spec.versions[{index}].referenceable"
+        yield Problem(field, "must be true for exactly one version").to_diagnostic()
+    for index, version in enumerate(versions):
         schema = manifests.object_at(version, "schema", "openAPIV3Schema")
         yield from _find_mistakes(schema, ("spec", "versions", index, "schema", "openAPIV3Schema"))
 

@@ -123,6 +123,9 @@ def test_limit_has_a_flag_and_a_name() -> None:
     settings = {"timeout_set_by", "program_root", "default_source", "default_options"}
     settings |= {"default_ttl_seconds"}
     assert {limit.field for limit in LIMITS.values()} == {f.name for f in fields(Limits)} - settings
+    reached = {case.values[0] for case in [*NARROWABLE, *BY_FLAG_ONLY]}
+    # Workers that use too much memory are in tests of the pool.
+    assert LIMITS.keys() - reached == {"memory"}
     flags = {
         name for option in serve.params if isinstance(option, click.Option) for name in option.opts
     }

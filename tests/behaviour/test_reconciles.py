@@ -91,6 +91,7 @@ def test_warning_is_one_event_and_a_condition() -> None:
     assert condition is not None
     assert condition["status"] == "True"
     assert condition["reason"] == "Warnings"
+    assert str(condition["message"]).startswith("Warnings:\n")
     assert "too small" in str(condition["message"])
     assert core.reconciles <= 9
 

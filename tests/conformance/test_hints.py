@@ -70,6 +70,7 @@ COMMANDS = {
     ("tools/render/functions.py", "--function"): PIPELINE,
     ("tools/render/functions.py", "--strict-versions"): PIPELINE,
     ("tools/render/pipeline.py", "--function-credentials"): ("render", "render operation", "krm"),
+    ("tools/render/requirements.py", "--required-resources"): ("render", "render operation"),
     ("tools/render/runtimes/address.py", "--function"): PIPELINE,
     ("tools/render/runtimes/address.py", "--insecure"): ("serve",),
     ("tools/render/runtimes/container.py", "--function"): PIPELINE,

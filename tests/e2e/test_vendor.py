@@ -161,6 +161,12 @@ def test_url_in_place_of_the_object_is_shown_as_the_object(project: Path, run: R
         assert "composition.yaml:14:" in output
 
 
+def test_vendor_says_that_nothing_is_remote(project: Path, run: Run) -> None:
+    text = one_step.composition("StarlarkScript", "def main(req):\n    return {}", field="script")
+    (project / "composition.yaml").write_text(text)
+    assert run("vendor").text == "nothing to pin: no step has a remote program or module\n"
+
+
 def test_vendor_writes_nothing_for_stdin(project: Path, run: Run) -> None:
     text = run("vendor", "-", code=1).text
     assert text == "error: cannot pin references on stdin: name a file\n"

@@ -59,9 +59,10 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
     request = build_request(scope)
     text = to_json(paths.select(request, script.reach))
     withheld: tuple[Deferred, ...] = ()
+    is_deferring = program.options.get("missing") == "Defer"
     try:
         with predeclared.SeededRun(scope):
-            if program.options.get("missing") == "Defer":
+            if is_deferring:
                 run = DeferredEvaluation(script, text, limits, options)
                 reply, withheld = run.whole(request)
             else:
@@ -72,7 +73,13 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
         rerun = partial(_error_text, scope=scope, text=text, limits=limits, options=options)
         message = interpreter.correct_position(str(error), program, rerun)
         raise errors.failed(
-            message, script.main, script.sources, request, limits, raised=raised
+            message,
+            script.main,
+            script.sources,
+            request,
+            limits,
+            raised=raised,
+            is_deferring=is_deferring,
         ) from error
     call = partial(_call_again, [each.subject for each in withheld], text)
     result = _result(reply, script, limits, text, partial(_trace, program, scope, limits, call))

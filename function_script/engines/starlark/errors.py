@@ -36,6 +36,7 @@ _Result = TypeVar("_Result")
 
 _MAX_CALLS_SHOWN = 8
 _MAIN_IS_CALLED = "main is called for every request: take the call at the top level out"
+_FUNCTIONS_WAIT = "an object that is a function waits: rsp.resource(name, lambda: {...})"
 _MAIN_CALL = re.compile(r"\bmain\(")
 _MAIN = re.compile(r"^def +main\b", re.MULTILINE)
 _FUNCTIONS = re.compile(r"^def +(\w+)", re.MULTILINE)
@@ -165,10 +166,12 @@ def failed(  # noqa: PLR0913 - the script, its request, and what is known of the
     limits: Limits,
     *,
     raised: ValueError | None,
+    is_deferring: bool,
 ) -> FatalError:
     """Return the error of a script that failed while it ran for this request.
 
-    ``raised`` is the error of a function of ours that has stopped it.
+    ``raised`` is the error of a function of ours that has stopped it. ``is_deferring``: resources
+    that are functions wait for missing values.
     """
     failure = interpreter.read(text)
     if limit := _limit(_RUN, failure, sources, limits):
@@ -184,6 +187,8 @@ def failed(  # noqa: PLR0913 - the script, its request, and what is known of the
         if cause := missing.find_missing_key(failure.spot, failure.arguments, sources, request):
             # A name that is near is what its author meant: no other advice is needed.
             is_whole = cause.is_suggestion or hint is None
+            if is_deferring and cause.parent.startswith("observed.resources"):
+                is_whole, hint = cause.is_suggestion, _FUNCTIONS_WAIT
             problem = replace(problem, hint=cause.text if is_whole else f"{cause.text}; {hint}")
     return ProgramError(problem)
 

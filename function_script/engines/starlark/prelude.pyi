@@ -27,7 +27,7 @@ class Response:
         """Set the readiness of the composite resource."""
 
     def connection_details(self, details: dict[str, Incomplete]) -> None:
-        """Add to the composite resource's connection details."""
+        """Add to the composite resource's connection details; XRs of Crossplane 2 have none."""
 
     def event(self, message: str, reason: str='', target: str='Composite') -> None:
         """Add a Normal event on the composite resource, for something new: not in every run."""

@@ -96,10 +96,11 @@ def find_writer(rendering: Rendering, path: objects.Path) -> Note | str | None:
     for end in range(len(below), -1, -1):
         position = rendering.positions.locate(resource, below[:end])
         if position is not None:
-            verb = "written" if end == len(below) else f"{format_path(below[:end])} is written"
+            field = format_path(below[:end]) or resource or "the XR"
+            verb = "written" if end == len(below) else f"{field} is written"
             if position.span is None:
                 return f'{verb} by step "{position.step}"'
-            return Note(f"{verb.lstrip()} at", position.span)
+            return Note(f"{verb} at", position.span)
     return None
 
 

@@ -248,7 +248,9 @@ def _steps(loader: ObjectLoader, fields: ObjectReader, xr: Object, file: CaseFil
 
 
 def _step(loader: ObjectLoader, fields: ObjectReader, xr: Object, at: objects.Path) -> Step:
-    fields.refuse_unknown(*STEP_FIELDS, hint=f"a step may have {', '.join(STEP_FIELDS)}")
+    of_case = dict.fromkeys(CASE_FIELDS, "it belongs to the case, beside steps")
+    hint = f"a step may have {', '.join(STEP_FIELDS)}"
+    fields.refuse_unknown(*STEP_FIELDS, hint=hint, hints=of_case)
     patch, changed = fields.object("patch"), fields.object("changed")
     return Step(
         at=at,

@@ -27,6 +27,7 @@ from function_script.tools.check.definitions import (
     Definitions,
     XrChecker,
     files_beside,
+    find_other_version,
     find_schema,
 )
 from function_script.tools.check.report import Finding, Report
@@ -160,9 +161,13 @@ class _Checker:
             if steps.ours or step_inputs.has_pipeline(document.value):
                 self._load_crds(Path(file.name).parent)
             xrd = self._definitions.find_xrd_of(document, beside)
-            if xrd is None and steps.ours:
-                misnamed = self._definitions.find_misnamed_type(document, beside)
-                self.report.add(rules.COMPOSITION, author_positions.locate_all(misnamed, document))
+            if steps.ours:
+                problems = (
+                    self._definitions.find_misnamed_type(document, beside)
+                    if xrd is None
+                    else find_other_version(xrd, document)
+                )
+                self.report.add(rules.COMPOSITION, author_positions.locate_all(problems, document))
             self._check_document(steps, xrd)
 
     def _load_crds(self, directory: Path) -> None:

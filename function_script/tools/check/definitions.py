@@ -144,6 +144,16 @@ def files_beside(file: Path) -> list[Path]:
     return [*xrds.find_files(file.parent), *map(file.with_name, _XR_FILES)]
 
 
+def find_other_version(xrd: Object, composition: Document) -> Iterator[Diagnostic]:
+    """Yield the problem of a Composition for a version that is not the referenceable one."""
+    versions = manifests.objects_at(xrd, "spec", "versions")
+    names = [each.get("name") for each in versions if each.get("referenceable") is True]
+    group, version = manifests.composed_type(composition.value)[0].rsplit("/", 1)
+    if len(names) == 1 and names[0] != version:
+        text = f"Crossplane selects no Composition of it: {group}/{names[0]} is referenceable"
+        yield Problem("spec.compositeTypeRef.apiVersion", text).to_diagnostic()
+
+
 def find_schema(xrd: Object, composition: Document) -> Object | None:
     """Return the schema of a Composition's XR, with the fields of any Crossplane.
 

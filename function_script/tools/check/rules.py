@@ -327,7 +327,8 @@ COMPOSITION: Final = Rule(
     name="composition",
     severity="error",
     means="A Composition with a step of ours that no engine runs: a step without its name or "
-    "function, another mode, an input that is a text, a type or function with a typing mistake.",
+    "function, another mode, an input that is a text, a type or function with a typing mistake, a "
+    "version that its XRD does not make referenceable.",
 )
 UNREAD: Final = Rule(
     name="unread-field",
@@ -348,8 +349,8 @@ XR: Final = Rule(
     name="xr",
     severity="error",
     means="An XR that the API server refuses: its XRD's schema does not allow a value, or misses "
-    "one. And an XRD that it refuses, or with a misspelt field or an `enum` with a word of another "
-    "type.",
+    "one. And an XRD that it refuses, or with a misspelt field, an `enum` with a word of another "
+    "type, or versions of which not exactly one is referenceable.",
 )
 XR_FIELD: Final = Rule(
     name="xr-field",

@@ -18,6 +18,10 @@ from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.steps import Step
 
 MAX_CALLS: Final = 6
+_NO_OBJECTS: Final = (
+    "; no such objects are there: write them into required.yaml or into required of a case, "
+    "or call render --required-resources"
+)
 _GVKS: Final = "x-kubernetes-group-version-kind"
 _REF: Final = "#/components/schemas/"
 
@@ -193,11 +197,13 @@ def _reference(schema: Object) -> str:
 class RequirementSource:
     """The objects and schemas that steps may require, and a record of what they required.
 
-    ``requested`` and ``requested_schemas`` are the selectors so far, in their order.
+    ``requested`` and ``requested_schemas`` are the selectors so far, in their order. ``advice``
+    ends the note about an object that was not found.
     """
 
     store: Store
     schemas: Schemas
+    advice: str = ""
     requested: list[wire.Selector] = field(default_factory=list)
     requested_schemas: list[wire.Selector] = field(default_factory=list)
 
@@ -207,7 +213,8 @@ class RequirementSource:
         # Credentials may omit their type.
         secrets = ({"apiVersion": "v1", "kind": "Secret", **item} for item in inputs.credentials)
         store = Store([*observed, *inputs.required, *secrets], inputs.cluster)
-        return cls(store=store, schemas=Schemas(inputs.schemas))
+        advice = "" if inputs.required or inputs.cluster is not None else _NO_OBJECTS
+        return cls(store=store, schemas=Schemas(inputs.schemas), advice=advice)
 
     def fetch(self, selector: wire.Selector) -> fnv1.Resources:
         """Record ``selector`` and return what it selects."""
@@ -314,7 +321,7 @@ def _missing(requirements: fnv1.Requirements | None, source: RequirementSource) 
         for name, selector in {**requirements.extra_resources, **requirements.resources}.items()
     }
     return tuple(
-        f'required resource "{name}" was not found: {describe(selectors[name])}'
+        f'required resource "{name}" was not found: {describe(selectors[name])}{source.advice}'
         for name in sorted(selectors)
         if not source.select(selectors[name]).items
     )

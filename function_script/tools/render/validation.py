@@ -42,7 +42,14 @@ def validate(
     result = rendering.result
     xr = result.xr
     composed = [*_list_composed(result.resources)]
+    has_namespace = bool(manifests.namespace(xr))
     for name, at, part in composed:
+        type_ = objects.api_version_and_kind(part)
+        # Crossplane refuses it, and an Object of a provider may have any.
+        if has_namespace and not at and catalog.is_cluster_scoped(type_):
+            message = f"kind: {type_[1]} has no namespace: an XR with one cannot compose it"
+            problem = Problem(type="schema", message=message, path="kind")
+            yield _locate(problem, rendering, name), "error"
         for problem in _compare(part, catalog):
             # The provider may change an object that has the other fields.
             is_absent = objects.find_path(part, objects.read_path(problem.path)) is None

@@ -34,6 +34,16 @@ _SCALARS: Final[dict[str, Object]] = {
 }
 
 
+# Kinds that have no namespace. A schema does not tell it, and a kind that is missing here counts as
+# one with a namespace.
+_CLUSTER_SCOPED: Final = """\
+APIService CSIDriver CSINode CertificateSigningRequest ClusterRole ClusterRoleBinding
+CustomResourceDefinition FlowSchema IngressClass MutatingWebhookConfiguration Namespace Node
+PersistentVolume PriorityClass PriorityLevelConfiguration RuntimeClass StorageClass
+ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration
+VolumeAttachment"""
+
+
 class _Type(TypedDict):
     """The fields of a type by their names, and those that are required."""
 
@@ -71,6 +81,11 @@ def find_misspelt_kind(api_version: str, kind: str) -> Iterator[Problem]:
     if hint is not None:
         message = f"{path}: Kubernetes {version()} has no {kind} in {api_version}"
         yield Problem(type="schema", field=path, message=message, path=path, hint=hint)
+
+
+def is_cluster_scoped(api_version: str, kind: str) -> bool:
+    """Report whether a kind of Kubernetes certainly has no namespace."""
+    return kind in _CLUSTER_SCOPED.split() and find_schema(api_version, kind) is not None
 
 
 def find_other_version(api_version: str, kind: str, path: Sequence[str | int]) -> str | None:

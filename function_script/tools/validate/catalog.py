@@ -51,9 +51,12 @@ class Catalog:
     """
 
     def __init__(self, extensions: Iterable[Object] = ()) -> None:
+        definitions = [*extensions]
+        # By group and kind, without claims.
+        self._definitions = {manifests.defined_type(each): each for each in definitions}
         self._schemas: dict[tuple[str, str], Object] = {
             (api_version, kind): schema
-            for extension in extensions
+            for extension in definitions
             for api_version, kind, schema in to_schemas(extension)
         }
 
@@ -64,6 +67,15 @@ class Catalog:
     def is_extension(self, type_: tuple[str, str]) -> bool:
         """Report whether the schema of a kind is that of a CRD or XRD."""
         return type_ in self._schemas
+
+    def is_cluster_scoped(self, type_: tuple[str, str]) -> bool:
+        """Report whether objects of a kind certainly have no namespace."""
+        if not self.is_extension(type_):
+            return builtin.is_cluster_scoped(*type_)
+        definition = self._definitions.get((manifests.group(type_[0]), type_[1]), {})
+        if xrds.is_xrd(definition):
+            return xrds.scope_of(definition) != "Namespaced"
+        return manifests.text_at(definition, "spec", "scope") == "Cluster"
 
     def has_others(self, type_: tuple[str, str]) -> bool:
         """Report whether an extension defines a kind of another group than that of a kind."""

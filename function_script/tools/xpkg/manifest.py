@@ -6,6 +6,7 @@ Configuration are left out and listed.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -20,6 +21,7 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.tools import bounded, manifests
 from function_script.tools.project import SUFFIXES, Project
+from function_script.tools.xpkg import references
 
 FILE_NAME: Final = "package.yaml"
 BASE_LAYER: Final = "base"
@@ -56,6 +58,8 @@ _OWN_GROUPS: Final = {"apiextensions.crossplane.io", "ops.crossplane.io", _META_
 # The cluster that `render` and `test` run with: its objects are no part of a package.
 _CLUSTER_FILES: Final = {"observed.yaml", "required.yaml"}
 _PREFIX: Final = "function-"
+_IGNORE_FILE: Final = "leave the file out: --ignore PATTERN"
+_IGNORE: Final = "leave the others out: --ignore PATTERN"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,12 +80,16 @@ class Contents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """A package: its name, the texts of its two files, and the project files that are left out."""
+    """A package: its name, the texts of its two files, and the project files that are left out.
+
+    ``other_functions`` are those that its steps call and none of its dependencies installs.
+    """
 
     name: str
     text: str
     examples: str | None
     left_out: tuple[str, ...]
+    other_functions: tuple[str, ...]
 
 
 def load(contents: Contents) -> Package:
@@ -92,9 +100,11 @@ def load(contents: Contents) -> Package:
     documents = list(_documents(contents.package_root, contents, project))
     metas = [document for document in documents if _gvk(document) in _META]
     if len(metas) != 1:
+        files = dict.fromkeys(span.name for each in metas if (span := each.span()) is not None)
         raise InputError.of(
             f'cannot build the package: "{contents.package_root}" holds {len(metas)} objects of '
-            f"kind Function or Configuration ({_META_GROUP}/v1) instead of one"
+            f"kind Function or Configuration ({_META_GROUP}/v1) instead of one",
+            hint=f"{_IGNORE}: {', '.join(files)}" if metas else None,
         )
     (meta,) = metas
     kind = _gvk(meta)[1]
@@ -116,7 +126,7 @@ def load(contents: Contents) -> Package:
         Diagnostic(
             message="cannot put an example into the package: it has no apiVersion or no kind",
             span=document.span(),
-            hint="leave the file out: --ignore PATTERN",
+            hint=_IGNORE_FILE,
         )
         for document in examples
         if not all(_gvk(document))
@@ -130,7 +140,23 @@ def load(contents: Contents) -> Package:
         text=_join([meta, *(document for document in content if document is not meta)]),
         examples=None if path is None else _join(examples),
         left_out=tuple(dict.fromkeys(span.name for span in spans if span is not None)),
+        other_functions=_other_functions(meta.value, content),
     )
+
+
+def _other_functions(meta: Object, content: Iterable[Document]) -> tuple[str, ...]:
+    names = set()
+    for each in manifests.objects_at(meta, "spec", "dependsOn"):
+        with suppress(InputError):
+            package = manifests.text_at(each, "package") or manifests.text_at(each, "function")
+            # The version is a field of its own.
+            names.add(references.parse(f"{package}:any").object_name)
+    calls = dict.fromkeys(
+        manifests.text_at(step, "functionRef", "name")
+        for document in content
+        for step in manifests.objects_at(document.value, "spec", "pipeline")
+    )
+    return tuple(name for name in calls if name not in names)
 
 
 def _documents(directory: Path, contents: Contents, project: Project) -> Iterator[Document]:
@@ -189,6 +215,8 @@ def _problems(meta: Object, content: list[Document]) -> Iterator[Diagnostic]:
                 message=f"cannot put {manifests.describe(document.value)} into the package: "
                 f"it takes {_CONTENT_PHRASE[kind]}",
                 span=document.span(),
+                # Another kind may be a misspelt one.
+                hint=_IGNORE_FILE if _gvk(document)[1] == "EnvironmentConfig" else None,
             )
     names = Counter(_identity(document) for document in content)
     for document in content:
@@ -197,7 +225,7 @@ def _problems(meta: Object, content: list[Document]) -> Iterator[Diagnostic]:
                 message=f"cannot put {manifests.describe(document.value)} into the package: "
                 "there are several of this name",
                 span=document.span(),
-                hint="leave the others out: --ignore PATTERN",
+                hint=_IGNORE,
             )
 
 

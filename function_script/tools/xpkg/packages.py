@@ -17,15 +17,14 @@ from function_script.tools.xpkg.registry import Repository
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
-    """A package file that was written.
+    """A package file that was written, and what it was made of.
 
-    ``digest`` is its digest in a registry, ``sha256:…``; ``left_out`` are files of the project that
-    do not belong into a package.
+    ``digest`` is its digest in a registry, ``sha256:…``.
     """
 
     path: Path
     digest: str
-    left_out: tuple[str, ...]
+    package: manifest.Package
 
 
 def build(
@@ -69,7 +68,7 @@ def build(
             name = f"{output.stem}-{platform}{output.suffix}"
             path = output if len(bases) == 1 else output.with_name(name)
             write_named(path, data)
-        results.append(Built(path=path, digest=digest, left_out=package.left_out))
+        results.append(Built(path=path, digest=digest, package=package))
     return results
 
 

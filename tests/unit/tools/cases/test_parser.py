@@ -27,6 +27,10 @@ MISTAKES = {
             "1:22 steps[1].ready: must be a string or a list of strings",
         ],
     ),
+    "step": (
+        "steps: [{credentials: {}}]",
+        ["1:10 steps[0].credentials: unknown field (it belongs to the case, beside steps)"],
+    ),
     "expectation-beside-steps": (
         "expect: {}\nsteps: [{name: a}]",
         ["1:1 expect: belongs to a step of steps"],

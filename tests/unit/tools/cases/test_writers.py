@@ -34,6 +34,7 @@ composition: composition.yaml
 CASES = {
     "value": ("resources: {map: {data: {zone: south}}}", "written at {}:19:11"),
     "field": ("resources: {map: {data: {other: x}}}", "data is written at {}:18:9"),
+    "no-field": ("resources: {map: {other: x}}", "map is written at {}:14:9"),
     "resource": ("absent: [map]", "written at {}:14:9"),
     "status": ("status: {zone: south}", "written at {}:25:11"),
     "xr": ("xr: {status: {zone: south}}", "written at {}:25:11"),

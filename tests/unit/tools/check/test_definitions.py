@@ -69,13 +69,33 @@ def test_type_whose_xrd_may_be_elsewhere_is_not_found(tmp_path: Path, xrd: str, 
     assert _check(tmp_path, xrd=xrd, composition=_TEMPLATE.replace(_TYPE, type_)) == []
 
 
+_SECOND = _XRD[_XRD.index("  - name: v1") :].replace("name: v1", "name: v2")
+_TWO = _XRD + _SECOND.replace("referenceable: true", "referenceable: false")
+
+
 def test_version_of_an_xrd_with_several_has_no_hint(tmp_path: Path) -> None:
-    first = _XRD.index("  - name: v1")
-    xrd = _XRD + _XRD[first:].replace("name: v1", "name: v2")
     composition = _TEMPLATE.replace("example.org/v1", "example.org/v3")
-    (finding,) = _check(tmp_path, xrd=xrd, composition=composition)
+    (finding,) = _check(tmp_path, xrd=_TWO, composition=composition)
     assert finding.diagnostic.hint is None
     assert "example.org/v1 and example.org/v2" in finding.diagnostic.message
+
+
+def test_version_that_is_not_referenceable_is_found(tmp_path: Path) -> None:
+    """Crossplane stores XRs in the other version, and looks for Compositions of that one."""
+    composition = _TEMPLATE.replace("example.org/v1", "example.org/v2")
+    (finding,) = _check(tmp_path, xrd=_TWO, composition=composition)
+    assert (finding.rule, finding.severity) == ("composition", "error")
+    assert "example.org/v1 is referenceable" in finding.diagnostic.message
+    assert _check(tmp_path, xrd=_TWO) == []
+
+
+@pytest.mark.parametrize(
+    "xrd", [_XRD + _SECOND, _TWO.replace(": true\n    schema", ": false\n    schema")]
+)
+def test_xrd_has_one_version_that_is_referenceable(xrd: str, tmp_path: Path) -> None:
+    (finding,) = _check(tmp_path, xrd=xrd)
+    assert (finding.rule, finding.severity) == ("xr", "error")
+    assert pointed_at(finding).startswith("referenceable: ")
 
 
 SCHEMAS = {

@@ -7,8 +7,10 @@ import pytest
 from support import one_step
 from support.check_helpers import composition, found, ours, peer, script, template, told
 from support.one_step import HEAD
+from support.paths import ROOT
 
 from function_script.tools import check
+from function_script.tools.check.rules import RULES
 
 PARSE = "cannot parse inline: "
 COMPILE = "cannot compile template: "
@@ -374,3 +376,13 @@ def test_unknown_resource_is_found_where_all_names_are_constants(text: str, tmp_
     others = tmp_path / "others"
     others.mkdir()
     assert "unknown-resource" not in [each.rule for each in found(others, computed).findings]
+
+
+def test_rule_has_a_test() -> None:
+    """It is named by a mistake of the catalogue, or by a test of what `check` finds."""
+    tests = ROOT / "tests"
+    modules = [*tests.glob("unit/tools/check/*.py"), *tests.glob("behaviour/*.py")]
+    texts = [path.read_text() for path in [*modules, *tests.glob("diagnostics/cases/*/*.txt")]]
+    names = [rule.name for rule in RULES]
+    lacking = [n for n in names if not any(f"[{n}]" in t or f'"{n}"' in t for t in texts)]
+    assert lacking == []

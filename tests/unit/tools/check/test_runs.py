@@ -592,6 +592,15 @@ def test_required_field_with_a_typing_error_is_unknown(tmp_path: Path, pool: Poo
     assert hints == ['did you mean "containerPort"?']
 
 
+def test_field_of_another_version_is_a_warning(tmp_path: Path, pool: Pool) -> None:
+    program = _WORKLOAD.replace("apps/v1", "autoscaling/v1")
+    program = program.replace("Deployment", "HorizontalPodAutoscaler")
+    program += "  maxReplicas: 3\n  scaleTargetRef: {kind: Deployment, name: a}\n  behavior: {}\n"
+    *_, finding = _check(_place(tmp_path, _JINJA, program), pool).findings
+    assert (finding.rule, finding.severity) == ("schema-version", "warning")
+    assert finding.diagnostic.hint == "HorizontalPodAutoscaler of autoscaling/v2 has it"
+
+
 def test_number_in_a_finding_prints_the_xr_of_its_composition(tmp_path: Path, run: Run) -> None:
     """Several Compositions of one call have numbers of their own."""
     for name, program in (("a", _CONFIG), ("b", _CONFIG + "  z: {{ spec.count + 'n' }}\n")):

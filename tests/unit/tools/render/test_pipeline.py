@@ -220,8 +220,11 @@ def test_fatal_result_ends_the_pipeline() -> None:
     assert len(runner.requests) == 1
     (problem,) = caught.value.diagnostics
     assert problem.message == 'pipeline step "step-0" returned a fatal result: boom'
-    assert problem.notes == (
-        'required resource "one" was not found: ConfigMap of v1 named "a" in namespace "far"',
+    (note,) = problem.notes
+    assert note == (
+        'required resource "one" was not found: ConfigMap of v1 named "a" in namespace "far"; '
+        "no such objects are there: write them into required.yaml or into required of a case, "
+        "or call render --required-resources"
     )
 
 
@@ -233,7 +236,12 @@ def test_fatal_result_names_what_earlier_steps_missed() -> None:
     for last, notes in (fatal, (f'step "step-0": {note}',)), ({**ask, **fatal}, (note,)):
         runners = script(ask), script(last)
         with pytest.raises(FatalError) as caught:
-            run(lambda step, request, each=runners: each[step.index](step, request), {}, {})
+            run(
+                lambda step, request, each=runners: each[step.index](step, request),
+                {},
+                {},
+                required=[config("a")],
+            )
         assert caught.value.diagnostics[0].notes == notes
 
 

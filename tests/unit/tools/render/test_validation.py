@@ -235,6 +235,35 @@ def test_package_whose_schemas_are_not_at_hand_is_noted(
     assert printed.err.count(note) == (0 if flags else 1)
 
 
+HEAD = "metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: x}}"
+CLUSTER_CRD = one_step.crd("spec: {}", "Bucket", "s3.example.org").replace(
+    "spec:\n", "spec:\n  scope: Cluster\n", 1
+)
+CLUSTER_XRD = one_step.xrd("spec: {}", "Other").replace("spec:\n", "spec:\n  scope: Cluster\n", 1)
+SCOPES = {
+    "kubernetes": ("apiVersion: v1\nkind: Namespace", "", True),
+    "kubernetes-in-a-namespace": ("apiVersion: v1\nkind: ConfigMap", "", False),
+    "kind-of-the-same-name": ("apiVersion: e.org/v1\nkind: Namespace", "", False),
+    "crd": ("apiVersion: s3.example.org/v1\nkind: Bucket", CLUSTER_CRD, True),
+    "xrd": ("apiVersion: example.org/v1\nkind: Other", CLUSTER_XRD, True),
+    "crd-in-a-namespace": ("apiVersion: s3.example.org/v1\nkind: Bucket", CRD, False),
+}
+
+
+@pytest.mark.parametrize(("type_", "definition", "is_refused"), SCOPES.values(), ids=SCOPES)
+@pytest.mark.parametrize("namespace", ["", "workshop"], ids=["cluster", "namespaced"])
+def test_kind_without_a_namespace_is_for_an_xr_without_one(
+    tmp_path: Path, run: Run, type_: str, definition: str, namespace: str, *, is_refused: bool
+) -> None:
+    write(tmp_path, f"{type_}\n{HEAD}\n")
+    (tmp_path / "crds").mkdir()
+    (tmp_path / "crds" / "crd.yaml").write_text(definition)
+    xr = f"{one_step.XR}spec: {{}}\n".replace("name: demo", f"name: demo, namespace: '{namespace}'")
+    (tmp_path / "xr.yaml").write_text(xr)
+    text = 'invalid resource "x": kind: '
+    assert (text in run("render", tmp_path).err) is (is_refused and namespace != "")
+
+
 AUTOSCALER = """\
 apiVersion: autoscaling/v1
 kind: HorizontalPodAutoscaler

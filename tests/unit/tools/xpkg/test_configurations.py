@@ -61,7 +61,10 @@ def build(project: Path, examples: Path | None = None, *ignore: str) -> Built:
 def test_package_has_only_files_that_crossplane_takes(project: Path) -> None:
     built = build(project)
     assert read_package(built.path) == f"---\n{META}---\n{XRD}---\n{COMPOSITION}---\n"
-    assert [name.removeprefix(f"{project}/") for name in built.left_out] == ["ci.yaml", "xr.yaml"]
+    assert [name.removeprefix(f"{project}/") for name in built.package.left_out] == [
+        "ci.yaml",
+        "xr.yaml",
+    ]
 
 
 @pytest.mark.parametrize("examples", ["xr.yaml", "examples"])
@@ -84,6 +87,11 @@ MISTAKES = {
         {"more.yaml": COMPOSITION.replace("Composition", "Compositon")},
         'Compositon "apps" into the package: it takes one Configuration',
     ),
+    "environment": (
+        {"more.yaml": COMPOSITION.replace("Composition", "EnvironmentConfig")},
+        r"(?s)one Configuration.*leave the file out: --ignore PATTERN",
+    ),
+    "packages": ({"apis/crossplane.yaml": META}, r"(?s)instead of one.*/apis/crossplane\.yaml"),
 }
 
 
@@ -103,7 +111,7 @@ def test_cluster_of_a_test_is_left_out(project: Path, name: str) -> None:
     (project / name).parent.mkdir(parents=True, exist_ok=True)
     (project / name).write_text(environment)
     built = build(project)
-    assert str(project / name) in built.left_out
+    assert str(project / name) in built.package.left_out
     assert "EnvironmentConfig" not in read_package(built.path)
 
 
@@ -112,6 +120,18 @@ def test_files_can_be_ignored(project: Path) -> None:
     (project / "tests" / "composition.yaml").write_text(COMPOSITION)
     built = build(project, None, "tests/*")
     assert read_package(built.path) == f"---\n{META}---\n{XRD}---\n{COMPOSITION}---\n"
+
+
+def test_functions_that_no_dependency_installs_are_named(project: Path, run: Run) -> None:
+    """A Function that a package installs has the name of its repository."""
+    step = "  - {step: s, functionRef: {name: %s}}\n"
+    steps = step % "team-function-a" + step % "function-b"
+    (project / "composition.yaml").write_text(f"{COMPOSITION}spec:\n  pipeline:\n{steps}")
+    package = "  - {kind: Function, package: registry.example.org/team/function-%s}\n"
+    dependencies = package % "a" + package % "b"
+    (project / "crossplane.yaml").write_text(f"{META}spec:\n  dependsOn:\n{dependencies}")
+    text = run("package", "build", "--package-root", project, "-o", project / "x.xpkg").err
+    assert text.endswith("\nno package in dependsOn is installed as: function-b\n")
 
 
 def test_example_needs_a_kind(project: Path) -> None:
