@@ -125,7 +125,8 @@ def _read_documents(
         extra = gotemplating.extra_context(scope, input_warnings)
         contribution = from_documents.merge_parts([extra, contribution])
     if warnings := lint.text_warnings(result, contribution.composed):
-        contribution = replace(contribution, results=contribution.results + warnings)
+        # The cause comes before what it makes invalid.
+        contribution = replace(contribution, results=warnings + contribution.results)
     return contribution
 
 

@@ -57,9 +57,7 @@ class _ComposedDocument:
     Most documents are composed resources, so it is much smaller than a Contribution.
     """
 
-    def __init__(
-        self, name: str, entry: DesiredResource, advice: ProblemList | None = None
-    ) -> None:
+    def __init__(self, name: str, entry: DesiredResource, advice: ProblemList) -> None:
         self.name = name
         self.entry = entry
         self.advice = advice
@@ -289,7 +287,7 @@ def _read_composed(
         policy=policy,
         text=text,
     )
-    return _ComposedDocument(name, entry, advice or None)
+    return _ComposedDocument(name, entry, advice)
 
 
 def _read_composite(

@@ -115,30 +115,23 @@ def text_warnings(
 ) -> tuple[wire.Result, ...]:
     """Warn of missing values and other leftovers in a template's text."""
     warnings = missing_value_warnings(result, composed)
-    lists = ((leftovers.LIST, number) for number in result.list_lines)
-    places = islice(chain(leftovers.find(result.text), lists), _MAX_SPANS)
+    lists = ((leftovers.LIST, number, 0) for number in result.list_lines)
+    places = [*islice(chain(leftovers.find(result.text), lists), _MAX_SPANS)]
+    rendering = Rendering(result.text, result.trace() if places else ())
     problems = (
         *_find_outdents(result),
         *(
             Diagnostic(
                 message=leftover.message,
                 hint=leftover.hint,
-                span=_locate_leftover(result, leftover, number),
+                span=(column and rendering.find_span(number, column, len(leftover.part)))
+                or result.locate(number),
             )
-            for leftover, number in places
+            for leftover, number, column in places
         ),
         *result.doubts[:_MAX_SPANS],
     )
     return warnings + _warn(problems, _DOUBTFUL)
-
-
-def _locate_leftover(
-    result: TemplateResult, leftover: leftovers.Leftover, line: int
-) -> Span | None:
-    """Return the place of the expression or the literal text that wrote a leftover."""
-    column = result.text.split("\n")[line - 1].find(leftover.part) + 1
-    rendering = Rendering(result.text, result.trace())
-    return rendering.find_span(line, column, len(leftover.part)) or result.locate(line)
 
 
 def _find_outdents(result: TemplateResult) -> Iterator[Diagnostic]:
@@ -233,13 +226,10 @@ def name_warnings(
 ) -> tuple[wire.Result, ...]:
     """Warn of names, labels and texts for which the API server will reject a composed resource."""
     lead = f'resource "{resource_name}": '
-    return _warn(
-        [
-            problem.to_diagnostic(lead, locate(objects.read_path(problem.path)))
-            for problem in problems
-        ],
-        _BAD_NAME,
+    located = (
+        problem.to_diagnostic(lead, locate(objects.read_path(problem.path))) for problem in problems
     )
+    return _warn(located, _BAD_NAME)
 
 
 def ignored_field_warnings(

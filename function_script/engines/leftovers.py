@@ -45,8 +45,8 @@ _LINE_SIGNS: Final = tuple((_sign(each.part), each) for each in _LEFTOVERS)
 _VALUE_SIGNS: Final = tuple((_sign(each.part), each.part) for each in (*_FOR_VALUES, NONE))
 
 
-def find(text: str) -> Iterator[tuple[Leftover, int]]:
-    """Yield leftovers in a rendered stream with the numbers of their lines."""
+def find(text: str) -> Iterator[tuple[Leftover, int, int]]:
+    """Yield leftovers in a rendered stream with their lines and columns, from 1."""
     candidates = [each for sign, each in _LINE_SIGNS if sign in text and each.part in text]
     if not candidates:
         return
@@ -54,13 +54,13 @@ def find(text: str) -> Iterator[tuple[Leftover, int]]:
         for leftover in candidates:
             # To YAML, "#{" begins a comment.
             value = line if leftover.part == "#{" else line.partition(" #")[0]
-            if leftover.part in line and leftover.pattern.search(value):
-                yield leftover, number
+            if leftover.part in line and (match := leftover.pattern.search(value)):
+                yield leftover, number, line.find(leftover.part, match.start()) + 1
 
 
 def of_line(line: str) -> Leftover | None:
     """Return the leftover that a rendered line has; None if it has none."""
-    return next((leftover for leftover, _ in find(line)), None)
+    return next((leftover for leftover, *_ in find(line)), None)
 
 
 def may_be_in(text: str) -> bool:

@@ -183,12 +183,12 @@ def _find_mistakes(schema: Object, path: objects.Path) -> Iterator[Diagnostic]:
     for keyword in schema:
         yield from _find_typo(keyword, _KEYWORDS, format_path((*path, keyword)))
     whole = structural_schema.complete(schema, {"properties": keywords})
-    hints = {
-        "type": suggest(str(type_), structural_schema.TYPES),
-        "properties.required": "`required` belongs beside `properties`",
-    }
     for each in openapi.check(whole, {"properties": keywords})[0]:
         field, message = f"{format_path(path)}.{each.path}", f"invalid XRD: {each.message}"
+        hints = {
+            "type": suggest(str(type_), structural_schema.TYPES),
+            "properties.required": "`required` belongs beside `properties`",
+        }
         yield Diagnostic(message=message, field=field, hint=hints.get(each.path) or each.hint)
     for name, part in structural_schema.properties(schema).items():
         yield from _find_mistakes(part, (*path, "properties", name))

@@ -595,7 +595,9 @@ def _read_tokens(text: str) -> list[_Token]:
         gap = text[end : match.start()]
         if gap.strip():
             raise _UnreadableError
-        tokens.append(_Token(match.lastgroup or "", match[0], bool(gap)))
+        # A variable is no field of the dot.
+        word = match[0].removeprefix(".") if match.lastgroup == "variable" else match[0]
+        tokens.append(_Token(match.lastgroup or "", word, bool(gap)))
         end = match.end()
     if text[end:].strip():
         raise _UnreadableError
@@ -677,7 +679,7 @@ _TOKEN: Final = re.compile(
             rf"(?P<key>{_OWN_KEY}\.[\w-]+(?:\.[\w-]+)*/[\w.-]+)",
             rf"(?P<dashed>\.{_NAME}(?:-[A-Za-z_]\w*|-\d\w*[A-Za-z_]\w*)+)",
             rf"(?P<field>\.{_NAME})",
-            rf"(?P<variable>\${_NAME}|\$)",
+            rf"(?P<variable>(?:(?<![\w)\]])\.)?\${_NAME}|\$)",
             r"(?P<quantity>\d+(?:\.\d+)?[A-Za-z]\w*)",
             r"(?P<number>(?:(?<=[ (\[,])-)?\d[\d_]*(?:\.\d+)?)",
             rf"(?P<word>{_NAME})",

@@ -7,6 +7,7 @@ XRDs define the XR, neither is taken. XRs are those in a file, and xr.yaml besid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -18,6 +19,7 @@ from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.texts.problems import Problem, suggest
+from function_script.texts.source import Source
 from function_script.tools import (
     author_positions,
     manifests,
@@ -108,8 +110,8 @@ class Definitions:
         values: list[Object] = []
         for path in xrds.find_files(Path(source.name).parent, kind):
             with suppress(FatalError):
-                values += _values([path], project)
-        yield [value for value in values if xrds.is_xrd(value)]
+                values += _read_xrds(sources.load_file(path, project))
+        yield values
 
 
 def load(
@@ -133,6 +135,12 @@ def load(
         notes=packages.notes,
         project=project,
     )
+
+
+@lru_cache(maxsize=64)
+def _read_xrds(source: Source) -> list[Object]:
+    """Return the XRDs in a file, which many Compositions may be beside."""
+    return [each.value for each in sources.read(source) if xrds.is_xrd(each.value)]
 
 
 def _values(paths: Iterable[Path], project: Project) -> list[Object]:
@@ -243,9 +251,8 @@ class XrChecker:
 def _find_misspelt_kind(document: Document) -> list[Diagnostic]:
     """Return the problem of a kind that is one of Crossplane's but for a typo."""
     api_version, kind = objects.api_version_and_kind(document.value)
-    hint = None
-    if manifests.group(api_version) == manifests.group(manifests.COMPOSITION[0]):
-        hint = None if kind in _API_KINDS else suggest(kind, _API_KINDS)
+    is_ours = manifests.group(api_version) == manifests.group(manifests.COMPOSITION[0])
+    hint = suggest(kind, _API_KINDS) if is_ours and kind not in _API_KINDS else None
     if hint is None:
         return []
     problem = Problem("kind", f"there is no {kind} in {api_version}", hint)

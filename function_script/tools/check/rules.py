@@ -251,9 +251,7 @@ def _doubts(subject: CheckedStep) -> Iterator[Diagnostic]:
     for source, text in lint.find_documents(program):
         if joined := _find_joined_lines(subject.step_input, source):
             yield joined
-        for leftover, number in leftovers.find(text):
-            line = source.text.split("\n")[number - 1]
-            column = line.find(leftover.part) + 1
+        for leftover, number, column in leftovers.find(text):
             span = Span(name=source.name, line=number, column=column, width=len(leftover.part))
             place = Mention(leftover.part, source, span)
             yield _point_at(place, leftover.message, leftover.hint)

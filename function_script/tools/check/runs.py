@@ -70,7 +70,9 @@ _LITERAL: Final = re.compile(
 # A field of a template with a value that no action writes.
 _FIXED: Final = re.compile(r"[ -]*[\w./-]+: +[\w.\"'/:+ -]+")
 # The metadata of a document, line by line, of which no action writes whole lines.
-_METADATA: Final = re.compile(r"metadata:\n(?: +(?!annotations: *\S)[\w./\"-]+:.*\n)+(?=\w|---|\Z)")
+_METADATA: Final = re.compile(
+    r"(?m)^metadata:\n(?: +(?!annotations: *\S)[\w./\"-]+:.*\n)*(?=\w|---|\Z)"
+)
 _EXAMPLES: Final = ("examples", "example")
 _CASES: Final = ("tests", "test", "cases")
 _MAX_EXAMPLES: Final = 8
@@ -131,7 +133,11 @@ def make_variants(subject: Subject, count: int) -> list[variants.Variant]:
         for read in step.language.lint.find_reads(step.program)
         if read.path[: len(_XR)] == _XR
     )
-    examples = [document.value for document in _find_xrs(subject)]
+    examples = [
+        document.value
+        for document in _find_xrs(subject)
+        if not xr_validation.validate(document.value, subject.xrd).errors
+    ]
     type_ = manifests.composed_type(subject.document.value)
     return variants.make(subject.xrd, type_, examples, reads, count)
 
@@ -282,6 +288,7 @@ def _find_xrs(subject: Subject) -> Iterator[Document]:
     above = [each for each in (directory, *directory.parents) if subject.project.has_below(each)]
     folders = [each / name for each in above for name in _EXAMPLES if (each / name).is_dir()]
     files = [each for name in ("xr.yaml", "xr.yml") if (each := directory / name).is_file()]
+    has_own = bool(files)
     for folder in folders:
         files += subject.project.find_files(folder, SUFFIXES)
     count = 0
@@ -289,6 +296,9 @@ def _find_xrs(subject: Subject) -> Iterator[Document]:
         # A search in the text spares reading the YAML of all other examples.
         text = subject.project.read(file).decode("utf-8", "replace")
         if not any(f"kind: {kind}" in text for _, kind in kinds) or count == subject.max_examples:
+            continue
+        # Of folders with a Composition and an XR each, each has its own XR alone.
+        if has_own and file.parent != directory and any(file.parent.glob("composition*.y*ml")):
             continue
         for document in sources.read(sources.load_file(file, subject.project)):
             is_xr = objects.api_version_and_kind(document.value) in kinds
@@ -426,10 +436,12 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     literal = _LITERAL.match(line, (span.column or 1) - 1)
     if literal is not None and objects.read_path(problem.field)[-1:] == (literal["key"],):
         return True
+    # Of a path of several names, each name is a read, and the last one is what the line has.
     reads = [
         read.path
         for read in lint.find_reads(step.program)
         if (read.span.name, read.span.line) == (span.name, span.line)
+        and line[(read.span.column or 0) + read.span.width - 1 :][:1] != "."
     ]
     if not reads:
         return not _may_read_outside(step, run)

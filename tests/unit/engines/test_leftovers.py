@@ -32,7 +32,7 @@ NO_LEAVINGS = [
 
 @pytest.mark.parametrize(("line", "message"), LEAVINGS)
 def test_leftover_is_one(line: str, message: str) -> None:
-    ((leftover, number),) = leftovers.find(f"kind: Bucket\n  {line}\n")
+    ((leftover, number, _),) = leftovers.find(f"kind: Bucket\n  {line}\n")
     assert leftover.message.startswith(message)
     assert number == 2
 

@@ -9,7 +9,7 @@ from support.check_helpers import pointed_at
 from support.commands import Run
 
 from function_script.sandbox import Pool
-from function_script.tools import check, local_pool
+from function_script.tools import bounded, check, local_pool
 from function_script.tools.check import runs
 from function_script.tools.check.report import Finding
 
@@ -35,6 +35,22 @@ def _check(path: Path, *, pool: Pool | None = None, **files: str) -> list[Findin
         file.write_text(text)
     options = None if pool is None else runs.Options(pool=pool, variants=1)
     return check.check([str(path)], run_options=options).findings
+
+
+def test_xrd_beside_many_compositions_is_read_for_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts: list[str] = []
+    read = bounded.read_documents
+    monkeypatch.setattr(
+        bounded, "read_documents", lambda source: [texts.append(source.text), *read(source)][1:]
+    )
+    names = [f"{number}-composition" for number in range(5)]
+    _check(tmp_path, **{"things-xrd": _XRD, "xrd": "{}", **dict.fromkeys(names, _TEMPLATE)})
+    (tmp_path / "xrd.yaml").unlink()
+    texts.clear()
+    check.check([str(tmp_path)])
+    assert texts.count(_XRD) <= 2
 
 
 TYPES = {

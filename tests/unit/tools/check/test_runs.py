@@ -246,6 +246,12 @@ MISTAKES = [
         template=_NAMELESS,
     ),
     *_mistake(
+        "object-with-empty-metadata",
+        "apiVersion",
+        go="{{ $context := .context }}\n" + _NAMELESS.replace("  labels: {a: b}\n", ""),
+        jinja="{% set all = context %}\n" + _NAMELESS.replace("  labels: {a: b}\n", ""),
+    ),
+    *_mistake(
         "key-twice-in-a-loop",
         "k:",
         go=_CONFIG + '{{- range ($spec.tags | default list) }}\n  k: "1"\n{{- end }}\n',
@@ -491,6 +497,16 @@ metadata: {{annotations: {{{_NAME}: one}}}}
 data:
   a: "{{{{ $size }}}}"
 """
+_LABELED_DOCUMENT = f"""\
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations: {{{{{_NAME}: two}}}}
+  labels:
+    label: "{{}}"
+data: {{{{a: b, c: d, e: f}}}}
+"""
 # Documents of which a cluster loses parts, and the text of the line of each warning.
 LOST = {
     "name-twice": (_PEER_DOCUMENT, ["metadata: "]),
@@ -499,6 +515,9 @@ LOST = {
         ["apiVersion: v1", "kind: ConfigMap", "metadata: "],
     ),
     "missing-value": ("  b: {{ $spec.network }}\n", ["  b: "]),
+    "whole-path": ("  b: {{ $.observed.composite.resource.spec.network }}\n", ["  b: "]),
+    "label": (_LABELED_DOCUMENT.format("{{ $spec.region }} {{ $spec.size }}"), ["label: "]),
+    "label-of-a-missing-value": (_LABELED_DOCUMENT.format("{{ $spec.network }}"), ["label: "]),
     "field-of-the-xr": (
         _STATUS.replace("status:", "spec: {size: small}"),
         ["spec: {size: small}"],
@@ -654,6 +673,29 @@ def test_output_of_render_is_no_xr_at_hand(spec: str, tmp_path: Path, pool: Pool
     (tmp_path / "examples").mkdir()
     (tmp_path / "examples" / "expected.yaml").write_text(dedent(xr))
     assert _check(file, pool).findings == []
+
+
+def test_example_with_a_composition_of_its_own_is_not_that_of_another(
+    tmp_path: Path, pool: Pool
+) -> None:
+    """Folders of examples may share one type of XR."""
+    for name, field in (("a", "size"), ("b", "color")):
+        folder = tmp_path / "examples" / name
+        folder.mkdir(parents=True)
+        _place(folder, _JINJA, f"{_CONFIG}  z: {{{{ spec.{field} }}}}\n")
+        (folder / "xrd.yaml").unlink()
+        (folder / "xr.yaml").write_text(f"{one_step.XR}spec: {{{field}: red}}\n")
+    assert _check(tmp_path, pool).findings == []
+
+
+def test_value_of_an_example_that_the_xrd_refuses_is_in_no_variant(
+    tmp_path: Path, pool: Pool
+) -> None:
+    program = "{% if spec.size is defined and spec.size != 'huge' %}{{ spec.ratio.x }}{% endif %}"
+    file = _place(tmp_path, _JINJA, program)
+    (tmp_path / "xr.yaml").write_text(f"{one_step.XR}spec: {{region: eu, size: huge}}\n")
+    findings = _check(file, pool, variants=1).findings
+    assert [each.rule for each in findings] == ["xr", "failing-run"]
 
 
 _GO_BRANCHES = (
