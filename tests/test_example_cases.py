@@ -3,18 +3,15 @@
 from pathlib import Path
 
 import pytest
+from support.commands import Run
 from support.paths import ROOT
-
-from function_script import cli
 
 EXAMPLES = sorted(path.parent for path in ROOT.glob("examples/*/tests"))
 
 
-def test_cases_of_examples_pass(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_cases_of_examples_pass(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     monkeypatch.chdir(ROOT)
-    assert cli.execute(["test", "--ci", "examples"]) == 0, capsys.readouterr().out
+    run("test", "--ci", "examples")
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)

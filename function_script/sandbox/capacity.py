@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
@@ -157,9 +158,11 @@ def _free_processes(group: Path) -> Iterator[int]:
         yield int(limit) - others
 
 
-def _groups(root: Path, controller: str) -> Iterator[Path]:
-    """Yield the groups of this process for a controller, from its own one upwards."""
+@cache
+def _groups(root: Path, controller: str) -> tuple[Path, ...]:
+    """Return the groups of this process for a controller, from its own one upwards."""
     mounts = _mounts(root)
+    groups: list[Path] = []
     for line in _read_text(root / "proc/self/cgroup").splitlines():
         # The name of a group may have colons in it.
         _, controllers, path = line.split(":", 2)
@@ -177,8 +180,8 @@ def _groups(root: Path, controller: str) -> Iterator[Path]:
             relative = PurePosixPath()
         own = root / mount.point.relative_to("/") / relative
         top = root / mount.point.relative_to("/")
-        yield own
-        yield from (group for group in own.parents if group.is_relative_to(top))
+        groups += (group for group in (own, *own.parents) if group.is_relative_to(top))
+    return tuple(groups)
 
 
 def _mounts(root: Path) -> dict[str, _Mount]:

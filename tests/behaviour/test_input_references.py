@@ -340,15 +340,12 @@ def project(path: Path, beside: str = INPUT) -> None:
     (path / "input.yaml").write_text(OBJECT)
 
 
-def test_author_tools_know_references(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project(tmp_path)
-    monkeypatch.chdir(tmp_path)
+def test_author_tools_know_references(here: Path, run: Run) -> None:
+    project(here)
     render = ["render", "xr.yaml", "composition.yaml"]
     assert "text: eu-3" in run(*render, "--required-resources", "input.yaml").out
     assert "cannot find JinjaTemplate platform/network" in run(*render, code=1).err
-    (tmp_path / "a.case.yaml").write_text(CASE + "  xr: {status: {text: eu-3}}\n")
+    (here / "a.case.yaml").write_text(CASE + "  xr: {status: {text: eu-3}}\n")
     run("test", "--ci")
     run("check", "composition.yaml", "input.yaml")
     run("validate", "composition.yaml", "composition.yaml,input.yaml")
@@ -403,17 +400,15 @@ MERGED = {
 
 @pytest.mark.parametrize(("own", "text", "place", "problem"), MERGED.values(), ids=MERGED)
 def test_merged_program_is_compiled_and_its_problem_is_at_its_file(
-    tmp_path: Path,
+    here: Path,
     run: Run,
-    monkeypatch: pytest.MonkeyPatch,
     own: str,
     text: str,
     place: str,
     problem: str,
 ) -> None:
-    project(tmp_path, INPUT + own)
-    (tmp_path / "input.yaml").write_text(text)
-    monkeypatch.chdir(tmp_path)
+    project(here, INPUT + own)
+    (here / "input.yaml").write_text(text)
     validated = run("validate", "composition.yaml", "composition.yaml,input.yaml", code=1).out
     checked = run("check", ".", code=1).out
     for printed in (validated, checked):
@@ -457,13 +452,12 @@ BESIDE = {
 @pytest.mark.parametrize("command", ["check", "validate", "render"])
 @pytest.mark.parametrize("beside", BESIDE.values(), ids=BESIDE)
 def test_reference_beside_the_input_is_an_error_that_shows_the_right_place(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, beside: str, command: str
+    here: Path, run: Run, beside: str, command: str
 ) -> None:
-    project(tmp_path, beside)
+    project(here, beside)
     if "functionRef" in beside:
         whole = COMPOSITION.replace("    functionRef: {name: function-script}\n", "") + beside
-        (tmp_path / "composition.yaml").write_text(whole)
-    monkeypatch.chdir(tmp_path)
+        (here / "composition.yaml").write_text(whole)
     arguments = {
         "check": ["composition.yaml"],
         "validate": ["composition.yaml", "composition.yaml"],

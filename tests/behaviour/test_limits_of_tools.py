@@ -75,9 +75,9 @@ def test_limit_names_its_flag_in_the_tools(
 
 
 def test_flag_of_all_steps_is_not_blamed_for_the_limit_of_one(tmp_path: Path, run: Run) -> None:
-    flags = ("--timeout", "30s", "--time-limit", "300ms")
+    flags = ("--timeout", "30s", "--time-limit", "100ms")
     text = run("render", project(tmp_path, LOOP), *flags, code=1).text
-    assert "CPU time than its limit of 0.3 s" in text
+    assert "CPU time than its limit of 0.1 s" in text
     assert "set by --time-limit" in text
     assert "--timeout" not in text
 
@@ -93,23 +93,23 @@ def test_variable_of_a_server_holds_in_render(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project(tmp_path, LOOP)
-    monkeypatch.setenv("FUNCTION_SCRIPT_TIMEOUT", "300ms")
-    assert "its limit of 0.3 s" in run("render", tmp_path, code=1).text
-    monkeypatch.setenv("FUNCTION_SCRIPT_TIME_LIMIT", "200ms")
-    assert "its limit of 0.2 s" in run("render", tmp_path, code=1).text
+    monkeypatch.setenv("FUNCTION_SCRIPT_TIMEOUT", "100ms")
+    assert "its limit of 0.1 s" in run("render", tmp_path, code=1).text
+    monkeypatch.setenv("FUNCTION_SCRIPT_TIME_LIMIT", "50ms")
+    assert "its limit of 0.05 s" in run("render", tmp_path, code=1).text
 
 
 @pytest.mark.parametrize("flag", ["--timeout", "--time-limit"])
 def test_run_takes_both_names_of_the_limit(flag: str, run: Run) -> None:
     request = json.dumps({"input": documents.read_value(LOOP)})
-    assert "its limit of 0.3 s" in run("run", flag, "300ms", stdin=request, code=1).text
+    assert "its limit of 0.1 s" in run("run", flag, "100ms", stdin=request, code=1).text
 
 
 def test_playground_has_limits_too(tmp_path: Path) -> None:
     files = {"composition.yaml": project(tmp_path, LOOP).joinpath("composition.yaml").read_text()}
-    options = PoolOptions(limits=Limits(timeout_seconds=0.3), workers=1)
+    options = PoolOptions(limits=Limits(timeout_seconds=0.1), workers=1)
     with Pool(options) as pool:
         session = RenderSession(pool, tmp_path / "page", renderer.Options(timeout_seconds=20.0))
         page = session.render({**files, "xr.yaml": one_step.XR}, None)
-    assert "its limit of 0.3 s" in page["problems"][0]["message"]
+    assert "its limit of 0.1 s" in page["problems"][0]["message"]
     assert "set by --time-limit" in page["problems"][0]["hint"]

@@ -184,13 +184,10 @@ def project(path: Path) -> None:
     (path / "salt").write_text("the salt of this cluster")
 
 
-def test_render_test_and_template_use_the_salt_of_the_server(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_render_test_and_template_use_the_salt_of_the_server(here: Path, run: Run) -> None:
     """The same flag, so the same values for the same uid."""
-    project(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    seed = seed_of(tmp_path / "salt", "the salt of this cluster")
+    project(here)
+    seed = seed_of(here / "salt", "the salt of this cluster")
     step = builders.jinja(_STATUS + '  text: {{ stable_secret("a") }}\n')
     texts = [values(step)["text"], values(step, seed)["text"]]
     for text, flags in zip(texts, ([], ["--seed-file", "salt"]), strict=True):
@@ -199,17 +196,14 @@ def test_render_test_and_template_use_the_salt_of_the_server(
             ["template", "composition.yaml", "--data", "xr.yaml"],
         ):
             assert f"text: {text}" in run(*command, *flags).out
-        (tmp_path / "a.case.yaml").write_text(CASE % text)
+        (here / "a.case.yaml").write_text(CASE % text)
         run("test", "--ci", *flags)
     run("test", "--ci", code=1)
 
 
 @pytest.mark.parametrize("command", ["render xr.yaml composition.yaml", "test", "playground"])
-def test_salt_that_cannot_be_read_is_refused(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
-    project(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "salt").write_text("short")
+def test_salt_that_cannot_be_read_is_refused(here: Path, run: Run, command: str) -> None:
+    project(here)
+    (here / "salt").write_text("short")
     printed = run(*command.split(), "--seed-file", "salt", code=1)
     assert "cannot read the salt" in printed.err

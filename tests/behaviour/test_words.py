@@ -115,10 +115,10 @@ def test_hints_and_places_do_not_hang_on_words(
 
 
 def test_words_are_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The messages of most mistakes are made at the places above."""
+    """The messages of most mistakes, of which a fifth is enough, are made at the places above."""
     with monkeypatch.context() as patch:
         change_words(patch)
-        messages = [problem.message for each in MISTAKES for problem in problems_of(each)]
+        messages = [problem.message for each in MISTAKES[::5] for problem in problems_of(each)]
     unchanged = [message for message in messages if PREFIX not in message]
     # A template that is compiled already has the messages of its first time.
     assert len(unchanged) < len(messages) / 7, unchanged

@@ -3,9 +3,9 @@
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from conformance import input_corpus
 from support.paths import ROOT
 
 from function_script import documents, inputs
@@ -19,7 +19,6 @@ from function_script.tools.validate import catalog, openapi, rules
 from function_script.tools.validate.catalog import Catalog
 from function_script.tools.validate.evaluator import Evaluator
 
-CORPUS = Path(__file__).parent / "inputs"
 CRDS = ROOT / "input_crds"
 CATALOG = Catalog(document.value for document in catalog.bundled())
 # One process for all tests.
@@ -31,19 +30,6 @@ def _end_of_evaluator() -> Iterator[None]:
     """End the process after the last test."""
     with EVALUATOR:
         yield
-
-
-def corpus(folder: str) -> list[object]:
-    """Return the documents of a folder, each with the comment at its begin."""
-    cases = []
-    for path in sorted((CORPUS / folder).glob("*.yaml")):
-        source = Source(name=path.name, text=path.read_text())
-        for document in documents.read_source(source):
-            comment = re.match(r"\s*# (.*)", document.text)
-            assert comment, f"{path.name} document {document.number} begins with no comment"
-            case_id = f"{path.stem}-{document.number}"
-            cases.append(pytest.param(document.value, comment[1], id=case_id))
-    return cases
 
 
 def parser_problems(value: Object) -> list[str]:
@@ -67,7 +53,13 @@ def schema_problems(value: Object) -> list[str]:
     return problems + [path for path, _ in structural_schema.unknown_fields(copy, schema)]
 
 
-ACCEPTED, REFUSED, PARSER_ONLY = map(corpus, ("accepted", "refused", "parser-only"))
+def rows(folder: str) -> list[object]:
+    """Return the inputs of a folder of the corpus, each with the comment at its begin."""
+    cases = input_corpus.read_folder(folder)
+    return [pytest.param(case.value, case.comment, id=case.id) for case in cases]
+
+
+ACCEPTED, REFUSED, PARSER_ONLY = map(rows, ("accepted", "refused", "parser-only"))
 
 
 def test_corpus_is_large_enough() -> None:
@@ -83,7 +75,9 @@ def test_accepted_input_has_no_problems(value: Object, _comment: str) -> None:
 
 @pytest.mark.parametrize(("value", "problem"), REFUSED)
 def test_refused_input_has_problems_in_parser_and_schema(value: Object, problem: str) -> None:
-    assert any(text.startswith(unescaped(problem)) for text in parser_problems(value))
+    # Line breaks are escaped as in JSON.
+    begin = problem.replace("\\n", "\n")
+    assert any(text.startswith(begin) for text in parser_problems(value))
     assert schema_problems(value) != []
 
 
@@ -92,11 +86,6 @@ def test_parser_only_input_is_valid_for_schema(value: Object, problem: str) -> N
     """The list of rules that a CRD cannot express is complete."""
     assert any(text.startswith(problem) for text in parser_problems(value))
     assert schema_problems(value) == []
-
-
-def unescaped(comment: str) -> str:
-    """Return the text of a comment; control characters are escaped as in JSON."""
-    return comment.replace("\\n", "\n")
 
 
 def crds() -> list[Object]:
@@ -142,23 +131,30 @@ def test_common_fields_are_equal_in_all_crds() -> None:
 def test_field_is_in_the_corpus(folder: str) -> None:
     """Only there does anything compare its rules in the CRD with those of the parser."""
     fields = {name for crd in crds() for name in at(schema_of(crd), "properties")}
-    for path in (CORPUS / folder).glob("*.yaml"):
-        for document in documents.read_source(Source(name=path.name, text=path.read_text())):
-            fields -= document.value.keys()
+    for case in input_corpus.read_folder(folder):
+        fields -= case.value.keys()
     assert fields == set()
 
 
-def test_field_has_a_description() -> None:
-    """The reference page is generated from the descriptions."""
+def fields_without(keywords: set[str], schema: Object, path: str = "") -> list[str]:
+    """Return the paths of the fields that have none of the keywords."""
+    paths = [path] if keywords.isdisjoint(schema) else []
+    for name, field in structural_schema.properties(schema).items():
+        paths += fields_without(keywords, field, f"{path}.{name}")
+    return paths
 
-    def undescribed(schema: Object, path: str) -> list[str]:
+
+@pytest.mark.parametrize(
+    ("keywords", "others"),
+    [
         # The API server refuses a description of metadata.
-        paths = [] if schema.get("description") or path == ".metadata" else [path]
-        for name, field in structural_schema.properties(schema).items():
-            paths += undescribed(field, f"{path}.{name}")
-        return paths
-
-    assert [path for crd in crds() for path in undescribed(schema_of(crd), "")] == []
+        pytest.param({"description"}, {".metadata"}, id="described-for-the-reference-page"),
+        pytest.param({"type", "x-kubernetes-int-or-string"}, set(), id="structural"),
+    ],
+)
+def test_field_has_what_a_schema_needs(keywords: set[str], others: set[str]) -> None:
+    for crd in crds():
+        assert set(fields_without(keywords, schema_of(crd))) == others
 
 
 def test_patterns_equal_those_of_the_parser() -> None:
@@ -171,19 +167,6 @@ def test_patterns_equal_those_of_the_parser() -> None:
         assert (
             at(schema_of(crd), "properties.modules")["maxProperties"] == program_source.MAX_MODULES
         )
-
-
-def test_schemas_are_structural() -> None:
-    """Below the root every field has a type, or is an integer or a string."""
-
-    def untyped(schema: Object, path: str) -> list[str]:
-        typed = "type" in schema or schema.get("x-kubernetes-int-or-string") is True
-        paths = [] if typed else [path]
-        for name, field in structural_schema.properties(schema).items():
-            paths += untyped(field, f"{path}.{name}")
-        return paths
-
-    assert [path for crd in crds() for path in untyped(schema_of(crd), "")] == []
 
 
 def subschemas(schema: Object) -> Iterator[Object]:

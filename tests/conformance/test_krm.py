@@ -59,18 +59,14 @@ def test_krm_keeps_annotations_of_the_orchestrator_and_shows_none(name: str) -> 
         assert "config.k" not in str(item["metadata"]["annotations"])
 
 
-def test_krm_error_points_at_the_line_of_its_author(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
-) -> None:
+def test_krm_error_points_at_the_line_of_its_author(here: Path, run: Run) -> None:
     """The list has other lines, and neither kustomize nor kpt names the functionConfig's file."""
     text = (FOLDER / "error-in-program" / "input.yaml").read_text()
     config = yaml.safe_load(text)["functionConfig"]
     del config["metadata"]["annotations"]
     body = "inline: |\n" + "".join(f"  {line}\n" for line in config.pop("inline").splitlines())
-    (tmp_path / "a.yaml").write_text("kind: Other\n")
-    (tmp_path / "site.yaml").write_text(f"# mine\n---\n{body}{yaml.safe_dump(config)}")
-    monkeypatch.chdir(tmp_path)
-
+    (here / "a.yaml").write_text("kind: Other\n")
+    (here / "site.yaml").write_text(f"# mine\n---\n{body}{yaml.safe_dump(config)}")
     request = yaml.safe_load(text)
     del request["functionConfig"]["metadata"]["annotations"]
     out, err = run("krm", stdin=yaml.safe_dump(request), code=1)
@@ -134,9 +130,7 @@ def test_krm_limit_of_the_operator_ends_a_program(run: Run) -> None:
     assert yaml.safe_load(out)["results"][0]["severity"] == "error"
 
 
-def test_krm_of_a_config_map_points_into_its_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
-) -> None:
+def test_krm_of_a_config_map_points_into_its_file(here: Path, run: Run) -> None:
     """The program is a text in a text in the author's file."""
     config = """\
 # Two texts deep.
@@ -151,8 +145,7 @@ data:
       a: 1
       b: {{ spec.zoen }}
 """
-    (tmp_path / "config.yaml").write_text(config)
-    monkeypatch.chdir(tmp_path)
+    (here / "config.yaml").write_text(config)
     request = yaml.safe_load((FOLDER / "error-in-program" / "input.yaml").read_text())
     request["functionConfig"] = yaml.safe_load(config)
     out, err = run("krm", stdin=yaml.safe_dump(request), code=1)

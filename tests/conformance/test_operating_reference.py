@@ -224,15 +224,12 @@ def test_dashboard_has_no_overlapping_panels() -> None:
 
 def test_bounds_of_capturing_are_told() -> None:
     page = (ROOT / "docs" / "how-to" / "debug-a-live-composition.md").read_text()
+    (files,) = [option.default for option in serve.params if "--capture-limit" in option.opts]
     for bound, value in {
-        "files in the directory": f"`--capture-limit`, {_default('--capture-limit')} by default",
+        "files in the directory": f"`--capture-limit`, {files} by default",
         "one request with its response": f"{capture_writer.MAX_REQUEST_BYTES // limits.MIB} MiB",
         "one file": f"{capture_writer.MAX_FILE_BYTES // limits.MIB} MiB",
         "requests waiting to be written": f"{background.MAX_QUEUED}",
         "time spent on it": {9: "a tenth of one thread"}[capture_writer._REST],
     }.items():
         assert f"- {bound}: {value}" in page
-
-
-def _default(flag: str) -> object:
-    return next(option.default for option in serve.params if flag in option.opts)

@@ -5,7 +5,7 @@ the mistake would.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -35,15 +35,18 @@ SAYS_WHAT_TO_DO = (
 # A plain pool counts time on the clock, and says so.
 OF_CPU_TIME = {"starlark/time-is-up"}
 SUGGESTION = re.compile(r'did you mean "([^"]+)"')
-each_mistake = pytest.mark.parametrize(
-    "mistake",
-    [
+# Mistakes that are corrected to the same files have one test.
+CORRECTIONS = {tuple(mistake.corrected_files.items()): mistake for mistake in MISTAKES}
+
+
+def rows(mistakes: Iterable[Mistake]) -> list[object]:
+    """Return each mistake as the case of a test."""
+    return [
         pytest.param(
             mistake, id=mistake.id, marks=[pytest.mark.linux] if mistake.id in OF_CPU_TIME else []
         )
-        for mistake in MISTAKES
-    ],
-)
+        for mistake in mistakes
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +63,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return type(tmp_path)()
 
 
-@each_mistake
+@pytest.mark.parametrize("mistake", rows(MISTAKES))
 def test_outcome_and_place_are_those_of_the_file(
     mistake: Mistake, here: Path, pool: RecordingPool, *, update_goldens: bool
 ) -> None:
@@ -84,7 +87,7 @@ def test_outcome_and_place_are_those_of_the_file(
     assert points == {place.point for place in places}
 
 
-@each_mistake
+@pytest.mark.parametrize("mistake", rows(CORRECTIONS.values()))
 def test_correction_renders(mistake: Mistake, here: Path, pool: RecordingPool) -> None:
     """After the correction there is no error, no warning, and no finding of `check`."""
     catalogue.lay_out(mistake.corrected_files, here)

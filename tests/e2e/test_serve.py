@@ -136,8 +136,7 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("flags", "text"), REFUSALS)
 def test_bad_start_is_refused(flags: list[str], text: str) -> None:
-    code, error = serve_in_vain(*flags)
-    assert code != 0
+    error = serve_in_vain(*flags)
     assert text in error
 
 

@@ -75,8 +75,7 @@ def test_server_that_cannot_start_says_what_was_refused(
     tmp_path: Path, refused: str, flags: list[str], first: str, second: str
 ) -> None:
     python = rejections.write_wrapper(tmp_path / "python", refused)
-    code, error = serve_in_vain("--insecure", *flags, python=python)
-    assert code == 1, error
+    error = serve_in_vain("--insecure", *flags, python=python)
     assert "error: cannot start a worker: " in error
     assert first in error
     assert second in error

@@ -470,19 +470,16 @@ def test_files_for_editors_are_not_written_through_links(stranger: Stranger, run
     assert [*stranger.secret.parent.iterdir()] == [stranger.secret]
 
 
-def test_starter_is_not_written_through_links(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "machine").mkdir()
-    (tmp_path / "file").mkdir()
-    (tmp_path / "file" / "xr.yaml").symlink_to(tmp_path / "machine" / "new")
+def test_starter_is_not_written_through_links(here: Path, run: Run) -> None:
+    (here / "machine").mkdir()
+    (here / "file").mkdir()
+    (here / "file" / "xr.yaml").symlink_to(here / "machine" / "new")
     text = run("init", "file", code=1).text
     assert '"xr.yaml" is there already' in text
-    (tmp_path / "directory").mkdir()
-    (tmp_path / "directory" / "tests").symlink_to(tmp_path / "machine")
+    (here / "directory").mkdir()
+    (here / "directory" / "tests").symlink_to(here / "machine")
     run("init", "directory", code=1)
-    assert not [*(tmp_path / "machine").iterdir()]
+    assert not [*(here / "machine").iterdir()]
 
 
 def test_copies_of_programs_are_not_written_through_a_link(

@@ -61,11 +61,12 @@ print(process.returncode, usage.ru_maxrss * unit / (1 << 20), file=open("measure
 
 def run(directory: Path, *args: str) -> Outcome:
     """Run a command in a process of its own."""
+    command = [sys.executable, "-m", "function_script.cli", *args]
     began = time.monotonic()
     out, err = directory / "stdout", directory / "stderr"
     with out.open("w") as stdout, err.open("w") as stderr:
         subprocess.run(
-            [sys.executable, "-c", MEASURE, sys.executable, "-m", "function_script.cli", *args],
+            [sys.executable, "-S", "-c", MEASURE, *command],
             cwd=directory,
             stdout=stdout,
             stderr=stderr,

@@ -17,7 +17,7 @@ from support.results import whole
 from function_script.engines.language import Engine
 from function_script.request.limits import Limits
 from function_script.request.program import Lazy, Program, Scope, TemplateResult
-from function_script.request.values import Readable, Value
+from function_script.request.values import Object, Readable, Value
 from function_script.texts import diagnostics
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Source
@@ -108,16 +108,21 @@ def _read(path: Path, main: str, shared_scope: str) -> Golden:
     return Golden(
         path=path,
         head=text[: headings[-1].start()] if outcome else text,
-        scope=scope(yaml.safe_load(parts.get("scope", shared_scope)) or {}),
+        scope=scope(_read_mapping(parts.get("scope", shared_scope))),
         program=Program(
             main=Source(name=main, text=parts["program"]),
             modules=modules,
-            options=yaml.safe_load(parts.get("options", "")) or {},
+            options=_read_mapping(parts.get("options", "")),
         ),
-        limits=Limits(**(yaml.safe_load(parts.get("limits", "")) or {})),
+        limits=Limits(**_read_mapping(parts.get("limits", ""))),
         outcome=outcome,
         text=expected,
     )
+
+
+def _read_mapping(text: str) -> Object:
+    # In plain Python, PyYAML would take a second of each collection.
+    return yaml.load(text, yaml.CSafeLoader) or {}
 
 
 def _run(golden: Golden, engine: Engine) -> tuple[str, str]:

@@ -6,7 +6,7 @@ ownership of it.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
 
 from function_script.request.objects import deep_copy, find_path
@@ -37,12 +37,18 @@ def applied_configuration(resource: Mapping[str, Readable]) -> Object | None:
     return {"apiVersion": whole["apiVersion"], "kind": whole["kind"]} | configuration
 
 
-def parts_of_others(resource: Object) -> Iterator[Object]:
-    """Yield what each other manager has of an object; the parts may share its containers."""
+def parts_of_others(resource: Object, path: Sequence[str]) -> Iterator[Value]:
+    """Yield what each other manager has of a field; the parts may share its containers.
+
+    Who has more than the field, as a whole, holds nothing of it against an apply.
+    """
+    value = find_path(resource, path)
+    keys = [f"f:{name}" for name in path]
+    own = find_path(_owned_fields(resource), keys)
     for entry in _entries(resource):
-        fields = entry.get("fieldsV1")
+        fields = find_path(entry.get("fieldsV1"), keys)
         if not str(entry.get("manager", "")).startswith(_MANAGER) and isinstance(fields, dict):
-            yield cast("Object", _select(resource, fields))
+            yield _select(cast("Value", value), cast("Object", fields), own)
 
 
 def _owned_fields(resource: Mapping[str, Readable]) -> Object | None:
@@ -85,17 +91,18 @@ def remove_crossplane_metadata(configuration: Object) -> None:
         del configuration["metadata"]
 
 
-def _select(value: Value, fields: Object) -> Value:
+def _select(value: Value, fields: Object, own: Readable = None) -> Value:
     """Return the parts of ``value`` that a set of fields names.
 
     A set is an object: ``f:NAME`` is a field, ``k:KEYS`` an item of a list by its key fields,
     ``v:VALUE`` an item by its value, ``i:INDEX`` one by its index, ``.`` the value itself. An
-    empty set is the whole value.
+    empty set is the whole value, or a map without its fields if ``own`` has fields of it.
     """
     deeper = {key: below for key, below in fields.items() if key != "."}
-    if isinstance(value, dict) and (deeper or "." in fields):
+    parts = own if isinstance(own, dict) else {}
+    if isinstance(value, dict) and (deeper or "." in fields or parts):
         return {
-            name: _select(value[name], below)
+            name: _select(value[name], below, parts.get(key))
             for key, below in deeper.items()
             if (name := key.removeprefix("f:")) != key and name in value and isinstance(below, dict)
         }

@@ -37,7 +37,7 @@ from function_script.tools.compare.sides import (
 )
 from function_script.tools.plan.dump import Dump, UnknownError, text_at_machinery
 from function_script.tools.project import Project
-from function_script.tools.render import RenderInputs, functions, loading, messages, renderer
+from function_script.tools.render import RenderInputs, functions, messages, renderer
 from function_script.tools.render.positions import Origin
 from function_script.tools.revisions import Version
 
@@ -264,9 +264,7 @@ class _Subject:
         options, file = self._options, _path(document)
         programs = local_pool.programs_beside(file)
         sandbox = local_pool.bind_programs(options.pool, programs, options.project)
-        path = loading.find_functions(file.parent)
-        values = loading.load_values([path], options.project) if path else options.definitions
-        packages = functions.select(values)
+        packages = functions.find_beside(file.parent, options.definitions, options.project)
         index = functions.FunctionIndex(manifests=packages, options=options.rendering)
         return Side(Origin(document=document, programs=programs), index, sandbox)
 

@@ -9,9 +9,10 @@ from function_script.request.objects import Path
 from function_script.request.reader import format_path
 from function_script.request.values import Object, Readable
 from function_script.texts.source import Excerpt, Span
-from function_script.tools import manifests
+from function_script.tools import manifests, structural_schema
+from function_script.tools.manifests import Key
 from function_script.tools.plan import effects
-from function_script.tools.plan.dump import UnknownError
+from function_script.tools.plan.dump import Dump, UnknownError
 from function_script.tools.plan.effects import FieldChange
 from function_script.tools.render.positions import Positions
 from function_script.tools.render.renderer import Rendering
@@ -97,12 +98,32 @@ def find(
         remaining[name] = effect.manifest
         changes += _locate(after.positions, name, manifest, effect.changes)
         refusals += effect.refusals
-    status = status_of(after)
-    effect = effects.apply(None, status_of(before), status, catalog)
+    status = status_of(after, catalog)
+    effect = effects.apply(None, status_of(before, catalog), status, catalog)
     changes += _locate(after.positions, None, status, effect.changes)
     if effect.changes:
         refusals += effects.list_violations({**after.result.file, **status}, catalog, "status")
     return Outcome(changes=changes, refusals=refusals, manifests=remaining)
+
+
+def find_clash(
+    observed: Mapping[str, Object], before: Rendering, after: Rendering, dump: Dump
+) -> str | None:
+    """Return why it is not known whose an object is, or None."""
+    old, new = before.result.resources, after.result.resources
+    for resources in (old, new):
+        names: dict[Key, str] = {}
+        for name, manifest in resources.items():
+            if (other := names.setdefault(manifests.key_of(manifest), name)) != name:
+                object_ = manifests.describe(manifest)
+                return f'{object_} is of two resources, "{other}" and "{name}"'
+    own = {manifests.key_of(live) for name, live in observed.items() if name not in new}
+    for name, manifest in new.items():
+        key = manifests.key_of(manifest)
+        is_own = key in own or (name in observed and key == manifests.key_of(observed[name]))
+        if not is_own and dump.get(key) is not None:
+            return f"{manifests.describe(manifest)} is there, and is not yet the XR's"
+    return None
 
 
 def add_later(
@@ -192,10 +213,13 @@ def find_drift(
             yield f"{format_path(part)} of {live['kind']}"
 
 
-def status_of(rendering: Rendering) -> Object:
-    """Return the XR's status without conditions, which a cluster decides."""
+def status_of(rendering: Rendering, catalog: Catalog) -> Object:
+    """Return the XR's status with its defaults, without conditions, which a cluster decides."""
     status = manifests.object_at(rendering.result.xr, "status")
-    return {"status": {key: value for key, value in status.items() if key != "conditions"}}
+    own = {key: value for key, value in status.items() if key != "conditions"}
+    schema = catalog.find(*objects.api_version_and_kind(rendering.result.file)) or {}
+    part = structural_schema.find(schema, ("status",)) or {}
+    return {"status": structural_schema.complete(own, part, drops_nulls=False)}
 
 
 def _locate(

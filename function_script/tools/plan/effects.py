@@ -83,14 +83,11 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
     # The schemas of Kubernetes' own kinds have no defaults.
     has_defaults = catalog.is_extension(type_)
     changes: list[FieldChange] = []
-    for path, old, new in differences:
-        # Who has the items of such a list is not known.
-        is_listed = any(isinstance(key, int) for key in path)
-        value = new if is_listed else objects.find_path(mapped, path)
+    for path, old, _ in differences:
+        value = objects.find_path(mapped, path)
         has_no_default = has_defaults or path[0] in _WITHOUT_DEFAULTS or path[:-1] in lists
-        is_certain = value is not None or has_no_default or is_listed
-        is_changed = [*compare_values(objects.find_path(current, path), value, ())]
-        if is_listed or is_changed or not is_certain:
+        is_certain = value is not None or has_no_default
+        if not is_certain or [*compare_values(objects.find_path(current, path), value, ())]:
             indexes = lists.to_indexes(path, desired, former)
             both = (lists.to_lists(old, path), lists.to_lists(value, path))
             changes.append((_to_written(indexes, after), *both, is_certain))
@@ -192,9 +189,8 @@ def _remove(manifest: Object, path: Path, live: Object) -> None:
     *above, name = map(str, path)
     parent = manifests.object_at(manifest, *above)
     del parent[name]
-    for part in managed_fields.parts_of_others(live):
-        if name in (fields := manifests.object_at(part, *above)):
-            objects.merge(parent, {name: fields[name]})
+    for part in managed_fields.parts_of_others(live, [*above, name]):
+        objects.merge(parent, {name: part})
 
 
 def find_drift(live: Object, before: Object, catalog: Catalog) -> Iterator[Path]:
@@ -221,7 +217,7 @@ def find_drift(live: Object, before: Object, catalog: Catalog) -> Iterator[Path]
             or objects.find_path(before, lists.to_indexes(path[:-1], desired)) == {}
         )
         is_masked = None not in (current, value) and path[0] == "data" and dump.is_masked(live)
-        # Nobody has a list of items without an item, and own kinds drop a map without a field.
-        is_empty = value == {} and (path in lists or objects.find_path(live, path) is None)
-        if not is_default and not is_masked and not is_empty:
+        # Own kinds drop a map without a field.
+        is_dropped = value == {} and objects.find_path(live, path) is None
+        if not (is_default or is_masked or is_dropped or lists.are_empty(value, path)):
             yield lists.to_indexes(path, desired, applied)

@@ -79,6 +79,12 @@ class Lists:
         }
         return fields or None
 
+    def are_empty(self, value: Readable, path: Path) -> bool:
+        """Report whether a value has only lists without items, which nobody has."""
+        if not isinstance(value, dict) or not value:
+            return value == {} and path in self
+        return all(self.are_empty(item, (*path, key)) for key, item in value.items())
+
     def __contains__(self, path: Path) -> bool:
         return path in self._paths
 

@@ -103,6 +103,8 @@ class Planner:
         self._rewrites: dict[Key, Object | None] = {}
         # What is unknown of XRs that are planned before those that they compose.
         self._later: list[XrPlan] = []
+        # Those that are unknown, because of themselves or of an XR above them.
+        self._unknown: set[Key] = set()
         # The XRs of which no step got data of a Secret.
         self._public: set[Key] = set()
 
@@ -151,6 +153,9 @@ class Planner:
         plan = _start(order, xr)
         name = plan.composition
         new_xr = self._rewrites.get(key, xr)
+        if self._unknown.intersection(self._owners[key][:1]):
+            self._unknown.add(key)
+            return replace(plan, reason="the XR above it is unknown, and may change it")
         try:
             if new_xr is None:
                 return self._destroy(plan, xr)
@@ -171,6 +176,7 @@ class Planner:
                 new = self._find_old(new_xr, name)
             return self._compare(plan, old, new, xr, new_xr)
         except UnknownError as error:
+            self._unknown.add(key)
             return replace(plan, reason=str(error))
 
     def _find_old(self, xr: Object, name: str) -> Source:
@@ -243,19 +249,22 @@ class Planner:
         if failure := after[-1].result.failure:
             reason = self._explain(failure.diagnostics[0].message, new_inputs, after[-1])
             return replace(plan, verdict="fails", reason=reason)
+        # A program may have written data of Secrets anywhere, in any form.
+        is_hidden = self._has_secrets(old_inputs, before[-1]) or self._has_secrets(
+            new_inputs, after[-1]
+        )
+        for sides_ in zip(before, after, strict=True):
+            if clash := changes.find_clash(observed, *sides_, self._dump):
+                raise UnknownError(_HIDDEN if is_hidden else clash)
         outcome = changes.find(observed, before[0], after[0], self._catalog)
         if self._until_ready:
             settled = changes.find(observed, before[-1], after[-1], self._catalog)
             outcome = changes.add_later(outcome, settled, observed, after[-1])
         self._hand_down(outcome.changes, outcome.manifests, observed)
         if any(each.resource is None for each in outcome.changes):
-            self._hand_up(xr, changes.status_of(after[-1]))
+            self._hand_up(xr, changes.status_of(after[-1], self._catalog))
         refusals = ", ".join(outcome.refusals)
         differences = outcome.changes
-        # A program may have written data of Secrets anywhere, in any form.
-        is_hidden = self._has_secrets(old_inputs, before[-1]) or self._has_secrets(
-            new_inputs, after[-1]
-        )
         if is_hidden:
             differences = changes.hide(differences, xr, observed)
             refusals = refusals and _HIDDEN
@@ -339,7 +348,7 @@ class Planner:
             new = self._renderings.render(source, replace(inputs, observed=observed), source, {})
             if sides.answer(old) != sides.answer(new):
                 self._later.append(unknown)
-                self._hand_up(above, changes.status_of(new))
+                self._hand_up(above, changes.status_of(new, self._catalog))
         except (FatalError, UnknownError):
             self._later.append(unknown)
 

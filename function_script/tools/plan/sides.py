@@ -13,7 +13,7 @@ from function_script.tools import local_pool, manifests, xrds
 from function_script.tools.check import searching
 from function_script.tools.plan.dump import Dump, UnknownError
 from function_script.tools.project import Project
-from function_script.tools.render import RenderInputs, functions, loading, renderer
+from function_script.tools.render import RenderInputs, functions, renderer
 from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.positions import Origin
 from function_script.tools.render.renderer import Answers, Renderer, Rendering
@@ -118,10 +118,7 @@ class Renderings:
         file = None if source.origin is None else source.origin.document.origin.source
         directory = None if file is None else Path(file.name).parent
         if directory not in self._indexes:
-            path = None if directory is None else loading.find_functions(directory)
-            values = functions.load(path, self._project)
-            if values is None:
-                values = functions.select(self._dump.definitions)
+            values = functions.find_beside(directory, self._dump.definitions, self._project)
             self._indexes[directory] = FunctionIndex(manifests=values, options=self._options)
         return self._indexes[directory]
 

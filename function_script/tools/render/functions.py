@@ -338,6 +338,17 @@ def select(objects_: Iterable[Object]) -> list[Object] | None:
     ] or None
 
 
+def find_beside(
+    directory: Path | None, cluster: Iterable[Object], project: Project
+) -> list[Object] | None:
+    """Return the Functions of the file beside a Composition, else those of a cluster's objects.
+
+    Both may hold other objects. Raises FatalError.
+    """
+    path = None if directory is None else loading.find_functions(directory)
+    return select(cluster if path is None else loading.load_values([path], project))
+
+
 def check_kinds(functions: list[Object]) -> list[Object]:
     """Return the objects, or raise InputError unless every one is a Function."""
     for manifest in functions:

@@ -212,7 +212,7 @@ async def test_killed_request_costs_the_others_nothing(
 async def test_heavy_request_does_not_hold_the_others(caller: BatchCaller, position: int) -> None:
     """Those before and after it are answered while it runs, and it goes on where it is."""
     batch = [b"echo xr-%d" % n for n in range(_BATCH)]
-    batch[position] = b"work 0.8 heavy"
+    batch[position] = b"work 0.4 heavy"
     futures = await caller.whole_batch(*batch)
     start = time.monotonic()
     heavy = futures.pop(position)
@@ -220,7 +220,7 @@ async def test_heavy_request_does_not_hold_the_others(caller: BatchCaller, posit
     assert not heavy.done()
     assert text(await heavy) == b"worked"
     # It was not begun a second time.
-    assert 0.79 < heavy.result().cpu_seconds < 0.9
+    assert 0.39 < heavy.result().cpu_seconds < 0.5
     assert time.monotonic() - start < PATIENCE_SECONDS
 
 
@@ -245,13 +245,13 @@ async def test_limits_of_a_neighbour_never_end_a_run(caller: BatchCaller) -> Non
 @in_loop(ONE_SLOT)
 async def test_deadline_ends_the_waiting_behind_a_heavy_request(caller: BatchCaller) -> None:
     """Without another slot, a request that was taken back waits until its own deadline."""
-    futures = await caller.batch(b"work 1 heavy", (b"echo xr-2", 0.2), b"echo xr-3")
+    futures = await caller.batch(b"work 0.6 heavy", (b"echo xr-2", 0.2), b"echo xr-3")
     assert cause(await futures[1]) is Cause.WAITED
     assert futures[1].result().waited_seconds >= 0.2
     assert not futures[0].done()
     assert text(await futures[0]) == b"worked"
     assert text(await futures[2]) == b"xr-3"
-    assert futures[2].result().waited_seconds > 0.5
+    assert futures[2].result().waited_seconds > 0.3
 
 
 @pytest.mark.parametrize("position", range(3))

@@ -110,5 +110,13 @@ def test_tightest_limit_of_all_groups_counts(
     assert capacity.read_limits(tree(tmp_path, mounts, own, files)) == expected
 
 
+def test_limit_that_was_changed_is_read_anew(tmp_path: Path) -> None:
+    """Only the groups of a process are found once."""
+    root = tree(tmp_path, V2.format(group="/"), "0::/\n", V2_FILES)
+    assert capacity.read_limits(root) == LIMITED
+    (root / "sys/fs/cgroup/memory.max").write_text(str(MIB))
+    assert capacity.read_limits(root).memory_bytes == MIB
+
+
 def test_system_without_groups_has_no_limits(tmp_path: Path) -> None:
     assert capacity.read_limits(tmp_path) == CgroupLimits()

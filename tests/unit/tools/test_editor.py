@@ -10,6 +10,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from conformance import input_corpus
 from support.commands import Run
 from support.paths import ROOT
 from support.render_helpers import composition
@@ -23,7 +24,6 @@ from function_script.tools.project import Project
 from function_script.tools.validate import catalog, openapi
 from function_script.tools.validate.catalog import Catalog
 
-CORPUS = ROOT / "tests" / "conformance" / "inputs"
 CATALOG = Catalog(document.value for document in catalog.bundled())
 SCHEMA = schema.build()
 VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
@@ -44,11 +44,10 @@ def pipelines() -> Iterator[object]:
 def inputs(folder: str) -> list[object]:
     """The inputs of a folder of the corpus that are of a kind with a CRD."""
     return [
-        pytest.param(document.value, id=f"{path.stem}-{document.number}")
-        for path in sorted((CORPUS / folder).glob("*.yaml"))
-        for document in sources.load([str(path)], Project([path.parent]))
-        if CATALOG.find(*objects.api_version_and_kind(document.value)) is not None
-        if document.value.get("ttl") != ONLY_IN_PYTHON
+        pytest.param(case.value, id=case.id)
+        for case in input_corpus.read_folder(folder)
+        if CATALOG.find(*objects.api_version_and_kind(case.value)) is not None
+        if case.value.get("ttl") != ONLY_IN_PYTHON
     ]
 
 

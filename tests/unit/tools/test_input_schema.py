@@ -9,20 +9,18 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from conformance import input_corpus
 from support import one_step
 from support.commands import Run
 from support.notes import without_note
-from support.paths import ROOT
 
-from function_script import documents, inputs
+from function_script import inputs
 from function_script.request.values import Object, Value
 from function_script.texts.errors import InputError
-from function_script.texts.source import Source
 from function_script.tools import input_schema, step_inputs, structural_schema
 from function_script.tools.validate import command, openapi
 
-CORPUS = ROOT / "tests" / "conformance" / "inputs"
-FILES = sorted(CORPUS.rglob("*.yaml"))
+FILES = sorted(input_corpus.CORPUS.rglob("*.yaml"))
 WRONG_VALUES: list[Value] = [
     *(None, True, 0, -1, 1.5, 1 << 60, 1 << 70),
     *("", "x", "-1", "0", "1Gi", "10s", " ", "x" * 40),
@@ -77,13 +75,8 @@ def corpus() -> dict[Path, list[Object]]:
     texts: set[str] = set()
     result: dict[Path, list[Object]] = {path: [] for path in FILES}
     for path, cases in result.items():
-        source = Source(name=path.name, text=path.read_text())
-        values = [document.value for document in documents.read_source(source)]
-        for value in values:
-            others = [value]
-            if isinstance(value, dict):
-                others += mutations(value, tried, str(value.get("kind")))
-            for other in others:
+        for value in [case.value for case in input_corpus.read_file(path)]:
+            for other in (value, *mutations(value, tried, str(value.get("kind")))):
                 text = json.dumps(other, sort_keys=True)
                 if text in texts or not isinstance(other, dict):
                     continue

@@ -6,6 +6,7 @@ from typing import cast
 
 import pytest
 from support import builders
+from support.commands import Run
 from support.secret_places import (
     ENCODED,
     MARKER,
@@ -18,7 +19,7 @@ from support.secret_places import (
     to_base64,
 )
 
-from function_script import cli, documents
+from function_script import documents
 from function_script.request import capture
 from function_script.request.capture import responses
 from function_script.request.values import Object
@@ -229,7 +230,7 @@ def test_xr_asks_by_its_annotation(*, value: str | None, is_requested: bool) -> 
     assert capture.is_requested(data) is is_requested
 
 
-def test_run_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_captures(tmp_path: Path, run: Run) -> None:
     step = builders.starlark(PASSED_ON, credentials=["api"])
     request: Object = {
         "observed": {"composite": {"resource": builders.XR}},
@@ -238,19 +239,17 @@ def test_run_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     }
     (tmp_path / "request.json").write_text(json.dumps(request))
     case = tmp_path / "bug.case.yaml"
-    assert cli.execute(["run", str(tmp_path / "request.json"), "--capture", str(case)]) == 0
-    assert "AKIA-marker" in capsys.readouterr().out
+    assert "AKIA-marker" in run("run", tmp_path / "request.json", "--capture", case).out
     assert "AKIA-marker" not in case.read_text()
-    assert cli.execute(["test", str(tmp_path)]) == 0
+    run("test", tmp_path)
 
 
-def test_run_captures_what_took_too_long(tmp_path: Path) -> None:
+def test_run_captures_what_took_too_long(tmp_path: Path, run: Run) -> None:
     """`run` prints no response then, but a server sends one, and the case expects it."""
     endless = "def main(req):\n    [0 for i in range(1000000000) for j in range(1000000000) if 0]\n"
     (tmp_path / "request.json").write_text(json.dumps({"input": builders.starlark(endless)}))
     case = tmp_path / "slow.case.yaml"
-    arguments = [str(tmp_path / "request.json"), "--capture", str(case), "--timeout", "300ms"]
-    assert cli.execute(["run", *arguments]) == 1
+    run("run", tmp_path / "request.json", "--capture", case, "--timeout", "300ms", code=1)
     (failure,) = part(read(case.read_text()), "expect").values()
     assert failure == ["time than its limit"]
 
@@ -260,13 +259,12 @@ def test_run_captures_what_took_too_long(tmp_path: Path) -> None:
     [("bug.yaml", "not the name of a case"), ("no/bug.case.yaml", "no such file")],
 )
 def test_run_says_where_it_cannot_capture(
-    name: str, failure: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, failure: str, tmp_path: Path, run: Run
 ) -> None:
     """The file name is not that of a case, or the directory does not exist."""
     (tmp_path / "request.json").write_text(json.dumps({"input": builders.starlark(PLAIN)}))
-    code = cli.execute(["run", str(tmp_path / "request.json"), "--capture", str(tmp_path / name)])
-    assert code == 1
-    assert failure in capsys.readouterr().err
+    request = tmp_path / "request.json"
+    assert failure in run("run", request, "--capture", tmp_path / name, code=1).err
 
 
 @pytest.mark.parametrize("cause", [Cause.TIMEOUT, Cause.MEMORY], ids=lambda cause: cause.value)

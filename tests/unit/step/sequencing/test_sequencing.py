@@ -199,17 +199,11 @@ def test_waiting_resource_is_reported_once(language: str) -> None:
     assert [(each["severity"], each["message"]) for each in first["results"]] == [
         ("SEVERITY_NORMAL", "Waiting: b for a")
     ]
-    xr = {
-        "apiVersion": "example.org/v1",
-        "kind": "XThing",
-        "status": {"conditions": [{"type": "ResourcesReady", **_said(first)}]},
-    }
+    waiting = {"type": "ResourcesReady", "status": "False", "message": condition(first)["message"]}
+    head = {"apiVersion": "example.org/v1", "kind": "XThing"}
+    xr = {**head, "status": {"conditions": [waiting]}}
     state = {"composite": {"resource": xr}, "resources": {"a": observed(status=CREATING)}}
     assert "results" not in run(ordered_step, observed=state)
-
-
-def _said(response: Object) -> Object:
-    return {"message": condition(response)["message"], "status": "False"}
 
 
 def test_condition_has_the_type_that_was_asked_for(language: str) -> None:

@@ -1,6 +1,5 @@
 """`check` compares a Composition, an XRD and the XRs at hand with one another."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ from support.check_helpers import pointed_at
 from support.commands import Run
 
 from function_script.sandbox import Pool
-from function_script.tools import bounded, check, local_pool
+from function_script.tools import bounded, check
 from function_script.tools.check import runs
 from function_script.tools.check.report import Finding
 
@@ -213,12 +212,6 @@ def test_misspelt_kind_of_crossplane_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize("schema", ALLOWED.values(), ids=ALLOWED)
 def test_schema_that_the_api_server_takes_has_no_mistake(tmp_path: Path, schema: str) -> None:
     assert _check(tmp_path, xrd=one_step.xrd(_SPEC.format(schema))) == []
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[Pool]:
-    with local_pool.open_pool(None) as opened:
-        yield opened
 
 
 @pytest.mark.parametrize(("size", "count"), [("huge", 1), ("large", 0)])

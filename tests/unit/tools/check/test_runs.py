@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent, indent
 
@@ -12,7 +11,7 @@ from support.check_helpers import pointed_at
 from support.commands import Run
 
 from function_script.sandbox import Pool
-from function_script.tools import check, local_pool
+from function_script.tools import check
 from function_script.tools.check import runs
 from function_script.tools.check.report import Report, render_text
 
@@ -287,12 +286,6 @@ def _place(path: Path, kind: str, program: str) -> Path:
     file = path / "composition.yaml"
     file.write_text(text)
     return file
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[Pool]:
-    with local_pool.open_pool(None) as opened:
-        yield opened
 
 
 def _check(file: Path, pool: Pool, variants: int = 8) -> Report:

@@ -54,6 +54,10 @@ def spec(before: Object, after: Object) -> tuple[Object, Object]:
 
 FLAGS = spec({"flags": {"a": "x"}}, {"flags": {}})
 BELOW: Object = {"type": "object", "properties": {"rules": SET}}
+ITEMS: Object = {
+    "type": "array",
+    "items": {"type": "object", "properties": {"a": {}, "b": {"type": "string", "default": "z"}}},
+}
 # Before and after, the schema of the field, and the path, value and certainty of the change.
 FIELDS = {
     "last field of a map with a default": (
@@ -81,10 +85,21 @@ FIELDS = {
         {"below": BELOW},
         ("spec.below", None, True),
     ),
+    "field of an item with a default": (
+        spec({"rules": [{"a": "x", "b": "y"}]}, {"rules": [{"a": "x"}]}),
+        {"rules": ITEMS},
+        ("spec.rules.0.b", "z", True),
+    ),
     "new set without an item": (spec({}, {"rules": []}), {"rules": SET}, ("spec.rules", [], True)),
 }
 EDITS = {
     "own kind": (SERVICE, spec({"type": "ClusterIP"}, {}), [], ("spec.type", None, False)),
+    "own kind, field of an item": (
+        SERVICE,
+        spec({"rules": [{"a": "x", "b": "y"}]}, {"rules": [{"a": "x"}]}),
+        [],
+        ("spec.rules.0.b", None, False),
+    ),
     "data without defaults": (
         CONFIG,
         ({"data": {"a": "x", "b": "y"}}, {"data": {"a": "x"}}),
@@ -109,7 +124,7 @@ def test_field_that_goes_leaves_what_the_api_server_leaves(
     row = plan_edit(plan, kind, bodies, *definitions)
     assert row["verdict"] == "planned", row
     (change,) = row["changes"]
-    assert (".".join(change["path"]), change["after"], change["certain"]) == expected
+    assert (".".join(map(str, change["path"])), change["after"], change["certain"]) == expected
 
 
 def test_map_that_would_become_null_is_refused(plan: Plan) -> None:

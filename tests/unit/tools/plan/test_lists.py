@@ -1,4 +1,4 @@
-"""Plans of lists whose items have owners of their own."""
+"""Plans of lists and maps whose items and fields have owners of their own."""
 
 import pytest
 from support.plans import COMPOSITION, CROSSPLANE, SIZE, Plan, crd, managed, xr
@@ -87,3 +87,41 @@ def test_values_of_a_set_stay_if_another_has_them(plan: Plan) -> None:
     bucket = live({"f:rules": {'v:"x"': {}}}, own={"f:rules": {'v:"a"': {}, 'v:"b"': {}}})
     bucket["spec"] = {"region": "eu", "size": 1, "rules": ["x", "a", "b"]}
     assert 'spec.rules[1]: "b" becomes absent' in plan(xr(count=1), bucket)
+
+
+def test_map_of_empty_lists_is_no_drift(plan: Plan) -> None:
+    """Nobody has them."""
+    plan.change(
+        ("size: 1", "size: 2"),
+        before=COMPOSITION.replace("size: 1\n", "size: 1\n          below: {rules: []}\n"),
+    )
+    rules: Object = {"type": "array", "items": {}, "x-kubernetes-list-type": "set"}
+    definition = crd({"below": {"type": "object", "properties": {"rules": rules}}})
+    bucket = managed((CROSSPLANE, SIZE), below={"rules": []})
+    (row,) = plan.find_rows(xr(count=1), bucket, definition)
+    assert not row["drift"]
+
+
+FLAGS = "          flags: {a: x, b: z}\n"
+OWN = {"f:flags": {"f:a": {}, "f:b": {}}}
+# What Crossplane and another manager have, the flags after the edit, and the change.
+MAPS = {
+    "the map alone": (OWN, {}, "flags: {a: x}", 'spec.flags.b: "z" becomes absent'),
+    "the field": (OWN, {"f:b": {}}, "flags: {a: x}", "0 to change"),
+    "the map that goes": (OWN, {}, "", 'spec.flags: {"a": "x", "b": "z"} becomes {}'),
+    "all of an atomic map": ({"f:flags": {}}, {}, "flags: {a: x}", 'flags.b: "z" becomes absent'),
+}
+
+
+@pytest.mark.parametrize(("own", "other", "after", "expected"), MAPS.values(), ids=MAPS)
+def test_fields_of_a_map_stay_if_another_has_them(
+    plan: Plan, own: Object, other: Object, after: str, expected: str
+) -> None:
+    old = COMPOSITION.replace("size: 1\n", f"size: 1\n{FLAGS}")
+    plan.change((FLAGS, f"          {after}\n"), before=old)
+    bucket = live({"f:flags": other}, own=own)
+    bucket["spec"] = {"region": "eu", "size": 1, "flags": {"a": "x", "b": "z"}}
+    flags: Object = {"type": "object", "additionalProperties": {"type": "string"}}
+    if own == {"f:flags": {}}:
+        flags["x-kubernetes-map-type"] = "atomic"
+    assert expected in plan(xr(count=1), bucket, crd({"flags": flags}))

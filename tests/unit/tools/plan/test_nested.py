@@ -10,6 +10,7 @@ from function_script.request.values import Object
 
 OTHERS = COMPOSITION.replace("name: buckets", "name: others").replace("bucket-", "other-")
 REFERENCE = "          crossplane: {compositionRef: {name: others}}\n"
+BUCKET = {"apiVersion": "s3.example.org/v1", "kind": "Bucket"}
 METADATA = "observed.composite.resource.metadata"
 STATUS = """\
         ---
@@ -21,9 +22,11 @@ LEVEL = "{{ observed.resources.inner.resource.status.level }}"
 
 
 def with_status() -> Object:
-    """The XRD of inner XRs with a field of the status."""
-    status = '"status": {"type": "object", "properties": {"level": {"type": "integer"}}}, "spec":'
-    text = json.dumps(XRD).replace('"spec": {"type":', f'{status} {{"type":')
+    """The XRD of inner XRs with two fields of the status, one of which has a default below it."""
+    size = {"type": "object", "properties": {"size": {"type": "integer", "default": 7}}}
+    properties = {"level": {"type": "integer"}, "more": size}
+    status = json.dumps({"type": "object", "properties": properties})
+    text = json.dumps(XRD).replace('"spec": {"type":', f'"status": {status}, "spec": {{"type":')
     definition: Object = json.loads(text)
     return definition
 
@@ -43,6 +46,16 @@ def test_inner_xr_may_get_another_composition(plan: Plan, place: str) -> None:
 def test_inner_xr_without_its_next_composition_is_unknown(plan: Plan) -> None:
     plan.write("outer.yaml", OUTER, OUTER + REFERENCE)
     assert 'unknown: the dump lacks Composition "others"\n  = XBucket/demo\n' in plan(*nested())
+
+
+def test_inner_xr_of_an_unknown_one_is_unknown(plan: Plan) -> None:
+    """The outer one may write another spec, or destroy it."""
+    plan.write("outer.yaml", OUTER, OUTER.replace("region: eu", "region: us"))
+    manifests = nested()
+    manifests[1]["spec"]["crossplane"]["resourceRefs"].append({**BUCKET, "name": "lost"})
+    rows = plan.find_rows(*manifests)
+    assert [each["verdict"] for each in rows] == ["unknown", "unknown"]
+    assert rows[1]["reason"] == "the XR above it is unknown, and may change it"
 
 
 POLICIES = {
@@ -87,3 +100,13 @@ def test_outer_xr_that_reads_a_changed_status_is_unknown(
     reason = 'a step of it may read the status of XBucket "demo", which changes'
     assert (f"unknown: {reason}\n  = XOuter/top\n" in text) == is_unknown
     assert "2 XRs looked at" in text
+
+
+def test_status_of_an_xr_has_the_defaults_of_its_xrd(plan: Plan) -> None:
+    plan.change(("level: 1", "more: {}"), before=COMPOSITION + STATUS)
+    _, _, *live = nested()
+    (row,) = plan.find_rows(with_status(), *live)
+    assert [(each["path"], each["after"]) for each in row["changes"]] == [
+        (["status", "level"], None),
+        (["status", "more"], {"size": 7}),
+    ]

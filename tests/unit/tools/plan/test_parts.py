@@ -6,7 +6,7 @@ import os
 import pytest
 from support.plans import OUTER, XRD, Plan, buckets, nested, xr
 
-from function_script.tools import local_pool
+from function_script.sandbox import Pool
 from function_script.tools.plan import planning
 from function_script.tools.plan.dump import Dump
 from function_script.tools.plan.planning import Planner
@@ -37,16 +37,15 @@ NUMBERS = {"few": (99, 1), "more": (120, 2), "CPUs": (2_000, 3)}
 
 @pytest.mark.parametrize(("xr_count", "count"), NUMBERS.values(), ids=NUMBERS)
 def test_number_of_processes_follows_that_of_xrs(
-    plan: Plan, monkeypatch: pytest.MonkeyPatch, xr_count: int, count: int
+    plan: Plan, pool: Pool, monkeypatch: pytest.MonkeyPatch, xr_count: int, count: int
 ) -> None:
     project = plan.directory
     monkeypatch.setattr(planning.capacity, "heavy_slots", lambda: 3)
     cluster = Dump([XRD, *(xr(str(number)) for number in range(xr_count))])
     files = Project.of([project], allowed=None)
     os.mkfifo(project / "pipe")
-    with local_pool.open_pool(None) as pool:
-        renderings = Renderings(cluster, files, renderer.Options(), pool)
-        planner = Planner(cluster, renderings, project / "new", None)
-        assert planner.count_processes([project]) == count
-        # It can be read once.
-        assert planner.count_processes([project, project / "pipe"]) == 1
+    renderings = Renderings(cluster, files, renderer.Options(), pool)
+    planner = Planner(cluster, renderings, project / "new", None)
+    assert planner.count_processes([project]) == count
+    # It can be read once.
+    assert planner.count_processes([project, project / "pipe"]) == 1

@@ -236,8 +236,29 @@ OTHER = ("  - step: render", "  - {step: other, functionRef: {name: b}}\n  - ste
 LIVE = [xr(), *buckets()]
 UNNAMED: Object = {**LIVE[1], "metadata": {"name": "demo-0", "uid": "x"}}
 AGAIN: Object = {**xr(count=3), "spec": {**xr(count=3)["spec"], "count": 2}}
+NAMED = """\
+        {% endfor %}
+        ---
+        apiVersion: s3.example.org/v1
+        kind: Bucket
+        metadata:
+          name: demo-0
+          annotations: {script.fn.crossplane.io/composition-resource-name: other}
+"""
 # The objects of the dump, an edit, more flags, and the reason.
 UNKNOWN = {
+    "one object of two resources": (
+        LIVE,
+        ("        {% endfor %}\n", NAMED),
+        (),
+        'Bucket "demo-0" is of two resources, "bucket-0" and "other"',
+    ),
+    "object of another XR": (
+        [*LIVE, *buckets("more")],
+        ("        {% endfor %}\n", NAMED.replace("demo-0", "more-0")),
+        (),
+        'Bucket "more-0" is there, and is not yet the XR\'s',
+    ),
     "composed object": (LIVE[:2], (), (), 'the dump lacks Bucket "demo-1"'),
     "resource name": ([xr(), UNNAMED, LIVE[2]], (), (), "has no annotation"),
     "composed again": (

@@ -13,7 +13,7 @@ from support.plans import applied, list_fields
 
 from function_script.documents import to_yaml_stream
 from function_script.request.values import Object
-from function_script.tools import local_pool
+from function_script.sandbox import Pool
 from function_script.tools.manifests import compare_values
 from function_script.tools.plan.dump import Dump
 from function_script.tools.plan.planning import Planner, XrPlan
@@ -122,32 +122,31 @@ def compare(plan: XrPlan, before: dict[str, Object], core: Core) -> tuple[int, i
     return len(plan.changes), idle + len(added) - len(after.keys() - before.keys())
 
 
-def test_random_edits_do_what_their_plans_say(tmp_path: Path) -> None:
+def test_random_edits_do_what_their_plans_say(tmp_path: Path, pool: Pool) -> None:
     """No object goes that no plan names, and each changed field is named."""
     draw = random.Random(SEED)  # noqa: S311 - no secret
     announced = idle = 0
     file = tmp_path / "composition.yaml"
-    with local_pool.open_pool(None) as pool:
-        for _ in range(EDITS):
-            program = {f"thing-{number}": fields(draw) for number in range(3)}
-            old = to_text(program)
-            for _ in range(draw.randint(1, 3)):
-                edit(program, draw)
-            new = to_text(program)
-            core = Core(pipeline=[jinja(old)])
-            core.run(10)
-            file.write_text(to_yaml_stream([composition(new)]))
-            project = Project.of([tmp_path], allowed=None)
-            dump = dump_of(core, old)
-            renderings = Renderings(dump, project, renderer.Options(), pool)
-            (plan,) = Planner(dump, renderings, tmp_path, None).plan()
-            assert plan.verdict in {"planned", "unchanged"}, plan
-            assert not plan.drift
-            before = live(core)
-            core.pipeline = [jinja(new)]
-            core.run(10)
-            numbers = compare(plan, before, core)
-            announced += numbers[0]
-            idle += numbers[1]
+    for _ in range(EDITS):
+        program = {f"thing-{number}": fields(draw) for number in range(3)}
+        old = to_text(program)
+        for _ in range(draw.randint(1, 3)):
+            edit(program, draw)
+        new = to_text(program)
+        core = Core(pipeline=[jinja(old)])
+        core.run(10)
+        file.write_text(to_yaml_stream([composition(new)]))
+        project = Project.of([tmp_path], allowed=None)
+        dump = dump_of(core, old)
+        renderings = Renderings(dump, project, renderer.Options(), pool)
+        (plan,) = Planner(dump, renderings, tmp_path, None).plan()
+        assert plan.verdict in {"planned", "unchanged"}, plan
+        assert not plan.drift
+        before = live(core)
+        core.pipeline = [jinja(new)]
+        core.run(10)
+        numbers = compare(plan, before, core)
+        announced += numbers[0]
+        idle += numbers[1]
     assert announced > EDITS
     assert idle <= announced / 100

@@ -1,8 +1,7 @@
 """The step and the line of the author's file that wrote each value."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-import pytest
 from support import builders, one_step
 
 from function_script import documents
@@ -10,7 +9,6 @@ from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.values import Object
 from function_script.sandbox import Pool
 from function_script.texts.source import Source
-from function_script.tools import local_pool
 from function_script.tools.render import RenderInputs, positions, renderer
 from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.renderer import Renderer, Rendering
@@ -56,12 +54,6 @@ data:
 """,
 )
 OURS = {"function-script": Local()}
-
-
-@pytest.fixture(name="pool", scope="module")
-def fixture_pool() -> Iterator[Pool]:
-    with local_pool.open_pool(None) as pool:
-        yield pool
 
 
 def render(
