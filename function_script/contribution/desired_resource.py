@@ -40,17 +40,16 @@ class Annotations:
         self.ready_when: Final = f"{prefix}/ready-when"
         self.usages: Final = f"{prefix}/usages"
         self.moved_from: Final = MOVED_FROM
-        self.keys: Final = (
-            *(self.name, self.ready, self.merge, self.depends_on),
-            *(self.ready_when, self.usages, MOVED_FROM),
-        )
+        policies = self.merge, self.depends_on, self.ready_when, self.usages
+        others = policies if owns_prefix else ()
+        self.keys: Final = self.name, self.ready, *others, MOVED_FROM
         self._expected: Final = frozenset({*self.keys, MOVED_TO})
 
     def is_own(self, key: str) -> bool:
         """Report whether an annotation is for the function, and not part of the resource."""
         if self._owns_prefix:
             return key.startswith(self._start)
-        return key in {self.name, self.ready, MOVED_FROM}
+        return key in self.keys
 
     def is_unknown(self, key: str) -> bool:
         """Report whether a key has the prefix, or that of the peer, and no meaning."""

@@ -16,6 +16,7 @@ from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.dialects import Dialect
 from function_script.contribution.from_response import READY
 from function_script.documents import Document
+from function_script.engines import leftovers
 from function_script.request import objects
 from function_script.request.cache import ByteLruCache
 from function_script.request.objects import Path
@@ -24,7 +25,7 @@ from function_script.request.values import Object
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, Diagnostic, Note
 from function_script.texts.errors import DocumentError
-from function_script.texts.problems import ProblemList, suggest
+from function_script.texts.problems import Problem, ProblemList, suggest
 from function_script.texts.source import Span
 
 _RESOURCE_NAME: Final = "resource name"
@@ -122,6 +123,7 @@ class _Collector:
         for name in part.resources:
             self._add_name("requirement", name, document, problems)
         self._composed.update(part.composed)
+        self._warnings += (partial(_diagnose, problem, document) for problem in part.advice)
         self._parts.append(part)
 
     def add_problems(self, problems: ProblemList, document: Document) -> None:
@@ -129,7 +131,7 @@ class _Collector:
         for warning in document.warnings:
             self._warnings.append(partial(document.to_diagnostic, warning))
         if problems:
-            self._errors += _diagnostics(problems, document)
+            self._errors += [_diagnose(problem, document) for problem in problems]
 
     def to_contribution(self) -> model.Contribution:
         """Merge all parts; raise DocumentError for the problems."""
@@ -176,13 +178,11 @@ class _Collector:
         problems.add(format_path(path), problem, hint=_UNIQUE_NAMES, note=note, code=code)
 
 
-def _diagnostics(problems: ProblemList, document: Document) -> list[Diagnostic]:
+def _diagnose(problem: Problem, document: Document) -> Diagnostic:
     kind = document.value.get("kind")
     subject = kind if isinstance(kind, str) else "document"
-    return [
-        problem.to_diagnostic(f"{subject}: ", document.span(objects.read_path(problem.path)))
-        for problem in problems
-    ]
+    span = document.span(objects.read_path(problem.path))
+    return problem.to_diagnostic(f"{subject}: ", span)
 
 
 def _read(
@@ -227,7 +227,9 @@ def _reject_nameless(
     hint = "it names the composed resource; give each one a name of its own"
     code: Code | None = None
     path = ""
-    if document.value.get("kind") == xr.get("kind"):
+    if leftover := leftovers.of_value(str(document.value.get("kind"))):
+        path, problem, hint = "kind", leftover.message, leftover.hint
+    elif document.value.get("kind") == xr.get("kind"):
         problem = f"has the XR's kind but not its apiVersion {xr.get('apiVersion')}"
         hint = "write that apiVersion to set the XR's status"
     elif document.value.get("kind") == "List":
@@ -242,8 +244,8 @@ def _reject_nameless(
             hint = "annotations are a field of metadata: indent them below it"
         elif objects.find_path(document.value, ("metadata", "labels", resource_name)) is not None:
             hint = "it is an annotation, not a label"
-        elif near := spelling.nearest(resource_name.rpartition("/")[2], tuple(keys)) or (
-            "resource-name" if "resource-name" in keys else None
+        elif near := spelling.nearest(resource_name.rpartition("/")[2], tuple(keys)) or next(
+            (key for key in keys if key.endswith("resource-name")), None
         ):
             # The annotation that is meant is the place, and not the whole document.
             reader = ObjectReader(cast("Object", annotations), _ANNOTATIONS, document.problems)
@@ -269,6 +271,7 @@ def _read_composed(
     replaces: bool | None = dialect.is_lenient
     advice = ProblemList()
     if dialect.is_lenient:
+        desired_resource.reject_unknown(reader.noting(advice), keys)
         resource = sanitize.copy_verbatim(document, advice, keys)
         policy = desired_resource.only_moves(reader, keys, name)
     else:

@@ -16,13 +16,14 @@ from function_script.contribution.sanitize import BASE64
 from function_script.request.objects import EXTRA_RESOURCES, find_path
 from function_script.request.program import Scope, plain
 from function_script.request.quantities import parse_signed_duration
-from function_script.request.reader import ObjectReader
+from function_script.request.reader import ObjectReader, child
 from function_script.request.values import Object, Readable, Value
 from function_script.step import conditions
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import ProblemList
 
 PREFIX = "gotemplating.fn.crossplane.io"
+_ENCODED = "write the value through b64enc"
 
 
 def extra_context(scope: Scope, input_warnings: Sequence[Diagnostic]) -> Contribution:
@@ -89,13 +90,15 @@ def _connection_details(document: ObjectReader) -> Contribution:
 
     Of an invalid value the valid beginning is taken; one that is not a string makes all empty.
     """
-    lenient = document.noting(ProblemList())
-    texts = lenient.texts("data") or {}
+    lenient, other = document.noting(ProblemList()), ProblemList()
+    texts = document.noting(other).texts("data") or {}
+    for each in other:
+        lenient.problems.add(each.path, each.text, hint=_ENCODED)
     if "data" not in document.value:
         lenient.problems.add("data", "is missing")
     if lenient.problems:
         lenient.problems.add("data", "is left out as a whole")
-        return Contribution(results=_warnings("CompositeConnectionDetails", lenient.problems))
+        return Contribution(advice=lenient.problems)
     details = {}
     for key, value in texts.items():
         text = value.replace("\r", "").replace("\n", "")
@@ -103,11 +106,11 @@ def _connection_details(document: ObjectReader) -> Contribution:
         valid = match[0] if match is not None else ""
         if valid != text:
             problem = "is no base64: only what comes before the mistake is taken"
-            lenient.problems.add(f"data.{key}", problem, hint="write the value through b64enc")
+            lenient.problems.add(child("data", key), problem, hint=_ENCODED)
         details[key] = base64.b64decode(valid)
     return Contribution(
         composite=Composite(connection_details=details),
-        results=_warnings("CompositeConnectionDetails", lenient.problems),
+        advice=lenient.problems,
     )
 
 
@@ -116,7 +119,7 @@ def _claim_conditions(document: ObjectReader) -> Contribution:
         document.problems.add("conditions", "is required")
     advice = ProblemList()
     parsed = tuple(_condition(item, advice) for item in document.objects("conditions"))
-    return Contribution(conditions=parsed, results=_warnings("ClaimConditions", advice))
+    return Contribution(conditions=parsed, advice=advice)
 
 
 def _condition(item: ObjectReader, advice: ProblemList) -> wire.Condition:
@@ -141,10 +144,6 @@ def _condition(item: ObjectReader, advice: ProblemList) -> wire.Condition:
     )
 
 
-def _warnings(kind: str, advice: ProblemList) -> tuple[wire.Result, ...]:
-    return lint.dialect_warnings([problem.to_diagnostic(f"{kind}: ") for problem in advice])
-
-
 def _context(document: ObjectReader) -> Contribution:
     if "data" not in document.value:
         document.problems.add("data", "is required")
@@ -160,7 +159,7 @@ def _extra_resources(document: ObjectReader) -> Contribution:
     advice = ProblemList()
     if requirements is not None:
         selectors = {name: _selector(item, advice) for name, item in requirements.members()}
-    return Contribution(resources=selectors, results=_warnings("ExtraResources", advice))
+    return Contribution(resources=selectors, advice=advice)
 
 
 def _selector(item: ObjectReader, advice: ProblemList) -> wire.Selector:

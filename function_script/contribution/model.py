@@ -5,7 +5,7 @@ into events and status, so there are limits for them: more of a program's own ar
 the function's own warnings the first ones are sent.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -15,6 +15,7 @@ from function_script.contribution.desired_resource import DesiredResource
 from function_script.request.program import Blocked, Deferred
 from function_script.request.values import Object
 from function_script.texts.errors import LimitError
+from function_script.texts.problems import Problem
 from function_script.texts.source import Span
 from function_script.wire import enums
 
@@ -49,7 +50,8 @@ class Contribution:
 
     ``policy_spans`` has an entry for each composed resource that has a policy: it finds the
     position of the policy, and is called for errors only. ``reads_xr``: the contribution depends
-    on fields of the XR, not only on its type.
+    on fields of the XR, not only on its type. ``advice`` are mistakes of one document that become
+    warnings.
     """
 
     composed: Mapping[str, DesiredResource] = field(default_factory=dict)
@@ -68,6 +70,7 @@ class Contribution:
         default_factory=dict, compare=False
     )
     reads_xr: bool = False
+    advice: Iterable[Problem] = ()
 
     @property
     def needs_sequencing(self) -> bool:

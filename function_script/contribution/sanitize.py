@@ -140,9 +140,7 @@ def _check_names(body: ObjectReader, metadata: ObjectReader, labels: Mapping[str
             f"invalid name {_quote(name)}: at most {MAX_SUBDOMAIN} lower-case letters, digits, "
             "- and ., beginning and ending with a letter or digit"
         )
-        leftover = leftovers.of_value(name)
-        hint = (leftover.hint if leftover else None) if _MARK.search(name) else _NAME_HINT
-        metadata.problems.add(metadata.at("name"), problem, hint=hint)
+        metadata.problems.add(metadata.at("name"), problem, hint=_advise(name, _NAME_HINT))
     for key, value in labels.items():
         # Most values are one word, which is cheaper to check without the expression.
         is_word = value.isalnum() and value.isascii()
@@ -151,7 +149,14 @@ def _check_names(body: ObjectReader, metadata: ObjectReader, labels: Mapping[str
                 f"invalid label value {_quote(value)}: at most {MAX_LABEL} letters, digits, "
                 "-, _ and ., beginning and ending with a letter or digit"
             )
-            metadata.problems.add(f'{metadata.at("labels")}["{key}"]', problem, hint=_LABEL_HINT)
+            path = f'{metadata.at("labels")}["{key}"]'
+            metadata.problems.add(path, problem, hint=_advise(value, _LABEL_HINT))
+
+
+def _advise(text: str, otherwise: str) -> str | None:
+    """Return the hint for a name or a label's value that no object may have."""
+    leftover = leftovers.of_value(text)
+    return (leftover.hint if leftover else None) if _MARK.search(text) else otherwise
 
 
 def _quote(text: str) -> str:

@@ -17,7 +17,7 @@ from function_script.request.program import Program
 from function_script.request.reader import ObjectReader
 from function_script.request.remote import parsing
 from function_script.request.values import Object, Value, type_phrase
-from function_script.texts.problems import ProblemList
+from function_script.texts.problems import ProblemList, suggest
 from function_script.texts.source import Source
 
 API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
@@ -128,13 +128,14 @@ def _program(
         if beside is not None and beside.value:
             beside.refuse_unknown(*other.keys)
             doubts.add(fields.at(other.field), f"is not looked at, for source is {source}")
-    if fields.value.get(key) is None:
-        fields.problems.add(
-            fields.at(key), f"is required when source is {source}", hint=f"write {chosen.form}"
-        )
-    section = fields.object(key)
-    if section is None:
+    value = fields.value.get(key)
+    if not isinstance(value, dict):
+        text = f"must be an object, not {type_phrase(value)}"
+        if value is None:
+            text = f"is required when source is {source}"
+        fields.problems.add(fields.at(key), text, hint=f"write {chosen.form}")
         return _join([])
+    section = ObjectReader(value, fields.at(key), fields.problems)
     section.refuse_unknown(*chosen.keys)
     if source == "Inline":
         return _join(_inline(section, doubts))
@@ -252,5 +253,6 @@ def _missing_key(fields: ObjectReader, ceilings: Limits) -> str:
         else:
             actual = f'"{item}"' if isinstance(item, str) else type_phrase(item)
             allowed = ", ".join(_MISSING_KEY)
-            fields.problems.add(f"{path}[{index}]", f"must be one of {allowed}, not {actual}")
+            message = f"must be one of {allowed}, not {actual}"
+            fields.problems.add(f"{path}[{index}]", message, hint=suggest(str(item), _MISSING_KEY))
     return missing_key

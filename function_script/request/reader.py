@@ -9,9 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, TypeGuard, TypeVar
 
 from function_script.request.values import Object, Value, type_name, type_phrase
+from function_script.texts import spelling
 from function_script.texts.diagnostics import Code
 from function_script.texts.problems import ProblemList, suggest
 
+# Of more fields, a list says less than the documentation.
+_MAX_NAMES: Final = 8
 T = TypeVar("T")
 NO_HINTS: Final[Mapping[str, str]] = {}
 
@@ -59,6 +62,8 @@ class ObjectReader:
         if not unknown:
             return
         unknown.sort()
+        if hint is None and len(names) <= _MAX_NAMES:
+            hint = f"there are {', '.join(names)}"
         for key in unknown:
             advice = hints.get(key) or suggest(key, names, hint)
             code = Code("unknown-field", key)
@@ -154,6 +159,11 @@ class ObjectReader:
 
     def parsed(self, key: str, parse: Callable[[str], T]) -> T | None:
         """Return a parsed string; a ValueError of ``parse`` becomes a problem."""
+        value = self.value.get(key)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            # What is wrong without its quotes may be wrong with them.
+            self.problems.add(self.at(key), f"must be a string, not {type_phrase(value)}")
+            return None
         text = self.text(key)
         if text is None:
             return None
@@ -175,13 +185,18 @@ class ObjectReader:
         return value
 
     def _add_missing(self, key: str) -> None:
-        """Add the problem of a required field; a key that differs in letter case is its hint."""
-        other = next((each for each in self.value if each.lower() == key.lower()), None)
-        hint = None if other is None or other == key else f'write "{key}", not "{other}"'
-        self.problems.add(self.at(key), "is required", hint=hint)
+        """Add the problem of a required field; a key that is misspelt is its hint."""
+        other = spelling.nearest(key, self.value)
+        if other is None or other == key:
+            self.problems.add(self.at(key), "is required")
+        else:
+            problem = f'there is no such field, and "{key}" is required'
+            self.problems.add(self.at(other), problem, hint=f"write {key}")
 
     def _mismatch(self, path: str, expected: str, value: Value) -> None:
-        self.problems.add(path, f"must be {expected}, not {type_phrase(value)}")
+        is_bare = expected == "a string" and isinstance(value, bool | int | float)
+        hint = "quote the value, or make it a text" if is_bare else None
+        self.problems.add(path, f"must be {expected}, not {type_phrase(value)}", hint=hint)
 
 
 def text_hint(value: Value) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final, cast
 
 from function_script.request import objects
-from function_script.request.reader import child
+from function_script.request.objects import Path
+from function_script.request.reader import child, format_path
 from function_script.request.values import Object, Value
 
 TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
@@ -64,6 +65,26 @@ def _field(schema: Object, name: str) -> Object | None:
     fields = schema.get("properties")
     field = fields.get(name) if isinstance(fields, dict) else None
     return field if isinstance(field, dict) else additional(schema)
+
+
+def find_elsewhere(schema: Object, path: Path, value: Object | None = None) -> str | None:
+    """Return the hint for a field that its holder lacks: a field of it, or what holds it, has one.
+
+    ``value`` is the whole object, in which what holds the holder lacks the field as well.
+    """
+    *holder, name = path
+    fields = properties(find(schema, holder) or {})
+    # Nobody writes the status.
+    inner = [key for key, part in fields.items() if key != "status" and name in properties(part)]
+    if len(inner) == 1:
+        return f'did you mean "{inner[0]}.{name}"?'
+    outer = holder[:-2] if any(isinstance(key, int) for key in holder[-1:]) else holder[:-1]
+    place = (*outer, name)
+    if value is None or not holder or objects.find_path(value, place) is not None:
+        return None
+    if name in properties(find(schema, outer) or {}):
+        return f"it is a field of the object around: {format_path(place)}"
+    return None
 
 
 def below(value: Value, schema: Object) -> Iterator[tuple[str | int, Value, Object]]:

@@ -26,6 +26,54 @@ _NAME_RULE: Final = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
     "'-' or '.', and must start and end with an alphanumeric character"
 )
+_KEYWORDS: Final = (
+    *("additionalItems", "additionalProperties", "allOf", "anyOf", "default", "definitions"),
+    *("dependencies", "description", "enum", "example", "exclusiveMaximum", "exclusiveMinimum"),
+    *("externalDocs", "format", "id", "items", "maxItems", "maxLength", "maxProperties", "maximum"),
+    *("minItems", "minLength", "minProperties", "minimum", "multipleOf", "not", "nullable"),
+    *("oneOf", "pattern", "patternProperties", "properties", "required", "title", "type"),
+    *("uniqueItems", "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string"),
+    *("x-kubernetes-list-map-keys", "x-kubernetes-list-type", "x-kubernetes-map-type"),
+    *("x-kubernetes-preserve-unknown-fields", "x-kubernetes-validations"),
+)
+"""The keywords of a schema in the API of Kubernetes."""
+_ANY: Final[Object] = {structural_schema.PRESERVE: True}
+_FLAG: Final[Object] = {"type": "boolean"}
+_NUMBER: Final[Object] = {"type": "number"}
+_TEXT: Final[Object] = {"type": "string"}
+_WHOLE: Final[Object] = {"type": "integer"}
+_LIST: Final[Object] = {"type": "array", "items": _ANY}
+
+
+def _part(required: str, **fields: Object) -> Object:
+    return {"type": "object", "required": [*required.split()], "properties": {**fields}}
+
+
+_NAMES: Final = _part(
+    "kind plural",
+    **dict.fromkeys(("kind", "listKind", "plural", "singular"), _TEXT),
+    **dict.fromkeys(("categories", "shortNames"), _LIST),
+)
+_VERSION: Final = _part(
+    "name served referenceable",
+    **dict.fromkeys(("deprecationWarning", "name"), _TEXT),
+    **dict.fromkeys(("deprecated", "referenceable", "served"), _FLAG),
+    additionalPrinterColumns=_LIST,
+    schema=_part("", openAPIV3Schema={"type": "object", **_ANY}),
+)
+_SPEC: Final = _part(
+    "group names versions",
+    **dict.fromkeys(("defaultCompositeDeletePolicy", "defaultCompositionUpdatePolicy"), _TEXT),
+    **dict.fromkeys(("conversion", "defaultCompositionRef", "enforcedCompositionRef"), _ANY),
+    **dict.fromkeys(("claimNames", "names"), _NAMES),
+    connectionSecretKeys=_LIST,
+    group=_TEXT,
+    metadata=_ANY,
+    scope={**_TEXT, "enum": ["Namespaced", "Cluster", "LegacyCluster"]},
+    versions={"type": "array", "items": _VERSION},
+)
+_XRD: Final = _part("spec", apiVersion=_TEXT, kind=_TEXT, metadata=_ANY, spec=_SPEC)
+"""The fields of an XRD, in any version of Crossplane."""
 
 
 class Verdict(NamedTuple):
@@ -72,7 +120,7 @@ def validate(xr: Object, xrd: Object) -> Verdict:
                 message=f"invalid {word}: {problem.message.removeprefix(f'{wording.NO_FIELD}: ')}",
                 field=problem.path,
                 notes=(_origin(xrd),),
-                hint=_blame_schema(problem.path, value, schema),
+                hint=_blame_schema(problem.path, value, schema) or problem.hint,
             )
             for problem in refusals
         ),
@@ -87,7 +135,19 @@ def validate(xr: Object, xrd: Object) -> Verdict:
 
 
 def find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
-    """Yield what is refused of an XRD's versions, and words of an enum that no value can be."""
+    """Yield what is refused in an XRD and its schemas, and words of an enum that no value is."""
+    group = manifests.text_at(xrd, "spec", "group")
+    plural = manifests.text_at(xrd, "spec", "names", "plural")
+    if group and plural and manifests.name(xrd) != (name := f"{plural}.{group}"):
+        message = f"invalid XRD: metadata.name must be {name}, the plural and the group"
+        yield Diagnostic(message=message, field="metadata.name")
+    for problem in openapi.check(xrd, _XRD)[0]:
+        message = f"invalid XRD: {problem.message.removeprefix(f'{wording.NO_FIELD}: ')}"
+        yield Diagnostic(message=message, field=problem.path, hint=problem.hint)
+    for path, name in structural_schema.unknown_fields(xrd, _XRD):
+        keys = objects.read_path(path)
+        known = structural_schema.properties(structural_schema.find(_XRD, keys[:-1]) or {})
+        yield from _find_typo(name, tuple(known), path)
     versions = list(manifests.objects_at(xrd, "spec", "versions"))
     flags = [version.get("referenceable") for version in versions]
     # An unfinished XRD does not say it yet.
@@ -100,6 +160,12 @@ def find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
         yield from _find_mistakes(schema, ("spec", "versions", index, "schema", "openAPIV3Schema"))
 
 
+def _find_typo(name: str, known: tuple[str, ...], path: str) -> Iterator[Diagnostic]:
+    """Yield the problem of a field that is another one but for a typo: the API server drops it."""
+    if name not in known and (hint := suggest(name, known)):
+        yield Diagnostic(message=f"invalid XRD: unknown field {path}", field=path, hint=hint)
+
+
 def _find_mistakes(schema: Object, path: objects.Path) -> Iterator[Diagnostic]:
     type_ = schema.get("type")
     valid_type = type_ if type_ in structural_schema.TYPES else None
@@ -109,7 +175,13 @@ def _find_mistakes(schema: Object, path: objects.Path) -> Iterator[Diagnostic]:
         "enum": {"type": "array", "items": {"type": valid_type, "nullable": True}},
         "properties": {"type": "object", "additionalProperties": {"type": "object"}},
         "default": {**schema, "type": valid_type},
+        "x-kubernetes-validations": {"type": "array"},
+        **dict.fromkeys(("description", "format", "pattern"), _TEXT),
+        **dict.fromkeys(("maximum", "minimum"), _NUMBER),
+        **dict.fromkeys(("maxItems", "maxLength", "minItems", "minLength"), _WHOLE),
     }
+    for keyword in schema:
+        yield from _find_typo(keyword, _KEYWORDS, format_path((*path, keyword)))
     whole = structural_schema.complete(schema, {"properties": keywords})
     for each in openapi.check(whole, {"properties": keywords})[0]:
         hints = {
@@ -121,7 +193,7 @@ def _find_mistakes(schema: Object, path: objects.Path) -> Iterator[Diagnostic]:
             "type": suggest(str(type_), structural_schema.TYPES),
             "properties.required": "`required` belongs beside `properties`",
         }
-        yield Diagnostic(message=message, field=field, hint=hints.get(each.path))
+        yield Diagnostic(message=message, field=field, hint=hints.get(each.path) or each.hint)
     for name, part in structural_schema.properties(schema).items():
         yield from _find_mistakes(part, (*path, "properties", name))
     for key in ("items", "additionalProperties"):
@@ -161,6 +233,9 @@ def _blame_schema(path: str, xr: Object, schema: Object) -> str | None:
         return f'the XRD has type "{kind}" here: types are {", ".join(structural_schema.TYPES)}'
     if "default" in part and objects.find_path(xr, keys) == part["default"]:
         return "the value is the default in the XRD"
+    names = structural_schema.properties(structural_schema.find(schema, keys[:-1]) or {})
+    if names and keys[-1] not in names and objects.find_path(xr, keys) is None:
+        return "the XRD requires it, and defines no such field"
     return None
 
 
@@ -183,7 +258,8 @@ def _describe_unknown(
         if hint is None and number < MAX_HINTS:
             fields = structural_schema.properties(structural_schema.find(schema, parent) or {})
             names = tuple(field for field in fields if not xrds.is_crossplane_field(part, field))
-            hint = suggest_field(name, names)
+            elsewhere = structural_schema.find_elsewhere(schema, (*parent, name))
+            hint = suggest_field(name, names, elsewhere)
         yield Diagnostic(
             message=f"unknown field of the {word}: {path}: the API server drops it",
             field=path,

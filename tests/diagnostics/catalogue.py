@@ -49,7 +49,9 @@ FRAMES = {path.stem: path.read_text() for path in (HERE / "frames").glob("*.yaml
 _SECTION = re.compile(r"^=== (.+)\n", re.MULTILINE)
 _PART = re.compile(r"^( *)PART\n", re.MULTILINE)
 _UNSIGNED = re.compile(r"^[^-+ \n]", re.MULTILINE)
-_PLACE = re.compile(r"(?:(?<=; )|(?<=\": )|^)(?:(script|inline)|modules\[([^\]]+)\]):(\d+):(\d+): ")
+_PLACE = re.compile(
+    r"(?:(?<=; )|(?<=\": )|^)(?:(script|inline(?:\.template)?)|modules\[([^\]]+)\]):(\d+):(\d+): "
+)
 _TIMEOUT_SECONDS = 10
 
 
@@ -227,7 +229,7 @@ def pointed_at(mistake: Mistake, message: str) -> list[str]:
             continue
         (composition,) = documents.read_source(source)
         step_input = objects.find_path(composition.value, "spec.pipeline[0].input")
-        text = step_input["modules"][module] if module else step_input[name]
+        text = step_input["modules"][module] if module else objects.find_path(step_input, name)
         places.append(text.split("\n")[int(number) - 1][int(column) - 1 :])
     return places
 

@@ -697,7 +697,7 @@ _TRAILING_COMMENT: Final = re.compile(
 _ASSIGNMENTS: Final = re.compile(r"""\$\w+\s*:?=[^;"'`=]+(?:;\s*\$\w+\s*:?=[^;"'`=]+)+""")
 _COMMENT: Final = re.compile(r"/\*(.*)\*/|//(.*)|\#(?!if|each|with|unless)(.*)", re.DOTALL)
 _KEYWORD: Final = re.compile(
-    r"(?P<else>else)\s*[:{]|end[ \t]*(?:if|for|range|with|block|define|macro)"
+    r"(?P<else>else)\s*[:{]?|end[ \t]*(?:if|for|range|with|block|define|macro)?"
     r"|/(?:if|each|with|unless)"
 )
 _CONDITIONAL: Final = re.compile(r"(else[ \t]+if|elseif|elif|\#?if)\b\s*")

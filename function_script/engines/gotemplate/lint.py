@@ -79,9 +79,11 @@ class GoTemplateLint(TemplateLint):
         for source, trees in programs.parse_texts(program):
             for finding in doubts.find(trees, source, grammar):
                 yield finding.to_diagnostic(source)
-        for dot in request_reads.walk(program).dots:
-            message = "the dot is not the request here: range and with set it to another value"
-            yield dot.to_diagnostic(message, "write $")
+        for part in request_reads.walk(program).parts:
+            message = "a getter takes the request, and not a part of it"
+            if part.span.width == 1:
+                message = "the dot is not the request here: range and with set it to another value"
+            yield part.to_diagnostic(message, "write $")
         for source, text in self.find_documents(program):
             yield from foreign_syntax.find_dollars([source])
             yield from foreign_syntax.find(source, text, foreign_syntax.IN_GO)

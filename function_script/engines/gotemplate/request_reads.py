@@ -49,7 +49,7 @@ class Walker:
         self.reads: list[FieldAccess] = []
         self.comparisons: list[FieldComparison] = []
         self.changed_paths: list[Path] = []
-        self.dots: list[SourceSpan] = []
+        self.parts: list[SourceSpan] = []
         self.tested_paths: set[Path] = set()
         self.indexed_paths: set[Path] = set()
         self._is_testing = False
@@ -151,8 +151,13 @@ class Walker:
         self._is_testing = was_testing
         if not function:
             return paths[0] if len(paths) == 1 else None
-        if function in _GETTERS and any(paths[1:2]) and isinstance(command.words[1], nodes.Dot):
-            self.dots.append(find_span(self._source, command.words[1].position, 1))
+        if function in _GETTERS and any(paths[1:2]):
+            match command.words[1]:
+                case nodes.Dot() | nodes.Variable() as word:
+                    width = len(nodes.to_source(word))
+                    self.parts.append(find_span(self._source, word.position, width))
+                case _:
+                    pass
         if function in _COMPARISONS:
             self._add_comparisons(paths[1] if paths[1:] else None, command.words[2:])
             for path in paths[2:]:
@@ -213,10 +218,11 @@ class Walker:
                     if isinstance(key, nodes.String):
                         self._add_access(path, key.position, len(key.quoted))
                 return path
-            case [_, nodes.String(value=key)] if (
+            case [_, nodes.String(value=key) as word] if (
                 command.function == "hasKey" and paths[1] is not None
             ):
                 self.tested_paths.add((*paths[1], key))
+                self._add_access((*paths[1], key), word.position, len(word.quoted))
             case [_, _] if command.function == "default":
                 return paths[2]
         return None

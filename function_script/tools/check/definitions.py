@@ -18,7 +18,7 @@ from function_script.request.values import Object
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
-from function_script.texts.problems import Problem
+from function_script.texts.problems import Problem, suggest
 from function_script.texts.source import Source
 from function_script.tools import (
     author_positions,
@@ -35,6 +35,10 @@ from function_script.tools.validate.packages import PackageSchemas
 
 # Where `render` and `test` look for an XR.
 _XR_FILES: Final = ("xr.yaml", "xr.yml")
+_API_KINDS: Final = (
+    *("CompositeResourceDefinition", "Composition", "CompositionRevision", "EnvironmentConfig"),
+    *("ManagedResourceActivationPolicy", "ManagedResourceDefinition", "Usage"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,6 +225,7 @@ class XrChecker:
         has_xr = False
         for document in documents:
             type_ = objects.api_version_and_kind(document.value)
+            self.report.add(rules.COMPOSITION, _find_misspelt_kind(document))
             is_xr = all(type_) and not _is_of_api(document)
             if xrds.is_xrd(document.value):
                 mistakes = xr_validation.find_mistakes(document.value)
@@ -241,6 +246,17 @@ class XrChecker:
                 warnings = author_positions.locate_all(verdict.warnings, document)
                 self.report.add(rules.XR_FIELD, warnings)
         return has_xr
+
+
+def _find_misspelt_kind(document: Document) -> list[Diagnostic]:
+    """Return the problem of a kind that is one of Crossplane's but for a typo."""
+    api_version, kind = objects.api_version_and_kind(document.value)
+    is_ours = manifests.group(api_version) == manifests.group(manifests.COMPOSITION[0])
+    hint = suggest(kind, _API_KINDS) if is_ours and kind not in _API_KINDS else None
+    if hint is None:
+        return []
+    problem = Problem("kind", f"there is no {kind} in {api_version}", hint)
+    return author_positions.locate_all([problem.to_diagnostic()], document)
 
 
 def _is_of_api(document: Document) -> bool:

@@ -78,13 +78,15 @@ class Request:
     def _hint(self, holder: Path, key: str, names: tuple[str, ...]) -> str:
         part = holder[-1] if holder[:-1] == _XR and _XR in self.kinds else ""
         advice = xrds.advise_field(str(part), key)
-        if not holder:
+        if not holder or field_names.is_of_helm(key):
             advice = field_names.advise_root(key)
+        elif key in structural_schema.properties(self.schema):
+            advice = f"{key} is a field of the request, and this is {format_access(holder)}"
         if advice is not None:
             return advice
-        if not field_names.is_of_helm(key) and (hint := suggest(key, names)):
-            return hint
-        return f"there are {field_names.listed(names)}"
+        listed = f"there are {field_names.listed(names)}"
+        elsewhere = structural_schema.find_elsewhere(self.schema, (*holder, key))
+        return suggest(key, names, elsewhere) or listed
 
 
 def of_request(language: Language, xr: Object | None, composed: Mapping[str, Object]) -> Request:

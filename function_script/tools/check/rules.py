@@ -80,7 +80,7 @@ def _other_input(subject: CheckedStep) -> Iterator[Diagnostic]:
     kind = objects.api_version_and_kind(subject.step_input.value)
     if subject.step.dialect == "gotemplating" and kind != inputs.PEERS:
         yield Problem(
-            "input.apiVersion",
+            "input.kind" if kind[0] == inputs.PEERS[0] else "input.apiVersion",
             "this is read as an input of function-go-templating, which looks at neither apiVersion "
             "nor kind",
             f"its own are {inputs.PEERS[0]} and {inputs.PEERS[1]}",
@@ -383,8 +383,8 @@ XR: Final = Rule(
     name="xr",
     severity="error",
     means="An XR that the API server refuses: its XRD's schema does not allow a value, or misses "
-    "one. And a schema of an XRD that it refuses, an `enum` with a word of another type, or "
-    "versions of which not exactly one is referenceable.",
+    "one. And an XRD that it refuses, or with a misspelt field, an `enum` with a word of another "
+    "type, or versions of which not exactly one is referenceable.",
 )
 XR_FIELD: Final = Rule(
     name="xr-field",

@@ -191,8 +191,9 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
                 is_warning = finding.rule == rules.DOUBTFUL.name
                 if finding.severity == "info":
                     doubts.setdefault(place, finding)
-                elif place not in reported and not (is_warning and place in places):
-                    reported.add(place)
+                # What a step warns of says why a schema refuses the value of this line.
+                elif (place, is_warning) not in reported and not (is_warning and place in places):
+                    reported |= {place, (place, is_warning)}
                     report.findings.append(finding)
             # A program that needs too much needs it for the other XRs as well.
             if any(finding.diagnostic.kind == "limit" for finding in findings):

@@ -232,8 +232,9 @@ def _select_by_annotation(function: FunctionReference) -> Choice | None:
         return None
     kind = next((kind for kind in RUNTIMES if kind.annotation == value), None)
     if kind is None:
-        values = ", ".join(kind.annotation for kind in RUNTIMES if kind.annotation)
-        raise InputError.of(f'invalid annotation {_RUNTIME} "{value}": must be one of {values}')
+        values = tuple(kind.annotation for kind in RUNTIMES if kind.annotation)
+        problem = f'invalid annotation {_RUNTIME} "{value}": must be one of {", ".join(values)}'
+        raise InputError.of(problem, hint=suggest(value, values))
     if kind.is_default and not kind.judge(function).is_suitable:
         return None
     return Choice(function, kind.build(function), f"its Function has {_RUNTIME}: {value}")

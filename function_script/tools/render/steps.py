@@ -15,6 +15,10 @@ from function_script.texts.errors import InputError
 from function_script.texts.problems import Problem, ProblemList
 from function_script.tools import manifests, step_inputs
 
+_SELECTOR_FIELDS: Final = (
+    *("requirementName", "apiVersion", "kind"),
+    *("name", "matchLabels", "namespace"),
+)
 _PIPELINE: Final = "Pipeline"
 # The mode that Crossplane 2 no longer has, and the last version of its command that converts it.
 _RESOURCES: Final = "Resources"
@@ -53,16 +57,18 @@ def parse(composition: Object, *, is_lenient: bool = False) -> list[Step]:
 
     ``is_lenient``: accept what a real engine accepts, such as two steps of one name.
     """
-    if objects.api_version_and_kind(composition) != manifests.COMPOSITION:
-        is_other_kind = composition.get("kind") != manifests.COMPOSITION[1]
+    api_version, kind = manifests.COMPOSITION
+    if composition.get("kind") != kind:
         raise InputError.of(
             f"cannot use {manifests.describe(composition)} as Composition",
-            field="kind" if is_other_kind else "apiVersion",
-            hint=f"it must be a Composition of {manifests.COMPOSITION[0]}; "
+            field="kind",
+            hint=f"it must be a Composition of {api_version}; "
             "the order of arguments is XR COMPOSITION FUNCTIONS",
         )
     problems = ProblemList()
-    return _parse(ObjectReader(composition, "", problems), problems, is_lenient=is_lenient)
+    fields = ObjectReader(composition, "", problems)
+    fields.choice("apiVersion", {api_version: api_version}, required=True)
+    return _parse(fields, problems, is_lenient=is_lenient)
 
 
 def parse_operation(operation: Object, *, at: str = "", is_lenient: bool = False) -> list[Step]:
@@ -88,7 +94,7 @@ def _parse(fields: ObjectReader, problems: ProblemList, *, is_lenient: bool) -> 
             if "pipeline" in fields.value:
                 problems.add("pipeline", "is a field of spec", hint="indent it below `spec:`")
             elif not (has_pipeline or is_legacy):
-                problems.add(spec.at("pipeline"), "is required")
+                spec.object("pipeline", required=True)
         steps = [_step(index, item) for index, item in enumerate(spec.objects("pipeline"))]
         if not is_lenient:
             names = [step.name for step in steps]
@@ -197,8 +203,8 @@ def _function(fields: ObjectReader, revision: str) -> str:
             f"must be an object, not the text {name}",
             hint=f"write `functionRef: {{name: {name}}}`",
         )
-    elif not package:
-        fields.problems.add(fields.at("functionRef"), "is required")
+    elif not package and fields.value.get("functionRef") is None:
+        fields.object("functionRef", required=True)
     return package
 
 
@@ -207,20 +213,23 @@ def _credentials(fields: ObjectReader) -> list[tuple[str, tuple[str, str]]]:
     for item in fields.objects("credentials"):
         name = item.text("name", required=True) or ""
         secret = item.object("secretRef")
-        if item.text("source") == "Secret" and secret is not None:
-            namespace = secret.text("namespace") or ""
+        is_secret = item.choice("source", {"None": False, "Secret": True}, exact=True)
+        if is_secret and secret is not None:
+            namespace = secret.text("namespace", required=True) or ""
             credentials.append((name, (namespace, secret.text("name", required=True) or "")))
     return credentials
 
 
 def _selectors(fields: ObjectReader, key: str) -> dict[str, wire.Selector]:
-    return {
-        item.text("requirementName", required=True) or "": wire.Selector(
+    selectors = {}
+    for item in fields.objects(key):
+        item.refuse_unknown(*_SELECTOR_FIELDS)
+        name = item.text("requirementName", required=True) or ""
+        selectors[name] = wire.Selector(
             api_version=item.text("apiVersion", required=True) or "",
             kind=item.text("kind", required=True) or "",
             match_name=item.text("name"),
             match_labels=item.texts("matchLabels"),
             namespace=item.text("namespace"),
         )
-        for item in fields.objects(key)
-    }
+    return selectors

@@ -13,7 +13,7 @@ from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.tools import manifests, xrds
 from function_script.tools.render.renderer import Rendering
-from function_script.tools.validate import wording
+from function_script.tools.validate import builtin, wording
 from function_script.tools.validate.catalog import Catalog
 from function_script.tools.validate.report import Problem
 
@@ -84,7 +84,9 @@ def _list_composed(resources: Mapping[str, Object]) -> Iterator[tuple[str, objec
 
 def _compare(manifest: Object, catalog: Catalog) -> list[Problem]:
     comparison = catalog.compare(manifest)
-    return [] if comparison is None else [*comparison.problems, *_compare_labels(manifest)]
+    if comparison is None:
+        return [*builtin.find_misspelt_kind(*objects.api_version_and_kind(manifest))]
+    return [*comparison.problems, *_compare_labels(manifest)]
 
 
 def _compare_labels(manifest: Object) -> Iterator[Problem]:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypedDict
 
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object
-from function_script.texts.problems import ProblemList
+from function_script.texts.problems import ProblemList, suggest
 from function_script.tools import structural_schema
 from function_script.tools.validate.report import Problem
 
@@ -69,6 +69,18 @@ def find_schema(api_version: str, kind: str) -> Object | None:
     release = _load()
     number = release.kinds.get(api_version, {}).get(kind)
     return None if number is None else release.schemas[int(number)]
+
+
+def find_misspelt_kind(api_version: str, kind: str) -> Iterator[Problem]:
+    """Yield the problem of a kind, or an apiVersion, that is one of Kubernetes but for a typo."""
+    kinds = _load().kinds
+    hint, path = suggest(kind, kinds.get(api_version, {})), "kind"
+    if hint is None and api_version not in kinds:
+        near = suggest(api_version, tuple(each for each in kinds if kind in kinds[each]))
+        hint, path = near, "apiVersion"
+    if hint is not None:
+        message = f"{path}: Kubernetes {version()} has no {kind} in {api_version}"
+        yield Problem(type="schema", field=path, message=message, path=path, hint=hint)
 
 
 def is_cluster_scoped(api_version: str, kind: str) -> bool:

@@ -98,7 +98,12 @@ class Catalog:
         drops_nulls = drops_nulls or is_builtin
         value = structural_schema.complete(manifest, schema, drops_nulls=drops_nulls)
         problems, unevaluated = openapi.check(value, schema)
-        problems += find_unknown(value, schema, is_builtin=is_builtin)
+        for each in find_unknown(value, schema, is_builtin=is_builtin):
+            *holder, _ = objects.read_path(each.path)
+            part = structural_schema.find(schema, holder) or {}
+            # An object in the place of a list or a text has a problem of its own.
+            if part.get("type", "object") == "object":
+                problems.append(each)
         return Comparison(value, schema, problems, unevaluated)
 
 
@@ -135,7 +140,8 @@ def find_unknown(value: Object, schema: Object, *, is_builtin: bool = False) -> 
         hint = f"{kind} of {other} has it" if other else None
         if other is None and len(problems) < MAX_HINTS:
             names = structural_schema.properties(structural_schema.find(schema, keys[:-1]) or {})
-            hint = suggest_field(name, tuple(names))
+            elsewhere = structural_schema.find_elsewhere(schema, keys, value)
+            hint = suggest_field(name, tuple(names), elsewhere)
         problem = Problem(
             type="unknownField",
             message=message,
@@ -149,10 +155,10 @@ def find_unknown(value: Object, schema: Object, *, is_builtin: bool = False) -> 
     return problems
 
 
-def suggest_field(name: str, names: tuple[str, ...]) -> str | None:
+def suggest_field(name: str, names: tuple[str, ...], elsewhere: str | None = None) -> str | None:
     """Return the hint for an unknown field beside those called ``names``."""
     listed = f"there are {', '.join(names)}" if 0 < len(names) <= _MAX_NAMES else None
-    return suggest(name, names, listed)
+    return suggest(name, names, elsewhere or listed)
 
 
 def is_crd(manifest: Object) -> bool:

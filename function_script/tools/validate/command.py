@@ -182,6 +182,7 @@ def _check_input(
     else:
         # The schema is function-go-templating's, or one that an extension brought.
         problems, unevaluated = openapi.check(value, schema)
+        problems = [*map(wording.to_official, problems)]
     problems += map(wording.to_official, find_unknown(value, schema))
     fields = {problem.field for problem in problems}
     # The parser enforces the schema's rules too, so they need no evaluation.

@@ -7,7 +7,8 @@ patterns and formats.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from function_script.request import quantities
@@ -236,7 +237,21 @@ def _check_type(value: Value, schema: Object, path: str) -> Problem | None:
     else:
         is_whole = actual == "number" and _is_whole(value)
         is_allowed = actual in types or ("integer" in types and is_whole)
-    return None if is_allowed else wording.wrong_type(path, ",".join(types), actual)
+    if is_allowed:
+        return None
+    return replace(wording.wrong_type(path, ",".join(types), actual), hint=_advise(value, types))
+
+
+def _advise(value: Value, types: Sequence[str]) -> str | None:
+    """Return the hint for a value of another type that quotes, or their absence, have made."""
+    if types == ["string"] and isinstance(value, bool | int | float):
+        return "quote the value, or make it a text"
+    if not isinstance(value, str):
+        return None
+    if _NUMERIC & set(types) and value.removeprefix("-").isdecimal():
+        return "leave the quotes out, or make it a number"
+    is_flag = types == ["boolean"] and value in {"true", "false"}
+    return "leave the quotes out, or make it a boolean" if is_flag else None
 
 
 def _is_whole(value: Value) -> bool:

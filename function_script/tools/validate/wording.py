@@ -81,8 +81,10 @@ def unsupported(path: str, value: Value, allowed: Sequence[Value]) -> Problem:
 
 
 def to_official(problem: Problem) -> Problem:
-    """Return a problem; an unknown field of an extension's kind as officially reported."""
-    if problem.type != "unknownField" or not problem.field:
+    """Return a problem as officially reported; an unknown field of Kubernetes' kinds is not."""
+    if problem.type != "unknownField":
+        return replace(problem, hint=None)
+    if not problem.field:
         return problem
     name = problem.value
     text = f'{problem.field}: Invalid value: "{name}": unknown field: "{name}"'

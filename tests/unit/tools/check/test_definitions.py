@@ -119,15 +119,23 @@ SCHEMAS = {
     "default-in-an-object": (
         "{type: object, default: {a: {b: 1}}, properties: {a: {properties: {b: {type: string}}}}}",
         "b: 1",
-        None,
+        "quote the value, or make it a text",
     ),
     "default-without-a-field": (
         "{type: object, default: {}, required: [a], properties: {a: {type: string}}}",
         "default: ",
         None,
     ),
-    "word": ('{type: integer, enum: ["1", 2]}', '"1", 2', None),
-    "word-of-yaml": ("{type: string, enum: [on, slow]}", "on, slow", None),
+    "word": (
+        '{type: integer, enum: ["1", 2]}',
+        '"1", 2',
+        "leave the quotes out, or make it a number",
+    ),
+    "word-of-yaml": (
+        "{type: string, enum: [on, slow]}",
+        "on, slow",
+        "quote the value, or make it a text",
+    ),
     "item": ("{type: array, items: {type: strng}}", "type: strng", 'did you mean "string"?'),
     "required": ("{type: string, required: true}", "required: ", None),
     "required-as-a-field": (
@@ -135,6 +143,13 @@ SCHEMAS = {
         "required: ",
         "`required` belongs beside `properties`",
     ),
+    "keyword": ("{type: integer, minimun: 1}", "minimun: ", 'did you mean "minimum"?'),
+    "bound": (
+        '{type: integer, minimum: "1"}',
+        "minimum: ",
+        "leave the quotes out, or make it a number",
+    ),
+    "rules": ("{type: integer, x-kubernetes-validations: self > 1}", "x-kubernetes-", None),
 }
 ALLOWED = {
     "default-of-a-field": (
@@ -157,6 +172,41 @@ def test_mistake_in_an_xrd_is_found(
     assert (finding.rule, finding.severity) == ("xr", "error")
     assert pointed_at(finding).startswith(text)
     assert finding.diagnostic.hint == hint
+
+
+FRAMES = {
+    "name": ("name: xthings.", "name: xthing.", "name: ", None),
+    "field": (
+        "served: true",
+        "served: true\n    deprcated: true",
+        "deprcated: ",
+        'did you mean "deprecated"?',
+    ),
+    "scope": ("  names:", "  scope: Namespace\n  names:", "scope: ", None),
+    "version": ("    served: true\n", "", "name: ", None),
+    "flag": (
+        "served: true",
+        'served: "true"',
+        "served: ",
+        "leave the quotes out, or make it a boolean",
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "text", "hint"), FRAMES.values(), ids=FRAMES)
+def test_mistake_around_the_schemas_of_an_xrd_is_found(
+    tmp_path: Path, old: str, new: str, text: str, hint: str | None
+) -> None:
+    (finding,) = _check(tmp_path, xrd=_XRD.replace(old, new, 1))
+    assert pointed_at(finding).startswith(text)
+    assert finding.diagnostic.hint == hint
+
+
+def test_misspelt_kind_of_crossplane_is_found(tmp_path: Path) -> None:
+    (tmp_path / "other.yaml").write_text(_TEMPLATE.replace("Composition", "Compositon", 1))
+    (finding,) = _check(tmp_path)
+    assert pointed_at(finding).startswith("kind: Compositon")
+    assert finding.diagnostic.hint == 'did you mean "Composition"?'
 
 
 @pytest.mark.parametrize("schema", ALLOWED.values(), ids=ALLOWED)

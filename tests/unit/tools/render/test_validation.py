@@ -76,6 +76,46 @@ ROWS = {
         'invalid resource "web": unknown field "spec.replcas"',
         'did you mean "replicas"?',
     ),
+    "misspelt-kind": (
+        DEPLOYMENT.replace("kind: Deployment", "kind: Deploymnet"),
+        "kind: Deploymnet",
+        'invalid resource "web": kind: Kubernetes',
+        'did you mean "Deployment"?',
+    ),
+    "misspelt-group": (
+        DEPLOYMENT.replace("apps/v1", "app/v1"),
+        "apiVersion: app/v1",
+        'invalid resource "web": apiVersion: Kubernetes',
+        'did you mean "apps/v1"?',
+    ),
+    "number-in-quotes": (
+        DEPLOYMENT.replace("replcas: 3", 'replicas: "3"'),
+        "replicas: ",
+        'invalid resource "web": spec.replicas: Invalid value: "string"',
+        "leave the quotes out, or make it a number",
+    ),
+    "text-without-quotes": (
+        DEPLOYMENT.replace("replcas: 3", "replicas: 3").replace("image: b", "image: 1"),
+        "template: ",
+        'invalid resource "web": spec.template.spec.containers[0].image: Invalid value: "number"',
+        "quote the value, or make it a text",
+    ),
+    "field-of-the-object-around": (
+        DEPLOYMENT.replace("replcas: 3", "replicas: 3").replace(
+            "selector: {matchLabels: {a: b}}", "selector: {matchLabels: {a: b}, paused: true}"
+        ),
+        "selector: ",
+        'invalid resource "web": unknown field "spec.selector.paused"',
+        "it is a field of the object around: spec.paused",
+    ),
+    "map-in-the-place-of-a-list": (
+        DEPLOYMENT.replace("replcas: 3", "replicas: 3").replace(
+            "[{name: a, image: b}]", "{name: a}"
+        ),
+        "template: ",
+        'invalid resource "web": spec.template.spec.containers: Invalid value: "object"',
+        "must be of type array",
+    ),
     "labels-that-are-not-selected": (
         POD_LABELS,
         "labels: {app: other}",

@@ -50,8 +50,8 @@ def test_kinds_of_kubernetes_are_known(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        (made("v1", "ConfigMap", "labels: {a: b}"), '"metadata" has a field of this name'),
-        (made("v1", "Service", "type: NodePort"), '"spec" has a field of this name'),
+        (made("v1", "ConfigMap", "labels: {a: b}"), 'did you mean "metadata.labels"?'),
+        (made("v1", "Service", "type: NodePort"), 'did you mean "spec.type"?'),
         # Nobody writes a status.
         (made("v1", "Namespace", "phase: Active"), "there are apiVersion, kind, metadata"),
     ],
