@@ -89,7 +89,9 @@ class Snapshot:
         for name in (*others, *self.others):
             get(name)
         xrs = [xr for xrd in definitions for xr in get(_plural(xrd))]
-        kinds = {_kind(reference) for xr in xrs for reference in references_of(xr)}
+        xr_types = {manifests.defined_type(each) for each in definitions}
+        references = (each for xr in xrs for each in references_of(xr))
+        kinds = {_kind(each) for each in references if manifests.key_of(each)[:2] not in xr_types}
         for name in sorted(kinds - {""}):
             get(name)
         types = {manifests.key_of(each)[:2] for each in self.objects}

@@ -56,7 +56,7 @@ def secret(name: str, password: str, namespace: str = "here") -> dict[str, objec
 # Objects by the names under which kubectl has them.
 OBJECTS = f"""\
 {XRDS}:
-- {{kind: XRD, metadata: {{name: xs}}, spec: {{group: example.org, names: {{plural: xs}}}}}}
+- {{kind: XRD, metadata: {{name: xs}}, spec: {{group: example.org, names: {{kind: X, plural: xs}}}}}}
 compositions.{CROSSPLANE}:
 - kind: Composition
   metadata: {{name: a}}
@@ -71,6 +71,7 @@ xs.example.org:
       resourceRefs:
       - {{apiVersion: s3.example.org/v1, kind: Bucket, name: b}}
       - {{apiVersion: v1, kind: ConfigMap, name: c}}
+      - {{apiVersion: example.org/v1, kind: X, name: inner}}
       - {{apiVersion: v1, kind: Secret, name: composed, namespace: here}}
 Bucket.v1.s3.example.org:
 - kind: Bucket
