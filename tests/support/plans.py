@@ -181,9 +181,9 @@ SIZE = {"f:region": {}, "f:size": {}}
 
 
 def list_fields(value: object) -> Object:
-    """The set of all fields of a value; lists of texts have their values as items."""
+    """The set of all fields of a value; lists of texts have their values as items, or nothing."""
     if isinstance(value, dict):
-        return {f"f:{key}": list_fields(item) for key, item in value.items()}
+        return {f"f:{key}": list_fields(item) for key, item in value.items() if item != []}
     items = value if isinstance(value, list) else []
     return {f'v:"{item}"': {} for item in items if isinstance(item, str)}
 

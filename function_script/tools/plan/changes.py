@@ -98,7 +98,7 @@ def find(
         orphan = manifests.describe(observed[name]) if name in observed else None
         change = replace(of_object("add", name, manifest), before=orphan)
         changes.append(_place(after.positions, change))
-        refusals += effects.list_violations(manifest, catalog)
+        refusals += _find_refusals(manifest, orphan, after.result.xr, catalog)
     remaining: dict[str, Object] = {}
     for name in (each for each in new if each in old and each not in added):
         manifest = new[name]
@@ -112,6 +112,20 @@ def find(
     if effect.changes:
         refusals += effects.list_violations({**after.result.file, **status}, catalog, "status")
     return Outcome(changes=changes, refusals=refusals, manifests=remaining)
+
+
+def _find_refusals(
+    manifest: Object, orphan: str | None, xr: Object, catalog: Catalog
+) -> Iterator[str]:
+    """Yield why a new object is refused; ``orphan`` is what stays behind."""
+    yield from effects.list_violations(manifest, catalog)
+    type_ = objects.api_version_and_kind(manifest)
+    if catalog.is_cluster_scoped(type_):
+        if manifests.namespace(xr):
+            yield f"{type_[1]} has no namespace: an XR with one cannot compose it"
+    elif orphan and not manifests.namespace(manifest) and catalog.find(*type_):
+        reason = f"Crossplane looks for it without a namespace, as {orphan} has none"
+        yield f"{type_[1]}: {reason}: rename the resource, too"
 
 
 def find_clash(

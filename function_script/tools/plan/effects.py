@@ -83,10 +83,12 @@ def apply(live: Object | None, before: Object, after: Object, catalog: Catalog) 
     # The schemas of Kubernetes' own kinds have no defaults.
     has_defaults = catalog.is_extension(type_)
     changes: list[FieldChange] = []
-    for path, old, _ in differences:
+    for path, old, new in differences:
         value = objects.find_path(mapped, path)
         has_no_default = has_defaults or path[0] in _WITHOUT_DEFAULTS or path[:-1] in lists
-        is_certain = value is not None or has_no_default
+        # Nobody has a list without items: it goes with the last field of the map above it.
+        is_left_over = new is None and old == {} and path in lists
+        is_certain = not is_left_over and (value is not None or has_no_default)
         if not is_certain or [*compare_values(objects.find_path(current, path), value, ())]:
             indexes = lists.to_indexes(path, desired, former)
             both = (lists.to_lists(old, path), lists.to_lists(value, path))

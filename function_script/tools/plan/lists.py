@@ -11,11 +11,15 @@ from typing import Final, cast
 
 from function_script.request import objects
 from function_script.request.objects import Path
+from function_script.request.reader import format_path
 from function_script.request.values import Object, Readable, Value
 from function_script.tools import manifests, structural_schema
+from function_script.tools.plan.dump import UnknownError
 
 _ITEM: Final = ("k:", "v:")
 _MANAGED: Final = ("metadata", "managedFields")
+# The schemas of Kubernetes' own kinds have no defaults. This is that of their only key with one.
+_DEFAULTS: Final = {"protocol": "TCP"}
 
 
 class Lists:
@@ -29,7 +33,8 @@ class Lists:
         entries = manifests.objects_at(live, *_MANAGED)
         self._sets = [manifests.object_at(each, "fieldsV1") for each in entries]
         self._schema = schema
-        self._paths: set[Path] = set()
+        # Whether the items of a list have owners.
+        self._paths: dict[Path, bool] = {}
 
     def to_maps(self, manifest: Object) -> Object:
         """Return an object with maps for lists; its managedFields name their items as fields."""
@@ -50,7 +55,7 @@ class Lists:
         if not isinstance(value, dict):
             return value
         items = {key: self.to_lists(item, (*path, key)) for key, item in value.items()}
-        return [*items.values()] if path in self._paths else items
+        return [*items.values()] if path in self else items
 
     def to_indexes(self, path: Path, *manifests_: Object) -> Path:
         """Return a path with the index of each item, in the first object that has it."""
@@ -59,7 +64,7 @@ class Lists:
             above = path[:end]
             maps = [objects.find_path(each, above) for each in manifests_]
             names = next((each for each in maps if isinstance(each, dict) and key in each), None)
-            is_item = names is not None and above in self._paths
+            is_item = names is not None and above in self
             indexes.append([*names].index(str(key)) if names and is_item else key)
         return tuple(indexes)
 
@@ -69,7 +74,7 @@ class Lists:
         The API server removes such a list from ``live``, and a map that has no other field.
         """
         if not isinstance(value, dict) or not value:
-            return None if live and path in self._paths else value
+            return None if live and value == {} and path in self else value
         below = live if isinstance(live, dict) else {}
         parts = {
             key: self.drop_empty(item, below.get(key), (*path, key)) for key, item in value.items()
@@ -86,7 +91,7 @@ class Lists:
         return all(self.are_empty(item, (*path, key)) for key, item in value.items())
 
     def __contains__(self, path: Path) -> bool:
-        return path in self._paths
+        return self._paths.get(path, False)
 
     def _to_maps(
         self, value: Value, schema: Object | None, sets: Sequence[Object], path: Path
@@ -107,9 +112,12 @@ class Lists:
             return value
         items_schema = None if schema is None else structural_schema.items(schema)
         names = _item_names(value, schema or {}, items_schema or {}, sets)
+        if self._paths.setdefault(path, names is not None) != (names is not None):
+            raise UnknownError(
+                f'which items of the list "{format_path(path)}" are one is not known'
+            )
         if names is None:
             return value
-        self._paths.add(path)
         return {
             name: self._to_maps(item, items_schema, _find_item(sets, name), (*path, name))
             for name, item in zip(names, value, strict=True)
@@ -120,7 +128,7 @@ class Lists:
         renamed: Object = {}
         for key, below in fields.items():
             name = _canonical(key)
-            is_item = name.startswith(_ITEM) and path in self._paths
+            is_item = name.startswith(_ITEM) and path in self
             deeper = (*path, name if is_item else key.removeprefix("f:"))
             is_set = isinstance(below, dict)
             renamed[f"f:{name}" if is_item else key] = (
@@ -163,7 +171,10 @@ def _key_name(item: Value, keys: Sequence[str], schema: Object, owned: Iterable[
     if not isinstance(item, dict):
         return None
     fields = structural_schema.properties(schema)
-    values = {key: item.get(key, fields.get(key, {}).get("default")) for key in keys}
+    defaults = {
+        key: fields[key].get("default", _DEFAULTS.get(key)) for key in keys if key in fields
+    }
+    values = {key: item.get(key, defaults.get(key)) for key in keys}
     present: Object = {key: value for key, value in values.items() if value is not None}
     if len(present) == len(keys):
         return f"k:{_to_json(present)}"

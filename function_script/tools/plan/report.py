@@ -19,7 +19,7 @@ _VERBS: Final = ("destroy", "rename", "add", "change")
 _VERDICTS: Final[Mapping[Verdict, str]] = {
     "unknown": "unknown",
     "fails": "fails after the change",
-    "invalid": "refused by the API server",
+    "invalid": "refused",
     "stays": "does not follow the change",
 }
 _MAX_NAMES: Final = 3

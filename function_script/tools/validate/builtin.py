@@ -38,10 +38,12 @@ _SCALARS: Final[dict[str, Object]] = {
 # one with a namespace.
 _CLUSTER_SCOPED: Final = """\
 APIService CSIDriver CSINode CertificateSigningRequest ClusterRole ClusterRoleBinding
-CustomResourceDefinition FlowSchema IngressClass MutatingWebhookConfiguration Namespace Node
-PersistentVolume PriorityClass PriorityLevelConfiguration RuntimeClass StorageClass
-ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration
-VolumeAttachment"""
+ClusterTrustBundle CustomResourceDefinition DeviceClass DeviceTaintRule FlowSchema IPAddress
+IngressClass MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration
+Namespace Node PersistentVolume PriorityClass PriorityLevelConfiguration ResourceSlice RuntimeClass
+ServiceCIDR StorageClass StorageVersionMigration ValidatingAdmissionPolicy
+ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration VolumeAttachment
+VolumeAttributesClass"""
 
 
 class _Type(TypedDict):

@@ -90,6 +90,8 @@ FIELDS = {
         {"rules": ITEMS},
         ("spec.rules.0.b", "z", True),
     ),
+    # It goes where the map above it has no other field.
+    "set without an item": (spec({"rules": []}, {}), {"rules": SET}, ("spec.rules", [], False)),
     "new set without an item": (spec({}, {"rules": []}), {"rules": SET}, ("spec.rules", [], True)),
 }
 EDITS = {
@@ -220,7 +222,20 @@ def test_object_that_its_schema_does_not_allow_is_refused(
 def test_new_object_that_its_schema_does_not_allow_is_refused(plan: Plan) -> None:
     plan.change(("range(spec.count)", "range(3)"), ("size: 1", "size: {{ i }}"))
     text = plan(xr(), *buckets(), crd(maximum=1))
-    assert "refused by the API server: Bucket: spec.size: Invalid value: 2" in text
+    assert "refused: Bucket: spec.size: Invalid value: 2" in text
+
+
+def test_new_object_without_a_namespace_is_refused_for_an_xr_with_one(plan: Plan) -> None:
+    document = "---\n        apiVersion: resource.k8s.io/v1\n        kind: DeviceClass\n"
+    name = "metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: scope}}\n"
+    plan.change(
+        ("        {% endfor %}\n", f"        {{% endfor %}}\n        {document}        {name}")
+    )
+    things = [xr(), *buckets()]
+    for each in things:
+        each["metadata"]["namespace"] = "here"
+    text = "refused: DeviceClass has no namespace: an XR with one cannot compose it"
+    assert text in plan(*things)
 
 
 STATUS = """\
@@ -236,4 +251,4 @@ def test_status_that_the_xrd_does_not_have_is_refused(plan: Plan) -> None:
     """Crossplane writes nothing of the status then."""
     plan.change(("        {% endfor %}\n", STATUS))
     printed = plan(xr(), *buckets())
-    assert 'refused by the API server: XBucket: unknown field "status.buckets"' in printed
+    assert 'refused: XBucket: unknown field "status.buckets"' in printed

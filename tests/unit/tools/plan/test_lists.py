@@ -1,5 +1,7 @@
 """Plans of lists and maps whose items and fields have owners of their own."""
 
+import json
+
 import pytest
 from support.plans import COMPOSITION, CROSSPLANE, SIZE, Plan, crd, managed, xr
 
@@ -65,20 +67,37 @@ def test_order_of_items_is_no_change(plan: Plan) -> None:
     assert plan_rules(plan, f"          rules:\n{B_LINE}{A_LINE}", live()) == []
 
 
-def test_key_that_a_program_does_not_state_has_its_default(plan: Plan) -> None:
-    """The schema names the keys, and the default."""
-    port = {"type": "integer", "default": 2}
-    rules: Object = {
-        "type": "array",
-        "x-kubernetes-list-type": "map",
-        "x-kubernetes-list-map-keys": ["name", "port"],
-        "items": {"type": "object", "properties": {"name": {"type": "string"}, "port": port}},
-    }
-    keys = [f'k:{{"port":{port},"name":"{name}"}}' for name, port in (("a", 1), ("b", 2))]
+# A key with a default, and the schema of it: Kubernetes' own kinds have none of protocols.
+KEYS = {
+    "port": (2, {"port": {"type": "integer", "default": 2}}),
+    "protocol": ("TCP", {"port": {"type": "integer"}, "protocol": {"type": "string"}}),
+}
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_key_that_a_program_does_not_state_has_its_default(plan: Plan, key: str) -> None:
+    """The managedFields name the keys."""
+    default, fields = KEYS[key]
+    properties: Object = {"name": {"type": "string"}, **fields}
+    items: Object = {"type": "object", "properties": properties}
+    keys = [f'k:{{"{key}":{json.dumps(default)},"name":"{name}"}}' for name in "ab"]
+    keys[0] = keys[0].replace("2", "1")
     own: Object = {"f:rules": dict.fromkeys(keys, ITEM)}
     end = f"          rules:\n{A_LINE}{B_LINE.replace(', port: 2', '')}{C_LINE}"
-    changes = plan_rules(plan, end, live(own=own), crd({"rules": rules}))
-    assert changes == [("rules.2", None, {"name": "c", "port": 3})]
+    changes = plan_rules(
+        plan, end, live(own=own), crd({"rules": {"type": "array", "items": items}})
+    )
+    assert ("rules.2", None, {"name": "c", "port": 3}) in changes
+    assert [path for path, *_ in changes if path == "rules"] == []
+
+
+def test_new_item_with_an_unknown_key_is_unknown(plan: Plan) -> None:
+    """Without a schema, nobody knows the default of a key."""
+    keys = ['k:{"name":"a","zone":"z"}', 'k:{"name":"b","zone":"z"}']
+    text = COMPOSITION.replace("size: 1\n", f"size: 1\n{RULES}")
+    plan.change((RULES, RULES + C_LINE), before=text)
+    printed = plan(xr(count=1), live(own={"f:rules": dict.fromkeys(keys, ITEM)}))
+    assert 'unknown: which items of the list "spec.rules" are one is not known' in printed
 
 
 def test_values_of_a_set_stay_if_another_has_them(plan: Plan) -> None:

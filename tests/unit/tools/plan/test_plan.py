@@ -106,6 +106,11 @@ NAMES = {
         [("kind: Bucket", "kind: Store")],
         ["2 to add, 0 to change, 0 to destroy", 'Store "demo-0", and Bucket "demo-0" stays behind'],
     ),
+    # Crossplane can read none of the XR's objects from then on.
+    "another kind, which has a namespace": (
+        [("s3.example.org/v1", "v1"), ("kind: Bucket", "kind: Secret")],
+        ["2 to add, 0 to change, 0 to destroy", "refused: Secret: Crossplane looks for it without"],
+    ),
     "moved": (
         [LARGER, ("resource-name: bucket-{{ i }}", MOVED)],
         [
@@ -153,7 +158,7 @@ def test_field_that_is_desired_no_longer_goes_if_nobody_else_has_it(
 
 
 RULES = {
-    "same": ("self == oldSelf", "size: 2", "refused by the API server: Bucket: spec.size:"),
+    "same": ("self == oldSelf", "size: 2", "refused: Bucket: spec.size:"),
     "holds": ("self >= oldSelf", "size: 2", "1 XR looked at."),
     "no rule": ("oldSelf == size", "size: 2", "a rule of Bucket was not evaluated"),
     "no change": ("self == oldSelf", "size: 1", "1 XR looked at."),

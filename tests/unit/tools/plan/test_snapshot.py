@@ -56,7 +56,9 @@ def secret(name: str, password: str, namespace: str = "here") -> dict[str, objec
 # Objects by the names under which kubectl has them.
 OBJECTS = f"""\
 {XRDS}:
-- {{kind: XRD, metadata: {{name: xs}}, spec: {{group: example.org, names: {{kind: X, plural: xs}}}}}}
+- kind: XRD
+  metadata: {{name: xs}}
+  spec: {{group: example.org, names: {{kind: X, plural: xs}}}}
 compositions.{CROSSPLANE}:
 - kind: Composition
   metadata: {{name: a}}
