@@ -114,16 +114,14 @@ def find(
     return Outcome(changes=changes, refusals=refusals, manifests=remaining)
 
 
-def _find_refusals(
-    manifest: Object, orphan: str | None, xr: Object, catalog: Catalog
-) -> Iterator[str]:
+def _find_refusals(new: Object, orphan: str | None, xr: Object, catalog: Catalog) -> Iterator[str]:
     """Yield why a new object is refused; ``orphan`` is what stays behind."""
-    yield from effects.list_violations(manifest, catalog)
-    type_ = objects.api_version_and_kind(manifest)
+    yield from effects.list_violations(new, catalog)
+    type_ = objects.api_version_and_kind(new)
     if catalog.is_cluster_scoped(type_):
         if manifests.namespace(xr):
             yield f"{type_[1]} has no namespace: an XR with one cannot compose it"
-    elif orphan and not manifests.namespace(manifest) and catalog.find(*type_):
+    elif orphan and not manifests.namespace(new) and catalog.find(*type_):
         reason = f"Crossplane looks for it without a namespace, as {orphan} has none"
         yield f"{type_[1]}: {reason}: rename the resource, too"
 

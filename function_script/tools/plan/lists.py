@@ -33,8 +33,7 @@ class Lists:
         entries = manifests.objects_at(live, *_MANAGED)
         self._sets = [manifests.object_at(each, "fieldsV1") for each in entries]
         self._schema = schema
-        # Whether the items of a list have owners.
-        self._paths: dict[Path, bool] = {}
+        self._paths: dict[Path, bool] = {}  # False for lists that are replaced as a whole
 
     def to_maps(self, manifest: Object) -> Object:
         """Return an object with maps for lists; its managedFields name their items as fields."""
@@ -113,9 +112,7 @@ class Lists:
         items_schema = None if schema is None else structural_schema.items(schema)
         names = _item_names(value, schema or {}, items_schema or {}, sets)
         if self._paths.setdefault(path, names is not None) != (names is not None):
-            raise UnknownError(
-                f'which items of the list "{format_path(path)}" are one is not known'
-            )
+            raise UnknownError(f'an item of "{format_path(path)}" has no key that is known')
         if names is None:
             return value
         return {
@@ -159,27 +156,21 @@ def _item_names(
     elif owned or kind == "map":
         listed = json.loads(owned[0][2:]) if owned else schema.get("x-kubernetes-list-map-keys")
         keys = [*map(str, listed)] if isinstance(listed, (list, dict)) else []
-        names = [_key_name(item, keys, items_schema, owned) for item in items]
+        names = [_key_name(item, keys, items_schema) for item in items]
     else:
         return None
     unique = {name: None for name in names if name is not None}
     return [*unique] if len(unique) == len(items) else None
 
 
-def _key_name(item: Value, keys: Sequence[str], schema: Object, owned: Iterable[str]) -> str | None:
+def _key_name(item: Value, keys: Sequence[str], schema: Object) -> str | None:
     """Return the name of an item by its key fields, of which one may have a default."""
     if not isinstance(item, dict):
         return None
     fields = structural_schema.properties(schema)
-    defaults = {
-        key: fields[key].get("default", _DEFAULTS.get(key)) for key in keys if key in fields
-    }
-    values = {key: item.get(key, defaults.get(key)) for key in keys}
-    present: Object = {key: value for key, value in values.items() if value is not None}
-    if len(present) == len(keys):
-        return f"k:{_to_json(present)}"
-    matches = {name for name in owned if present.items() <= json.loads(name[2:]).items()}
-    return matches.pop() if present and len(matches) == 1 else None
+    defaults = {key: part.get("default", _DEFAULTS.get(key)) for key, part in fields.items()}
+    values: Object = {key: item.get(key, defaults.get(key)) for key in keys}
+    return None if None in values.values() else f"k:{_to_json(values)}"
 
 
 @lru_cache(maxsize=4096)

@@ -96,8 +96,10 @@ def test_new_item_with_an_unknown_key_is_unknown(plan: Plan) -> None:
     keys = ['k:{"name":"a","zone":"z"}', 'k:{"name":"b","zone":"z"}']
     text = COMPOSITION.replace("size: 1\n", f"size: 1\n{RULES}")
     plan.change((RULES, RULES + C_LINE), before=text)
-    printed = plan(xr(count=1), live(own={"f:rules": dict.fromkeys(keys, ITEM)}))
-    assert 'unknown: which items of the list "spec.rules" are one is not known' in printed
+    bucket = live(own={"f:rules": dict.fromkeys(keys, ITEM)})
+    bucket["spec"]["rules"] = [{"name": name, "zone": "z"} for name in "ab"]
+    printed = plan(xr(count=1), bucket)
+    assert 'unknown: an item of "spec.rules" has no key that is known' in printed
 
 
 def test_values_of_a_set_stay_if_another_has_them(plan: Plan) -> None:
