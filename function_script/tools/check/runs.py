@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from function_script.documents import Document
+from function_script.documents.errors import lacks_sign
+from function_script.engines.lint import ANY
 from function_script.inputs import Step
 from function_script.request import objects
 from function_script.request.program import Branch
@@ -383,7 +385,10 @@ def _judge(
     try:
         rendering = render.reconcile(run.inputs, origin)
     except FatalError as error:
-        return None, [Finding.of(rules.DOUBT, each) for each in error.diagnostics]
+        noted = (
+            replace(each, notes=(*each.notes, f"for {run.label}")) for each in error.diagnostics
+        )
+        return None, [Finding.of(rules.DOUBT, each) for each in noted]
     branches.add(rendering.positions)
     failure = rendering.result.failure
     if failure is not None:
@@ -423,11 +428,18 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     span = problem.span
     if span is None:
         return False
-    if problem.kind != "limit" and problem.code and _is_written_out(problem.code, step, span):
+    if (
+        problem.kind != "limit"
+        and problem.code
+        and (
+            _is_written_out(problem.code, step, span)
+            or _is_twice_in_xr(problem.code, step, span, run)
+        )
+    ):
         return True
     lint, line = step.language.lint, _lines_from(step, span)[0]
-    # A value that is written out in a template.
-    if problem.field and any(
+    # A value that is written out in a template, or a line that is no YAML for a sign is missing.
+    if (problem.field or (problem.hint and lacks_sign(line))) and any(
         source.name == span.name and text.split("\n")[span.line - 1] == line
         for source, text in lint.find_documents(step.program)
     ):
@@ -494,6 +506,23 @@ def _is_written_out(code: Code, step: Step, span: Span) -> bool:
         return lines[0][(span.column or 1) - 1 :].lstrip(" \"'").startswith(code.subject)
     metadata = _METADATA.search(re.split(r"(?m)^---", "\n".join(lines))[0])
     return metadata is not None and lines[0].startswith("apiVersion:")
+
+
+def _is_twice_in_xr(code: Code, step: Step, span: Span, run: Run) -> bool:
+    """Report whether a line writes a key for each item of a list in spec that has it twice."""
+    # Texts that are made up may be the same.
+    if code.name != "duplicate-key" or run.invented:
+        return False
+    for access in step.language.lint.find_accesses(step.program):
+        is_here = (access.span.name, access.span.line) == (span.name, span.line)
+        if is_here and access.path[: len(_XR)] == _XR and ANY in access.path:
+            index = access.path.index(ANY)
+            items = objects.find_path(run.inputs.xr, access.path[len(_XR) - 1 : index])
+            if isinstance(items, list):
+                keys = [objects.find_path(each, access.path[index + 1 :]) for each in items]
+                if keys.count(code.subject) > 1:
+                    return True
+    return False
 
 
 def _overlaps(path: objects.Path, other: objects.Path) -> bool:
