@@ -140,7 +140,7 @@ class Positions:
         although they may have written it once more.
         """
         is_status = resource is not None or path[:1] == ("status",)
-        if not is_status or not self._steps or self._steps[-1].after(resource, path) is None:
+        if not is_status or not self._steps or not self._steps[-1].has(resource, path):
             return None
         # Of two steps that write a value the later one has the last word.
         for step in reversed(self._steps):
@@ -237,6 +237,12 @@ class _CalledStep:
     def after(self, resource: str | None, path: Path) -> Readable:
         """Return the value after this step; None if there is none."""
         return objects.find_path(self._object(resource, is_after=True), path)
+
+    def has(self, resource: str | None, path: Path) -> bool:
+        """Report whether there is a value after this step; a null item of a list is one."""
+        above = self.after(resource, path[:-1]) if path else None
+        is_item = isinstance(above, list) and isinstance(path[-1], int) and path[-1] < len(above)
+        return is_item or self.after(resource, path) is not None
 
     def passes(self, resource: str | None, path: Path) -> bool:
         """Report whether this step returns a value as it got it."""

@@ -4,6 +4,7 @@ These are the XRD's for the XR's status, those of CRDs and XRDs, and those of Ku
 Rules in CEL are left out: `render --validate` evaluates them.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
@@ -43,6 +44,8 @@ def validate(
     xr = result.xr
     composed = [*_list_composed(result.resources)]
     has_namespace = bool(manifests.namespace(xr))
+    # A line in a loop writes the same into each item.
+    seen: set[object] = set()
     for name, at, part in composed:
         type_ = objects.api_version_and_kind(part)
         # Crossplane refuses it, and an Object of a provider may have any.
@@ -53,8 +56,13 @@ def validate(
         for problem in _compare(part, catalog):
             # The provider may change an object that has the other fields.
             is_absent = objects.find_path(part, objects.read_path(problem.path)) is None
-            if not ((at or is_late) and is_absent):
-                yield _locate(problem, rendering, name, at), _rate(problem, part, made_up)
+            if (at or is_late) and is_absent:
+                continue
+            located = _locate(problem, rendering, name, at)
+            text = re.sub(r"\[\d+\]", "[]", problem.message) if located.span else problem.message
+            if (place := (name, located.span, text)) not in seen:
+                seen.add(place)
+                yield located, _rate(problem, part, made_up)
     # Other fields of the XR, and Crossplane's own of its status, are not the pipeline's.
     status: Object = {
         key: value
