@@ -6,7 +6,7 @@ A step's program is evaluated once more when the first of its positions is asked
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path as File
 from typing import NamedTuple
@@ -122,10 +122,11 @@ def _order(problem: Diagnostic) -> tuple[str, int, int]:
 class Positions:
     """Locates the values of one rendering, while the pool of its renderer is open.
 
-    Without ``origin``, positions are those in the texts of the programs.
+    Without ``origin``, positions are those in the texts of the programs: ``owner`` says whose.
     """
 
     def __init__(self, calls: Sequence[Call] = (), origin: Origin | None = None) -> None:
+        self.owner = ""
         self._origin = origin
         self._steps = [_CalledStep(call, origin) for call in calls]
 
@@ -147,6 +148,9 @@ class Positions:
             if skips_passed and step.passes(resource, path):
                 continue
             if position := step.find(resource, path):
+                if self.owner and (span := position.span):
+                    span = replace(span, name=f"{self.owner}, {span.name}")
+                    return position._replace(span=span)
                 return position
         return None
 
