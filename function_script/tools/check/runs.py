@@ -42,7 +42,11 @@ from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import SUFFIXES, Project
 from function_script.tools.render import RenderInputs, loading, renderer, steps, validation
 from function_script.tools.render.compose import RenderResult
-from function_script.tools.render.functions import FunctionIndex, find_misspelt
+from function_script.tools.render.functions import (
+    FunctionIndex,
+    find_misspelt,
+    find_misspelt_annotations,
+)
 from function_script.tools.render.positions import Origin, Positions
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.runtimes.servers import Servers
@@ -156,10 +160,12 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
         report.variants += (each.xr for each in choices)
         sequences = [*plan(subject, choices, report, first)]
         file = loading.find_functions(_directory(subject))
-        values = loading.load_values([file] if file else [], subject.project)
+        functions = loading.load_all(file, subject.project) if file else []
     except FatalError as error:
         report.unreached += (Finding.of(rules.DOUBT, each) for each in error.diagnostics)
         return
+    for function in functions:
+        report.add(rules.UNREAD, find_misspelt_annotations(function))
     # Without the others, remote programs come from this machine alone.
     packages = PackageOptions() if options.runs_others else PackageOptions(pull="Never")
     rendering = renderer.Options(
@@ -168,6 +174,7 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
         servers=Servers(packages),
         allows_addresses=options.runs_others,
     )
+    values = [each.value for each in functions]
     index = FunctionIndex(manifests=values, options=rendering, is_confined=not options.runs_others)
     pipeline = steps.parse(subject.document.value)
     misspelt = author_positions.locate_all(find_misspelt(pipeline, index), subject.document)

@@ -169,7 +169,11 @@ UNREADABLE = {
     "empty": ("xr", "", 'cannot load an XR from ".*xr.yaml": it holds 0 objects'),
     "two": ("xr", f"{XR}---\n{XR}", "it holds 2 objects instead of one"),
     "composition": ("xr", COMPOSITION, 'Composition "things": it is no XR'),
-    "no-function": ("functions", XR, 'cannot use XThing "demo" as a function'),
+    "no-function": (
+        "functions",
+        XR,
+        'cannot use XThing "demo" as a function\n  --> .*functions.yaml:2',
+    ),
 }
 
 
@@ -177,6 +181,21 @@ UNREADABLE = {
 def test_wrong_files_are_told(tmp_path: Path, name: str, text: str, message: str, run: Run) -> None:
     folder = example(tmp_path, **{name: text})
     assert re.search(message, run(*RENDER, folder, code=1).err)
+
+
+@pytest.mark.parametrize("command", ["render", "check"])
+def test_misspelt_annotation_of_a_function_is_a_warning(
+    tmp_path: Path, command: str, run: Run
+) -> None:
+    """One that is like no known name may be of a newer command."""
+    lines = "    render.crossplane.io/other: a\n    render.crossplane.io/runtme: Docker\n"
+    head = "apiVersion: pkg.crossplane.io/v1\nkind: Function\nmetadata:\n  name: function-script\n"
+    function = f"{head}  annotations:\n{lines}spec: {{package: example.org/function-script:v1}}\n"
+    folder = example(tmp_path, STEP + SCRIPT, functions=function)
+    printed = run(command, folder)
+    (warning,) = re.findall("warning: .*\n.*", printed.out + printed.err)
+    assert "functions.yaml:7:5" in warning
+    assert 'did you mean "render.crossplane.io/runtime"?' in printed.out + printed.err
 
 
 REMOTE = """\
