@@ -910,6 +910,22 @@ spec: {{package: "{package}"}}
     assert "not found, for an XR with all fields" in render_text(report)
 
 
+def test_functions_of_others_run_on_demand(tmp_path: Path, run: Run) -> None:
+    """Nothing listens at the address."""
+    file = _place(tmp_path, _STARLARK, "def main(req): return {}\n")
+    with file.open("a") as composition:
+        composition.write("\n  - step: other\n    functionRef: {name: other}\n")
+    annotation = "render.crossplane.io/runtime-development-target: 127.0.0.1:1"
+    tmp_path.joinpath("functions.yaml").write_text(f"""\
+apiVersion: pkg.crossplane.io/v1
+kind: Function
+metadata: {{name: other, annotations: {{{annotation}}}}}
+spec: {{package: example.org/other:v1}}
+""")
+    assert "Not reached" not in run("check", file).out
+    assert "127.0.0.1:1" in run("check", file, "--run-functions").out
+
+
 def test_resource_that_nobody_can_compose_is_listed_with_the_xr(tmp_path: Path, pool: Pool) -> None:
     owner = "  ownerReferences: [{apiVersion: v1, kind: A, name: b, uid: c, controller: true}]\n"
     program = _CONFIG.replace("metadata:\n", f"metadata:\n{owner}")
