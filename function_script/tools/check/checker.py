@@ -170,8 +170,7 @@ class _Checker:
                 )
                 self.report.add(rules.COMPOSITION, author_positions.locate_all(problems, document))
             self._check_document(steps, xrd)
-            hint = render_steps.find_conversion(document.value)
-            if hint and not steps.ours and step_inputs.has_pipeline(document.value):
+            if not steps.ours and (hint := render_steps.find_conversion(document.value)):
                 reason = f"a Composition of a mode without steps: {hint}"
                 self.report.skipped.append(searching.File(name=file.name, skipped=reason))
 

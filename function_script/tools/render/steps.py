@@ -83,7 +83,8 @@ def find_conversion(value: Object) -> str:
     has_resources = "resources" in spec and spec.get("pipeline") is None
     mode = spec.get("mode")
     is_legacy = mode == _RESOURCES or (mode is None and has_resources)
-    return _CONVERSION if is_legacy and value.get("kind") == "Composition" else ""
+    is_composition = value.get("kind") == "Composition" and step_inputs.has_pipeline(value)
+    return _CONVERSION if is_legacy and is_composition else ""
 
 
 def _parse(fields: ObjectReader, problems: ProblemList, *, is_lenient: bool) -> list[Step]:
