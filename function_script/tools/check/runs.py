@@ -187,8 +187,7 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
     places = {each.place for each in static if each.place is not None}
     doubts: dict[object, Finding] = {}
     branches = _Branches(subject)
-    reads_files = any(step.reads_files for _, step in subject.inputs)
-    programs = subject.programs if reads_files else None
+    programs = subject.programs if any(step.reads_files for _, step in subject.inputs) else None
     pool = local_pool.bind_programs(options.pool, programs, subject.project)
     # Cases and variants often have an XR at hand, and what it is rendered with.
     results: dict[str, RenderResult | None] = {}
