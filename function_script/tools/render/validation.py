@@ -58,11 +58,11 @@ def validate(
             is_absent = objects.find_path(part, objects.read_path(problem.path)) is None
             if (at or is_late) and is_absent:
                 continue
-            located = _locate(problem, rendering, name, at)
+            located, severity = _locate(problem, rendering, name, at), _rate(problem, part, made_up)
             text = re.sub(r"\[\d+\]", "[]", problem.message) if located.span else problem.message
-            if (place := (name, located.span, text)) not in seen:
+            if (place := (name, located.span, severity, text)) not in seen:
                 seen.add(place)
-                yield located, _rate(problem, part, made_up)
+                yield located, severity
     # Other fields of the XR, and Crossplane's own of its status, are not the pipeline's.
     status: Object = {
         key: value
