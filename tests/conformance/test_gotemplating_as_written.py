@@ -67,6 +67,11 @@ def test_annotations_other_than_name_and_readiness_are_sent() -> None:
     assert annotations == {"annotations": {f"{PREFIX}/other": "x", f"{PREFIX}/b": "z"}}
 
 
+def test_ttl_of_a_composed_xr_is_known() -> None:
+    """Its own Composition reads the annotation."""
+    assert warnings(composed("a", f"    {PREFIX}/ttl: 30s\n")) == []
+
+
 def test_warnings_of_cached_text_are_sent_each_time() -> None:
     text = composed("a", "spec: {x: 1, x: 2}\n") + composed("a", "  labels: {a: on}\n")
     messages = [warnings(text) for _ in range(3)]

@@ -151,6 +151,16 @@ FINE = {
         "  {% for a, b in xr|items %}{{ loop.index }}{{ a }}{{ b }}{% endfor %}",
         "  {% macro m(x) %}{{ x }}{{ caller() }}{% endmacro %}{% call m(1) %}{% endcall %}",
     ),
+    "objects-are-asked-for-through-another-name": ours(
+        "StarlarkScript",
+        "script: |",
+        "  def main(req):",
+        "      rsp = response()",
+        "      ask = rsp.require",
+        '      ask("a", "v1", "ConfigMap", "a")',
+        '      rsp.context("a", get_required(req, "a"))',
+        "      return rsp",
+    ),
     "not-ours": "apiVersion: example.org/v1\nkind: Other\nscirpt: x",
 }
 
