@@ -261,4 +261,4 @@ def test_input_in_a_field_of_another_name_is_found(tmp_path: Path, run: Run) -> 
 )
 def test_xrd_that_the_api_server_takes_has_no_mistake(tmp_path: Path, xrd: str) -> None:
     """Nor has a part of one."""
-    assert _check(tmp_path, **{"xrd": _XRD, "other": xrd}) == []
+    assert _check(tmp_path, xrd=_XRD, other=xrd) == []
