@@ -161,6 +161,20 @@ FINE = {
         '      rsp.context("a", get_required(req, "a"))',
         "      return rsp",
     ),
+    "functions-of-the-script-with-names-of-the-library": ours(
+        "StarlarkScript",
+        "script: |",
+        "  def get_required(value, key):",
+        "      return value[key]",
+        "  def is_ready(value):",
+        "      return value != None",
+        "  def main(req):",
+        "      rsp = response()",
+        '      size = get_required(get_xr(req, "spec"), "size")',
+        '      rsp.resource("a", {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": size}})',
+        '      rsp.ready(is_ready(get_observed(req, "a")))',
+        "      return rsp",
+    ),
     "not-ours": "apiVersion: example.org/v1\nkind: Other\nscirpt: x",
 }
 
