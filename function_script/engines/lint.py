@@ -56,14 +56,21 @@ class Mention(NamedTuple):
     span: Span
 
 
+# A function of the program itself, of which nothing is known.
+_OWN_GETTER: Final = re.compile(r"\b(?:def|macro) +(get_\w+|is_ready)\(")
+
+
 def _mentions(program: Program, pattern: re.Pattern[str] | None) -> Iterator[Mention]:
     """Yield the texts that are the group ``name`` of a pattern's matches in all sources."""
     if pattern is None:
         return
+    texts = [source.text for source in program.sources()]
+    own = {name for text in texts for name in _OWN_GETTER.findall(text)}
     for source in program.sources():
         for match in pattern.finditer(source.text):
             span = span_at(source, match.start("name"), len(match["name"]))
-            yield Mention(match["name"], source, span)
+            if own.isdisjoint(re.findall(r"\w+", match[0])):
+                yield Mention(match["name"], source, span)
 
 
 class ResourceKind(NamedTuple):

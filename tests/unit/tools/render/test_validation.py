@@ -258,6 +258,7 @@ SCOPES = {
     "crd": ("apiVersion: s3.example.org/v1\nkind: Bucket", CLUSTER_CRD, True),
     "xrd": ("apiVersion: example.org/v1\nkind: Other", CLUSTER_XRD, True),
     "crd-in-a-namespace": ("apiVersion: s3.example.org/v1\nkind: Bucket", CRD, False),
+    "kind-in-another-domain": ("apiVersion: networking.x-k8s.io/v1\nkind: Ingress", "", False),
 }
 
 
@@ -269,10 +270,15 @@ def test_kind_without_a_namespace_is_for_an_xr_without_one(
     write(tmp_path, f"{type_}\n{HEAD}\n")
     (tmp_path / "crds").mkdir()
     (tmp_path / "crds" / "crd.yaml").write_text(definition)
+    (tmp_path / "xrd.yaml").write_text(one_step.xrd("spec: {}"))
     xr = f"{one_step.XR}spec: {{}}\n".replace("name: demo", f"name: demo, namespace: '{namespace}'")
     (tmp_path / "xr.yaml").write_text(xr)
-    text = 'invalid resource "x": kind: '
-    assert (text in run("render", tmp_path).err) is (is_refused and namespace != "")
+    texts = 'invalid resource "x": kind: ', 'invalid resource "x": apiVersion: '
+    printed = run("render", tmp_path).err
+    assert any(text in printed for text in texts) is (is_refused and namespace != "")
+    # XRs of the other scopes lose their namespace in a cluster.
+    (tmp_path / "xrd.yaml").write_text(one_step.xrd("spec: {}").replace("/v2", "/v1", 1))
+    assert texts[0] not in run("render", tmp_path).err
 
 
 AUTOSCALER = """\
