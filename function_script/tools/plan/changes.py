@@ -117,8 +117,7 @@ def _find_refusals(new: Object, orphan: str | None, xr: Object, catalog: Catalog
         if manifests.namespace(xr):
             yield f"{type_[1]} has no namespace: an XR with one cannot compose it"
     elif orphan and not manifests.namespace(new) and catalog.find(*type_):
-        reason = f"Crossplane looks for it without a namespace, as {orphan} has none"
-        yield f"{type_[1]}: {reason}: rename the resource, too"
+        yield f"{type_[1]}: as {orphan} has no namespace, it gets none: rename the resource, too"
 
 
 def find_clash(

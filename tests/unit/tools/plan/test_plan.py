@@ -109,7 +109,7 @@ NAMES = {
     # Crossplane can read none of the XR's objects from then on.
     "another kind, which has a namespace": (
         [("s3.example.org/v1", "v1"), ("kind: Bucket", "kind: Secret")],
-        ["2 to add, 0 to change, 0 to destroy", "refused: Secret: Crossplane looks for it without"],
+        ["2 to add, 0 to change, 0 to destroy", 'refused: Secret: as Bucket "demo-0" has no'],
     ),
     "moved": (
         [LARGER, ("resource-name: bucket-{{ i }}", MOVED)],
