@@ -3,26 +3,23 @@
 import inspect
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Final, cast
 
 from jinja2 import nodes
 
-from function_script.engines.jinja.calls import Call, LibraryFunction, conversion_hint, format_usage
+from function_script.engines.jinja.calls import Call, LibraryFunction, conversion_hint
 from function_script.engines.jinja.filters import FILTERS
-from function_script.engines.jinja.functions import ANNOTATIONS, FUNCTIONS
+from function_script.engines.jinja.functions import FUNCTIONS, signature_of
 from function_script.engines.jinja.parser import Template
 from function_script.engines.jinja.policy import Violation
 from function_script.engines.jinja.tokens import first_offset
 from function_script.engines.lint import CONSTANT_TYPES
 from function_script.engines.signatures import (
-    Parameter,
     Signature,
     WrongArgument,
-    find_wrong_names,
+    explain_names,
     find_wrong_types,
 )
-from function_script.texts.problems import suggest
 
 _MAX_HOPS: Final = 5
 _RESULTS: Final = {
@@ -128,7 +125,7 @@ def find(tree: nodes.Template, types: Types) -> Iterator[Violation]:
             continue
         # The compiler counts the arguments of other filters.
         is_filter = isinstance(node, nodes.Filter)
-        signature = _signature(name, cast("Hashable", call), is_filter=is_filter)
+        signature = signature_of(name, cast("Hashable", call), is_filter=is_filter)
         is_counted = not is_filter or isinstance(call, LibraryFunction)
         keywords = cast("list[nodes.Keyword]", node.kwargs)
         named = {keyword.key: keyword.value for keyword in keywords}
@@ -160,15 +157,11 @@ def _find_wrong_type(
 def _find_wrong_count(
     node: nodes.Call | nodes.Filter, signature: Signature, count: int, named: Mapping[str, object]
 ) -> Violation | None:
-    text = find_wrong_names(signature, count, named)
-    if text is None:
+    problem = explain_names(signature, count, named)
+    if problem is None:
         return None
-    names = tuple(parameter.name for parameter in signature.parameters)
-    unknown = next((key for key in named if key not in names), "")
-    hint = suggest(unknown, names) if unknown else None
-    message = f"cannot call {signature.name}: {text}"
+    message, hint = problem
     offset = node.lineno if isinstance(node, nodes.Filter) else first_offset(node)
-    hint = hint or f"write {signature.usage}"
     return Violation(offset=offset, name=signature.name, message=message, hint=hint)
 
 
@@ -205,28 +198,3 @@ def _hint(
     if wrong.type in {"integer", "number"} and wrong.parameter.types[0] == "string":
         return f"write {text}"
     return conversion_hint(wrong, text)
-
-
-@lru_cache(maxsize=256)
-def _signature(name: str, callable_: Hashable, *, is_filter: bool) -> Signature:
-    """Return the signature of a function or filter, without the run that it receives first."""
-    call = cast("Call", callable_)
-    if isinstance(call, LibraryFunction):
-        return call.function.call_signature._replace(name=name)
-    parameters = [*inspect.signature(call).parameters.values()][1:]
-    return Signature(
-        name=name,
-        usage=format_usage(name, call, 1 + is_filter),
-        parameters=tuple(
-            Parameter(
-                each.name,
-                ANNOTATIONS.get(each.annotation, ()),
-                is_required=each.default is each.empty
-                and each.kind not in {each.VAR_POSITIONAL, each.VAR_KEYWORD},
-                is_named_only=each.kind is each.KEYWORD_ONLY,
-            )
-            for each in parameters
-            if each.kind is not each.VAR_KEYWORD
-        ),
-        is_variadic=any(each.kind is each.VAR_POSITIONAL for each in parameters),
-    )

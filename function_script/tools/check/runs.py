@@ -48,6 +48,11 @@ from function_script.tools.render.xr import resolve_claim
 from function_script.tools.validate.catalog import Catalog
 
 _XR: Final = ("observed", "composite", "resource", "spec")
+# What every XR has.
+_IDENTITY: Final = {
+    (*_XR[:-1], *path)
+    for path in (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"))
+}
 # Crossplane's part of spec, which no XR at hand has.
 _CROSSPLANE: Final = ("crossplane", "claimRef", "resourceRefs", "compositionRef")
 # The words by which programs read what a folder may lack: first what a new XR lacks as well.
@@ -441,7 +446,7 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
         read.path
         for read in lint.find_reads(step.program)
         if (read.span.name, read.span.line) == (span.name, span.line)
-        and line[(read.span.column or 0) + read.span.width - 1 :][:1] != "."
+        and not line.startswith((".", ']["', "]['"), (read.span.column or 0) + read.span.width - 1)
     ]
     if not reads:
         return not _may_read_outside(step, run)
@@ -449,9 +454,12 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     for name in {str(key) for path in reads for key in path}:
         line = line.replace(name, "")
     return all(
-        path[: len(_XR)] == _XR
-        and path[len(_XR) : len(_XR) + 1] not in [(name,) for name in _CROSSPLANE]
-        and not any(_overlaps(("spec", *path[len(_XR) :]), each) for each in run.invented)
+        path in _IDENTITY
+        or (
+            path[: len(_XR)] == _XR
+            and path[len(_XR) : len(_XR) + 1] not in [(name,) for name in _CROSSPLANE]
+            and not any(_overlaps(("spec", *path[len(_XR) :]), each) for each in run.invented)
+        )
         for path in reads
     ) and not _OUTSIDE.search(_WRITTEN.sub("", line))
 
@@ -512,6 +520,9 @@ def _is_fixed(finding: Finding) -> bool:
     span, excerpt = finding.diagnostic.span, finding.diagnostic.excerpt
     line = "" if span is None or excerpt is None else excerpt.lines[span.line - excerpt.first_line]
     is_fixed = _FIXED.fullmatch(line) or _LITERAL.fullmatch(line.strip())
+    code, key = finding.diagnostic.code, line[(span.column or 1) - 1 :] if span else ""
+    # Of an unknown field the name alone is wrong.
+    is_fixed = is_fixed or (code and key.strip("\"'").startswith(code.subject))
     return bool(is_fixed) and finding.rule in (rules.SCHEMA.name, rules.SCHEMA_VERSION.name)
 
 
