@@ -159,9 +159,6 @@ def _reorder_call(
         return None
     if _fit(types, arguments, grammar) or any(map(_is_quoted_number, types, arguments)):
         return None
-    # Outside of `range` and `with` the dot is the request, and no resource.
-    if "map" in types and any(isinstance(word, nodes.Dot) for word in arguments):
-        return None
     first, *middle, last = arguments
     # The value moves from the front to the end, or from the end to the front, or by one place.
     orders = ([*middle, last, first], [last, first, *middle], [*arguments[1::-1], *arguments[2:]])
@@ -170,9 +167,12 @@ def _reorder_call(
         for order in orders
         if _fit(types, order, grammar)
     }
-    # Of several orders that fit, none is certain.
+    # Of several orders that fit none is certain. Outside of `range` and `with` the dot is no map of
+    # theirs, but the request.
+    is_request = "map" in types and any(isinstance(word, nodes.Dot) for word in arguments)
+    is_certain = len(texts) == 1 and not is_request
     usage = _signature(function, len(arguments)).usage
-    return usage if len(texts) > 1 else next(iter(texts), None)
+    return next(iter(texts), None) if is_certain else usage if texts else None
 
 
 def _is_quoted_number(type_: str, word: nodes.Operand) -> bool:

@@ -403,7 +403,14 @@ def _judge(
         for problem, is_certain in _locate(subject, run, rendering, step.name, problems)
         if is_certain
     ]
-    return rendering.result, [*_find_schema_faults(subject, run, rendering), *warnings]
+    # What a step warns of says why a schema refuses the value.
+    hints = {each.diagnostic.span: each.diagnostic.hint for each in warnings}
+    faults = [
+        replace(each, diagnostic=replace(each.diagnostic, hint=hint))
+        for each in _find_schema_faults(subject, run, rendering)
+        for hint in (hints.get(each.diagnostic.span) or each.diagnostic.hint,)
+    ]
+    return rendering.result, [*faults, *warnings]
 
 
 def _locate(
