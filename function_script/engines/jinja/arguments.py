@@ -1,15 +1,14 @@
 """Calls of functions and filters that fail in every run, by the types that are certain."""
 
-import inspect
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, cast
 
 from jinja2 import nodes
 
-from function_script.engines.jinja.calls import Call, LibraryFunction, conversion_hint
+from function_script.engines.jinja.calls import LibraryFunction, conversion_hint
 from function_script.engines.jinja.filters import FILTERS
-from function_script.engines.jinja.functions import FUNCTIONS, signature_of
+from function_script.engines.jinja.functions import FUNCTIONS, explain_call, signature_of
 from function_script.engines.jinja.parser import Template
 from function_script.engines.jinja.policy import Violation
 from function_script.engines.jinja.tokens import first_offset
@@ -17,7 +16,6 @@ from function_script.engines.lint import CONSTANT_TYPES
 from function_script.engines.signatures import (
     Signature,
     WrongArgument,
-    explain_names,
     find_wrong_types,
 )
 
@@ -130,10 +128,14 @@ def find(tree: nodes.Template, types: Types) -> Iterator[Violation]:
         keywords = cast("list[nodes.Keyword]", node.kwargs)
         named = {keyword.key: keyword.value for keyword in keywords}
         problem = _find_wrong_type(node, signature, arguments, named, types)
-        if problem is None and is_counted and not _takes_any_name(call):
-            problem = _find_wrong_count(node, signature, len(arguments), named)
         if problem is not None:
             yield problem
+        elif is_counted and (
+            text := explain_call(name, call, len(arguments), named, is_filter=is_filter)
+        ):
+            message, hint = text
+            offset = node.lineno if is_filter else first_offset(node)
+            yield Violation(offset=offset, name=name, message=message, hint=hint)
 
 
 def _find_wrong_type(
@@ -154,17 +156,6 @@ def _find_wrong_type(
     return None
 
 
-def _find_wrong_count(
-    node: nodes.Call | nodes.Filter, signature: Signature, count: int, named: Mapping[str, object]
-) -> Violation | None:
-    problem = explain_names(signature, count, named)
-    if problem is None:
-        return None
-    message, hint = problem
-    offset = node.lineno if isinstance(node, nodes.Filter) else first_offset(node)
-    return Violation(offset=offset, name=signature.name, message=message, hint=hint)
-
-
 def _width(argument: nodes.Node | None) -> int:
     """Return the width of a constant, 1 of others."""
     match argument:
@@ -174,12 +165,6 @@ def _width(argument: nodes.Node | None) -> int:
             return len(str(value))
         case _:
             return 1
-
-
-def _takes_any_name(call: Call) -> bool:
-    parameters = inspect.signature(call).parameters.values()
-    is_library = isinstance(call, LibraryFunction)
-    return not is_library and any(each.kind is each.VAR_KEYWORD for each in parameters)
 
 
 def _hint(

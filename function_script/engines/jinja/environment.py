@@ -6,7 +6,7 @@ state of a run is in the context's `Run`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from typing import Never, cast
 
 from jinja2 import Template, TemplateNotFound
@@ -20,11 +20,10 @@ from function_script.engines.jinja import exceptions, lookups
 from function_script.engines.jinja.calls import Builtin, Call
 from function_script.engines.jinja.compiler import Operation
 from function_script.engines.jinja.exceptions import Lenient, Strict
-from function_script.engines.jinja.functions import signature_of
+from function_script.engines.jinja.functions import explain_call
 from function_script.engines.jinja.lookups import Method
 from function_script.engines.jinja.run import Run
 from function_script.engines.jinja.runtime import invoke, iterate
-from function_script.engines.signatures import explain_names
 from function_script.request.program import Lazy
 from function_script.texts.source import Source
 
@@ -133,8 +132,7 @@ class Environment(ImmutableSandboxedEnvironment):
                 return callee.call(run, *args, **kwargs)
             except TypeError:
                 # The function itself may have raised it: asked only now, since few calls are wrong.
-                signature = signature_of(callee.name, cast("Hashable", callee.call))
-                problem = explain_names(signature, len(args), kwargs)
+                problem = explain_call(callee.name, callee.call, len(args), kwargs)
                 if problem is None:
                     raise
                 message, hint = problem

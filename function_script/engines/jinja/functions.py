@@ -26,7 +26,7 @@ from function_script.engines.jinja.output import to_text
 from function_script.engines.jinja.run import MAX_ITEMS, Run
 from function_script.engines.jinja.runtime import check_key
 from function_script.engines.library.bounds import TYPES, Resource
-from function_script.engines.signatures import Parameter, Signature
+from function_script.engines.signatures import Parameter, Signature, explain_names
 from function_script.request import objects
 from function_script.request.program import Scope
 from function_script.request.values import MAX_SAFE_INTEGER
@@ -228,6 +228,17 @@ def find_roots(run: Run) -> dict[str, object]:
     """Return the data in which values are searched: variables, and parts that were read."""
     variables = {name: run.variables[name] for name in NAMES if name in run.variables}
     return {**variables, **run.scope.request.built()}
+
+
+def explain_call(
+    name: str, call: Call, count: int, named: Collection[str], *, is_filter: bool = False
+) -> tuple[str, str] | None:
+    """Return the message of a call with wrong numbers or names of arguments, and its hint."""
+    parameters = inspect.signature(call).parameters.values()
+    takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters)
+    is_open = takes_any and not isinstance(call, LibraryFunction)
+    signature = signature_of(name, cast("Hashable", call), is_filter=is_filter)
+    return explain_names(signature, count, () if is_open else named)
 
 
 @lru_cache(maxsize=256)

@@ -526,10 +526,10 @@ def _is_fixed(finding: Finding) -> bool:
     """Report whether a schema refuses what a line writes out, which comes from no status."""
     span, excerpt = finding.diagnostic.span, finding.diagnostic.excerpt
     line = "" if span is None or excerpt is None else excerpt.lines[span.line - excerpt.first_line]
-    is_fixed = _FIXED.fullmatch(line) or _LITERAL.fullmatch(line.strip())
     code, key = finding.diagnostic.code, line[(span.column or 1) - 1 :] if span else ""
     # Of an unknown field the name alone is wrong.
-    is_fixed = is_fixed or (code and key.strip("\"'").startswith(code.subject))
+    is_name = code is not None and key.strip("\"'").startswith(code.subject)
+    is_fixed = is_name or _FIXED.fullmatch(line) or _LITERAL.fullmatch(line.strip())
     return bool(is_fixed) and finding.rule in (rules.SCHEMA.name, rules.SCHEMA_VERSION.name)
 
 
