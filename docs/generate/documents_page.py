@@ -16,7 +16,8 @@ def section() -> str:
         f"| annotation (prefix `{dialects.PREFIX}/`) | values | meaning |\n|---|---|---|\n"
         f"{annotations}\n"
         "The function removes these annotations from the resource. Any other annotation with this "
-        "prefix, or with that of function-go-templating, is an error.\n\n"
+        "prefix, or with that of function-go-templating, is an error; in inputs of "
+        "function-go-templating, one with its own prefix is a warning.\n\n"
         "| meta kind | fields | the same in a script's response |\n|---|---|---|\n"
         f"{kinds}"
     )

@@ -3,6 +3,7 @@
 import json
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Self, TypeAlias
 
@@ -79,6 +80,23 @@ class Diagnostic:
         """
         around = None if source is None or span is None else excerpt(source, span)
         return replace(self, span=span, excerpt=around)
+
+    def rename(self, rename: Callable[[str], str]) -> Self:
+        """Return the problem with other names of files in its texts and positions."""
+        return replace(
+            self,
+            message=rename(self.message),
+            span=self.span and replace(self.span, name=rename(self.span.name)),
+            hint=self.hint and rename(self.hint),
+            notes=tuple(
+                rename(note)
+                if isinstance(note, str)
+                else note._replace(
+                    text=rename(note.text), span=replace(note.span, name=rename(note.span.name))
+                )
+                for note in self.notes
+            ),
+        )
 
 
 def cut(text: str, max_bytes: int = MAX_LINE_BYTES) -> str:

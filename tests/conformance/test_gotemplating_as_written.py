@@ -166,7 +166,7 @@ def test_connection_detail_that_is_no_string_drops_all_with_warning() -> None:
     text = meta("CompositeConnectionDetails", "data: {a: null, b: aGVsbG8=}")
     assert not respond(request(text)).desired.composite.connection_details
     assert [message.rpartition(": ")[2] for message in warnings(text)] == [
-        "must be a string, not null",
+        "must be a string, not null (write the value through b64enc)",
         "is left out as a whole",
     ]
 

@@ -244,10 +244,12 @@ def test_ttl_annotation_overrides_input(text: str, seconds: int) -> None:
 
 
 def test_merge_annotation_has_no_effect() -> None:
-    """The resource replaces that of an earlier step, and the annotation is sent."""
+    """The resource replaces that of an earlier step, and the annotation is sent, with a warning."""
     earlier: Object = {"apiVersion": "v1", "kind": "CD", "spec": {"a": 1}}
     text = composed("a", "spec: {b: 2}\n").replace("spec:", f"    {PREFIX}/merge: Merge\nspec:")
-    response = run(text, desired={"resources": {"a": {"resource": earlier}}})
+    response = respond(request(text, desired={"resources": {"a": {"resource": earlier}}}))
+    (warning,) = response.results
+    assert "merge" in warning.message
     resource = json_format.MessageToDict(response.desired.resources["a"].resource)
     assert resource["spec"] == {"b": 2}
     assert resource["metadata"]["annotations"] == {f"{PREFIX}/merge": "Merge"}
