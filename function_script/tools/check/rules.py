@@ -250,11 +250,10 @@ def _unknown_fields(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagn
         if unknown is not None and read.is_guarded is is_guarded:
             line = read.source.text.split("\n")[read.span.line - 1]
             # A variable that lacks ".resource" is wrong where it is set: one use shows it.
-            if read.path[:-1] == ("observed", "composite") and "composite" not in line:
-                if is_shown:
-                    continue
-                is_shown = True
-            yield _point_at(read, *unknown)
+            is_variable = read.path[:-1] == ("observed", "composite") and "composite" not in line
+            if not (is_variable and is_shown):
+                yield _point_at(read, *unknown)
+            is_shown |= is_variable
 
 
 def _unrequired(subject: CheckedStep) -> Iterator[Diagnostic]:

@@ -49,10 +49,7 @@ from function_script.tools.validate.catalog import Catalog
 
 _XR: Final = ("observed", "composite", "resource", "spec")
 # What every XR has.
-_IDENTITY: Final = {
-    (*_XR[:-1], *path)
-    for path in (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"))
-}
+_IDENTITY: Final = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"))
 # Crossplane's part of spec, which no XR at hand has.
 _CROSSPLANE: Final = ("crossplane", "claimRef", "resourceRefs", "compositionRef")
 # The words by which programs read what a folder may lack: first what a new XR lacks as well.
@@ -403,14 +400,8 @@ def _judge(
         for problem, is_certain in _locate(subject, run, rendering, step.name, problems)
         if is_certain
     ]
-    # What a step warns of says why a schema refuses the value.
     hints = {each.diagnostic.span: each.diagnostic.hint for each in warnings}
-    faults = [
-        replace(each, diagnostic=replace(each.diagnostic, hint=hint))
-        for each in _find_schema_faults(subject, run, rendering)
-        for hint in (hints.get(each.diagnostic.span) or each.diagnostic.hint,)
-    ]
-    return rendering.result, [*faults, *warnings]
+    return rendering.result, [*_find_schema_faults(subject, run, rendering, hints), *warnings]
 
 
 def _locate(
@@ -461,7 +452,7 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     for name in {str(key) for path in reads for key in path}:
         line = line.replace(name, "")
     return all(
-        path in _IDENTITY
+        (path[:3] == _XR[:-1] and path[3:] in _IDENTITY)
         or (
             path[: len(_XR)] == _XR
             and path[len(_XR) : len(_XR) + 1] not in [(name,) for name in _CROSSPLANE]
@@ -533,8 +524,13 @@ def _is_fixed(finding: Finding) -> bool:
     return bool(is_fixed) and finding.rule in (rules.SCHEMA.name, rules.SCHEMA_VERSION.name)
 
 
-def _find_schema_faults(subject: Subject, run: Run, rendering: Rendering) -> Iterator[Finding]:
-    """Yield what the schemas at hand do not allow in composed resources and the XR's status."""
+def _find_schema_faults(
+    subject: Subject, run: Run, rendering: Rendering, hints: Mapping[Span | None, str | None]
+) -> Iterator[Finding]:
+    """Yield what the schemas at hand do not allow in composed resources and the XR's status.
+
+    ``hints`` are those of what a step warns of, which says why a schema refuses the value.
+    """
     # A step that was left out may write what is missing.
     if rendering.skipped:
         return
@@ -545,5 +541,6 @@ def _find_schema_faults(subject: Subject, run: Run, rendering: Rendering) -> Ite
     # Of a required field with a typing error, the unknown field says more than the absent one.
     for problem, severity in sorted(problems, key=lambda each: each[0].hint is None):
         if severity != "note":
-            noted = replace(problem, notes=(*problem.notes, f"for {run.label}"))
+            hint = hints.get(problem.span) or problem.hint
+            noted = replace(problem, hint=hint, notes=(*problem.notes, f"for {run.label}"))
             yield Finding.of(by_severity[severity], noted)
