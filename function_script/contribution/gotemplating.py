@@ -92,8 +92,11 @@ def _connection_details(document: ObjectReader) -> Contribution:
     """
     lenient, other = document.noting(ProblemList()), ProblemList()
     texts = document.noting(other).texts("data") or {}
+    data = document.value.get("data")
+    # Nothing encodes what is missing, or no map.
+    hint = _ENCODED if isinstance(data, dict) and None not in data.values() else None
     for each in other:
-        lenient.problems.add(each.path, each.text, hint=_ENCODED)
+        lenient.problems.add(each.path, each.text, hint=hint)
     if "data" not in document.value:
         lenient.problems.add("data", "is missing")
     if lenient.problems:

@@ -9,10 +9,11 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from function_script.engines import secret_fields
+from function_script.request import objects
 from function_script.request.objects import CONDITION_FIELDS, Path
 from function_script.request.program import Program
 from function_script.request.reader import child
-from function_script.request.values import Object
+from function_script.request.values import Object, Readable
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Source, Span, span_at
 
@@ -55,14 +56,21 @@ class Mention(NamedTuple):
     span: Span
 
 
+# A function of the program itself, of which nothing is known.
+_OWN_GETTER: Final = re.compile(r"\b(?:def|macro) +(get_\w+|is_ready)\(")
+
+
 def _mentions(program: Program, pattern: re.Pattern[str] | None) -> Iterator[Mention]:
     """Yield the texts that are the group ``name`` of a pattern's matches in all sources."""
     if pattern is None:
         return
+    texts = [source.text for source in program.sources()]
+    own = {name for text in texts for name in _OWN_GETTER.findall(text)}
     for source in program.sources():
         for match in pattern.finditer(source.text):
             span = span_at(source, match.start("name"), len(match["name"]))
-            yield Mention(match["name"], source, span)
+            if own.isdisjoint(re.findall(r"\w+", match[0])):
+                yield Mention(match["name"], source, span)
 
 
 class ResourceKind(NamedTuple):
@@ -105,6 +113,16 @@ def format_access(path: Path) -> str:
     for part in path:
         text = f"{text}[]" if isinstance(part, int) else child(text, part)
     return text
+
+
+def find_values(value: Readable, path: Path) -> list[Readable]:
+    """Return the values at the path of a lookup, where ANY stands for all items of a list."""
+    if ANY not in path:
+        return [objects.find_path(value, path)]
+    index = path.index(ANY)
+    items = objects.find_path(value, path[:index])
+    below = items if isinstance(items, list) else ()
+    return [each for item in below for each in find_values(item, path[index + 1 :])]
 
 
 def unchanged(reads: Iterable[FieldAccess], changed: Iterable[Path]) -> list[FieldAccess]:

@@ -17,6 +17,9 @@ Kind: TypeAlias = Literal["mistake", "refusal", "limit"]
 
 # Kubernetes cuts event messages at 1,024 bytes, and not on a character boundary.
 MAX_LINE_BYTES = 1024
+# A text in quotes, or a word.
+_VALUE = re.compile(r"\"[^\"]*(\")|\S+")
+_MAX_VALUE = 200
 _TAB = 4
 # So much of a source line is shown on the narrowest terminal.
 _MIN_COLUMNS = 20
@@ -121,7 +124,13 @@ def _line(diagnostic: Diagnostic) -> str:
         text = f"{diagnostic.span}: {text}"
     if diagnostic.hint is not None:
         text = f"{text} ({diagnostic.hint})"
-    return CONTROL.sub("", " ".join(text.split()))
+    line = CONTROL.sub("", " ".join(text.split()))
+    # A value of a megabyte would take the room of the reason behind it.
+    return line if len(line) <= MAX_LINE_BYTES else _VALUE.sub(_shorten, line)
+
+
+def _shorten(value: re.Match[str]) -> str:
+    return value[0] if len(value[0]) <= _MAX_VALUE else f"{value[0][:_MAX_VALUE]}…{value[1] or ''}"
 
 
 def to_frame(diagnostic: Diagnostic, severity: str = "error", columns: int | None = None) -> str:

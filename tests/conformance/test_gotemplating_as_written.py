@@ -67,6 +67,11 @@ def test_annotations_other_than_name_and_readiness_are_sent() -> None:
     assert annotations == {"annotations": {f"{PREFIX}/other": "x", f"{PREFIX}/b": "z"}}
 
 
+def test_ttl_of_a_composed_xr_is_known() -> None:
+    """Its own Composition reads the annotation."""
+    assert warnings(composed("a", f"    {PREFIX}/ttl: 30s\n")) == []
+
+
 def test_warnings_of_cached_text_are_sent_each_time() -> None:
     text = composed("a", "spec: {x: 1, x: 2}\n") + composed("a", "  labels: {a: on}\n")
     messages = [warnings(text) for _ in range(3)]
@@ -166,7 +171,7 @@ def test_connection_detail_that_is_no_string_drops_all_with_warning() -> None:
     text = meta("CompositeConnectionDetails", "data: {a: null, b: aGVsbG8=}")
     assert not respond(request(text)).desired.composite.connection_details
     assert [message.rpartition(": ")[2] for message in warnings(text)] == [
-        "must be a string, not null (write the value through b64enc)",
+        "must be a string, not null",
         "is left out as a whole",
     ]
 

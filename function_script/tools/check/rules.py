@@ -33,7 +33,7 @@ _NEVER: Final = "these are never equal: the schema"
 _PLAIN: Final = re.compile(r"string (?:[Tt]rue|[Ff]alse|-?[0-9.]+)")
 _CREDENTIALS: Final = "credentials"
 # A program that asks for objects itself, which may be of any name.
-_REQUEST: Final = re.compile(r"\brequire\(|\brequirements\b|\bRequirements\b|\bExtraResources\b")
+_REQUEST: Final = re.compile(r"\brequire\b|\brequirements\b|\bRequirements\b|\bExtraResources\b")
 # A field of every object, behind another part of its line; flow mappings have a comma or a brace.
 _JOINED: Final = re.compile(r"(?<=[^\s,{] )(?:apiVersion|kind|metadata):(?= |$)", re.MULTILINE)
 
@@ -373,7 +373,7 @@ COMPOSITION: Final = Rule(
 UNREAD: Final = Rule(
     name="unread-field",
     severity="warning",
-    means="A field beside a pipeline that only the mode Resources of Crossplane 1 reads.",
+    means="A field that only the mode Resources reads, and a misspelt annotation of a Function.",
 )
 REVISION: Final = Rule(
     name="function-revision",

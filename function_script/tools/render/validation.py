@@ -4,6 +4,7 @@ These are the XRD's for the XR's status, those of CRDs and XRDs, and those of Ku
 Rules in CEL are left out: `render --validate` evaluates them.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
@@ -42,7 +43,12 @@ def validate(
     result = rendering.result
     xr = result.xr
     composed = [*_list_composed(result.resources)]
-    has_namespace = bool(manifests.namespace(xr))
+    own = objects.api_version_and_kind(xr)
+    # In a cluster, an XR of another scope loses the namespace that a file gives it.
+    is_namespaced = catalog.is_extension(own) and not catalog.is_cluster_scoped(own)
+    has_namespace = bool(manifests.namespace(xr)) and is_namespaced
+    # A line in a loop writes the same into each item.
+    seen: set[object] = set()
     for name, at, part in composed:
         type_ = objects.api_version_and_kind(part)
         # Crossplane refuses it, and an Object of a provider may have any.
@@ -53,8 +59,13 @@ def validate(
         for problem in _compare(part, catalog):
             # The provider may change an object that has the other fields.
             is_absent = objects.find_path(part, objects.read_path(problem.path)) is None
-            if not ((at or is_late) and is_absent):
-                yield _locate(problem, rendering, name, at), _rate(problem, part, made_up)
+            if (at or is_late) and is_absent:
+                continue
+            located, severity = _locate(problem, rendering, name, at), _rate(problem, part, made_up)
+            text = re.sub(r"\[\d+\]", "[]", problem.message) if located.span else problem.message
+            if (place := (name, located.span, severity, text)) not in seen:
+                seen.add(place)
+                yield located, severity
     # Other fields of the XR, and Crossplane's own of its status, are not the pipeline's.
     status: Object = {
         key: value
@@ -67,7 +78,7 @@ def validate(
             yield _locate(problem, rendering, None), _rate(problem, xr, made_up)
     types = {objects.api_version_and_kind(part) for _, _, part in composed}
     missing = sorted(type_ for type_ in types if catalog.find(*type_) is None)
-    if missing and catalog.has_others(objects.api_version_and_kind(xr)):
+    if missing and catalog.has_others(own):
         kinds = ", ".join(f"{kind} of {api_version}" for api_version, kind in missing)
         yield Diagnostic(message=f"no schema, not compared: {kinds}"), "note"
 

@@ -76,7 +76,12 @@ def find_misspelt_kind(api_version: str, kind: str) -> Iterator[Problem]:
     kinds = _load().kinds
     hint, path = suggest(kind, kinds.get(api_version, {})), "kind"
     if hint is None and api_version not in kinds:
-        near = suggest(api_version, tuple(each for each in kinds if kind in kinds[each]))
+        # The same kind of another domain is a custom one, such as that of networking.x-k8s.io.
+        domain = api_version.partition(".")[2]
+        near = suggest(
+            api_version,
+            tuple(x for x in kinds if kind in kinds[x] and x.partition(".")[2] == domain),
+        )
         hint, path = near, "apiVersion"
     if hint is not None:
         message = f"{path}: Kubernetes {version()} has no {kind} in {api_version}"

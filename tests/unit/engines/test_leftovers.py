@@ -20,6 +20,7 @@ LEAVINGS = [
 ]
 NO_LEAVINGS = [
     "url: https://example.org/a%20b%!",
+    "text: illegal base64 data at input byte 3 means that nobody encoded it",
     "code: func f(m map[string]string) {}",
     "text: the result was <nil> again",
     "name: a # %!d(string=b)",

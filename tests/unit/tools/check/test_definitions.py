@@ -161,6 +161,7 @@ ALLOWED = {
     "any": "{x-kubernetes-int-or-string: true, default: 1, enum: [1, a]}",
     "map": "{type: object, additionalProperties: {type: integer}, default: {a: 1}}",
     "format": "{type: string, format: date, default: 2024-01-01}",
+    "keywords-of-others": "{type: string, examples: [a], x-format: b}",
 }
 
 
@@ -246,3 +247,18 @@ def test_input_in_a_field_of_another_name_is_found(tmp_path: Path, run: Run) -> 
     other = _TEMPLATE.replace("GoTemplate", "Other").replace("input:", "inputs:")
     (tmp_path / "composition.yaml").write_text(other.replace("script.fn", "other.fn"))
     assert "hint" not in run("check", tmp_path).out
+
+
+@pytest.mark.parametrize(
+    "xrd",
+    [
+        _XRD.replace("served: true", "served: true\n    deprecated: null\n    subresources: {}"),
+        # A patch, or what a test expects.
+        _XRD[: _XRD.index("spec:")] + "status: {conditions: []}\n",
+        _XRD[: _XRD.index("  names:")] + "  defaultCompositionRevisionSelector: {}\n",
+    ],
+    ids=["null", "status", "part"],
+)
+def test_xrd_that_the_api_server_takes_has_no_mistake(tmp_path: Path, xrd: str) -> None:
+    """Nor has a part of one."""
+    assert _check(tmp_path, xrd=_XRD, other=xrd) == []

@@ -56,7 +56,10 @@ spec:
 STATUS = "apiVersion: example.org/v1\nkind: XThing\nstatus:\n  adress: a\n"
 XRD = one_step.xrd("status: {type: object, properties: {address: {type: string}}}")
 CRD = one_step.crd(
-    "spec: {type: object, properties: {region: {type: string}}}", "Bucket", "s3.example.org"
+    "spec: {type: object, properties: "
+    "{region: {type: string}, names: {type: array, items: {type: string}}}}",
+    "Bucket",
+    "s3.example.org",
 )
 
 
@@ -132,6 +135,14 @@ ROWS = {
         BUCKET,
         "region",
         'invalid resource "bucket": spec.region: Invalid value: "number"',
+        "Bucket of s3.example.org/v1",
+    ),
+    "null-item-of-a-loop": (
+        BUCKET.replace(
+            "region: 7", "names:\n  - a\n  {% for _ in [1, 2] %}\n  - {{ '' }}\n  {% endfor %}"
+        ),
+        "- {{ '' }}",
+        'invalid resource "bucket": spec.names[1]: Invalid value: "null"',
         "Bucket of s3.example.org/v1",
     ),
     "status-of-the-xr": (
@@ -247,6 +258,7 @@ SCOPES = {
     "crd": ("apiVersion: s3.example.org/v1\nkind: Bucket", CLUSTER_CRD, True),
     "xrd": ("apiVersion: example.org/v1\nkind: Other", CLUSTER_XRD, True),
     "crd-in-a-namespace": ("apiVersion: s3.example.org/v1\nkind: Bucket", CRD, False),
+    "kind-in-another-domain": ("apiVersion: networking.x-k8s.io/v1\nkind: Ingress", "", False),
 }
 
 
@@ -258,10 +270,15 @@ def test_kind_without_a_namespace_is_for_an_xr_without_one(
     write(tmp_path, f"{type_}\n{HEAD}\n")
     (tmp_path / "crds").mkdir()
     (tmp_path / "crds" / "crd.yaml").write_text(definition)
+    (tmp_path / "xrd.yaml").write_text(one_step.xrd("spec: {}"))
     xr = f"{one_step.XR}spec: {{}}\n".replace("name: demo", f"name: demo, namespace: '{namespace}'")
     (tmp_path / "xr.yaml").write_text(xr)
-    text = 'invalid resource "x": kind: '
-    assert (text in run("render", tmp_path).err) is (is_refused and namespace != "")
+    texts = 'invalid resource "x": kind: ', 'invalid resource "x": apiVersion: '
+    printed = run("render", tmp_path).err
+    assert any(text in printed for text in texts) is (is_refused and namespace != "")
+    # XRs of the other scopes lose their namespace in a cluster.
+    (tmp_path / "xrd.yaml").write_text(one_step.xrd("spec: {}").replace("/v2", "/v1", 1))
+    assert texts[0] not in run("render", tmp_path).err
 
 
 AUTOSCALER = """\
