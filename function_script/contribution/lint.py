@@ -115,23 +115,24 @@ def text_warnings(
 ) -> tuple[wire.Result, ...]:
     """Warn of missing values and other leftovers in a template's text."""
     warnings = missing_value_warnings(result, composed)
-    lists = ((leftovers.LIST, number, 0) for number in result.list_lines)
-    places = [*islice(chain(leftovers.find(result.text), lists), _MAX_SPANS)]
-    rendering = Rendering(result.text, result.trace() if places else ())
     problems = (
         *_find_outdents(result),
-        *(
-            Diagnostic(
-                message=leftover.message,
-                hint=leftover.hint,
-                span=(column and rendering.find_span(number, column, len(leftover.part)))
-                or result.locate(number),
-            )
-            for leftover, number, column in places
-        ),
+        *_find_leftovers(result),
         *result.doubts[:_MAX_SPANS],
     )
     return warnings + _warn(problems, _DOUBTFUL)
+
+
+def _find_leftovers(result: TemplateResult) -> Iterator[Diagnostic]:
+    """Yield warnings of leftovers at the expressions or the literal texts that wrote them."""
+    lists = ((leftovers.LIST, number, 0) for number in result.list_lines)
+    rendering: Rendering | None = None
+    for leftover, number, column in islice(chain(leftovers.find(result.text), lists), _MAX_SPANS):
+        rendering = rendering or Rendering(result.text, result.trace())
+        span = rendering.find_span(number, column, len(leftover.part)) if column else None
+        yield Diagnostic(
+            message=leftover.message, hint=leftover.hint, span=span or result.locate(number)
+        )
 
 
 def _find_outdents(result: TemplateResult) -> Iterator[Diagnostic]:

@@ -1,8 +1,8 @@
 """The values of a contribution: what the readers of results return and `desired.merge` takes.
 
 They are frozen, and independent of languages and documents. Crossplane turns results and conditions
-into events and status, so there are limits for them: more of a program's own are an error, and of
-the function's own warnings the first ones are sent.
+into events and status and fetches what is required, so there are limits for them: more of a
+program's own are an error, and of the function's own warnings the first ones are sent.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -22,9 +22,15 @@ from function_script.wire import enums
 MAX_RESULTS: Final = 1_000
 MAX_CONDITIONS: Final = 100
 MAX_WARNINGS: Final = 100
+MAX_REQUIREMENTS: Final = 1_000
 # The limits of the Kubernetes API for the message and the reason of a condition.
 MAX_MESSAGE_BYTES: Final = 32 * 1024
 MAX_REASON_BYTES: Final = 1024
+_SUM_UP: Final = (
+    "Crossplane makes an event of each result and keeps conditions in the XR's status; return one "
+    "that sums up"
+)
+_SELECT: Final = "Crossplane fetches each of them; select objects of one kind by their labels"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +94,8 @@ class Contribution:
 
 def enforce_limits(contribution: Contribution) -> Contribution:
     """Return the contribution without surplus warnings; raise LimitError beyond other limits."""
+    count = len(contribution.resources) + len(contribution.schemas)
+    _check_count("requirements", count, MAX_REQUIREMENTS, _SELECT)
     if not contribution.results and not contribution.conditions:
         return contribution
     for condition in contribution.conditions:
@@ -95,13 +103,13 @@ def enforce_limits(contribution: Contribution) -> Contribution:
         _check_size("a condition's type", condition.type, MAX_REASON_BYTES)
     for number, result in enumerate(contribution.results):
         _check_text(f"result {number + 1}", result.message, result.reason)
-    _check_count("conditions", len(contribution.conditions), MAX_CONDITIONS)
+    _check_count("conditions", len(contribution.conditions), MAX_CONDITIONS, _SUM_UP)
     warnings = [
         result
         for result in contribution.results
         if result.severity == enums.SEVERITY_WARNING and result.reason in lint.REASONS
     ]
-    _check_count("results", len(contribution.results) - len(warnings), MAX_RESULTS)
+    _check_count("results", len(contribution.results) - len(warnings), MAX_RESULTS, _SUM_UP)
     if len(warnings) <= MAX_WARNINGS:
         return contribution
     # By identity, because two results may be equal.
@@ -110,13 +118,10 @@ def enforce_limits(contribution: Contribution) -> Contribution:
     return replace(contribution, results=results)
 
 
-def _check_count(name: str, count: int, maximum: int) -> None:
+def _check_count(name: str, count: int, maximum: int, hint: str) -> None:
     if count > maximum:
-        raise LimitError.of(
-            f"cannot return {count:,} {name}: a step may return {maximum:,}",
-            hint="Crossplane makes an event of each result and keeps conditions in the XR's "
-            "status; return one that sums up",
-        )
+        message = f"cannot return {count:,} {name}: a step may return {maximum:,}"
+        raise LimitError.of(message, hint=hint)
 
 
 def _check_text(owner: str, message: str | None, reason: str | None) -> None:

@@ -119,6 +119,11 @@ class TooLargeError(YamlError):
         self.limit = limit
 
 
+def lacks_sign(line: str) -> bool:
+    """Report whether a line has a key without a colon or a blank, or an item without a blank."""
+    return any(pattern.match(line) for pattern, _, _ in _MISSING_SIGNS)
+
+
 def find_early_end(lines: list[str], number: int) -> YamlError | None:
     """Return the error of a line that ends a block of text by its indentation, and must not.
 

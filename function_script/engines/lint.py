@@ -9,10 +9,11 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from function_script.engines import secret_fields
+from function_script.request import objects
 from function_script.request.objects import CONDITION_FIELDS, Path
 from function_script.request.program import Program
 from function_script.request.reader import child
-from function_script.request.values import Object
+from function_script.request.values import Object, Readable
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Source, Span, span_at
 
@@ -112,6 +113,16 @@ def format_access(path: Path) -> str:
     for part in path:
         text = f"{text}[]" if isinstance(part, int) else child(text, part)
     return text
+
+
+def find_values(value: Readable, path: Path) -> list[Readable]:
+    """Return the values at the path of a lookup, where ANY stands for all items of a list."""
+    if ANY not in path:
+        return [objects.find_path(value, path)]
+    index = path.index(ANY)
+    items = objects.find_path(value, path[:index])
+    below = items if isinstance(items, list) else ()
+    return [each for item in below for each in find_values(item, path[index + 1 :])]
 
 
 def unchanged(reads: Iterable[FieldAccess], changed: Iterable[Path]) -> list[FieldAccess]:

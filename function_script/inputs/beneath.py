@@ -106,11 +106,19 @@ def list_entries(roots: Sequence[Path], path: Path) -> list[Entry]:
     return _visit(roots, path, _list_entries)
 
 
-def replace(root: Path, parts: Sequence[str], data: bytes, *, makes_parents: bool = False) -> None:
+def replace(
+    root: Path,
+    parts: Sequence[str],
+    data: bytes,
+    *,
+    makes_parents: bool = False,
+    mode: int = _NEW_FILE_MODE,
+) -> None:
     """Put a file with ``data`` at ``parts`` below ``root``, over a regular file that is there.
 
     ``makes_parents``: directories that are missing are made. No part may be a link. A file keeps
-    its permissions, and is never seen half written. Raises OSError.
+    its permissions, a new one has those of ``mode``, and it is never seen half written. Raises
+    OSError.
     """
     if not parts or ".." in parts:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
@@ -123,18 +131,18 @@ def replace(root: Path, parts: Sequence[str], data: bytes, *, makes_parents: boo
                 with suppress(FileExistsError):
                     os.mkdir(directory.name(parent), dir_fd=at)
     with _open_directory(root, parents, _PARENT) as directory:
-        mode = directory.find_mode(name)
-        if mode is not None and not stat.S_ISREG(mode):
-            raise OSError(errno.ELOOP, "it is a link" if stat.S_ISLNK(mode) else _NOT_REGULAR)
-        if mode is not None and not mode & stat.S_IWUSR:
+        before = directory.find_mode(name)
+        if before is not None and not stat.S_ISREG(before):
+            raise OSError(errno.ELOOP, "it is a link" if stat.S_ISLNK(before) else _NOT_REGULAR)
+        if before is not None and not before & stat.S_IWUSR:
             raise PermissionError(errno.EACCES, "the file is read-only")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK | _BINARY
         at = directory.descriptor
-        descriptor = os.open(directory.name(temporary), flags, _NEW_FILE_MODE, dir_fd=at)
+        descriptor = os.open(directory.name(temporary), flags, mode, dir_fd=at)
         try:
             with os.fdopen(descriptor, "wb") as file:
-                if mode is not None and hasattr(os, "fchmod"):
-                    os.fchmod(descriptor, stat.S_IMODE(mode))
+                if before is not None and hasattr(os, "fchmod"):
+                    os.fchmod(descriptor, stat.S_IMODE(before))
                 file.write(data)
                 file.flush()
                 # On the disk before the rename: after a crash the name has all of the old or of the

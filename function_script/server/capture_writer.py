@@ -6,12 +6,12 @@ does the rest. A failure in here is a line of the log, and no request waits for 
 
 import hashlib
 import logging
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from function_script.inputs import beneath
 from function_script.request import capture
 from function_script.request.limits import MIB
 from function_script.server import log
@@ -30,13 +30,15 @@ _ANNOTATION: Final = capture.ANNOTATION.encode()
 _UNSAFE: Final = re.compile(r"[^a-z0-9-]+")
 _MAX_NAME: Final = 60
 _DIGEST_LENGTH: Final = 8
+# For this user only.
+_MODE: Final = 0o600
 
 
 class CaptureWriter:
     """Writes case files into ``directory`` until it has ``max_files``, earlier ones included."""
 
     def __init__(self, directory: Path, max_files: int) -> None:
-        self._directory = directory
+        self._directory = beneath.resolve(directory)
         self._max_files = max_files
         self._is_full = False
         self._background = Background("capture", self._write, _REST)
@@ -78,7 +80,7 @@ class CaptureWriter:
             self._is_full = True
             _warn(f"there are {self._max_files} files, set by --capture-limit; no more are written")
             return
-        _replace(path, text)
+        beneath.replace(self._directory, [path.name], text, mode=_MODE)
         names = {"kind": info.kind, "namespace": info.namespace, "name": info.name}
         xr = {key: name for key, name in names.items() if name}
         _LOG.info("captured a request", extra=log.fields(file=path.name, **xr))
@@ -90,20 +92,6 @@ def _file_name(info: telemetry.RequestInfo, text: bytes) -> str:
     readable = "-".join(part for part in parts if part).lower()
     readable = _UNSAFE.sub("-", readable)[:_MAX_NAME].strip("-")
     return f"{readable}-{hashlib.sha256(text).hexdigest()[:_DIGEST_LENGTH]}{capture.SUFFIX}"
-
-
-def _replace(path: Path, text: bytes) -> None:
-    """Write a file atomically, readable for this user only. Raises OSError."""
-    part = path.with_name(f".{path.name}.part")
-    try:
-        # A link that somebody puts there must not lead this process to another file.
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-        with os.fdopen(os.open(part, flags, 0o600), "wb") as file:
-            file.write(text)
-        part.replace(path)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
 
 
 def _warn(reason: str) -> None:

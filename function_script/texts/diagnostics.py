@@ -3,6 +3,7 @@
 import json
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Self, TypeAlias
 
@@ -16,6 +17,9 @@ Kind: TypeAlias = Literal["mistake", "refusal", "limit"]
 
 # Kubernetes cuts event messages at 1,024 bytes, and not on a character boundary.
 MAX_LINE_BYTES = 1024
+# A text in quotes, or a word.
+_VALUE = re.compile(r"\"[^\"]*(\")|\S+")
+_MAX_VALUE = 200
 _TAB = 4
 # So much of a source line is shown on the narrowest terminal.
 _MIN_COLUMNS = 20
@@ -80,6 +84,23 @@ class Diagnostic:
         around = None if source is None or span is None else excerpt(source, span)
         return replace(self, span=span, excerpt=around)
 
+    def rename(self, rename: Callable[[str], str]) -> Self:
+        """Return the problem with other names of files in its texts and positions."""
+        return replace(
+            self,
+            message=rename(self.message),
+            span=self.span and replace(self.span, name=rename(self.span.name)),
+            hint=self.hint and rename(self.hint),
+            notes=tuple(
+                rename(note)
+                if isinstance(note, str)
+                else note._replace(
+                    text=rename(note.text), span=replace(note.span, name=rename(note.span.name))
+                )
+                for note in self.notes
+            ),
+        )
+
 
 def cut(text: str, max_bytes: int = MAX_LINE_BYTES) -> str:
     """Shorten to at most ``max_bytes`` of UTF-8, ending in "…" when something was cut off."""
@@ -103,7 +124,13 @@ def _line(diagnostic: Diagnostic) -> str:
         text = f"{diagnostic.span}: {text}"
     if diagnostic.hint is not None:
         text = f"{text} ({diagnostic.hint})"
-    return CONTROL.sub("", " ".join(text.split()))
+    line = CONTROL.sub("", " ".join(text.split()))
+    # A value of a megabyte would take the room of the reason behind it.
+    return line if len(line) <= MAX_LINE_BYTES else _VALUE.sub(_shorten, line)
+
+
+def _shorten(value: re.Match[str]) -> str:
+    return value[0] if len(value[0]) <= _MAX_VALUE else f"{value[0][:_MAX_VALUE]}…{value[1] or ''}"
 
 
 def to_frame(diagnostic: Diagnostic, severity: str = "error", columns: int | None = None) -> str:

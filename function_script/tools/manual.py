@@ -116,7 +116,7 @@ def _list_with(word: str) -> str:
     if members:
         return _list(sorted(members, key=attrgetter("section")))
     names = (*every, *(entry.short_name for entry in every.values()))
-    otherwise = "list the groups of names with: function-script docs"
+    otherwise = "function-script docs lists its names; all else is in the pages of docs/"
     raise InputError.of(f'cannot find "{word}" in the manual', hint=suggest(word, names, otherwise))
 
 

@@ -8,7 +8,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -68,17 +68,8 @@ def open_version(name: str, paths: Sequence[Path]) -> Iterator[Version]:
         try:
             yield version
         except FatalError as error:
-            raise error.with_diagnostics(
-                *(
-                    replace(
-                        problem,
-                        message=version.rename(problem.message),
-                        span=problem.span
-                        and replace(problem.span, name=version.rename(problem.span.name)),
-                    )
-                    for problem in error.diagnostics
-                )
-            ) from error
+            problems = (problem.rename(version.rename) for problem in error.diagnostics)
+            raise error.with_diagnostics(*problems) from error
 
 
 def _read(name: str, path: Path, target: Path, home: Path) -> Path:

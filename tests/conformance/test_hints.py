@@ -60,6 +60,7 @@ COMMANDS = {
     ("tools/check/rules.py", "--seed-file"): ("serve",),
     ("tools/check/runs.py", "--variant"): ("check",),
     ("tools/manual.py", "--capture-dir"): ("serve",),
+    ("tools/plan/planning.py", "--before"): ("plan",),
     ("tools/playground/server.py", "--port"): ("playground",),
     ("tools/playground/workbench.py", "--function"): ("playground",),
     ("tools/playground/workbench.py", "--insecure"): ("serve",),

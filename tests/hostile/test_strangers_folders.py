@@ -366,7 +366,7 @@ def test_address_in_a_file_is_called_on_this_machine_alone(stranger: Stranger, r
         assert not calls
         run("render", "stranger", "--allow-addresses")
         annotation = f"render.crossplane.io/runtime-development-target=0.0.0.0:{port}"
-        run("render", "stranger", "-a", annotation)
+        run("render", "stranger", "--function-annotations", annotation)
         run("render", "stranger", "--function", f"function-else=0.0.0.0:{port}")
         for host in ("localhost", "127.0.0.1", "passthrough:///127.0.0.1"):
             stranger.write("functions.yaml", FUNCTION.format(f"{host}:{port}"))

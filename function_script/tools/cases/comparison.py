@@ -288,7 +288,7 @@ def _is_right(question: str, value: Value, operand: Value) -> bool:
     if value is None:
         return False
     if question == "matches":
-        text = value if isinstance(value, str) else to_text(value)
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         return re.search(str(operand), text) is not None
     choices = operand if question == "oneOf" and isinstance(operand, list) else [operand]
     return any(is_same(value, choice) for choice in choices)

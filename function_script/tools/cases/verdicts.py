@@ -205,33 +205,23 @@ def _to_element(verdict: CaseVerdict) -> ET.Element:
 
 
 def _to_object(verdict: CaseVerdict) -> Object:
-    problems: list[Value] = []
-    for problem in verdict.problems:
-        diagnostic = problem.diagnostic
-        notes: list[Value] = [str(note) for note in diagnostic.notes]
-        problems.append(
-            {
-                "message": diagnostic.message,
-                "file": diagnostic.span.name if diagnostic.span else None,
-                "line": diagnostic.span.line if diagnostic.span else None,
-                "column": diagnostic.span.column if diagnostic.span else None,
-                "hint": diagnostic.hint,
-                "notes": notes,
-                "text": diagnostics.to_frame(diagnostic),
-                "difference": problem.difference,
-            }
-        )
-    snapshots: list[Value] = [str(path) for path in verdict.written]
-    printed: list[Value] = [*verdict.printed]
+    problems: list[Value] = [
+        {
+            **diagnostics.to_object(each.diagnostic, "error"),
+            "text": diagnostics.to_frame(each.diagnostic),
+            "difference": each.difference,
+        }
+        for each in verdict.problems
+    ]
     return {
         "name": verdict.name,
         "file": str(verdict.path),
         "status": str(verdict.status),
         "seconds": round(verdict.seconds, 4),
         "problems": problems,
-        "written": snapshots,
+        "written": [*map(str, verdict.written)],
         "warnings": [*_frames(verdict)],
-        "printed": printed,
+        "printed": [*verdict.printed],
     }
 
 

@@ -33,6 +33,7 @@ from function_script.tools.check.definitions import (
 from function_script.tools.check.report import Finding, Report
 from function_script.tools.project import STDIN, Project
 from function_script.tools.render import loading
+from function_script.tools.render import steps as render_steps
 from function_script.tools.validate.catalog import Catalog
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def check(  # noqa: PLR0913 - the flags of the command
         checker.check(file)
     report = checker.report
     report.packages = definitions.notes
-    report.skipped = [entry for entry in entries if entry.skipped]
+    report.skipped += [entry for entry in entries if entry.skipped]
     if not (report.files or report.skipped):
         raise InputError.of(
             f"cannot check {', '.join(arguments)}: there is no Composition, Operation or input "
@@ -169,6 +170,9 @@ class _Checker:
                 )
                 self.report.add(rules.COMPOSITION, author_positions.locate_all(problems, document))
             self._check_document(steps, xrd)
+            if not steps.ours and (hint := render_steps.find_conversion(document.value)):
+                reason = f"a Composition of a mode without steps: {hint}"
+                self.report.skipped.append(searching.File(name=file.name, skipped=reason))
 
     def _load_crds(self, directory: Path) -> None:
         """Take the CRDs beside a Composition or an input, and those of the command."""

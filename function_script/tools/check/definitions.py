@@ -128,7 +128,8 @@ def load(
     files = project or Project(named=[xrd, *crds] if xrd else crds)
     packages = PackageSchemas(fetches=fetches)
     loaded = packages.load_beside(map(str, crds), files)
-    values = [*_values([xrd] if xrd else [], files), *loaded]
+    named = sources.load([str(xrd)] if xrd else [], files)
+    values = [*(document.value for document in named), *loaded]
     return Definitions(
         xrds=[value for value in values if xrds.is_xrd(value)],
         manifests=[value for value in loaded if not xrds.is_xrd(value)],
@@ -141,10 +142,6 @@ def load(
 def _read_xrds(source: Source) -> list[Object]:
     """Return the XRDs in a file, which many Compositions may be beside."""
     return [each.value for each in sources.read(source) if xrds.is_xrd(each.value)]
-
-
-def _values(paths: Iterable[Path], project: Project) -> list[Object]:
-    return [document.value for document in sources.load(map(str, paths), project)]
 
 
 def files_beside(file: Path) -> list[Path]:

@@ -367,7 +367,7 @@ COMPOSITION: Final = Rule(
 UNREAD: Final = Rule(
     name="unread-field",
     severity="warning",
-    means="A field beside a pipeline that only the mode Resources of Crossplane 1 reads.",
+    means="A field that only the mode Resources reads, and a misspelt annotation of a Function.",
 )
 REVISION: Final = Rule(
     name="function-revision",

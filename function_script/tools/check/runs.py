@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from function_script.documents import Document
+from function_script.documents.errors import lacks_sign
+from function_script.engines.lint import find_values
 from function_script.inputs import Step
 from function_script.request import objects
 from function_script.request.program import Branch
@@ -38,12 +40,12 @@ from function_script.tools.check import rules
 from function_script.tools.check.report import Finding, Report
 from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import SUFFIXES, Project
-from function_script.tools.render import RenderInputs, loading, renderer, steps, validation
+from function_script.tools.render import RenderInputs, functions, loading, renderer, steps
 from function_script.tools.render.compose import RenderResult
-from function_script.tools.render.functions import FunctionIndex, find_misspelt
 from function_script.tools.render.positions import Origin, Positions
 from function_script.tools.render.renderer import Renderer, Rendering
 from function_script.tools.render.runtimes.servers import Servers
+from function_script.tools.render.validation import validate
 from function_script.tools.render.xr import resolve_claim
 from function_script.tools.validate.catalog import Catalog
 
@@ -118,6 +120,10 @@ class Run:
     is_late: bool = False
     invented: frozenset[objects.Path] = frozenset()
 
+    def note(self, problem: Diagnostic) -> Diagnostic:
+        """Return a problem of the run with its XR."""
+        return replace(problem, notes=(*problem.notes, f"for {self.label}"))
+
 
 Reconciles: TypeAlias = Generator[Run, RenderResult]
 """The runs of an XR, each after the result of the one before."""
@@ -154,10 +160,12 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
         report.variants += (each.xr for each in choices)
         sequences = [*plan(subject, choices, report, first)]
         file = loading.find_functions(_directory(subject))
-        values = loading.load_values([file] if file else [], subject.project)
+        manifests_ = loading.load_all(file, subject.project) if file else []
     except FatalError as error:
         report.unreached += (Finding.of(rules.DOUBT, each) for each in error.diagnostics)
         return
+    for document in manifests_:
+        report.add(rules.UNREAD, functions.find_misspelt_annotations(document))
     # Without the others, remote programs come from this machine alone.
     packages = PackageOptions() if options.runs_others else PackageOptions(pull="Never")
     rendering = renderer.Options(
@@ -166,17 +174,20 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
         servers=Servers(packages),
         allows_addresses=options.runs_others,
     )
-    index = FunctionIndex(manifests=values, options=rendering, is_confined=not options.runs_others)
+    index = functions.FunctionIndex(
+        manifests=[each.value for each in manifests_],
+        options=rendering,
+        is_confined=not options.runs_others,
+    )
     pipeline = steps.parse(subject.document.value)
-    misspelt = author_positions.locate_all(find_misspelt(pipeline, index), subject.document)
-    report.add(rules.COMPOSITION, misspelt)
+    misspelt = functions.find_misspelt(pipeline, index)
+    report.add(rules.COMPOSITION, author_positions.locate_all(misspelt, subject.document))
     # A line fails in one way for most XRs, and a doubt says less than a finding.
     reported: set[object] = set()
     places = {each.place for each in static if each.place is not None}
     doubts: dict[object, Finding] = {}
     branches = _Branches(subject)
-    reads_files = any(step.reads_files for _, step in subject.inputs)
-    programs = subject.programs if reads_files else None
+    programs = subject.programs if any(step.reads_files for _, step in subject.inputs) else None
     pool = local_pool.bind_programs(options.pool, programs, subject.project)
     # Cases and variants often have an XR at hand, and what it is rendered with.
     results: dict[str, RenderResult | None] = {}
@@ -216,19 +227,15 @@ def _follow(
     for sequence in sequences:
         run = next(sequence, None)
         while run is not None:
-            key = _to_key(run.inputs)
+            inputs = run.inputs
+            lists = (inputs.observed, inputs.required, inputs.credentials, inputs.schemas)
+            key = json.dumps([inputs.xr, inputs.context, *map(list, lists)], sort_keys=True)
             if key not in results:
                 yield key, run
             result, run = results[key], None
             if result is not None:
                 with suppress(StopIteration):
                     run = sequence.send(result)
-
-
-def _to_key(inputs: RenderInputs) -> str:
-    """Return one text for equal inputs of one Composition."""
-    lists = (inputs.observed, inputs.required, inputs.credentials, inputs.schemas)
-    return json.dumps([inputs.xr, inputs.context, *map(list, lists)], sort_keys=True)
 
 
 class _Branches:
@@ -257,7 +264,10 @@ class _Branches:
         inputs = {each.step: each for each, _ in self._subject.inputs}
         outer: Branch | None = None
         # In the order of the text an outer branch comes before what is in it.
-        for (step, span), branch in sorted(self._branches.items(), key=_order):
+        for step, span in sorted(
+            self._branches, key=lambda key: (key[0], key[1].name, key[1].line, key[1].column or 0)
+        ):
+            branch = self._branches[step, span]
             is_inside = (
                 outer is not None
                 and span.name == outer.span.name
@@ -269,11 +279,6 @@ class _Branches:
             problem = Diagnostic(message="no run reached this line", span=span)
             mapped = author_positions.map_to_source(problem, inputs[step], self._subject.programs)
             yield Finding.of(rules.UNREACHED, mapped, step)
-
-
-def _order(entry: tuple[tuple[str, Span], Branch]) -> tuple[str, str, int, int]:
-    (step, span), _ = entry
-    return step, span.name, span.line, span.column or 0
 
 
 def _directory(subject: Subject) -> Path:
@@ -383,7 +388,7 @@ def _judge(
     try:
         rendering = render.reconcile(run.inputs, origin)
     except FatalError as error:
-        return None, [Finding.of(rules.DOUBT, each) for each in error.diagnostics]
+        return None, [Finding.of(rules.DOUBT, run.note(each)) for each in error.diagnostics]
     branches.add(rendering.positions)
     failure = rendering.result.failure
     if failure is not None:
@@ -415,7 +420,7 @@ def _locate(
             step_input, step = ours
             located = author_positions.map_to_source(problem, step_input, subject.programs)
             is_certain = problem.kind == "mistake" and _is_of_xr(problem, step, run)
-        yield replace(located, notes=(*located.notes, f"for {run.label}")), is_certain
+        yield run.note(located), is_certain
 
 
 def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
@@ -423,11 +428,11 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     span = problem.span
     if span is None:
         return False
-    if problem.kind != "limit" and problem.code and _is_written_out(problem.code, step, span):
+    if problem.kind != "limit" and problem.code and _is_written_out(problem.code, step, span, run):
         return True
     lint, line = step.language.lint, _lines_from(step, span)[0]
-    # A value that is written out in a template.
-    if problem.field and any(
+    # A value that is written out in a template, or a line that is no YAML for a sign is missing.
+    if (problem.field or (problem.hint and lacks_sign(line))) and any(
         source.name == span.name and text.split("\n")[span.line - 1] == line
         for source, text in lint.find_documents(step.program)
     ):
@@ -475,10 +480,10 @@ def _may_read_outside(step: Step, run: Run) -> bool:
     )
 
 
-def _is_written_out(code: Code, step: Step, span: Span) -> bool:
+def _is_written_out(code: Code, step: Step, span: Span, run: Run) -> bool:
     """Report whether the program's own text is wrong, such as a name or key that is there twice.
 
-    No data that is not at hand can mend that.
+    No data that is not at hand can mend that, nor a key that a list of the XR has twice.
     """
     lines = _lines_from(step, span)
     if code.name == "program":
@@ -488,7 +493,12 @@ def _is_written_out(code: Code, step: Step, span: Span) -> bool:
         texts = [source.text for source in step.program.sources()]
         return code.subject in names or any(f'"{code.subject}"' in text for text in texts)
     if code.name == "duplicate-key":
-        return re.match(rf"[ -]*[\"']?{re.escape(code.subject)}[\"']? *:", lines[0]) is not None
+        request: Object = {"observed": {"composite": {"resource": run.inputs.xr}}}
+        return bool(re.match(rf"[ -]*[\"']?{re.escape(code.subject)}[\"']? *:", lines[0])) or any(
+            find_values(request, access.path).count(code.subject) > 1
+            for access in step.language.lint.find_accesses(step.program)
+            if (access.span.name, access.span.line) == (span.name, span.line) and not run.invented
+        )
     if code.subject:
         # A key, or an annotation that is taken for the one with the name.
         return lines[0][(span.column or 1) - 1 :].lstrip(" \"'").startswith(code.subject)
@@ -523,9 +533,8 @@ def _find_schema_faults(subject: Subject, run: Run, rendering: Rendering) -> Ite
     values = (objects.find_path(run.inputs.xr, path) for path in run.invented)
     texts = {value for value in values if isinstance(value, str) and value}
     by_severity = {"error": rules.SCHEMA, "warning": rules.SCHEMA_VERSION, "info": rules.DOUBT}
-    problems = validation.validate(rendering, subject.catalog, texts, is_late=run.is_late)
+    problems = validate(rendering, subject.catalog, texts, is_late=run.is_late)
     # Of a required field with a typing error, the unknown field says more than the absent one.
     for problem, severity in sorted(problems, key=lambda each: each[0].hint is None):
         if severity != "note":
-            noted = replace(problem, notes=(*problem.notes, f"for {run.label}"))
-            yield Finding.of(by_severity[severity], noted)
+            yield Finding.of(by_severity[severity], run.note(problem))

@@ -211,11 +211,12 @@ class Versions:
         for error in errors:
             if error.span is not None:
                 span, excerpt = error.span, error.excerpt
+        message = _describe(difference, other)
+        # Of a long error, the message has the begin alone.
+        texts = [each.message for each in errors]
+        notes = [text for text in texts if console.to_short(text, _MAX_ERROR)[1:-1] not in message]
         problem = Diagnostic(
-            message=_describe(difference, other),
-            span=span,
-            excerpt=excerpt,
-            notes=(*(each.message for each in errors), f"for {label}"),
+            message=message, span=span, excerpt=excerpt, notes=(*notes, f"for {label}")
         )
         return position.step, problem
 

@@ -71,11 +71,9 @@ def find(
     before: Rendering,
     after: Rendering,
     catalog: Catalog,
-    old_name: str = "",
 ) -> Outcome:
     """Return the changes of one XR; ``observed`` are its composed resources by resource name.
 
-    ``old_name`` is that of a Composition before the change that is in no file.
     Raises UnknownError if what becomes of an object is not known, or a rule cannot be evaluated.
     """
     old, new = before.result.resources, after.result.resources
@@ -86,10 +84,7 @@ def find(
             raise UnknownError(f"{manifests.describe(live)} is there, and desired only from now on")
         # What neither of both desires goes without this change.
         if name in old and name not in new:
-            change = _place(before.positions, of_object("destroy", name, live))
-            if old_name and (span := change.span):
-                change = replace(change, span=replace(span, name=f"{old_name}, {span.name}"))
-            changes.append(change)
+            changes.append(_place(before.positions, of_object("destroy", name, live)))
         elif name in old and manifests.key_of(live) != manifests.key_of(new[name]):
             added[name] = new[name]
     refusals: list[str] = []

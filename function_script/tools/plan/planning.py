@@ -189,14 +189,18 @@ class Planner:
                 raise UnknownError(f'there is no Composition "{name}" before the change')
             return self._old[name]
         revision = text_at_machinery(xr, "compositionRevisionRef", "name")
-        return self._find_live("CompositionRevision" if revision else "Composition", revision, name)
+        kind = "CompositionRevision" if revision else "Composition"
+        return self._find_live(kind, revision, name, ": --before takes it from files or git")
 
-    def _find_live(self, kind: str, revision: str, name: str) -> Source:
-        """Return a Composition of the dump; a revision has its name then."""
+    def _find_live(self, kind: str, revision: str, name: str, advice: str = "") -> Source:
+        """Return a Composition of the dump; a revision has its name then.
+
+        ``advice`` says what to do about one that is not there.
+        """
         api_version, own_kind = manifests.COMPOSITION
         value = self._dump.get((manifests.group(api_version), kind, "", revision or name))
         if value is None:
-            raise UnknownError(f'the dump lacks {kind} "{revision or name}"')
+            raise UnknownError(f'the dump lacks {kind} "{revision or name}"{advice}')
         metadata: Object = {**manifests.object_at(value, "metadata"), "name": name}
         return Source(
             value={**value, "apiVersion": api_version, "kind": own_kind, "metadata": metadata}
@@ -259,10 +263,9 @@ class Planner:
         for sides_ in zip(before, after, strict=True):
             if clash := changes.find_clash(observed, *sides_, self._dump):
                 raise UnknownError(_HIDDEN if is_hidden else clash)
-        name = f'Composition "{plan.composition}" of the dump' if old.origin is None else ""
-        outcome = changes.find(observed, before[0], after[0], self._catalog, name)
+        outcome = changes.find(observed, before[0], after[0], self._catalog)
         if self._until_ready:
-            settled = changes.find(observed, before[-1], after[-1], self._catalog, name)
+            settled = changes.find(observed, before[-1], after[-1], self._catalog)
             outcome = changes.add_later(outcome, settled, observed, after[-1])
         self._hand_down(outcome.changes, outcome.manifests, observed)
         if any(each.resource is None for each in outcome.changes):

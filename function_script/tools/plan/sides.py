@@ -81,6 +81,9 @@ class Renderings:
         pool = local_pool.bind_programs(self._pool, programs, self._project)
         render = Renderer(pool, self._find_functions(functions_), self._options, answers)
         rendering = render.reconcile(inputs, source.origin)
+        if source.origin is None:
+            name = manifests.name(source.value)
+            rendering.positions.owner = f'Composition "{name}" of the dump'
         if rendering.skipped:
             raise UnknownError(f'step "{rendering.skipped[0]}" was left out')
         if self._dump.check(inputs, rendering.result.requirements):

@@ -13,6 +13,7 @@ from function_script.request import objects
 from function_script.request.program import Blocked
 from function_script.request.values import Object, Value
 from function_script.sandbox import Pool
+from function_script.texts import diagnostics
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import author_positions, check, manifests, render
@@ -295,22 +296,7 @@ def _place(problem: Object) -> tuple[object, ...]:
 
 
 def _to_entry(problem: Diagnostic, severity: str, rule: str, mirror: Mirror) -> Object:
-    entry: Object = {
-        "severity": severity,
-        "rule": rule,
-        "message": mirror.strip(problem.message),
-        "notes": [mirror.strip(str(note)) for note in problem.notes],
-        "hint": None if problem.hint is None else mirror.strip(problem.hint),
-    }
-    span = problem.span
-    if span is not None:
-        entry |= {
-            "file": mirror.strip(span.name),
-            "line": span.line,
-            "column": span.column,
-            "width": span.width,
-        }
-    return entry
+    return diagnostics.to_object(problem.rename(mirror.strip), severity, rule=rule)
 
 
 def _to_case(inputs: render.RenderInputs, project: _Project | None, expectation: Object) -> str:

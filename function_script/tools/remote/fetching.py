@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from function_script.inputs import beneath
 from function_script.request.remote import content, login
 from function_script.request.remote.reference import RemoteReference
 from function_script.request.remote.store import FetchKey
@@ -24,6 +24,8 @@ PATIENCE: Final = Patience(exchange_seconds=30.0, silence_seconds=15.0, pauses=(
 _FETCH_SECONDS: Final = 60.0
 _MAX_CACHE_BYTES: Final = 256 << 20
 _HASH_BYTES: Final = 32
+# For this user only.
+_MODE: Final = 0o600
 # A name must not tell a weak password: of each guess, the hash takes a twentieth of a second.
 _SCRYPT_COST: Final = 1 << 14
 
@@ -57,15 +59,12 @@ class DiskCache:
 
     def put(self, key: FetchKey, payload: bytes) -> None:
         """Store content; without room on the disk it is not stored."""
-        path = self._path(key)
-        part = ""
-        try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor, part = tempfile.mkstemp(prefix=".part-", dir=path.parent)
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(hashlib.sha256(payload).digest() + payload)
+        data = hashlib.sha256(payload).digest() + payload
+        with suppress(OSError):
+            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             # Other processes that read the cache see a whole file, or none.
-            Path(part).replace(path)
+            name = self._path(key).name
+            beneath.replace(beneath.resolve(self._directory), [name], data, mode=_MODE)
             # Beyond the bound, the least recently used ones go.
             files = [(each.stat(), each) for each in self._directory.iterdir() if each.is_file()]
             files.sort(key=lambda item: item[0].st_mtime)
@@ -75,9 +74,6 @@ class DiskCache:
                     return
                 file.unlink(missing_ok=True)
                 excess -= status.st_size
-        except OSError:
-            with suppress(OSError):
-                Path(part).unlink(missing_ok=True)
 
     def _path(self, key: FetchKey) -> Path:
         name = key.reference.key

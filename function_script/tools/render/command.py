@@ -183,7 +183,8 @@ def _load_functions(
 
 
 def _load_index(paths: loading.PipelinePaths, options: Options) -> functions.FunctionIndex:
-    manifests_ = functions.load(paths.functions, paths.project)
+    report = None if options.rendering.is_quiet else options.report
+    manifests_ = functions.load(paths.functions, paths.project, report)
     return functions.FunctionIndex(manifests=manifests_, options=options.rendering)
 
 

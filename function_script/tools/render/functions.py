@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from function_script.documents import Document
 from function_script.request import objects
 from function_script.request.values import Object
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, Diagnostic
 from function_script.texts.errors import InputError
 from function_script.texts.problems import suggest
-from function_script.tools import manifests
+from function_script.tools import author_positions, manifests
 from function_script.tools.project import Project
 from function_script.tools.render import loading
 from function_script.tools.render.builtin import repository_name
@@ -34,6 +35,12 @@ from function_script.tools.render.steps import Step
 _TYPES: Final = {("pkg.crossplane.io/v1", "Function"), ("pkg.crossplane.io/v1beta1", "Function")}
 _FUNCTION: Final = ("pkg.crossplane.io", "Function")
 _RUNTIME: Final = "render.crossplane.io/runtime"
+_ANNOTATIONS: Final = (
+    _RUNTIME,
+    TARGET,
+    *(f"{_RUNTIME}-docker-{each}" for each in ("cleanup", "env", "image", "name", "network")),
+    *(f"{_RUNTIME}-docker-{each}" for each in ("publish-address", "pull-policy", "target")),
+)
 _CONFINED: Final[tuple[type[Runtime], ...]] = (Local, Builtin)
 _WORDS: Final = tuple(dict.fromkeys(kind.word for kind in RUNTIMES))
 
@@ -324,9 +331,36 @@ def find_unused(steps: Iterable[Step], selections: Iterable[str]) -> Iterator[st
             yield f'no step calls function "{name}" of --function: {hint}'
 
 
-def load(path: Path | None, project: Project) -> list[Object] | None:
-    """Load the Functions of a file; None without one. Raises FatalError."""
-    return None if path is None else check_kinds(loading.load_values([path], project))
+def load(
+    path: Path | None, project: Project, report: Callable[[Diagnostic, str], None] | None = None
+) -> list[Object] | None:
+    """Load the Functions of a file; None without one. Raises FatalError.
+
+    ``report`` gets a warning for each misspelt annotation.
+    """
+    if path is None:
+        return None
+    functions = loading.load_all(path, project)
+    for document in functions:
+        try:
+            check_kinds([document.value])
+        except InputError as error:
+            located = author_positions.locate(error.diagnostics[0], document, ("kind",))
+            raise InputError(located) from error
+        if report is not None:
+            for problem in find_misspelt_annotations(document):
+                report(problem, "warning")
+    return [document.value for document in functions]
+
+
+def find_misspelt_annotations(document: Document) -> Iterator[Diagnostic]:
+    """Yield a problem for each annotation of a Function that is one of `render` by its prefix."""
+    for key in manifests.texts_at(document.value, "metadata", "annotations"):
+        near = spelling.nearest(key, _ANNOTATIONS)
+        if key.startswith("render.crossplane.io/") and key not in _ANNOTATIONS and near:
+            message = f'there is no annotation "{key}"'
+            problem = Diagnostic(message=message, hint=f'did you mean "{near}"?')
+            yield author_positions.locate(problem, document, ("metadata", "annotations", key))
 
 
 def select(objects_: Iterable[Object]) -> list[Object] | None:

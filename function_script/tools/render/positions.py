@@ -6,7 +6,7 @@ A step's program is evaluated once more when the first of its positions is asked
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path as File
 from typing import NamedTuple
@@ -122,10 +122,11 @@ def _order(problem: Diagnostic) -> tuple[str, int, int]:
 class Positions:
     """Locates the values of one rendering, while the pool of its renderer is open.
 
-    Without ``origin``, positions are those in the texts of the programs.
+    Without ``origin``, positions are those in the texts of the programs: ``owner`` says whose.
     """
 
     def __init__(self, calls: Sequence[Call] = (), origin: Origin | None = None) -> None:
+        self.owner = ""
         self._origin = origin
         self._steps = [_CalledStep(call, origin) for call in calls]
 
@@ -140,13 +141,16 @@ class Positions:
         although they may have written it once more.
         """
         is_status = resource is not None or path[:1] == ("status",)
-        if not is_status or not self._steps or self._steps[-1].after(resource, path) is None:
+        if not is_status or not self._steps or not self._steps[-1].has(resource, path):
             return None
         # Of two steps that write a value the later one has the last word.
         for step in reversed(self._steps):
             if skips_passed and step.passes(resource, path):
                 continue
             if position := step.find(resource, path):
+                if self.owner and (span := position.span):
+                    span = replace(span, name=f"{self.owner}, {span.name}")
+                    return position._replace(span=span)
                 return position
         return None
 
@@ -237,6 +241,12 @@ class _CalledStep:
     def after(self, resource: str | None, path: Path) -> Readable:
         """Return the value after this step; None if there is none."""
         return objects.find_path(self._object(resource, is_after=True), path)
+
+    def has(self, resource: str | None, path: Path) -> bool:
+        """Report whether there is a value after this step; a null item of a list is one."""
+        above = self.after(resource, path[:-1]) if path else None
+        is_item = isinstance(above, list) and isinstance(path[-1], int) and path[-1] < len(above)
+        return is_item or self.after(resource, path) is not None
 
     def passes(self, resource: str | None, path: Path) -> bool:
         """Report whether this step returns a value as it got it."""

@@ -77,15 +77,21 @@ def parse_operation(operation: Object, *, at: str = "", is_lenient: bool = False
     return _parse(ObjectReader(operation, at, problems), problems, is_lenient=is_lenient)
 
 
+def find_conversion(value: Object) -> str:
+    """Return how to convert a Composition whose mode has no steps; empty for all others."""
+    spec = manifests.object_at(value, "spec")
+    has_resources = "resources" in spec and spec.get("pipeline") is None
+    mode = spec.get("mode")
+    is_legacy = mode == _RESOURCES or (mode is None and has_resources)
+    is_composition = value.get("kind") == "Composition" and step_inputs.has_pipeline(value)
+    return _CONVERSION if is_legacy and is_composition else ""
+
+
 def _parse(fields: ObjectReader, problems: ProblemList, *, is_lenient: bool) -> list[Step]:
     steps: list[Step] = []
     if spec := fields.object("spec", required=True):
         if not is_lenient:
-            mode, has_pipeline = spec.value.get("mode"), spec.value.get("pipeline") is not None
-            has_resources = mode is None and "resources" in spec.value and not has_pipeline
-            is_legacy = fields.value.get("kind") == "Composition" and (
-                mode == _RESOURCES or has_resources
-            )
+            is_legacy = bool(find_conversion(fields.value))
             if is_legacy:
                 text = f"is {_RESOURCES}, which only Crossplane 1 runs"
                 problems.add(spec.at("mode"), text, hint=_CONVERSION)
@@ -93,7 +99,7 @@ def _parse(fields: ObjectReader, problems: ProblemList, *, is_lenient: bool) -> 
                 spec.choice("mode", {_PIPELINE: _PIPELINE})
             if "pipeline" in fields.value:
                 problems.add("pipeline", "is a field of spec", hint="indent it below `spec:`")
-            elif not (has_pipeline or is_legacy):
+            elif not is_legacy and spec.value.get("pipeline") is None:
                 spec.object("pipeline", required=True)
         steps = [_step(index, item) for index, item in enumerate(spec.objects("pipeline"))]
         if not is_lenient:

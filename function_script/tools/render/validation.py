@@ -4,6 +4,7 @@ These are the XRD's for the XR's status, those of CRDs and XRDs, and those of Ku
 Rules in CEL are left out: `render --validate` evaluates them.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
@@ -46,6 +47,8 @@ def validate(
     # In a cluster, an XR of another scope loses the namespace that a file gives it.
     is_namespaced = catalog.is_extension(own) and not catalog.is_cluster_scoped(own)
     has_namespace = bool(manifests.namespace(xr)) and is_namespaced
+    # A line in a loop writes the same into each item.
+    seen: set[object] = set()
     for name, at, part in composed:
         type_ = objects.api_version_and_kind(part)
         # Crossplane refuses it, and an Object of a provider may have any.
@@ -56,8 +59,13 @@ def validate(
         for problem in _compare(part, catalog):
             # The provider may change an object that has the other fields.
             is_absent = objects.find_path(part, objects.read_path(problem.path)) is None
-            if not ((at or is_late) and is_absent):
-                yield _locate(problem, rendering, name, at), _rate(problem, part, made_up)
+            if (at or is_late) and is_absent:
+                continue
+            located, severity = _locate(problem, rendering, name, at), _rate(problem, part, made_up)
+            text = re.sub(r"\[\d+\]", "[]", problem.message) if located.span else problem.message
+            if (place := (name, located.span, severity, text)) not in seen:
+                seen.add(place)
+                yield located, severity
     # Other fields of the XR, and Crossplane's own of its status, are not the pipeline's.
     status: Object = {
         key: value

@@ -200,6 +200,14 @@ SERVED = {
             "limits.default_options": "missingkey=error",
         },
     ),
+    "settings-of-function-go-templating": (
+        ["serve", "--default-source", "templates", "--default-options", "missingkey=error"],
+        {},
+        {
+            "limits.default_source": str(Path("templates").resolve()),
+            "limits.default_options": "missingkey=error",
+        },
+    ),
     "variables": (
         ["serve"],
         {

@@ -140,6 +140,8 @@ def test_manual_has_every_annotation() -> None:
         # The names whose meaning has a word that no name has.
         ("order", "\n  script.fn.crossplane.io/depends-on "),
         ("Wait", "\n  missing "),
+        ("snapshot", "function-script snapshot --help\n"),
+        ("template", "(gotemplate: "),
         # A name that each language spells in its own way.
         ("get_observed", "\nThe same in each language\n\n  in Starlark: "),
     ],
@@ -154,6 +156,7 @@ def test_docs_finds_a_name(name: str, text: str, run: Run) -> None:
         ("to_yml", 'did you mean "to_yaml"?'),
         ("limits.timout", 'did you mean "limits.timeout"?'),
         ("qqqqqq", "function-script docs"),
+        ("claim", "all else is in the pages of docs/"),
     ],
 )
 def test_docs_of_an_unknown_name_names_the_nearest(name: str, hint: str, run: Run) -> None:

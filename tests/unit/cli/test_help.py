@@ -28,6 +28,12 @@ def every_command(
             yield f"{path}{name}", command
 
 
+# What tests run: those here, and the commands of the pages that test_walk does to the letter.
+FILES = [
+    *(path for end in ("py", "sh") for path in ROOT.glob(f"tests/**/*.{end}")),
+    *(path for folder in ("how-to", "tutorial") for path in ROOT.glob(f"docs/{folder}/*.md")),
+]
+TEXT = "\n".join(path.read_text(encoding="utf-8") for path in FILES)
 COMMANDS = [pytest.param(name, command, id=name) for name, command in every_command()]
 
 
@@ -37,6 +43,23 @@ def test_help_shows_examples() -> None:
         for name, command in every_command()
         if name not in WITHOUT_CALL and f"  function-script {name}" not in (command.epilog or "")
     ]
+    assert missing == []
+
+
+def test_flag_is_in_a_test() -> None:
+    """One that no test passes has no test that could fail."""
+    words = {*re.findall(r"(?<![\w-])--[a-z][a-z-]*", TEXT)}
+    options = (each for _, command in every_command() for each in command.params)
+    flags = {max(each.opts, key=len) for each in options if isinstance(each, click.Option)}
+    assert flags - words == set()
+
+
+def test_command_is_in_a_test() -> None:
+    missing = []
+    for name, _ in every_command():
+        words = '", "'.join(name.split())
+        if f"function-script {name}" not in TEXT and f'"{words}"' not in TEXT:
+            missing.append(name)
     assert missing == []
 
 

@@ -1,4 +1,4 @@
-"""The limits of results and conditions."""
+"""The limits of results, conditions and requirements."""
 
 import pytest
 from support import gotemplating_steps
@@ -18,6 +18,13 @@ def main(req):
         for n in range(%d)
     ]}
 """
+REQUIREMENTS = """
+def main(req):
+    kind = {"api_version": "v1", "kind": "ConfigMap"}
+    resources = {"r%%d" %% n: dict(kind, match_name = "a") for n in range(%d)}
+    schemas = {"s%%d" %% n: kind for n in range(%d)}
+    return {"requirements": {"resources": resources, "schemas": schemas}}
+"""
 MANY_NAMES = """{{ range $n := until 150 }}---
 apiVersion: v1
 kind: ConfigMap
@@ -27,12 +34,18 @@ metadata:
     gotemplating.fn.crossplane.io/composition-resource-name: thing-{{ $n }}
 {{ end }}"""
 ALLOWED = [
+    pytest.param(REQUIREMENTS % (600, 400), id="requirements"),
     pytest.param(RESULTS % (10, 1_000), id="results"),
     pytest.param(RESULTS % (32 * 1024, 3), id="long messages"),
     pytest.param(CONDITIONS % (5, 10, 100), id="conditions"),
     pytest.param(CONDITIONS % (1024, 32 * 1024, 3), id="long conditions"),
 ]
 REFUSED = [
+    pytest.param(
+        REQUIREMENTS % (600, 401),
+        "cannot return 1,001 requirements: a step may return 1,000",
+        id="requirements",
+    ),
     pytest.param(
         RESULTS % (1, 1_001), "cannot return 1,001 results: a step may return 1,000", id="results"
     ),
@@ -64,7 +77,7 @@ def test_results_within_limits_are_sent(script: str) -> None:
     response = call(request(starlark(script)))
     severities = {result.severity for result in response.results}
     assert severities <= {pb.SEVERITY_WARNING}
-    assert response.results or response.conditions
+    assert response.results or response.conditions or len(response.requirements.schemas) == 400
 
 
 @pytest.mark.parametrize(("script", "text"), REFUSED)

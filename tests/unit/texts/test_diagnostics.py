@@ -1,5 +1,7 @@
 """Frames: long lines are cut around the caret."""
 
+import pytest
+
 from function_script.texts import diagnostics
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Source, Span, excerpt
@@ -40,3 +42,13 @@ def test_name_of_a_file_cannot_fake_or_colour_lines() -> None:
     span = Span(name="a\x1b[31m\nerror: b.yaml", line=1)
     frame = diagnostics.to_frame(Diagnostic(message="no", span=span))
     assert frame == "error: no\n  --> a[31m error: b.yaml:1"
+
+
+@pytest.mark.parametrize(
+    "value", [f'"{"a" * 500_000}"', f'"{"a b " * 500_000}"', "a" * 500_000], ids=len
+)
+def test_long_value_leaves_room_for_the_reason_behind_it(value: str) -> None:
+    message = f"cannot read {value}: it has no kind"
+    line = diagnostics.to_line((Diagnostic(message=message, hint="give it one"),))
+    assert line.startswith(f"cannot read {value[:99]}")
+    assert line.endswith("it has no kind (give it one)")

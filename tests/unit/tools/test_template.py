@@ -85,8 +85,11 @@ def test_text_is_what_the_template_wrote(text: str, data: Object, expected: str)
     assert render(text, data) == expected
 
 
-def test_flag_makes_plain_data_of_a_request() -> None:
-    assert render(PEER, {"meta": {}, "value": 1, "list": []}, plain=True) == "red 1 0\n"
+def test_flag_makes_plain_data_of_a_request(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "input.yaml").write_text(PEER)
+    (tmp_path / "data.yaml").write_text("{meta: {}, value: 1, list: []}")
+    flags = ("--data", tmp_path / "data.yaml", "--plain")
+    assert run("template", tmp_path / "input.yaml", *flags).out == "red 1 0\n"
 
 
 def test_plain_data_is_for_go_templates() -> None:

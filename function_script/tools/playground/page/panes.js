@@ -96,7 +96,7 @@ export function pane(name, state) {
 export function problems(list, go) {
   return list.map((problem) => {
     const place = problem.file ? `${problem.file}:${problem.line}${problem.column ? `:${problem.column}` : ""}` : "";
-    const more = [...problem.notes, ...(problem.hint ? [`Hint: ${problem.hint}`] : [])];
+    const more = [...(problem.notes ?? []), ...(problem.hint ? [`Hint: ${problem.hint}`] : [])];
     const button = make(
       "button",
       { type: "button", className: problem.severity },

@@ -65,6 +65,7 @@ PASSING = {
     "equals": "expect: {checks: [{path: 'resources.database.spec.ports[1].port', equals: 80}]}",
     "exists": "expect: {checks: [{path: resources.user, exists: false}]}",
     "matches": "expect: {checks: [{path: xr.metadata.name, matches: '^de.o$'}]}",
+    "matches-at-the-end-of-a-long-value": "expect: {checks: [{path: xr, matches: '}$'}]}",
     "one-of": "expect: {checks: [{path: status.runs, oneOf: [1, 2]}]}",
     "several-questions": "expect: {checks: [{path: status.runs, exists: true, matches: '1'}]}",
 }

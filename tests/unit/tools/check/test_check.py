@@ -216,6 +216,8 @@ def test_composition_without_steps_of_ours_is_no_mistake(tmp_path: Path) -> None
     (tmp_path / "a.yaml").write_text(composition().replace(PIPELINE, "  mode: Resources\n"))
     report = check.check([str(tmp_path)])
     assert (report.files, report.steps, report.is_success(strict=True)) == (1, 0, True)
+    (skipped,) = report.skipped
+    assert skipped.skipped.startswith("a Composition of a mode without steps: convert it with ")
 
 
 IGNORED = [

@@ -400,6 +400,39 @@ def test_rendered_text_that_is_no_yaml_is_found_with_an_xr_at_hand(
     assert [each.rule for each in findings if each.severity == "error"] == rules
 
 
+@pytest.mark.parametrize("kind", _NO_YAML)
+@pytest.mark.parametrize("metadata", ["name", "labels"])
+def test_line_of_a_template_that_lacks_a_blank_is_found_with_any_xr(
+    kind: str, metadata: str, tmp_path: Path, pool: Pool
+) -> None:
+    program = f"{_NO_YAML[kind][0].format(metadata)}{_CONFIG}  cidrBlock:10.0.0.0/16\n  last: a\n"
+    file = _place(tmp_path, kind, program)
+    findings = _check(file, pool).findings
+    (span,) = (each.diagnostic.span for each in findings if each.rule == "failing-run")
+    assert span is not None
+    assert file.read_text().split("\n")[span.line - 1].strip() == "cidrBlock:10.0.0.0/16"
+
+
+_TAGS = {
+    _GO: "{{- range ($spec.tags | default list) }}\n  {{ . }}: c\n{{- end }}\n",
+    _JINJA: "{% for tag in spec.tags | default([]) %}\n  {{ tag }}: c\n{% endfor %}\n",
+}
+
+
+@pytest.mark.parametrize("kind", _TAGS)
+@pytest.mark.parametrize(
+    ("tags", "rules"), [("[a, a]", ["failing-run"]), ("[x]", [])], ids=["twice", "once"]
+)
+def test_key_that_a_list_of_the_xr_has_twice_is_found(
+    kind: str, tags: str, rules: list[str], tmp_path: Path, pool: Pool
+) -> None:
+    """The other key may be another one with labels, which the XR at hand lacks."""
+    file = _place(tmp_path, kind, f"{_NO_YAML[kind][0].format('labels')}{_CONFIG}{_TAGS[kind]}")
+    (tmp_path / "xr.yaml").write_text(dedent(_CASE.partition("\n")[2]).replace("[crash]", tags))
+    findings = _check(file, pool).findings
+    assert [each.rule for each in findings if each.severity == "error"] == rules
+
+
 _READS_STATE = {
     _GO: '{{ $x := dig "a" "resource" "status" "id" "" .observed.resources }}\n',
     _JINJA: "{% set x = observed.resources.a is defined and is_ready(observed.resources.a) %}\n",
@@ -875,6 +908,29 @@ spec: {{package: "{package}"}}
     span = finding.diagnostic.span
     assert "step: settings" in file.read_text().split("\n")[span.line - 1]
     assert "not found, for an XR with all fields" in render_text(report)
+
+
+def test_functions_of_others_run_on_demand(tmp_path: Path, run: Run) -> None:
+    """Nothing listens at the address."""
+    file = _place(tmp_path, _STARLARK, "def main(req): return {}\n")
+    with file.open("a") as composition:
+        composition.write("\n  - step: other\n    functionRef: {name: other}\n")
+    annotation = "render.crossplane.io/runtime-development-target: 127.0.0.1:1"
+    tmp_path.joinpath("functions.yaml").write_text(f"""\
+apiVersion: pkg.crossplane.io/v1
+kind: Function
+metadata: {{name: other, annotations: {{{annotation}}}}}
+spec: {{package: example.org/other:v1}}
+""")
+    assert "Not reached" not in run("check", file).out
+    assert "127.0.0.1:1" in run("check", file, "--run-functions").out
+
+
+def test_resource_that_nobody_can_compose_is_listed_with_the_xr(tmp_path: Path, pool: Pool) -> None:
+    owner = "  ownerReferences: [{apiVersion: v1, kind: A, name: b, uid: c, controller: true}]\n"
+    program = _CONFIG.replace("metadata:\n", f"metadata:\n{owner}")
+    report = _check(_place(tmp_path, _GO, program), pool)
+    assert "(uid c), for an XR with all fields" in render_text(report)
 
 
 def test_module_in_a_file_runs(tmp_path: Path, pool: Pool) -> None:

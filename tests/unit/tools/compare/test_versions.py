@@ -193,6 +193,8 @@ def test_edit_is_reported_at_its_line(
     assert "1 XR  different" in text
     assert message in text
     assert f"--> {position}" in text
+    # An error is in the message alone.
+    assert text.count("  = ") == 1
 
 
 @pytest.mark.parametrize("side", ["new", "old"])

@@ -41,6 +41,8 @@ def test_inner_xr_may_get_another_composition(plan: Plan, place: str) -> None:
     text = plan(*nested(), *others, flags=("--names",))
     assert "Plan: 2 to add, 1 to change, 2 to destroy." in text
     assert 'destroy: 2 objects of 1 XR: Bucket "demo-0"' in text
+    file = "new/others.yaml:17" if place == "new" else 'Composition "others" of the dump, inline:3'
+    assert f"  --> {file}" in text
 
 
 def test_inner_xr_without_its_next_composition_is_unknown(plan: Plan) -> None:

@@ -320,7 +320,7 @@ def test_xr_whose_change_cannot_be_known_is_unknown(
 
 
 LACKS = {
-    "Composition": ([XRD, *LIVE], (), 'the dump lacks Composition "buckets"'),
+    "Composition": ([XRD, *LIVE], (), 'the dump lacks Composition "buckets": --before takes it'),
     "revision": (
         [XRD, xr(compositionRevisionRef={"name": "buckets-7"}), *buckets()],
         (),

@@ -79,6 +79,8 @@ def test_our_own_output_may_be_fed_again(tmp_path: Path, run: Run) -> None:
         objects_in(text)[1], "metadata.name"
     )
     assert "generateName: demo-" in again
+    (tmp_path / "observed.yaml").rename(tmp_path / "live.yaml")
+    assert run(*RENDER, tmp_path, "--observed-resources", tmp_path / "live.yaml").out == again
 
 
 def test_context_is_given_by_files_and_values(tmp_path: Path, run: Run) -> None:
@@ -169,7 +171,11 @@ UNREADABLE = {
     "empty": ("xr", "", 'cannot load an XR from ".*xr.yaml": it holds 0 objects'),
     "two": ("xr", f"{XR}---\n{XR}", "it holds 2 objects instead of one"),
     "composition": ("xr", COMPOSITION, 'Composition "things": it is no XR'),
-    "no-function": ("functions", XR, 'cannot use XThing "demo" as a function'),
+    "no-function": (
+        "functions",
+        XR,
+        'cannot use XThing "demo" as a function\n  --> .*functions.yaml:2',
+    ),
 }
 
 
@@ -177,6 +183,51 @@ UNREADABLE = {
 def test_wrong_files_are_told(tmp_path: Path, name: str, text: str, message: str, run: Run) -> None:
     folder = example(tmp_path, **{name: text})
     assert re.search(message, run(*RENDER, folder, code=1).err)
+
+
+TYPE = '"x-kubernetes-group-version-kind": [{"group": "", "version": "v1", "kind": "A"}]'
+REQUIRED = {
+    "--extra-resources": (
+        "resources: {a: {api_version: v1, kind: A, match_name: canary}}",
+        "{apiVersion: v1, kind: A, metadata: {name: canary}}",
+    ),
+    "--required-schemas": (
+        "schemas: {a: {api_version: v1, kind: A}}",
+        f'{{"components": {{"schemas": {{"a": {{"description": "canary", {TYPE}}}}}}}}}',
+    ),
+}
+
+
+@pytest.mark.parametrize(("flag", "texts"), REQUIRED.items(), ids=REQUIRED)
+def test_flag_has_what_a_step_requires(
+    tmp_path: Path, flag: str, texts: tuple[str, str], run: Run
+) -> None:
+    requirement, text = texts
+    (tmp_path / "required.json").write_text(text)
+    script = f"""\
+      script: |
+        def main(req):
+            seen = str([req["required_resources"], req["required_schemas"]])
+            requirements = from_yaml("{requirement}")
+            return {{"requirements": requirements, "context": {{"seen": "canary" in seen}}}}
+"""
+    folder = example(tmp_path, STEP + script)
+    assert "seen: true" in run(*RENDER, folder, flag, tmp_path / "required.json").out
+
+
+@pytest.mark.parametrize("command", ["render", "check"])
+def test_misspelt_annotation_of_a_function_is_a_warning(
+    tmp_path: Path, command: str, run: Run
+) -> None:
+    """One that is like no known name may be of a newer command."""
+    lines = "    render.crossplane.io/other: a\n    render.crossplane.io/runtme: Docker\n"
+    head = "apiVersion: pkg.crossplane.io/v1\nkind: Function\nmetadata:\n  name: function-script\n"
+    function = f"{head}  annotations:\n{lines}spec: {{package: example.org/function-script:v1}}\n"
+    folder = example(tmp_path, STEP + SCRIPT, functions=function)
+    printed = run(command, folder)
+    (warning,) = re.findall("warning: .*\n.*", printed.out + printed.err)
+    assert "functions.yaml:7:5" in warning
+    assert 'did you mean "render.crossplane.io/runtime"?' in printed.out + printed.err
 
 
 REMOTE = """\

@@ -79,6 +79,9 @@ def test_watched_object_is_required_by_every_step(tmp_path: Path, run: Run) -> N
     assert report["metadata"] == {"name": "shop"}
     (step,) = operation["spec"]["pipeline"]
     assert step["requirements"]["requiredResources"][0]["name"] == "shop"
+    moved = (folder / "watched.yaml").rename(tmp_path / "namespace.yaml")
+    _, report = yaml.safe_load_all(run(*COMMAND, folder, "--watched-resource", moved).out)
+    assert report["metadata"] == {"name": "shop"}
 
 
 def test_context_is_handed_over_by_steps_that_are_shown(tmp_path: Path, run: Run) -> None:

@@ -56,7 +56,10 @@ spec:
 STATUS = "apiVersion: example.org/v1\nkind: XThing\nstatus:\n  adress: a\n"
 XRD = one_step.xrd("status: {type: object, properties: {address: {type: string}}}")
 CRD = one_step.crd(
-    "spec: {type: object, properties: {region: {type: string}}}", "Bucket", "s3.example.org"
+    "spec: {type: object, properties: "
+    "{region: {type: string}, names: {type: array, items: {type: string}}}}",
+    "Bucket",
+    "s3.example.org",
 )
 
 
@@ -132,6 +135,14 @@ ROWS = {
         BUCKET,
         "region",
         'invalid resource "bucket": spec.region: Invalid value: "number"',
+        "Bucket of s3.example.org/v1",
+    ),
+    "null-item-of-a-loop": (
+        BUCKET.replace(
+            "region: 7", "names:\n  - a\n  {% for _ in [1, 2] %}\n  - {{ '' }}\n  {% endfor %}"
+        ),
+        "- {{ '' }}",
+        'invalid resource "bucket": spec.names[1]: Invalid value: "null"',
         "Bucket of s3.example.org/v1",
     ),
     "status-of-the-xr": (
