@@ -271,11 +271,11 @@ def _read_composed(
     replaces: bool | None = dialect.is_lenient
     advice = ProblemList()
     if dialect.is_lenient:
-        desired_resource.reject_unknown(reader.noting(advice), keys)
+        desired_resource.reject_unknown(reader, keys, advice)
         resource = sanitize.copy_verbatim(document, advice, keys)
         policy = desired_resource.only_moves(reader, keys, name)
     else:
-        desired_resource.reject_unknown(reader, keys)
+        desired_resource.reject_unknown(reader, keys, document.problems)
         replaces = reader.choice(keys.merge, _MERGE)
         resource = sanitize.without_server_fields(document, keys)
         policy = desired_resource.from_annotations(reader, keys, name)

@@ -198,6 +198,8 @@ class Rendering:
         """
         edits: dict[_Mark, list[Edit]] = {}
         joints: list[list[_Mark]] = []
+        # The marks in the line of the error.
+        row: dict[_Mark, None] = {}
         # A loop writes the same two pieces side by side in each turn.
         marks_between: dict[tuple[str, int, int, str, int], list[tuple[_Mark, str]]] = {}
         for index in range(1, len(self._pieces)):
@@ -213,6 +215,7 @@ class Rendering:
                 edits.setdefault(mark, []).append(Edit(at, at, text))
             if marks and at <= stop and self._prefix(at).strip() and self._rest(at).strip():
                 joints.append([mark for mark, _ in marks])
+                row |= {marks[-1][0]: None} if "\n" not in self._text[at:stop] else {}
         for joint in reversed(joints):
             # The mark behind has the indentation of the line that follows.
             singles = [_Correction(edits[mark], mark.span, mark.hint) for mark in reversed(joint)]
@@ -233,6 +236,10 @@ class Rendering:
                 f"{hint}write {first.correction} and {behind}",
             )
             yield from [both, *singles] if is_block else [singles[0], both, singles[1]]
+        if len(row) > 1:
+            # Each alone leaves the line unreadable.
+            mark, *_ = row
+            yield _Correction(_join(*(edits[each] for each in row)), mark.span, mark.hint)
 
     def _indent(self, index: int) -> Iterator[_Correction]:
         """Yield the lines of a value of several lines, with the indentation of their place."""
@@ -314,10 +321,10 @@ class Rendering:
         return len(self._text) if end < 0 else end
 
 
-def _join(edits: Iterable[Edit], others: Iterable[Edit]) -> list[Edit]:
+def _join(*edits: Iterable[Edit]) -> list[Edit]:
     """Return the edits, those of one place as one."""
     texts: dict[int, str] = {}
-    for start, _, text in (*edits, *others):
+    for start, _, text in chain(*edits):
         texts[start] = texts.get(start, "") + text
     return [Edit(start, start, text) for start, text in texts.items()]
 

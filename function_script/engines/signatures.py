@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from function_script.request.values import with_article
+from function_script.texts.problems import suggest
 
 NULL: Final = "null"
 _NUMBERS: Final = frozenset({"integer", "number"})
@@ -72,6 +73,19 @@ def find_wrong_types(
     for parameter in signature.parameters:
         if not parameter.takes(named.get(parameter.name, "")):
             yield WrongArgument(parameter.name, parameter, named[parameter.name])
+
+
+def explain_names(
+    signature: Signature, count: int, names: Collection[str]
+) -> tuple[str, str] | None:
+    """Return the message of a call with wrong numbers or names of arguments, and its hint."""
+    text = find_wrong_names(signature, count, names)
+    if text is None:
+        return None
+    parameters = tuple(parameter.name for parameter in signature.parameters)
+    unknown = next((name for name in names if name not in parameters), "")
+    hint = suggest(unknown, parameters) if unknown else None
+    return f"cannot call {signature.name}: {text}", hint or f"write {signature.usage}"
 
 
 def find_wrong_names(signature: Signature, count: int, names: Collection[str]) -> str | None:

@@ -10,11 +10,13 @@ from typing import Final, TypeGuard, TypeVar
 
 from function_script.request.values import Object, Value, type_name, type_phrase
 from function_script.texts import spelling
-from function_script.texts.diagnostics import Code
+from function_script.texts.diagnostics import Code, cut
 from function_script.texts.problems import ProblemList, suggest
 
 # Of more fields, a list says less than the documentation.
 _MAX_NAMES: Final = 8
+# Of a longer text the beginning shows what it is.
+_MAX_TEXT: Final = 80
 T = TypeVar("T")
 NO_HINTS: Final[Mapping[str, str]] = {}
 
@@ -150,7 +152,7 @@ class ObjectReader:
         # A template prints a boolean in lower case.
         word = {"true": "True", "false": "False"}.get(word or "", word)
         if exact or word is None or word not in choices:
-            actual = f'"{value}"' if isinstance(value, str) else type_name(value)
+            actual = f'"{cut(value, _MAX_TEXT)}"' if isinstance(value, str) else type_name(value)
             hint = suggest(str(value), choices)
             allowed = ", ".join(sorted(public_names(choices)))
             self.problems.add(self.at(key), f"must be one of {allowed}, not {actual}", hint=hint)

@@ -7,14 +7,16 @@ functions write it.
 import atexit
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cache, lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 from function_script.request import objects
 from function_script.request.objects import SUBDOMAIN
 from function_script.request.reader import format_path
 from function_script.request.values import Object
-from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.diagnostics import Code, Diagnostic
 from function_script.texts.problems import Problem, suggest
 from function_script.tools import manifests, structural_schema, xrds
 from function_script.tools.validate import openapi, report, rules, wording
@@ -115,8 +117,15 @@ def validate(xr: Object, xrd: Object) -> Verdict:
         path = "metadata.name"
         text = f"{path}: Invalid value: {wording.format_value(name)}: {_NAME_RULE}"
         refusals.insert(0, report.Problem(type="schema", field=path, path=path, message=text))
+    mistakes = find_mistakes(xrd) if unknown else ()
+    mistake = next((each for each in mistakes if each.code), None)
     claim = manifests.text_at(xrd, "spec", "claimNames", "kind")
     word = "claim" if manifests.text_at(xr, "kind") == claim else "XR"
+    warnings = _describe_unknown(unknown, schema, xrd, word)
+    if mistake is not None:
+        # The XRD drops what is below a misspelt keyword: one field shows it.
+        notes = (_origin(xrd), mistake.message)
+        warnings = (replace(each, notes=notes, hint=mistake.hint) for each in islice(warnings, 1))
     return Verdict(
         errors=tuple(
             Diagnostic(
@@ -127,7 +136,7 @@ def validate(xr: Object, xrd: Object) -> Verdict:
             )
             for problem in refusals
         ),
-        warnings=tuple(_describe_unknown(unknown, schema, xrd, word)),
+        warnings=tuple(warnings),
         notes=tuple(
             Diagnostic(
                 message=f"not evaluated for the XR: {rule.rule} ({rule.reason})", field=rule.field
@@ -169,7 +178,8 @@ def find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
 def _find_typo(name: str, known: tuple[str, ...], path: str) -> Iterator[Diagnostic]:
     """Yield the problem of a field that is another one but for a typo: the API server drops it."""
     if name not in known and (hint := suggest(name, known)):
-        yield Diagnostic(message=f"invalid XRD: unknown field {path}", field=path, hint=hint)
+        message, code = f"invalid XRD: unknown field {path}", Code("unknown-field", name)
+        yield Diagnostic(message=message, field=path, hint=hint, code=code)
 
 
 def _find_mistakes(schema: Object, path: objects.Path) -> Iterator[Diagnostic]:

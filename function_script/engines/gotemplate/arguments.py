@@ -19,7 +19,7 @@ from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.engines.signatures import (
     Parameter,
     Signature,
-    find_wrong_names,
+    explain_names,
     find_wrong_types,
 )
 
@@ -73,15 +73,14 @@ def _find_problem(
             hint = f"write {function.name} {text}"
         elif wrong.type == "string" and wrong.parameter.name == "resource":
             hint = f"write {function.name} (getComposedResource {text})"
-        elif wrong.type == "integer" and wrong.parameter.types == ("string",):
+        elif wrong.type == "integer" and wrong.parameter.types == ("string",) and not reordered:
             hint = f'write "{text}"' if isinstance(argument, nodes.Number) else hint
         message = f"cannot call {function.name}: {wrong.problem}"
         return Finding(argument.position, len(text.partition("\n")[0]), message, hint)
-    problem = find_wrong_names(signature, len(arguments), ())
+    problem = explain_names(signature, len(arguments), ())
     if problem is None:
         return None
-    message, hint = f"cannot call {function.name}: {problem}", f"write {signature.usage}"
-    return Finding(command.position, len(function.name), message, hint)
+    return Finding(command.position, len(function.name), *problem)
 
 
 def _signature(function: Function, count: int) -> Signature:
@@ -161,12 +160,19 @@ def _reorder_call(
     if _fit(types, arguments, grammar) or any(map(_is_quoted_number, types, arguments)):
         return None
     first, *middle, last = arguments
-    # The value moves from the front to the end, or from the end to the front.
-    orders = ([*middle, last, first], [last, first, *middle])
-    fitting = [order for order in orders if _fit(types, order, grammar)]
-    if not fitting:
-        return None
-    return " ".join([name, *map(nodes.argument_source, fitting[0])])
+    # The value moves from the front to the end, or from the end to the front, or by one place.
+    orders = ([*middle, last, first], [last, first, *middle], [*arguments[1::-1], *arguments[2:]])
+    texts = {
+        " ".join([name, *map(nodes.argument_source, order)])
+        for order in orders
+        if _fit(types, order, grammar)
+    }
+    # Of several orders that fit none is certain. Outside of `range` and `with` the dot is no map of
+    # theirs, but the request.
+    is_request = "map" in types and any(isinstance(word, nodes.Dot) for word in arguments)
+    is_certain = len(texts) == 1 and not is_request
+    usage = _signature(function, len(arguments)).usage
+    return next(iter(texts), None) if is_certain else usage if texts else None
 
 
 def _is_quoted_number(type_: str, word: nodes.Operand) -> bool:

@@ -1,28 +1,23 @@
 """Calls of functions and filters that fail in every run, by the types that are certain."""
 
-import inspect
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Final, cast
 
 from jinja2 import nodes
 
-from function_script.engines.jinja.calls import Call, LibraryFunction, conversion_hint, format_usage
+from function_script.engines.jinja.calls import LibraryFunction, conversion_hint
 from function_script.engines.jinja.filters import FILTERS
-from function_script.engines.jinja.functions import ANNOTATIONS, FUNCTIONS
+from function_script.engines.jinja.functions import FUNCTIONS, explain_call, signature_of
 from function_script.engines.jinja.parser import Template
 from function_script.engines.jinja.policy import Violation
 from function_script.engines.jinja.tokens import first_offset
 from function_script.engines.lint import CONSTANT_TYPES
 from function_script.engines.signatures import (
-    Parameter,
     Signature,
     WrongArgument,
-    find_wrong_names,
     find_wrong_types,
 )
-from function_script.texts.problems import suggest
 
 _MAX_HOPS: Final = 5
 _RESULTS: Final = {
@@ -128,15 +123,19 @@ def find(tree: nodes.Template, types: Types) -> Iterator[Violation]:
             continue
         # The compiler counts the arguments of other filters.
         is_filter = isinstance(node, nodes.Filter)
-        signature = _signature(name, cast("Hashable", call), is_filter=is_filter)
+        signature = signature_of(name, cast("Hashable", call), is_filter=is_filter)
         is_counted = not is_filter or isinstance(call, LibraryFunction)
         keywords = cast("list[nodes.Keyword]", node.kwargs)
         named = {keyword.key: keyword.value for keyword in keywords}
         problem = _find_wrong_type(node, signature, arguments, named, types)
-        if problem is None and is_counted and not _takes_any_name(call):
-            problem = _find_wrong_count(node, signature, len(arguments), named)
         if problem is not None:
             yield problem
+        elif is_counted and (
+            text := explain_call(name, call, len(arguments), named, is_filter=is_filter)
+        ):
+            message, hint = text
+            offset = node.lineno if is_filter else first_offset(node)
+            yield Violation(offset=offset, name=name, message=message, hint=hint)
 
 
 def _find_wrong_type(
@@ -157,21 +156,6 @@ def _find_wrong_type(
     return None
 
 
-def _find_wrong_count(
-    node: nodes.Call | nodes.Filter, signature: Signature, count: int, named: Mapping[str, object]
-) -> Violation | None:
-    text = find_wrong_names(signature, count, named)
-    if text is None:
-        return None
-    names = tuple(parameter.name for parameter in signature.parameters)
-    unknown = next((key for key in named if key not in names), "")
-    hint = suggest(unknown, names) if unknown else None
-    message = f"cannot call {signature.name}: {text}"
-    offset = node.lineno if isinstance(node, nodes.Filter) else first_offset(node)
-    hint = hint or f"write {signature.usage}"
-    return Violation(offset=offset, name=signature.name, message=message, hint=hint)
-
-
 def _width(argument: nodes.Node | None) -> int:
     """Return the width of a constant, 1 of others."""
     match argument:
@@ -181,12 +165,6 @@ def _width(argument: nodes.Node | None) -> int:
             return len(str(value))
         case _:
             return 1
-
-
-def _takes_any_name(call: Call) -> bool:
-    parameters = inspect.signature(call).parameters.values()
-    is_library = isinstance(call, LibraryFunction)
-    return not is_library and any(each.kind is each.VAR_KEYWORD for each in parameters)
 
 
 def _hint(
@@ -205,28 +183,3 @@ def _hint(
     if wrong.type in {"integer", "number"} and wrong.parameter.types[0] == "string":
         return f"write {text}"
     return conversion_hint(wrong, text)
-
-
-@lru_cache(maxsize=256)
-def _signature(name: str, callable_: Hashable, *, is_filter: bool) -> Signature:
-    """Return the signature of a function or filter, without the run that it receives first."""
-    call = cast("Call", callable_)
-    if isinstance(call, LibraryFunction):
-        return call.function.call_signature._replace(name=name)
-    parameters = [*inspect.signature(call).parameters.values()][1:]
-    return Signature(
-        name=name,
-        usage=format_usage(name, call, 1 + is_filter),
-        parameters=tuple(
-            Parameter(
-                each.name,
-                ANNOTATIONS.get(each.annotation, ()),
-                is_required=each.default is each.empty
-                and each.kind not in {each.VAR_POSITIONAL, each.VAR_KEYWORD},
-                is_named_only=each.kind is each.KEYWORD_ONLY,
-            )
-            for each in parameters
-            if each.kind is not each.VAR_KEYWORD
-        ),
-        is_variadic=any(each.kind is each.VAR_POSITIONAL for each in parameters),
-    )

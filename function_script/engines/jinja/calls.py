@@ -6,7 +6,7 @@ Python's own TypeError names parameters that the template's author cannot see.
 
 import inspect
 import itertools
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from functools import lru_cache
 from typing import Protocol, cast
 
@@ -15,7 +15,6 @@ from jinja2 import Undefined
 from function_script.engines.jinja.exceptions import MissingError, RenderError
 from function_script.engines.jinja.output import to_plain
 from function_script.engines.jinja.run import CHARACTERS_PER_STEP, Run
-from function_script.engines.jinja.wording import reword
 from function_script.engines.library import FUNCTIONS, ArgumentError, Function
 from function_script.engines.signatures import NULL, WrongArgument
 from function_script.request.values import Readable
@@ -45,16 +44,6 @@ class Builtin:
 def build_table(functions: Mapping[str, object]) -> dict[str, Call]:
     """Return the callables by the names that templates use, in the order of these names."""
     return {name: cast("Call", functions[name]) for name in sorted(functions)}
-
-
-def argument_error(call: Call, positional: int, keywords: Iterable[str]) -> str | None:
-    """Return why these arguments do not fit, or None; ``positional`` includes context and value."""
-    try:
-        # None stands for any value: the number and the names are judged.
-        _signature(cast("Hashable", call)).bind(*[None] * positional, **dict.fromkeys(keywords))
-    except TypeError as error:
-        return reword(str(error))
-    return None
 
 
 def format_usage(name: str, call: Call, hidden: int) -> str:

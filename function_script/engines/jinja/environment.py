@@ -17,9 +17,10 @@ from jinja2.runtime import Context as JinjaContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from function_script.engines.jinja import exceptions, lookups
-from function_script.engines.jinja.calls import Builtin, Call, argument_error, format_usage
+from function_script.engines.jinja.calls import Builtin, Call
 from function_script.engines.jinja.compiler import Operation
 from function_script.engines.jinja.exceptions import Lenient, Strict
+from function_script.engines.jinja.functions import explain_call
 from function_script.engines.jinja.lookups import Method
 from function_script.engines.jinja.run import Run
 from function_script.engines.jinja.runtime import invoke, iterate
@@ -131,11 +132,10 @@ class Environment(ImmutableSandboxedEnvironment):
                 return callee.call(run, *args, **kwargs)
             except TypeError:
                 # The function itself may have raised it: asked only now, since few calls are wrong.
-                problem = argument_error(callee.call, 1 + len(args), kwargs)
+                problem = explain_call(callee.name, callee.call, len(args), kwargs)
                 if problem is None:
                     raise
-                hint = f"it is {format_usage(callee.name, callee.call, 1)}"
-                message = f'wrong arguments for function "{callee.name}": {problem}'
+                message, hint = problem
                 raise exceptions.RenderError(message, name=callee.name, hint=hint) from None
         if isinstance(callee, Method):
             if kwargs:

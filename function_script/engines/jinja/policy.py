@@ -11,9 +11,9 @@ from typing import Final, NamedTuple, cast
 from jinja2 import nodes
 
 from function_script.engines import habits
-from function_script.engines.jinja.calls import Call, argument_error, format_usage
+from function_script.engines.jinja.calls import Call, LibraryFunction, format_usage
 from function_script.engines.jinja.filters import FILTERS, TESTS
-from function_script.engines.jinja.functions import FUNCTIONS
+from function_script.engines.jinja.functions import FUNCTIONS, explain_call
 from function_script.engines.jinja.run import MAX_INTEGER
 from function_script.request.values import LONE_SURROGATE
 from function_script.texts.problems import suggest
@@ -169,12 +169,16 @@ def _visit_call(node: nodes.Filter | nodes.Test, facts: TemplateFacts) -> None:
         return
     # Jinja calls them pairs, but the parser makes keywords only.
     keywords = [keyword.key for keyword in cast("list[nodes.Keyword]", node.kwargs)]
-    problem = argument_error(callables[node.name], _HIDDEN + len(node.args), keywords)
+    call = callables[node.name]
+    problem = None
+    # The analysis of calls, and a run, count the arguments of the library's functions.
+    if not isinstance(call, LibraryFunction):
+        problem = explain_call(node.name, call, 1 + len(node.args), keywords, is_filter=True)
     if node.dyn_args is not None or node.dyn_kwargs is not None:
-        problem = "* and ** cannot be used here"
+        usage = format_usage(node.name, call, _HIDDEN)
+        problem = f"cannot call {node.name}: * and ** cannot be used here", f"write {usage}"
     if problem is not None:
-        message = f'wrong arguments for {kind} "{node.name}": {problem}'
-        hint = f"it is {format_usage(node.name, callables[node.name], _HIDDEN)}"
+        message, hint = problem
         facts.refuse(node, message, name=node.name, hint=hint)
 
 

@@ -201,9 +201,9 @@ def _checked(name: str, call: Call, parameters: Sequence[Parameter]) -> Call:
 
     def checked(*arguments: Readable, **named: Readable) -> Readable:
         if named or not required <= len(arguments) <= len(positional):
-            problem = signatures.find_wrong_names(signature, len(arguments), named)
+            problem = signatures.explain_names(signature, len(arguments), named)
             if problem is not None:
-                raise HintedError(f"cannot call {name}: {problem}", f"write {signature.usage}")
+                raise HintedError(*problem)
         try:
             read = [_read(p, value) for p, value in zip(positional, arguments, strict=False)]
             if not named:

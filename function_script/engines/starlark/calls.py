@@ -14,7 +14,7 @@ from function_script.engines.signatures import (
     NULL,
     Signature,
     WrongArgument,
-    find_wrong_names,
+    explain_names,
     find_wrong_types,
 )
 from function_script.engines.starlark import signatures
@@ -22,7 +22,6 @@ from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.kinds import Kinds
 from function_script.step import conditions
 from function_script.texts import spelling
-from function_script.texts.problems import suggest
 
 IS_NONE: Final = "it is None: get(value, path, default) takes a default"
 """The hint for an operand or an argument that must have a value."""
@@ -94,7 +93,12 @@ def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) ->
         hint = "divide with //, or use int(value)"
     elif wrong.type == "string":
         hint = _hint_for_text(call, signature, wrong, text, types) or hint
-    elif wrong.type in {"integer", "number"} and types == ["string"] and parameter.name != "key":
+    # What comes first of several arguments may be the one that belongs behind.
+    elif (
+        wrong.type in {"integer", "number"}
+        and types == ["string"]
+        and (parameter.name != "key" and (wrong.at != 0 or len(positional) == 1))
+    ):
         hint = f'write "{text}s"' if parameter.name == "duration" else f"write str({text})"
     return Problem(argument, f"cannot call {signature.name}: {wrong.problem}", hint)
 
@@ -127,21 +131,18 @@ def _hint_for_text(
 def _explain_names(call: ast.Call, signature: Signature) -> Problem | None:
     """Return the problem of arguments that are missing, too many, or of no parameter."""
     positional, keywords = syntax.arguments_of(call)
-    text = find_wrong_names(signature, len(positional), keywords)
-    if text is None:
+    problem = explain_names(signature, len(positional), keywords)
+    if problem is None:
         return None
-    names = tuple(parameter.name for parameter in signature.parameters)
-    unknown = next((name for name in keywords if name not in names), "")
-    node = keywords.get(unknown, call.func)
-    hint = suggest(unknown, names) if unknown else None
+    message, hint = problem
+    names = {parameter.name for parameter in signature.parameters}
+    node = next((keywords[name] for name in keywords if name not in names), call.func)
     match signature.parameters, positional:
         case ((parameter,), (ast.Constant(value=str(key)), value)) if parameter.types == (
             "object",
         ):
             hint = f'write {to_source(call.func)}({{"{key}": {to_source(value)}}})'
-    return Problem(
-        node, f"cannot call {signature.name}: {text}", hint or f"write {signature.usage}"
-    )
+    return Problem(node, message, hint)
 
 
 def find_argument(call: ast.Call, signature: Signature, name: str) -> ast.expr | None:

@@ -670,6 +670,8 @@ def _subscripts(script: _Script) -> Iterator[Finding]:
             yield script.say(
                 f"{number} is no key of this dict: {values} takes a value by its place"
             )
+        case Failure(code="index"), ast.Subscript(slice=ast.Slice()):
+            yield script.say("the step of a slice must not be 0")
         case Failure(code="key" | "index" as code), ast.Subscript() as node if _is_target(
             node, script
         ):

@@ -242,12 +242,18 @@ def _unknown_fields(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagn
     if not subject.step.program.main.text:
         return
     reads = subject.step.language.lint.find_reads(subject.step.program)
+    is_shown = False
     for read in sorted(
         reads, key=lambda read: (read.span.name, read.span.line, read.span.column or 0)
     ):
         unknown = subject.request.find_unknown(read.path)
         if unknown is not None and read.is_guarded is is_guarded:
-            yield _point_at(read, *unknown)
+            line = read.source.text.split("\n")[read.span.line - 1]
+            # A variable that lacks ".resource" is wrong where it is set: one use shows it.
+            is_variable = read.path[:-1] == ("observed", "composite") and "composite" not in line
+            if not (is_variable and is_shown):
+                yield _point_at(read, *unknown)
+            is_shown |= is_variable
 
 
 def _unrequired(subject: CheckedStep) -> Iterator[Diagnostic]:

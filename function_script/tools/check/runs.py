@@ -50,6 +50,8 @@ from function_script.tools.render.xr import resolve_claim
 from function_script.tools.validate.catalog import Catalog
 
 _XR: Final = ("observed", "composite", "resource", "spec")
+# What every XR has.
+_IDENTITY: Final = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"))
 # Crossplane's part of spec, which no XR at hand has.
 _CROSSPLANE: Final = ("crossplane", "claimRef", "resourceRefs", "compositionRef")
 # The words by which programs read what a folder may lack: first what a new XR lacks as well.
@@ -403,7 +405,9 @@ def _judge(
         for problem, is_certain in _locate(subject, run, rendering, step.name, problems)
         if is_certain
     ]
-    return rendering.result, [*_find_schema_faults(subject, run, rendering), *warnings]
+    doubts = (each.diagnostic for each in warnings)
+    hints = {each.span: each.hint for each in doubts if each.span is not None}
+    return rendering.result, [*_find_schema_faults(subject, run, rendering, hints), *warnings]
 
 
 def _locate(
@@ -446,7 +450,7 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
         read.path
         for read in lint.find_reads(step.program)
         if (read.span.name, read.span.line) == (span.name, span.line)
-        and line[(read.span.column or 0) + read.span.width - 1 :][:1] != "."
+        and not line.startswith((".", ']["', "]['"), (read.span.column or 0) + read.span.width - 1)
     ]
     if not reads:
         return not _may_read_outside(step, run)
@@ -454,9 +458,12 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     for name in {str(key) for path in reads for key in path}:
         line = line.replace(name, "")
     return all(
-        path[: len(_XR)] == _XR
-        and path[len(_XR) : len(_XR) + 1] not in [(name,) for name in _CROSSPLANE]
-        and not any(_overlaps(("spec", *path[len(_XR) :]), each) for each in run.invented)
+        (path[:3] == _XR[:-1] and path[3:] in _IDENTITY)
+        or (
+            path[: len(_XR)] == _XR
+            and path[len(_XR) : len(_XR) + 1] not in [(name,) for name in _CROSSPLANE]
+            and not any(_overlaps(("spec", *path[len(_XR) :]), each) for each in run.invented)
+        )
         for path in reads
     ) and not _OUTSIDE.search(_WRITTEN.sub("", line))
 
@@ -521,12 +528,20 @@ def _is_fixed(finding: Finding) -> bool:
     """Report whether a schema refuses what a line writes out, which comes from no status."""
     span, excerpt = finding.diagnostic.span, finding.diagnostic.excerpt
     line = "" if span is None or excerpt is None else excerpt.lines[span.line - excerpt.first_line]
-    is_fixed = _FIXED.fullmatch(line) or _LITERAL.fullmatch(line.strip())
+    code, key = finding.diagnostic.code, line[(span.column or 1) - 1 :] if span else ""
+    # Of an unknown field the name alone is wrong.
+    is_name = code is not None and key.strip("\"'").startswith(code.subject)
+    is_fixed = is_name or _FIXED.fullmatch(line) or _LITERAL.fullmatch(line.strip())
     return bool(is_fixed) and finding.rule in (rules.SCHEMA.name, rules.SCHEMA_VERSION.name)
 
 
-def _find_schema_faults(subject: Subject, run: Run, rendering: Rendering) -> Iterator[Finding]:
-    """Yield what the schemas at hand do not allow in composed resources and the XR's status."""
+def _find_schema_faults(
+    subject: Subject, run: Run, rendering: Rendering, hints: Mapping[Span, str | None]
+) -> Iterator[Finding]:
+    """Yield what the schemas at hand do not allow in composed resources and the XR's status.
+
+    ``hints`` are those of what a step warns of, which says why a schema refuses the value.
+    """
     # A step that was left out may write what is missing.
     if rendering.skipped:
         return
@@ -537,4 +552,7 @@ def _find_schema_faults(subject: Subject, run: Run, rendering: Rendering) -> Ite
     # Of a required field with a typing error, the unknown field says more than the absent one.
     for problem, severity in sorted(problems, key=lambda each: each[0].hint is None):
         if severity != "note":
-            yield Finding.of(by_severity[severity], run.note(problem))
+            explained = replace(
+                problem, hint=(problem.span and hints.get(problem.span)) or problem.hint
+            )
+            yield Finding.of(by_severity[severity], run.note(explained))

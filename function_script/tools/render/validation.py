@@ -11,7 +11,7 @@ from typing import Final
 from function_script.request import objects
 from function_script.request.reader import format_path
 from function_script.request.values import Object
-from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.diagnostics import Code, Diagnostic
 from function_script.tools import manifests, xrds
 from function_script.tools.render.renderer import Rendering
 from function_script.tools.validate import builtin, wording
@@ -135,5 +135,6 @@ def _locate(
         span=span,
         excerpt=rendering.positions.excerpt(span),
         hint=problem.hint,
+        code=Code("unknown-field", str(problem.value)) if problem.type == "unknownField" else None,
         notes=(f"{kind} of {api_version}{place}{step}",),
     )

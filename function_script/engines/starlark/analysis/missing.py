@@ -192,10 +192,11 @@ def find_written_key(path: Path, sources: Iterable[Source]) -> Span | None:
 def _all_entries(tree: ast.Module, source: Source) -> Iterator[_Key]:
     """Yield keys of dicts, keys that a value is assigned to, and what calls of a response set."""
     parents = {
-        value: key
+        part: key
         for node in ast.walk(tree)
         if isinstance(node, ast.Dict)
         for key, value in zip(node.keys, node.values, strict=True)
+        for part in (value.elts if isinstance(value, ast.List) else [value])
     }
     for node in ast.walk(tree):
         match node:

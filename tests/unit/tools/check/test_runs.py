@@ -400,6 +400,13 @@ def test_rendered_text_that_is_no_yaml_is_found_with_an_xr_at_hand(
     assert [each.rule for each in findings if each.severity == "error"] == rules
 
 
+def test_name_of_an_xr_is_at_hand(tmp_path: Path, pool: Pool) -> None:
+    loop = 'for letter in get_xr(req)["metadata"]["name"]:'
+    file = _place(tmp_path, _STARLARK, _script('get_observed(req, "a")', loop, "    pass"))
+    findings = [each for each in _check(file, pool).findings if each.rule == "failing-run"]
+    assert [pointed_at(each)[:6] for each in findings] == ["get_xr"]
+
+
 @pytest.mark.parametrize("kind", _NO_YAML)
 @pytest.mark.parametrize("metadata", ["name", "labels"])
 def test_line_of_a_template_that_lacks_a_blank_is_found_with_any_xr(
@@ -979,6 +986,7 @@ LATE = {
     "gotemplate": (_GO, f"{_FIRST[_GO]}{_APP.format('config')}  replcas: 2\n{_POD}"),
     "jinja": (_JINJA, f"{_FIRST[_JINJA]}{_APP.format('config')}  replcas: 2\n{_POD}"),
     "starlark": (_STARLARK, _script(_config('"a"'), f'{_WAITS[:-1]}, depends_on=["config"])')),
+    "name": (_GO, f"{_FIRST[_GO]}{_APP.format('config')}  replcas: {{{{ $spec.size }}}}\n{_POD}"),
     "third": (_GO, f"{_FIRST[_GO]}{_SECOND}{_APP.format('second')}  replicas: two\n{_POD}"),
     "branch": (_GO, _FIRST[_GO] + _IF_OBSERVED.format(_WORKLOAD, f"  replcas: 2\n{_POD}")),
 }
