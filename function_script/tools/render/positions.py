@@ -18,7 +18,7 @@ from function_script.request import objects
 from function_script.request.limits import Limits
 from function_script.request.objects import Path
 from function_script.request.program import Branch
-from function_script.request.values import Object, Readable
+from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Excerpt, Span, excerpt
@@ -238,20 +238,18 @@ class _CalledStep:
         path = self._origin.find_input(self._call.step)
         return self._origin.document.span(path[:-1])
 
-    def after(self, resource: str | None, path: Path) -> Readable:
-        """Return the value after this step; None if there is none."""
-        return objects.find_path(self._object(resource, is_after=True), path)
-
-    def has(self, resource: str | None, path: Path) -> bool:
+    def has(self, resource: str | None, path: Path, *, is_after: bool = True) -> bool:
         """Report whether there is a value after this step; a null item of a list is one."""
-        above = self.after(resource, path[:-1]) if path else None
-        is_item = isinstance(above, list) and isinstance(path[-1], int) and path[-1] < len(above)
-        return is_item or self.after(resource, path) is not None
+        whole = self._object(resource, is_after=is_after)
+        above = objects.find_path(whole, path[:-1]) if path else None
+        is_item = isinstance(above, list) and path[-1] in range(len(above))
+        return is_item or objects.find_path(whole, path) is not None
 
     def passes(self, resource: str | None, path: Path) -> bool:
         """Report whether this step returns a value as it got it."""
         before = objects.find_path(self._object(resource, is_after=False), path)
-        return before is not None and before == self.after(resource, path)
+        after = objects.find_path(self._object(resource, is_after=True), path)
+        return self.has(resource, path, is_after=False) and before == after
 
     def find(self, resource: str | None, path: Path) -> Position | None:
         """Return the position of a value if this step wrote it; see `local_worker`."""

@@ -43,10 +43,7 @@ def validate(
     result = rendering.result
     xr = result.xr
     composed = [*_list_composed(result.resources)]
-    own = objects.api_version_and_kind(xr)
-    # In a cluster, an XR of another scope loses the namespace that a file gives it.
-    is_namespaced = catalog.is_extension(own) and not catalog.is_cluster_scoped(own)
-    has_namespace = bool(manifests.namespace(xr)) and is_namespaced
+    has_namespace = catalog.has_namespace(xr)
     # A line in a loop writes the same into each item.
     seen: set[object] = set()
     for name, at, part in composed:
@@ -78,7 +75,7 @@ def validate(
             yield _locate(problem, rendering, None), _rate(problem, xr, made_up)
     types = {objects.api_version_and_kind(part) for _, _, part in composed}
     missing = sorted(type_ for type_ in types if catalog.find(*type_) is None)
-    if missing and catalog.has_others(own):
+    if missing and catalog.has_others(objects.api_version_and_kind(xr)):
         kinds = ", ".join(f"{kind} of {api_version}" for api_version, kind in missing)
         yield Diagnostic(message=f"no schema, not compared: {kinds}"), "note"
 

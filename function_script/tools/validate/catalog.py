@@ -79,6 +79,15 @@ class Catalog:
             return xrds.scope_of(definition) != "Namespaced"
         return manifests.text_at(definition, "spec", "scope") == "Cluster"
 
+    def has_namespace(self, manifest: Object) -> bool:
+        """Report whether an object of an extension's kind certainly has a namespace.
+
+        In a cluster, an XR of another scope loses the namespace that a file gives it.
+        """
+        type_ = objects.api_version_and_kind(manifest)
+        is_namespaced = self.is_extension(type_) and not self.is_cluster_scoped(type_)
+        return is_namespaced and bool(manifests.namespace(manifest))
+
     def has_others(self, type_: tuple[str, str]) -> bool:
         """Report whether an extension defines a kind of another group than that of a kind."""
         group = manifests.group(type_[0])

@@ -246,6 +246,18 @@ def test_package_whose_schemas_are_not_at_hand_is_noted(
     assert printed.err.count(note) == (0 if flags else 1)
 
 
+def test_null_item_is_of_the_step_that_wrote_it(tmp_path: Path, run: Run) -> None:
+    """A later step returns it as it got it."""
+    write(tmp_path, STATUS.replace("adress: a", "names:\n  - {{ '' }}"))
+    names = "status: {type: object, properties: {names: {type: array, items: {type: string}}}}"
+    (tmp_path / "xrd.yaml").write_text(one_step.xrd(names))
+    with (tmp_path / "composition.yaml").open("a") as file:
+        file.write("  - step: ready\n    functionRef: {name: function-auto-ready}\n")
+    printed = run("render", tmp_path).err
+    assert "status.names[0]" in printed
+    assert 'written by step "one"' in printed
+
+
 HEAD = "metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: x}}"
 CLUSTER_CRD = one_step.crd("spec: {}", "Bucket", "s3.example.org").replace(
     "spec:\n", "spec:\n  scope: Cluster\n", 1
