@@ -20,7 +20,7 @@ _VERDICTS: Final[Mapping[Verdict, str]] = {
     "unknown": "unknown",
     "fails": "fails after the change",
     "invalid": "refused",
-    "stays": "does not follow the change",
+    "stays": "outside of the change",
 }
 _MAX_NAMES: Final = 3
 _MAX_VALUE: Final = 60

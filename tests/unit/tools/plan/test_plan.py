@@ -356,7 +356,7 @@ HELD = {
 def test_xr_that_does_not_follow_stays(plan: Plan, crossplane: Object, reason: str) -> None:
     plan.change(LARGER)
     text = plan(xr(**crossplane), *buckets())
-    assert text.startswith("does not follow the change: ")
+    assert text.startswith("outside of the change: ")
     assert reason in text
     assert "Plan: 0 to add, 0 to change, 0 to destroy." in text
 
