@@ -28,17 +28,13 @@ _NAME_RULE: Final = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
     "'-' or '.', and must start and end with an alphanumeric character"
 )
-_KEYWORDS: Final = (
-    *("additionalItems", "additionalProperties", "allOf", "anyOf", "default", "definitions"),
-    *("dependencies", "description", "enum", "example", "examples", "exclusiveMaximum"),
-    *("exclusiveMinimum", "externalDocs", "format", "id", "items", "maxItems", "maxLength"),
-    *("maxProperties", "maximum"),
-    *("minItems", "minLength", "minProperties", "minimum", "multipleOf", "not", "nullable"),
-    *("oneOf", "pattern", "patternProperties", "properties", "required", "title", "type"),
-    *("uniqueItems", "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string"),
-    *("x-kubernetes-list-map-keys", "x-kubernetes-list-type", "x-kubernetes-map-type"),
-    *("x-kubernetes-preserve-unknown-fields", "x-kubernetes-validations"),
-)
+_KEYWORDS: Final = """\
+additionalItems additionalProperties allOf anyOf default definitions dependencies description enum
+example examples exclusiveMaximum exclusiveMinimum externalDocs format id items maxItems maxLength
+maxProperties maximum minItems minLength minProperties minimum multipleOf not nullable oneOf pattern
+patternProperties properties required title type uniqueItems x-kubernetes-embedded-resource
+x-kubernetes-int-or-string x-kubernetes-list-map-keys x-kubernetes-list-type x-kubernetes-map-type
+x-kubernetes-preserve-unknown-fields x-kubernetes-validations"""
 """The keywords of a schema in the API of Kubernetes, and ``examples`` of JSON Schema."""
 _ANY: Final[Object] = {structural_schema.PRESERVE: True}
 _FLAG: Final[Object] = {"type": "boolean"}
@@ -161,8 +157,8 @@ def find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
         yield Diagnostic(message=message, field=problem.path, hint=problem.hint)
     for path, name in structural_schema.unknown_fields(xrd, _XRD):
         keys = objects.read_path(path)
-        known = structural_schema.properties(structural_schema.find(_XRD, keys[:-1]) or {})
-        yield from _find_typo(name, tuple(known), path)
+        fields = structural_schema.properties(structural_schema.find(_XRD, keys[:-1]) or {})
+        yield from _find_typo(name, tuple(fields), path)
     versions = list(manifests.objects_at(xrd, "spec", "versions"))
     flags = [version.get("referenceable") for version in versions]
     # An unfinished XRD does not say it yet.
@@ -175,9 +171,9 @@ def find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
         yield from _find_mistakes(schema, ("spec", "versions", index, "schema", "openAPIV3Schema"))
 
 
-def _find_typo(name: str, known: tuple[str, ...], path: str) -> Iterator[Diagnostic]:
+def _find_typo(name: str, names: tuple[str, ...], path: str) -> Iterator[Diagnostic]:
     """Yield the problem of a field that is another one but for a typo: the API server drops it."""
-    if name not in known and (hint := suggest(name, known)):
+    if name not in names and (hint := suggest(name, names)):
         message, code = f"invalid XRD: unknown field {path}", Code("unknown-field", name)
         yield Diagnostic(message=message, field=path, hint=hint, code=code)
 
@@ -198,8 +194,10 @@ def _find_mistakes(schema: Object, path: objects.Path) -> Iterator[Diagnostic]:
     }
     for keyword in schema:
         # Anybody may have keywords with x-.
-        known = [each for each in _KEYWORDS if each.startswith("x-") == keyword.startswith("x-")]
-        yield from _find_typo(keyword, tuple(known), format_path((*path, keyword)))
+        names = (
+            each for each in _KEYWORDS.split() if each.startswith("x-") == keyword.startswith("x-")
+        )
+        yield from _find_typo(keyword, tuple(names), format_path((*path, keyword)))
     whole = structural_schema.complete(schema, {"properties": keywords})
     for each in openapi.check(whole, {"properties": keywords})[0]:
         field, message = f"{format_path(path)}.{each.path}", f"invalid XRD: {each.message}"

@@ -128,8 +128,8 @@ def load(
     files = project or Project(named=[xrd, *crds] if xrd else crds)
     packages = PackageSchemas(fetches=fetches)
     loaded = packages.load_beside(map(str, crds), files)
-    named = sources.load([str(xrd)] if xrd else [], files)
-    values = [*(document.value for document in named), *loaded]
+    documents = sources.load([str(xrd)] if xrd else [], files)
+    values = [*(document.value for document in documents), *loaded]
     return Definitions(
         xrds=[value for value in values if xrds.is_xrd(value)],
         manifests=[value for value in loaded if not xrds.is_xrd(value)],

@@ -4,7 +4,6 @@ These are the XRD's for the XR's status, those of CRDs and XRDs, and those of Ku
 Rules in CEL are left out: `render --validate` evaluates them.
 """
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
@@ -45,7 +44,7 @@ def validate(
     composed = [*_list_composed(result.resources)]
     has_namespace = catalog.has_namespace(xr)
     # A line in a loop writes the same into each item.
-    seen: set[object] = set()
+    places: set[object] = set()
     for name, at, part in composed:
         type_ = objects.api_version_and_kind(part)
         # Crossplane refuses it, and an Object of a provider may have any.
@@ -59,9 +58,9 @@ def validate(
             if (at or is_late) and is_absent:
                 continue
             located, severity = _locate(problem, rendering, name, at), _rate(problem, part, made_up)
-            text = re.sub(r"\[\d+\]", "[]", problem.message) if located.span else problem.message
-            if (place := (name, located.span, severity, text)) not in seen:
-                seen.add(place)
+            text = problem.message.replace(problem.path, "") if located.span else problem.message
+            if (place := (name, located.span, severity, text)) not in places:
+                places.add(place)
                 yield located, severity
     # Other fields of the XR, and Crossplane's own of its status, are not the pipeline's.
     status: Object = {
