@@ -125,11 +125,13 @@ def text_warnings(
 
 def _find_leftovers(result: TemplateResult) -> Iterator[Diagnostic]:
     """Yield warnings of leftovers at the expressions or the literal texts that wrote them."""
-    lists = ((leftovers.LIST, number, 0) for number in result.list_lines)
+    lines = result.text.split("\n") if result.list_lines else []
+    part = leftovers.LIST.part
+    lists = ((leftovers.LIST, each, lines[each - 1].find(part) + 1) for each in result.list_lines)
     rendering: Rendering | None = None
     for leftover, number, column in islice(chain(leftovers.find(result.text), lists), _MAX_SPANS):
         rendering = rendering or Rendering(result.text, result.trace())
-        span = rendering.find_span(number, column, len(leftover.part)) if column else None
+        span = rendering.find_span(number, column, len(leftover.part))
         yield Diagnostic(
             message=leftover.message, hint=leftover.hint, span=span or result.locate(number)
         )

@@ -159,6 +159,10 @@ def _reorder_call(
         return None
     if _fit(types, arguments, grammar) or any(map(_is_quoted_number, types, arguments)):
         return None
+    if "map" in types and function.is_lookup:
+        # Getters take the request, which `$` is inside of `range` and `with`, too.
+        root = nodes.Variable(0, ("$",))
+        arguments = [root if isinstance(word, nodes.Dot) else word for word in arguments]
     first, *middle, last = arguments
     # The value moves from the front to the end, or from the end to the front, or by one place.
     orders = ([*middle, last, first], [last, first, *middle], [*arguments[1::-1], *arguments[2:]])

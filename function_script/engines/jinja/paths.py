@@ -127,7 +127,8 @@ def _unknown_name(
     if f"{name}(" in statement and (filter_name := spelling.nearest(name, FILTERS)):
         otherwise = f'there is a filter "{filter_name}": write `value | {filter_name}`'
     spec = roots.get("spec")
-    if isinstance(spec, Mapping) and name in spec:
+    # The argument of `get` may also lack its quotes.
+    if isinstance(spec, Mapping) and name in spec and f"get({name}" not in statement:
         otherwise = f"write spec.{name}"
     names = (*functions.NAMES, *re.findall(r"\{%[-+]? *(?:set|macro|for) +(\w+)", template))
     hint = hints.unset_hint(name, statement, template) or suggest(name, names, otherwise)

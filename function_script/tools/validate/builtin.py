@@ -73,16 +73,21 @@ def find_schema(api_version: str, kind: str) -> Object | None:
     return None if number is None else release.schemas[int(number)]
 
 
+def _read_domain(api_version: str) -> list[str]:
+    """Return what is behind the first label of a group, its last two labels at most."""
+    return api_version.split(".")[1:][-2:]
+
+
 def find_misspelt_kind(api_version: str, kind: str) -> Iterator[Problem]:
     """Yield the problem of a kind, or an apiVersion, that is one of Kubernetes but for a typo."""
     kinds = _load().kinds
     hint, path = suggest(kind, kinds.get(api_version, {})), "kind"
     if hint is None and api_version not in kinds:
         # The same kind of another domain is a custom one, such as that of networking.x-k8s.io.
-        domain = api_version.partition(".")[2]
+        domain = _read_domain(api_version)
         near = suggest(
             api_version,
-            tuple(x for x in kinds if kind in kinds[x] and x.partition(".")[2] == domain),
+            tuple(x for x in kinds if kind in kinds[x] and _read_domain(x) == domain),
         )
         hint, path = near, "apiVersion"
     if hint is not None:

@@ -91,6 +91,12 @@ ROWS = {
         'invalid resource "web": apiVersion: Kubernetes',
         'did you mean "apps/v1"?',
     ),
+    "misspelt-domain": (
+        DEPLOYMENT.replace("apps/v1", "rbac.authorisation.k8s.io/v1").replace("Deployment", "Role"),
+        "apiVersion: rbac.auth",
+        'invalid resource "web": apiVersion: Kubernetes',
+        'did you mean "rbac.authorization.k8s.io/v1"?',
+    ),
     "number-in-quotes": (
         DEPLOYMENT.replace("replcas: 3", 'replicas: "3"'),
         "replicas: ",
