@@ -27,6 +27,11 @@ _METADATA: Final = (
 _PARTS: Final = ("context", "credentials", "input", "meta", "params")
 _LISTS: Final = ("extra_resources", "required_resources")
 _XR: Final = ("observed", "composite", "resource")
+# An XR has no other fields than those of all objects and these, whatever its XRD says.
+_ANY_XR: Final[Object] = {
+    "type": "object",
+    "properties": {key: {structural_schema.PRESERVE: True} for key in ("spec", "status")},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +95,7 @@ class Request:
 
 
 def of_request(language: Language, xr: Object | None, composed: Mapping[str, Object]) -> Request:
-    """Return the fields that a program of a language may read; ``xr`` None: any of the XR.
+    """Return the fields that a program of a language may read; ``xr`` None: any of its spec.
 
     ``composed`` has the schemas of observed resources by name.
     """
@@ -102,7 +107,7 @@ def of_request(language: Language, xr: Object | None, composed: Mapping[str, Obj
     others: Object = {"additionalProperties": resource(None)}
     by_name: Object = {key: resource(schema) for key, schema in composed.items()}
     observed: Object = {
-        "composite": resource(xr),
+        "composite": resource(xr or _ANY_XR),
         "resources": {"properties": by_name, **others},
     }
     desired: Object = {"composite": resource(None), "resources": others}

@@ -32,6 +32,7 @@ _NUMBERS: Final = frozenset({"integer", "number"})
 _NEVER: Final = "these are never equal: the schema"
 _PLAIN: Final = re.compile(r"string (?:[Tt]rue|[Ff]alse|-?[0-9.]+)")
 _CREDENTIALS: Final = "credentials"
+_FOREIGN: Final = re.compile(r"[$/]")
 # A program that asks for objects itself, which may be of any name.
 _REQUEST: Final = re.compile(r"\brequire\b|\brequirements\b|\bRequirements\b|\bExtraResources\b")
 # A field of every object, behind another part of its line; flow mappings have a comma or a brace.
@@ -246,7 +247,9 @@ def _unknown_fields(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagn
     for read in sorted(
         reads, key=lambda read: (read.span.name, read.span.line, read.span.column or 0)
     ):
-        unknown = subject.request.find_unknown(read.path)
+        # A path in the form of another language, such as "spec/size", is a doubt of its own.
+        is_doubt = is_guarded and _FOREIGN.search(str(read.path[-1])) is not None
+        unknown = None if is_doubt else subject.request.find_unknown(read.path)
         if unknown is not None and read.is_guarded is is_guarded:
             line = read.source.text.split("\n")[read.span.line - 1]
             # A variable that lacks ".resource" is wrong where it is set: one use shows it.

@@ -221,6 +221,23 @@ def test_fields_of_composed_resources(tmp_path: Path, text: str) -> None:
     assert found(tmp_path, text) == []
 
 
+ROOTS = {
+    "starlark": script(GET, 'a = xr["spce"]["size"]'),
+    "jinja": jinja("{{ xr.spce.size }}"),
+    "gotemplate": go("{{ .observed.composite.resource.spce.size }}"),
+}
+
+
+@pytest.mark.parametrize("text", ROOTS.values(), ids=ROOTS)
+def test_xr_without_an_xrd_has_the_fields_of_all_xrs(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "composition.yaml"
+    file.write_text(composition(text))
+    (finding,) = [each for each in check.check([str(file)]).findings if each.severity == "error"]
+    assert (finding.rule, finding.diagnostic.hint) == ("unknown-field", 'did you mean "spec"?')
+    file.write_text(composition(text.replace("spce", "spec")))
+    assert [each for each in check.check([str(file)]).findings if each.severity == "error"] == []
+
+
 def test_definition_may_be_given(tmp_path: Path) -> None:
     step = jinja("{{ spec.szie }}")
     file = tmp_path / "a.yaml"
