@@ -146,7 +146,12 @@ def find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
     """Yield what is refused in an XRD and its schemas, and words of an enum that no value is."""
     group = manifests.text_at(xrd, "spec", "group")
     plural = manifests.text_at(xrd, "spec", "names", "plural")
-    if group and plural and manifests.name(xrd) != (name := f"{plural}.{group}"):
+    # A placeholder of another tool is no name yet.
+    lower = plural.lower() if plural.isalnum() else plural
+    if plural != lower:
+        message = f"invalid XRD: spec.names.plural must be in lower case: {lower}"
+        yield Diagnostic(message=message, field="spec.names.plural")
+    if group and plural and manifests.name(xrd) != (name := f"{lower}.{group}"):
         message = f"invalid XRD: metadata.name must be {name}, the plural and the group"
         yield Diagnostic(message=message, field="metadata.name")
     whole = structural_schema.complete(xrd, _XRD)

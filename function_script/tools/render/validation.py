@@ -54,12 +54,13 @@ def validate(
             yield _locate(problem, rendering, name), "error"
         for problem in _compare(part, catalog):
             # The provider may change an object that has the other fields.
-            is_absent = objects.find_path(part, objects.read_path(problem.path)) is None
-            if (at or is_late) and is_absent:
+            path = objects.read_path(problem.path)
+            if (at or is_late) and objects.find_path(part, path) is None:
                 continue
             located, severity = _locate(problem, rendering, name, at), _rate(problem, part, made_up)
             text = problem.message.replace(problem.path, "") if located.span else problem.message
-            if (place := (name, located.span, severity, text)) not in places:
+            fields = tuple(key for key in path if isinstance(key, str))
+            if (place := (name, located.span, severity, fields, text)) not in places:
                 places.add(place)
                 yield located, severity
     # Other fields of the XR, and Crossplane's own of its status, are not the pipeline's.

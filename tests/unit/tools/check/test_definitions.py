@@ -177,6 +177,7 @@ def test_mistake_in_an_xrd_is_found(
 
 FRAMES = {
     "name": ("name: xthings.", "name: xthing.", "name: ", None),
+    "plural": ("plural: xthings", "plural: xThings", "plural: ", None),
     "field": (
         "served: true",
         "served: true\n    deprcated: true",

@@ -208,9 +208,12 @@ def test_value_that_crossplane_refuses_is_an_error_at_its_line(
     assert f"error: {message}\n  --> {path}:20:13\n" in run("render", tmp_path, code=1).err
 
 
-def test_kind_without_a_schema_has_no_problem(tmp_path: Path, run: Run) -> None:
-    write(tmp_path, BUCKET)
+def test_schema_tells_each_field_of_a_line_in_a_loop(tmp_path: Path, run: Run) -> None:
+    """Nothing is told without a schema."""
+    write(tmp_path, BUCKET.replace("region: 7", "{% for a in 'xy' %}{{ a }}: 1\n  {% endfor %}"))
     assert "warning" not in run("render", tmp_path).err
+    (tmp_path / "crd.yaml").write_text(CRD)
+    assert run("render", tmp_path, "--crds", tmp_path / "crd.yaml").err.count("unknown field") == 2
 
 
 @pytest.mark.parametrize(
