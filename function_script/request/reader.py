@@ -163,7 +163,7 @@ class ObjectReader:
         """Return a parsed string; a ValueError of ``parse`` becomes a problem."""
         value = self.value.get(key)
         if isinstance(value, int | float) and not isinstance(value, bool):
-            # What is wrong without its quotes may be wrong with them.
+            # A value that lacks quotes may be wrong with them, too.
             self.problems.add(self.at(key), f"must be a string, not {type_phrase(value)}")
             return None
         text = self.text(key)
@@ -197,7 +197,7 @@ class ObjectReader:
 
     def _mismatch(self, path: str, expected: str, value: Value) -> None:
         is_bare = expected == "a string" and isinstance(value, bool | int | float)
-        hint = "quote the value, or make it a text" if is_bare else None
+        hint = text_hint(value) if is_bare else None
         self.problems.add(path, f"must be {expected}, not {type_phrase(value)}", hint=hint)
 
 

@@ -28,13 +28,14 @@ _NAME_RULE: Final = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
     "'-' or '.', and must start and end with an alphanumeric character"
 )
-_KEYWORDS: Final = """\
+_KEYWORD_TEXT: Final = """\
 additionalItems additionalProperties allOf anyOf default definitions dependencies description enum
 example examples exclusiveMaximum exclusiveMinimum externalDocs format id items maxItems maxLength
 maxProperties maximum minItems minLength minProperties minimum multipleOf not nullable oneOf pattern
 patternProperties properties required title type uniqueItems x-kubernetes-embedded-resource
 x-kubernetes-int-or-string x-kubernetes-list-map-keys x-kubernetes-list-type x-kubernetes-map-type
 x-kubernetes-preserve-unknown-fields x-kubernetes-validations"""
+_KEYWORDS: Final = dict.fromkeys(_KEYWORD_TEXT.split())
 """The keywords of a schema in the API of Kubernetes, and ``examples`` of JSON Schema."""
 _ANY: Final[Object] = {structural_schema.PRESERVE: True}
 _FLAG: Final[Object] = {"type": "boolean"}
@@ -177,8 +178,11 @@ def find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
 
 
 def _find_typo(name: str, names: tuple[str, ...], path: str) -> Iterator[Diagnostic]:
-    """Yield the problem of a field that is another one but for a typo: the API server drops it."""
-    if name not in names and (hint := suggest(name, names)):
+    """Yield the problem of an unknown field that is one of ``names`` but for a typo.
+
+    The API server drops it.
+    """
+    if hint := suggest(name, names):
         message, code = f"invalid XRD: unknown field {path}", Code("unknown-field", name)
         yield Diagnostic(message=message, field=path, hint=hint, code=code)
 
@@ -198,11 +202,11 @@ def _find_mistakes(schema: Object, path: objects.Path) -> Iterator[Diagnostic]:
         **dict.fromkeys(("maxItems", "maxLength", "minItems", "minLength"), _WHOLE),
     }
     for keyword in schema:
-        # Anybody may have keywords with x-.
-        names = (
-            each for each in _KEYWORDS.split() if each.startswith("x-") == keyword.startswith("x-")
-        )
-        yield from _find_typo(keyword, tuple(names), format_path((*path, keyword)))
+        if keyword not in _KEYWORDS:
+            # Anybody may have keywords with x-.
+            is_extension = keyword.startswith("x-")
+            names = (each for each in _KEYWORDS if each.startswith("x-") is is_extension)
+            yield from _find_typo(keyword, tuple(names), format_path((*path, keyword)))
     whole = structural_schema.complete(schema, {"properties": keywords})
     for each in openapi.check(whole, {"properties": keywords})[0]:
         field, message = f"{format_path(path)}.{each.path}", f"invalid XRD: {each.message}"

@@ -33,8 +33,8 @@ _REQUIRED_RESOURCES: Final = 8
 _REQUIRED_SCHEMAS: Final = 9
 # A field of our own, which the server adds to the request.
 REMOTE_TEXTS: Final = 1000
-# What the server itself reads, while all its calls wait: fields of a message, and bytes of a
-# request whose parts come in pieces. No sound client sends more.
+# The most that the server itself reads, while all its calls wait: fields of a message, and bytes of
+# a request whose parts come in pieces. No sound client sends more.
 _MAX_FIELDS: Final = 10_000
 _MAX_BYTES_IN_PIECES: Final = 256 * 1024
 

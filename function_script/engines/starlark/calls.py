@@ -93,7 +93,7 @@ def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) ->
         hint = "divide with //, or use int(value)"
     elif wrong.type == "string":
         hint = _hint_for_text(call, signature, wrong, text, types) or hint
-    # What comes first of several arguments may be the one that belongs behind.
+    # The first of several arguments may be the one that belongs behind.
     elif (
         wrong.type in {"integer", "number"}
         and types == ["string"]

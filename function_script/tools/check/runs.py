@@ -50,7 +50,7 @@ from function_script.tools.render.xr import resolve_claim
 from function_script.tools.validate.catalog import Catalog
 
 _XR: Final = ("observed", "composite", "resource", "spec")
-# What every XR has.
+# Fields of every XR.
 _IDENTITY: Final = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"))
 # Crossplane's part of spec, which no XR at hand has.
 _CROSSPLANE: Final = ("crossplane", "claimRef", "resourceRefs", "compositionRef")
@@ -204,7 +204,7 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
                 is_warning = finding.rule == rules.DOUBTFUL.name
                 if finding.severity == "info":
                     doubts.setdefault(place, finding)
-                # What a step warns of says why a schema refuses the value of this line.
+                # A warning of a step says why a schema refuses the value of this line.
                 elif (place, is_warning) not in reported and not (is_warning and place in places):
                     reported |= {place, (place, is_warning)}
                     report.findings.append(finding)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from function_script.request import quantities
+from function_script.request.reader import text_hint
 from function_script.request.values import Object, Value
 from function_script.tools import structural_schema
 from function_script.tools.validate import formats, wording
@@ -245,7 +246,7 @@ def _check_type(value: Value, schema: Object, path: str) -> Problem | None:
 def _advise(value: Value, types: Sequence[str]) -> str | None:
     """Return the hint for a value of another type that quotes, or their absence, have made."""
     if types == ["string"] and isinstance(value, bool | int | float):
-        return "quote the value, or make it a text"
+        return text_hint(value)
     if not isinstance(value, str):
         return None
     if _NUMERIC & set(types) and value.removeprefix("-").isdecimal():

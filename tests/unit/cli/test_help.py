@@ -28,7 +28,7 @@ def every_command(
             yield f"{path}{name}", command
 
 
-# What tests run: those here, and the commands of the pages that test_walk does to the letter.
+# Tests run these files, and the commands of the pages that test_walk does to the letter.
 FILES = [
     *(path for end in ("py", "sh") for path in ROOT.glob(f"tests/**/*.{end}")),
     *(path for folder in ("how-to", "tutorial") for path in ROOT.glob(f"docs/{folder}/*.md")),

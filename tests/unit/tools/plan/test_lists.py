@@ -125,7 +125,7 @@ def test_map_of_empty_lists_is_no_drift(plan: Plan) -> None:
 
 FLAGS = "          flags: {a: x, b: z}\n"
 OWN = {"f:flags": {"f:a": {}, "f:b": {}}}
-# What Crossplane and another manager have, the flags after the edit, and the change.
+# The fields of Crossplane and of another manager, the flags after the edit, and the change.
 MAPS = {
     "the map alone": (OWN, {}, "flags: {a: x}", 'spec.flags.b: "z" becomes absent'),
     "the field": (OWN, {"f:b": {}}, "flags: {a: x}", "0 to change"),

@@ -207,9 +207,9 @@ def test_flag_has_what_a_step_requires(
     script = f"""\
       script: |
         def main(req):
-            seen = str([req["required_resources"], req["required_schemas"]])
+            texts = str([req["required_resources"], req["required_schemas"]])
             requirements = from_yaml("{requirement}")
-            return {{"requirements": requirements, "context": {{"seen": "canary" in seen}}}}
+            return {{"requirements": requirements, "context": {{"seen": "canary" in texts}}}}
 """
     folder = example(tmp_path, STEP + script)
     assert "seen: true" in run(*RENDER, folder, flag, tmp_path / "required.json").out

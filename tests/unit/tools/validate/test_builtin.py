@@ -57,7 +57,7 @@ def test_kinds_of_kubernetes_are_known(tmp_path: Path, text: str) -> None:
     ],
 )
 def test_field_that_is_one_level_deeper_is_told(tmp_path: Path, text: str, hint: str) -> None:
-    """Where exactly one neighbour has it."""
+    """It is told if exactly one neighbour has it."""
     (result,) = check(tmp_path, text).results
     assert [(problem.hint or "").startswith(hint) for problem in result.problems] == [True]
 
