@@ -96,8 +96,9 @@ def validate(xr: Object, xrd: Object) -> Verdict:
     A rule that has failed itself, as for an absent field, is an error.
     """
     parts: Object = {key: part for key, part in xr.items() if key != "status"}
-    # The cache needs a key that can be hashed, which an object cannot.
-    comparison = _load_catalog(json.dumps(xrd)).compare(parts)
+    # The caches need a key that can be hashed, which an object cannot.
+    xrd_text = json.dumps(xrd)
+    comparison = _load_catalog(xrd_text).compare(parts)
     if comparison is None:
         return Verdict()
     value, schema, problems, patterns = comparison
@@ -114,8 +115,7 @@ def validate(xr: Object, xrd: Object) -> Verdict:
         path = "metadata.name"
         text = f"{path}: Invalid value: {wording.format_value(name)}: {_NAME_RULE}"
         refusals.insert(0, report.Problem(type="schema", field=path, path=path, message=text))
-    mistakes = find_mistakes(xrd) if unknown else ()
-    mistake = next((each for each in mistakes if each.code), None)
+    mistake = _find_misspelt_field(xrd_text) if unknown else None
     claim = manifests.text_at(xrd, "spec", "claimNames", "kind")
     word = "claim" if manifests.text_at(xr, "kind") == claim else "XR"
     warnings = _describe_unknown(unknown, schema, xrd, word)
@@ -235,6 +235,12 @@ def find_refusals(value: Object, old: Object, schema: Object) -> tuple[list[str]
 def _load_catalog(xrd: str) -> Catalog:
     """Return the schemas of an XRD; the evaluator is sent each one that it does not have once."""
     return Catalog([json.loads(xrd)])
+
+
+@lru_cache(maxsize=32)
+def _find_misspelt_field(xrd: str) -> Diagnostic | None:
+    """Return the first misspelt field of an XRD, which thousands of XRs may be compared with."""
+    return next((each for each in find_mistakes(json.loads(xrd)) if each.code), None)
 
 
 @cache
