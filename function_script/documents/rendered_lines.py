@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain, islice, pairwise
 from typing import Final, NamedTuple
 
 from function_script.documents.errors import NAME_LINE, YamlError
@@ -46,6 +46,9 @@ _MARK_WIDTH: Final = 17
 _OPENING: Final = re.compile(r"[^\w\s\"'-]{1,16}-")
 _CLOSING: Final = re.compile(r"-[^\w\s\"'-]{1,16}\Z")
 # A block or a comment of Jinja takes away the line break behind it, also without "-".
+_INDENTED_TAG: Final = re.compile(
+    r"(?P<blanks>[ \t]+)(?P<tag>\{%(?![-+])(?P<loop> *for\b(?!.*endfor))?).*%\}(?=\S)"
+)
 _CLOSING_TAG: Final = re.compile(r"(?:-[^\w\s\"'-]{1,16}|[%#]\})\Z")
 
 
@@ -184,6 +187,7 @@ class Rendering:
         """Yield what may mend a line, or the line above it, which may make it unreadable."""
         stop = min(self._line_end(self._offset(line)), end)
         yield from self._restore_breaks(begin, stop, end)
+        yield from self._restore_blanks(begin, stop)
         start = max(self._offset(max(line - 1, 1)), begin)
         for index, piece in enumerate(self._pieces):
             is_near = self._starts[index] <= stop and self._starts[index + 1] >= start
@@ -240,6 +244,19 @@ class Rendering:
             # Each alone leaves the line unreadable.
             mark, *_ = row
             yield _Correction(_join(*(edits[each] for each in row)), mark.span, mark.hint)
+
+    def _restore_blanks(self, begin: int, stop: int) -> Iterator[_Correction]:
+        """Yield the indentation that a tag of Jinja took away from what is behind it."""
+        for at, (before, after) in zip(self._starts[1:], pairwise(self._pieces), strict=False):
+            if not (begin < at <= stop and self._text[at - 1] == "\n" and after.text[:1].strip()):
+                continue
+            if match := _INDENTED_TAG.match(before.source, before.end):
+                hint = "{% takes away the blanks before it: write {%+"
+                if match["loop"]:
+                    # They would be those of its first turn alone.
+                    hint = "the lines of a loop begin below its tag"
+                span = before.locate(match.start("tag"), 2)
+                yield _Correction([Edit(at, at, match["blanks"])], span, hint)
 
     def _indent(self, index: int) -> Iterator[_Correction]:
         """Yield the lines of a value of several lines, with the indentation of their place."""

@@ -33,6 +33,9 @@ _SINGLE_BRACES: Final = re.compile(
     r"(?:\.\w+)+[ ]*\})[ ]*$",
     re.MULTILINE,
 )
+# Tags that begin an indented line, and a key or an item that stands behind them.
+_INDENTED_TAGS: Final = re.compile(r"[ \t]+(?P<tag>\{%)(?![-+]| *for\b).*%\}")
+_ENTRY: Final = re.compile(r"- |[\w./\"-]+:(?=\s|$)")
 _CONDITIONS: Final = (nodes.If, nodes.CondExpr)
 # Tags that may read a name without an analysis seeing it.
 _IMPORTING: Final = (nodes.Import, nodes.FromImport, nodes.Macro)
@@ -45,19 +48,12 @@ _RULES: Final = Rules[Callable[[nodes.Template], Iterator[Violation]]]()
 def find(program: Program) -> Iterator[Diagnostic]:
     """Yield the doubtful parts of all templates of a program, which must compile."""
     templates = parse_program(program)
-    reads = {
-        name.name
-        for template in templates
-        for name in template.tree.find_all(nodes.Name)
-        if name.ctx == "load"
-    }
     types = Types(templates)
-    for module, source, tree in templates:
+    for _, source, tree in templates:
         doubts = [
             *(doubt for rule in _RULES for doubt in rule(tree)),
             *_comparisons(tree, types),
-            # A template that imports a module may read the names that it sets.
-            *(() if module else _never_read(tree, reads)),
+            *_lost_blanks(tree, source.text),
         ]
         # An assignment in a loop inside of another one is found twice.
         for doubt in sorted({*doubts}, key=lambda each: (each.offset, each.width, each.message)):
@@ -121,21 +117,6 @@ def _count_reads(name: str, node: nodes.Node) -> int:
     return sum(isinstance(n, nodes.Name) and (n.name, n.ctx) == (name, "load") for n in below)
 
 
-def _never_read(tree: nodes.Template, reads: set[str]) -> Iterator[Violation]:
-    """Find names that are set and that no template reads."""
-    for assignment in tree.find_all(nodes.Assign):
-        target = assignment.target
-        if not isinstance(target, nodes.Name) or target.name in reads:
-            continue
-        # A call may be there for what it does, such as log.
-        if target.name.startswith("_") or any(assignment.find_all(nodes.Call)):
-            continue
-        message = f'"{target.name}" is set and never read'
-        offset, width = target.lineno, len(target.name)
-        hint = "use it, or take the tag out"
-        yield Violation(offset=offset, width=width, message=message, hint=hint)
-
-
 def _comparisons(tree: nodes.Template, types: Types) -> Iterator[Violation]:
     """Find comparisons of values that can never be equal."""
     for compare in tree.find_all(nodes.Compare):
@@ -155,6 +136,19 @@ def _comparisons(tree: nodes.Template, types: Types) -> Iterator[Violation]:
             elif set(kinds) == {"a boolean", "a text"}:
                 hint = "write true and false without quotes"
             yield Violation(offset=offset, message=message, hint=hint)
+
+
+def _lost_blanks(tree: nodes.Template, text: str) -> Iterator[Violation]:
+    """Find keys and items whose indentation a tag in front of them takes away."""
+    for data in tree.find_all(nodes.TemplateData):
+        begin = text.rfind("\n", 0, data.lineno) + 1
+        tags = _INDENTED_TAGS.fullmatch(text, begin, data.lineno)
+        # The indentation of what is in brackets means nothing.
+        is_in_brackets = text[:begin].rstrip().endswith((",", "[", "{"))
+        if tags is not None and not is_in_brackets and _ENTRY.match(data.data):
+            message = "the blanks before this tag are taken away, and with them the indentation"
+            hint = "write {%+ in its place"
+            yield Violation(offset=tags.start("tag"), width=2, message=message, hint=hint)
 
 
 @_RULES.add

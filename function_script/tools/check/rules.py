@@ -422,9 +422,9 @@ UNREACHED: Final = Rule(name="unreached", severity="info", means="A branch that 
 DOUBTFUL: Final = Rule(
     name="doubtful",
     severity="warning",
-    means="Code that runs, and whose result is certainly not intended: a name that is set and "
-    "never read, values that can never be equal, a value that is lost with the turn of a loop; "
-    "and what a run warns of.",
+    means="Code that runs, and whose result is certainly not intended: values that can never be "
+    "equal, a value that is lost with the turn of a loop, a loop that ends in its first turn, a "
+    "misspelt field of an XR without an XRD; and what a run warns of.",
     find=_doubts,
 )
 RULES: Final = (

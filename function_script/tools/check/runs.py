@@ -18,12 +18,13 @@ from typing import Final, TypeAlias
 
 from function_script.documents import Document
 from function_script.documents.errors import lacks_sign
-from function_script.engines.lint import find_values
+from function_script.engines.lint import find_values, format_access
 from function_script.inputs import Step
 from function_script.request import objects
 from function_script.request.program import Branch
 from function_script.request.values import Object
 from function_script.sandbox import Pool
+from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Span
@@ -407,7 +408,28 @@ def _judge(
     ]
     doubts = (each.diagnostic for each in warnings)
     hints = {each.span: each.hint for each in doubts if each.span is not None}
-    return rendering.result, [*_find_schema_faults(subject, run, rendering, hints), *warnings]
+    faults = _find_schema_faults(subject, run, rendering, hints)
+    return rendering.result, [*faults, *warnings, *_find_slips(subject, run)]
+
+
+def _find_slips(subject: Subject, run: Run) -> Iterator[Finding]:
+    """Yield reads that a program does without, of names that are misspelt ones of the XR at hand.
+
+    An XRD says better which fields there are.
+    """
+    request: Object = {"observed": {"composite": {"resource": run.inputs.xr}}}
+    for step_input, step in () if subject.xrd else subject.inputs:
+        for read in step.language.lint.find_reads(step.program):
+            holder, key = objects.find_path(request, read.path[:-1]), str(read.path[-1])
+            if not read.is_guarded or not isinstance(holder, dict) or key in holder:
+                continue
+            if near := spelling.find_slip(key, holder):
+                message = f"{format_access(read.path)} does not exist: the XR at hand has {near}"
+                problem = Diagnostic(message=message, hint=f'did you mean "{near}"?')
+                located = author_positions.map_to_source(
+                    problem.at(read.source, read.span), step_input, subject.programs
+                )
+                yield Finding.of(rules.DOUBTFUL, run.note(located), step_input.step)
 
 
 def _locate(
@@ -458,7 +480,8 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     for name in {str(key) for path in reads for key in path}:
         line = line.replace(name, "")
     return all(
-        (path[:3] == _XR[:-1] and path[3:] in _IDENTITY)
+        path[:1] == ("params",)
+        or (path[:3] == _XR[:-1] and path[3:] in _IDENTITY)
         or (
             path[: len(_XR)] == _XR
             and path[len(_XR) : len(_XR) + 1] not in [(name,) for name in _CROSSPLANE]
