@@ -307,8 +307,10 @@ class Rendering:
             return
         text = f"{{{{ {piece.expression}{'' if has_quotes else ' | quote'} }}}}"
         hint = f"write {text}{', without quotes around it' * bool(quote)}"
-        if quote and piece.text[:1] in "[{":
-            hint = f"leave out the quotes around it; as a text it is {text}"
+        lines = piece.text.rstrip("\n").split("\n")
+        if quote and (piece.text[:1] in "[{" or (len(lines) > 1 and _is_collection(lines))):
+            indent = " and print it with nindent" * (len(lines) > 1)
+            hint = f"leave out the quotes around it{indent}; as a text it is {text}"
         yield _Correction([Edit(start, end, value)], piece.span, hint)
 
     def _index_at(self, offset: int) -> int:

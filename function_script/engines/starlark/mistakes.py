@@ -903,6 +903,19 @@ def _results_of_changes(script: _Script) -> Iterator[Finding]:
 
 
 @_DOUBTS.add
+def _one_value_tuples(script: _Script) -> Iterator[Finding]:
+    """Find names that a comma at the end of the line sets to a tuple of one value."""
+    for node in ast.walk(script.tree):
+        match node:
+            case ast.Assign(targets=[ast.Name()], value=ast.Tuple(elts=[item]) as value) if (
+                item.lineno,
+                item.col_offset,
+            ) == (value.lineno, value.col_offset):
+                message = "the comma at the end makes a list of this value"
+                yield script.at(item, message, "take the comma out")
+
+
+@_DOUBTS.add
 def _early_returns(script: _Script) -> Iterator[Finding]:
     """Find loops that return behind what their first turn does, whatever that is."""
     for node in ast.walk(script.tree):

@@ -423,8 +423,8 @@ DOUBTFUL: Final = Rule(
     name="doubtful",
     severity="warning",
     means="Code that runs, and whose result is certainly not intended: values that can never be "
-    "equal, a value that is lost with the turn of a loop, a loop that ends in its first turn, a "
-    "misspelt field of an XR without an XRD; and what a run warns of.",
+    "equal, a value that is lost with the turn of a loop, a loop of one turn, a misspelt field; "
+    "and what a run warns of.",
     find=_doubts,
 )
 RULES: Final = (

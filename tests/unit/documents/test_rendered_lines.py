@@ -62,6 +62,13 @@ ERRORS = [
         "-}} takes away the line break behind it: write }}",
     ),
     ("go", "  a: 1\n  {{- /* c */ -}}\n  b: 1", "8:15", "write }}"),
+    ("go", '  k: "{{ toYaml .params.map }}"', "7:10", "and print it with nindent"),
+    (
+        "jinja",
+        "  l:\n  {% for x in params.list %}- {{ x }}\n  {% endfor %}",
+        "8:3",
+        "begin below its tag",
+    ),
 ]
 
 
