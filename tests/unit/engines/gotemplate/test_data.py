@@ -39,6 +39,14 @@ def test_messages_sent_empty_are_present() -> None:
     }
 
 
+def test_extra_resources_of_the_request_are_present() -> None:
+    """Required resources replace extra resources only if there are none."""
+    extra: Readable = {"old": {"items": [{"resource": {"kind": "E"}}]}}
+    parts = scope(required_resources={"new": {"items": []}}, extra_resources=extra)
+    dot = template_data(parts, mutates=False, is_own=False)
+    assert (dot["extraResources"], dot["requiredResources"]) == (extra, {"new": {}})
+
+
 def test_lazy_dict_builds_a_resource_on_first_read() -> None:
     built: list[str] = []
 
