@@ -13,7 +13,7 @@ from typing import Final
 from function_script.request.objects import MOVED_TO, merge, parse_path
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object
-from function_script.step.readiness import Rule, parse_rule
+from function_script.step.readiness import Check, parse_rule
 from function_script.texts.problems import ProblemList, suggest
 
 MOVED_FROM: Final = "script.fn.crossplane.io/moved-from"
@@ -82,7 +82,7 @@ class ResourcePolicy:
     """
 
     depends_on: tuple[Dependency, ...] = ()
-    ready_when: Rule | None = None
+    ready_when: Check | None = None
     usages: bool | None = None
     moved_from: tuple[str, ...] = ()
 
