@@ -13,8 +13,9 @@ from function_script.contribution.desired_resource import Annotations
 from function_script.contribution.from_response import READY, STATUS, TARGET
 from function_script.contribution.model import Composite, Contribution
 from function_script.contribution.sanitize import BASE64
+from function_script.request.lazy import plain
 from function_script.request.objects import EXTRA_RESOURCES, find_path
-from function_script.request.program import Scope, plain
+from function_script.request.program import Scope
 from function_script.request.quantities import parse_signed_duration
 from function_script.request.reader import ObjectReader, child
 from function_script.request.values import Object, Readable, Value

@@ -53,9 +53,9 @@ def read(
         return _read_remote(section, sources)
     key = section.text("key", required=True)
     path = field_path(section, "fieldPath")
-    if not key or sources.external is None:
+    if not key or sources.context is None:
         return None
-    value = objects.find_path(sources.external.context(key), path or "")
+    value = objects.find_path(sources.context(key), path or "")
     origin = f"context[{key}]" + (f"[{path}]" if path else "")
     if value is None:
         section.problems.add(section.at("key"), f"cannot find a program: there is no {origin}")
@@ -92,9 +92,9 @@ def _selector(section: ObjectReader) -> wire.Selector:
 
 def _read_environment(section: ObjectReader, sources: ProgramSources) -> Texts | None:
     key = section.text("key", required=True)
-    if not key or sources.external is None:
+    if not key or sources.context is None:
         return None
-    environment = sources.external.context(objects.ENVIRONMENT)
+    environment = sources.context(objects.ENVIRONMENT)
     value = environment.get(key) if isinstance(environment, dict) else None
     if value is None:
         cause = f'cannot find a program: "{key}" is not in the environment'
@@ -110,9 +110,7 @@ def _read_resource(
 ) -> Texts | None:
     selector = _selector(section)
     path = field_path(section, "fieldPath") or _DATA
-    if sources.external is None:
-        return None
-    items = sources.external.required(requirement, selector)
+    items = None if sources.required is None else sources.required(requirement, selector)
     if items is None:
         return None
     identity = "/".join(filter(None, (selector.namespace, selector.match_name)))

@@ -4,14 +4,13 @@ Fields that function-go-templating ignores are ignored here, too, with a warning
 without the other, `template` beside `templates`, a source beside the one chosen.
 """
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from function_script.engines.gotemplate.language import DELIMS, LANGUAGE, check_delims
-from function_script.inputs import kinds, program_source
+from function_script.inputs import external_sources, kinds, program_source
 from function_script.inputs.files import files_below
 from function_script.inputs.step import ProgramSources, Step
-from function_script.request import objects, quantities
+from function_script.request import quantities
 from function_script.request.limits import Limits
 from function_script.request.program import Program
 from function_script.request.reader import ObjectReader
@@ -192,17 +191,12 @@ def _files(section: ObjectReader, sources: ProgramSources) -> list[Part]:
 
 
 def _environment(section: ObjectReader, sources: ProgramSources) -> list[Part]:
-    key = section.text("key", required=True)
-    if not key or sources.external is None:
-        return []
-    environment = sources.external.context(objects.ENVIRONMENT)
-    value = environment.get(key) if isinstance(environment, Mapping) else None
-    if isinstance(value, str):
-        return [(f"environment[{key}]", value)]
-    cause = (
-        "is not in the environment" if value is None else f"is not text but {type_phrase(value)}"
-    )
-    section.problems.add(section.at("key"), f'cannot read a template: "{key}" {cause}')
+    texts = external_sources.read(external_sources.ENVIRONMENT, section, sources, "")
+    if isinstance(texts, Source):
+        return [(texts.name, texts.text)]
+    if texts is not None:
+        problem = f'cannot read a template: "{section.value["key"]}" is not text but an object'
+        section.problems.add(section.at("key"), problem)
     return []
 
 

@@ -210,9 +210,9 @@ def scope_of(data: wire.Request, step: inputs.Step, seed: bytes = b"") -> Scope:
     )
 
 
-def external_sources(data: wire.Request) -> inputs.ExternalState:
+def external_sources(data: wire.Request) -> inputs.ProgramSources:
     """Return the request's sources of programs that are not in the input."""
-    return inputs.ExternalState(
+    return inputs.ProgramSources(
         context=partial(request.find_context, data),
         required=partial(request.read_required, data),
         remote=partial(_find_remote, data),

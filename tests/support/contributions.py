@@ -4,8 +4,9 @@ from support.builders import XR
 
 from function_script import contribution
 from function_script.contribution import Contribution
+from function_script.request.lazy import Lazy
 from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Scope, ScriptResult, TemplateResult
+from function_script.request.program import Scope, ScriptResult, TemplateResult
 from function_script.request.values import Object
 from function_script.texts.source import Span
 

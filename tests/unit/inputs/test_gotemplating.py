@@ -21,10 +21,10 @@ def go(**fields: Value) -> Object:
     }
 
 
-def external_state(environment: Object) -> inputs.ExternalState:
+def external_state(environment: Object) -> inputs.ProgramSources:
     """A request with this environment in its context."""
     context: Object = {"apiextensions.crossplane.io/environment": environment}
-    return inputs.ExternalState(
+    return inputs.ProgramSources(
         context=context.get, required=lambda *_: None, remote=lambda _: None
     )
 
