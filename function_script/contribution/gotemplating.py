@@ -48,7 +48,7 @@ def extra_context(scope: Scope, input_warnings: Sequence[Diagnostic]) -> Contrib
         composite=Composite(is_verbatim=True),
         context_entries={EXTRA_RESOURCES: copies} if copies else {},
         ttl_seconds=seconds,
-        results=lint.dialect_warnings(warnings),
+        results=lint.warn(warnings),
     )
 
 

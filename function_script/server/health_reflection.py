@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from function_script.server.admission import Admission, Call, Context
 
-    Handlers: TypeAlias = dict[str, grpc.RpcMethodHandler[bytes, Message]]
+    Services: TypeAlias = dict[str, dict[str, grpc.RpcMethodHandler[bytes, Message]]]
     Method: TypeAlias = Callable[[Call, Context], Awaitable[None]]
 
 HEALTH: Final = "grpc.health.v1.Health"
@@ -68,17 +68,14 @@ class HealthAndReflection:
         self._stopping = asyncio.Event()
         self._reflection: _Reflection | None = None
 
-    def health_handlers(self) -> Handlers:
-        """Return the methods of the health service by their paths."""
-        return {
-            f"/{HEALTH}/Check": self._handler(self._check),
-            f"/{HEALTH}/Watch": self._handler(self._watch),
-        }
+    def health_service(self) -> Services:
+        """Return the health service with its methods."""
+        return {HEALTH: {"Check": self._handler(self._check), "Watch": self._handler(self._watch)}}
 
-    def reflection_handlers(self) -> Handlers:
-        """Return the methods of server reflection, in both versions, by their paths."""
-        handler = self._handler(self._reflect)
-        return {f"/{service}/ServerReflectionInfo": handler for service in REFLECTION}
+    def reflection_services(self) -> Services:
+        """Return server reflection, in both versions, with its method."""
+        methods = {"ServerReflectionInfo": self._handler(self._reflect)}
+        return dict.fromkeys(REFLECTION, methods)
 
     async def stop(self) -> None:
         """Set every health status to NOT_SERVING, and end all streams."""
