@@ -7,7 +7,7 @@ without the other, `template` beside `templates`, a source beside the one chosen
 from typing import NamedTuple
 
 from function_script.engines.gotemplate.language import DELIMS, LANGUAGE, check_delims
-from function_script.inputs import external_sources, kinds, program_source
+from function_script.inputs import external_sources, kinds
 from function_script.inputs.files import files_below
 from function_script.inputs.step import ProgramSources, Step
 from function_script.request import quantities
@@ -184,10 +184,12 @@ def _list(section: ObjectReader, key: str) -> list[Part]:
 
 def _files(section: ObjectReader, sources: ProgramSources) -> list[Part]:
     """Return every file, with any ending, in walk order, as function-go-templating does."""
-    files = program_source.read_directory(section, sources)
-    if files is not None and not files:
+    texts = external_sources.read(external_sources.FILE_SYSTEM, section, sources, "")
+    if texts is None or isinstance(texts, Source):
+        return []
+    if not texts:
         section.problems.add(section.at("dirPath"), "holds no template")
-    return list((files or {}).items())
+    return [(path, source.text) for path, source in texts.items()]
 
 
 def _environment(section: ObjectReader, sources: ProgramSources) -> list[Part]:

@@ -10,8 +10,9 @@ from function_script.engines import registry
 from function_script.engines.gotemplate.language import LANGUAGE as GOTEMPLATE
 from function_script.engines.language import Language
 from function_script.inputs import gotemplating, input_objects, kinds
+from function_script.inputs.external_sources import FILE_SYSTEM
 from function_script.inputs.files import files_below
-from function_script.inputs.program_source import FILE_SYSTEM, INLINE, NO_PROGRAM
+from function_script.inputs.program_source import INLINE, NO_PROGRAM
 from function_script.inputs.step import (
     FindContent,
     FindInput,

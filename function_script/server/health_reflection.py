@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import grpc
 
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
     Services: TypeAlias = dict[str, dict[str, grpc.RpcMethodHandler[bytes, Message]]]
     Method: TypeAlias = Callable[[Call, Context], Awaitable[None]]
+    # Answers each request.
+    Reflect: TypeAlias = Callable[
+        [AsyncIterator[reflection_pb2.ServerReflectionRequest], Context],
+        AsyncIterator[reflection_pb2.ServerReflectionResponse],
+    ]
 
 HEALTH: Final = "grpc.health.v1.Health"
 REFLECTION: Final = tuple(
@@ -43,17 +48,6 @@ _CODES: Final = {int(code.value[0]): code for code in grpc.StatusCode}
 M = TypeVar("M", bound="Message")
 
 
-class _Reflection(Protocol):
-    """The asyncio servicer of grpc_reflection, which its stubs lack."""
-
-    def ServerReflectionInfo(  # noqa: N802 - gRPC's name
-        self,
-        request_iterator: AsyncIterator[reflection_pb2.ServerReflectionRequest],
-        unused_context: Context,
-    ) -> AsyncIterator[reflection_pb2.ServerReflectionResponse]:
-        """Answer each request."""
-
-
 async def reject(context: grpc.aio.ServicerContext[bytes, M], error: RpcError) -> None:
     """Answer a call with an error, by raising gRPC's AbortError."""
     await context.abort(_CODES[error.status], error.text)
@@ -66,7 +60,7 @@ class HealthAndReflection:
         self._admission = admission
         self._tasks: set[asyncio.Task[object]] = set()
         self._stopping = asyncio.Event()
-        self._reflection: _Reflection | None = None
+        self._reflection: Reflect | None = None
 
     def health_service(self) -> Services:
         """Return the health service with its methods."""
@@ -154,7 +148,7 @@ class HealthAndReflection:
             while (request := await self._read(call, context, message_type)) is not None:
                 yield request
 
-        async for response in self._load_reflection().ServerReflectionInfo(requests(), context):
+        async for response in self._load_reflection()(requests(), context):
             await context.write(response)
 
     async def _read(self, call: Call, context: Context, message_type: type[M]) -> M | None:
@@ -173,7 +167,7 @@ class HealthAndReflection:
         await reject(context, RpcError(status=Status.INVALID_ARGUMENT, text=text))
         return None
 
-    def _load_reflection(self) -> _Reflection:
+    def _load_reflection(self) -> Reflect:
         if self._reflection is None:
             from grpc_reflection.v1alpha import reflection  # noqa: PLC0415 - slow to import
 
@@ -182,5 +176,6 @@ class HealthAndReflection:
             from function_script.proto.v1beta1 import run_function_pb2 as v1beta1  # noqa: F401, PLC0415 - see above
 
             names = (*rpc.SERVICES, HEALTH, *REFLECTION)
-            self._reflection = reflection.aio.ReflectionServicer(names)  # type: ignore[attr-defined] # see above
+            servicer = reflection.aio.ReflectionServicer(names)  # type: ignore[attr-defined] # the stubs lack it
+            self._reflection = servicer.ServerReflectionInfo
         return self._reflection
