@@ -40,6 +40,7 @@ INVALID = [
         "needs exactly one of match_name and match_labels",
     ),
     ("a bare TTL", {"meta": {"ttl": "60"}}, 'meta.ttl: cannot parse duration "60"'),
+    ("a TTL beyond Go's", {"meta": {"ttl": "9999999h"}}, "meta.ttl: cannot use duration"),
     (
         "bad base64",
         {"desired": {"composite": {"connection_details": {"a": {"base64": "?"}}}}},
