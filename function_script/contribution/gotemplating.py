@@ -16,7 +16,7 @@ from function_script.contribution.sanitize import BASE64
 from function_script.request.lazy import plain
 from function_script.request.objects import EXTRA_RESOURCES, find_path
 from function_script.request.program import Scope
-from function_script.request.quantities import parse_signed_duration
+from function_script.request.quantities import parse_duration
 from function_script.request.reader import ObjectReader, child
 from function_script.request.values import Object, Readable, Value
 from function_script.step import conditions
@@ -39,7 +39,7 @@ def extra_context(scope: Scope, input_warnings: Sequence[Diagnostic]) -> Contrib
     seconds = None
     if isinstance(ttl, str):
         try:
-            seconds = parse_signed_duration(ttl)
+            seconds = parse_duration(ttl, is_signed=True)
         except ValueError as error:
             message = f'the XR\'s annotation "{PREFIX}/ttl" counts as 0: {error}'
             warnings.append(Diagnostic(message=message))

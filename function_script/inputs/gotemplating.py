@@ -97,7 +97,7 @@ def parse_go_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSo
     ttl_seconds = None
     try:
         if ttl := fields.text("ttl"):
-            ttl_seconds = quantities.parse_signed_duration(ttl)
+            ttl_seconds = quantities.parse_duration(ttl, is_signed=True)
     except ValueError as error:
         doubts.add(fields.at("ttl"), f"is not looked at: {error}")
     return Step(

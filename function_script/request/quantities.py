@@ -24,20 +24,19 @@ _DECIMAL = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BYTES = {**_DECIMAL, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 
 
-def parse_duration(text: str) -> float:
-    """Parse a Go duration such as ``1m30s`` to seconds; raises ValueError."""
-    if len(text) > _MAX_DURATION_LENGTH or not re.fullmatch(DURATION, text):
+def parse_duration(text: str, *, is_signed: bool = False) -> float:
+    """Parse a Go duration such as ``1m30s`` to seconds; raises ValueError.
+
+    ``is_signed``: it may have a sign, as those of Go's `time.ParseDuration`.
+    """
+    number = text[1:] if is_signed and text[:1] in ("+", "-") else text
+    if len(number) > _MAX_DURATION_LENGTH or not re.fullmatch(DURATION, number):
         hint = 'write a number and a unit, as in "90s"'
         raise ValueError(f'cannot parse duration "{text}": {hint}')
-    seconds = sum((float(number) * SECONDS[unit] for number, unit in PART.findall(text)), 0.0)
+    seconds = sum((float(part) * SECONDS[unit] for part, unit in PART.findall(number)), 0.0)
     if seconds > _MAX_SECONDS:
         raise ValueError(f'cannot use duration "{text}": it is longer than 292 years')
-    return seconds
-
-
-def parse_signed_duration(text: str) -> float:
-    """Parse a duration with or without a sign, as Go's `time.ParseDuration`; raises ValueError."""
-    return -parse_duration(text[1:]) if text[:1] == "-" else parse_duration(text.removeprefix("+"))
+    return -seconds if text[:1] == "-" else seconds
 
 
 def parse_size(text: str) -> int:

@@ -159,7 +159,13 @@ NOT_LOOKED_AT = [
             'unit, as in "90s"',
             id=text,
         )
-        for text in ("1d", "soon", "--5m", "5", "9223372037s")
+        for text in ("1d", "soon", "--5m", "5")
+    ),
+    pytest.param(
+        {"ttl": "9223372037s"},
+        'input.ttl: is not looked at: cannot use duration "9223372037s": it is longer than 292 '
+        "years",
+        id="292 years",
     ),
 ]
 
