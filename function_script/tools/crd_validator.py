@@ -4,8 +4,6 @@ It differs from JSON Schema in integers, patterns (RE2) and `x-kubernetes-int-or
 only where an input is validated: jsonschema takes a tenth of a second to import.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -50,13 +48,14 @@ def _required(
         yield from (ValidationError("", path=[name]) for name in names if name not in value)
 
 
+_CHECKS: Final[dict[str, _Validator]] = {
+    **Draft7Validator.VALIDATORS,
+    structural_schema.INT_OR_STRING: _int_or_string,
+    "pattern": _pattern,
+    "required": _required,
+}
 CrdValidator = validators.create(
     Draft7Validator.META_SCHEMA,
-    {
-        **Draft7Validator.VALIDATORS,
-        structural_schema.INT_OR_STRING: _int_or_string,
-        "pattern": _pattern,
-        "required": _required,
-    },
+    _CHECKS,
     type_checker=Draft7Validator.TYPE_CHECKER.redefine("integer", _is_integer),
 )
