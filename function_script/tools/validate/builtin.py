@@ -81,7 +81,8 @@ def _read_domain(api_version: str) -> list[str]:
 def find_misspelt_kind(api_version: str, kind: str) -> Iterator[Problem]:
     """Yield the problem of a kind, or an apiVersion, that is one of Kubernetes but for a typo."""
     kinds = _load().kinds
-    hint, path = suggest(kind, kinds.get(api_version, {})), "kind"
+    own_kinds = kinds.get(api_version, {})
+    hint, path = None if kind in own_kinds else suggest(kind, own_kinds), "kind"
     if hint is None and api_version not in kinds:
         # The same kind of another domain is a custom one, such as that of networking.x-k8s.io.
         domain = _read_domain(api_version)
