@@ -81,7 +81,7 @@ class FileCache:
     def load_schemas(self, path: Path, project: Project) -> list[Object]:
         """Load the OpenAPI documents of a directory in ``project``. Raises FatalError."""
         project.resolve(path)
-        self.paths.add(path)
+        self.add_input(path)
         if path not in self._schemas:
             self._schemas[path] = loading.load_schemas(path, project)
         return self._schemas[path]
