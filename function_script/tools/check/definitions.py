@@ -103,12 +103,10 @@ class Definitions:
         """
         yield self.xrds
         yield [other.value for other in others if xrds.is_xrd(other.value)]
-        source = document.origin.source
-        if source is None:
-            return
-        project = self.project or Project.of([Path(source.name)])
+        file = author_positions.file_of(document)
+        project = self.project or Project.of([file])
         values: list[Object] = []
-        for path in xrds.find_files(Path(source.name).parent, kind):
+        for path in xrds.find_files(file.parent, kind):
             with suppress(FatalError):
                 values += _read_xrds(sources.load_file(path, project))
         yield values
