@@ -17,7 +17,7 @@ from function_script.request.reader import format_path
 from function_script.request.values import Object
 from function_script.texts import spelling
 from function_script.texts.problems import Problem
-from function_script.tools import manifests, structural_schema
+from function_script.tools import structural_schema
 from function_script.tools.validate import catalog
 
 if TYPE_CHECKING:
@@ -88,11 +88,11 @@ def find_metadata_problems(value: Object) -> list[Problem]:
     if not isinstance(metadata, dict):
         # Another type is a violation of the schema.
         return []
-    schema = builtin.find_schema("v1", "Namespace") or {}
-    of_metadata = manifests.object_at(schema, "properties", "metadata")
+    schema = builtin.metadata_schema()
+    unknown = structural_schema.unknown_fields(metadata, schema, "metadata")
     return [
-        *decoding.find_problems(metadata, of_metadata, "metadata", is_json=True),
-        *(Problem(at, "unknown field") for at, _ in builtin.find_unknown_metadata(value, schema)),
+        *decoding.find_problems(metadata, schema, "metadata", is_json=True),
+        *(Problem(at, "unknown field") for at, _ in unknown),
     ]
 
 

@@ -239,8 +239,7 @@ class ObjectLoader:
 
     def _program(self, composition: Object, origin: Origin) -> Program:
         """Return a Composition with the programs in files, beside the file that names them."""
-        source = origin.document.origin.source
-        path = None if source is None else local_pool.programs_beside(Path(source.name))
+        path = local_pool.programs_beside(author_positions.file_of(origin.document))
         root = None
         try:
             root = path and self.project.resolve(path)

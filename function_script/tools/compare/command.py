@@ -142,7 +142,8 @@ def run(arguments: Sequence[str], options: Options) -> list[Row]:
         others += _find_compositions(file)
     captured = dict(_find_captured(files, options, rows))
     definitions = Definitions(project=project)
-    live = Definitions(xrds=[each for each in options.definitions if xrds.is_xrd(each)])
+    live_xrds = [each for each in options.definitions if xrds.is_xrd(each)]
+    live = Definitions(project=project, xrds=live_xrds)
     for file in files:
         if file.skipped:
             rows.append(Row(file.name, "", InputError.of(f"cannot read it: {file.skipped}")))
