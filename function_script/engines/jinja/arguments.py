@@ -104,7 +104,7 @@ class Types:
 
 
 def _result_of(call: LibraryFunction) -> str:
-    result = call.function.returns.partition(" of ")[0]
+    result = call.function.signature.result.partition(" of ")[0]
     return result if result in {"boolean", "integer", "list", "object", "string"} else ""
 
 

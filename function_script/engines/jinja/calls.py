@@ -133,7 +133,7 @@ def signature_of(name: str, call: Call, *, is_filter: bool = False) -> Signature
     Its usage is without the piped value of filters and tests.
     """
     if isinstance(call, LibraryFunction):
-        signature = call.function.call_signature
+        signature = call.function.signature
         usage = f"{name}{signature.usage.removeprefix(signature.name)}"
         return signature._replace(name=name, usage=usage)
     parameters = [*inspect.signature(call).parameters.values()][1:]
