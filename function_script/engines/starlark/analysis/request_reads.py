@@ -104,9 +104,8 @@ def trace(trees: Sequence[ast.Module]) -> Iterator[tuple[ast.FunctionDef, "Looku
             match call:
                 case ast.Call(func=ast.Name(id=alias)) if alias in origins:
                     callee = origins[alias]
-                    positional, named = syntax.arguments_of(call)
                     names = (each.arg for each in functions[callee][0].args.args)
-                    passed = {**dict(zip(names, positional, strict=False)), **named}
+                    passed = syntax.bind_arguments(call, names)
                     calls[callee].append({key: lookups.path(each) for key, each in passed.items()})
                     if len(calls[callee]) == uses[callee]:
                         pending.append(callee)
