@@ -7,7 +7,7 @@ module ``lint``. An analysis that is unsure finds nothing.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
+from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from function_script.engines import secret_fields
 from function_script.request import objects
@@ -115,6 +115,9 @@ class FieldComparison(NamedTuple):
     is_default: bool = False
 
 
+_Use = TypeVar("_Use", FieldAccess, FieldComparison)
+
+
 def format_access(path: Path) -> str:
     """Write the path of a lookup, as in ``spec.rules[].host``."""
     text = ""
@@ -133,13 +136,13 @@ def find_values(value: Readable, path: Path) -> list[Readable]:
     return [each for item in below for each in find_values(item, path[index + 1 :])]
 
 
-def unchanged(reads: Iterable[FieldAccess], changed: Iterable[Path]) -> list[FieldAccess]:
-    """Return the reads outside of paths that the program changes: those may be its own values."""
+def unchanged(uses: Iterable[_Use], changed: Iterable[Path]) -> list[_Use]:
+    """Return the uses outside of paths that the program changes: those may be its own values."""
     prefixes = set(changed)
     return [
-        read
-        for read in dict.fromkeys(reads)
-        if not any(read.path[: len(prefix)] == prefix for prefix in prefixes)
+        use
+        for use in dict.fromkeys(uses)
+        if not any(use.path[: len(prefix)] == prefix for prefix in prefixes)
     ]
 
 
