@@ -46,10 +46,11 @@ _MARK_WIDTH: Final = 17
 _OPENING: Final = re.compile(r"[^\w\s\"'-]{1,16}-")
 _CLOSING: Final = re.compile(r"-[^\w\s\"'-]{1,16}\Z")
 # A block or a comment of Jinja takes away the line break behind it, also without "-".
+_CLOSING_TAG: Final = re.compile(r"(?:-[^\w\s\"'-]{1,16}|[%#]\})\Z")
+# And the blanks before it, where nothing else is in front of it in its line.
 _INDENTED_TAG: Final = re.compile(
     r"(?P<blanks>[ \t]+)(?P<tag>\{%(?![-+])(?P<loop> *for\b(?!.*endfor))?).*%\}(?=\S)"
 )
-_CLOSING_TAG: Final = re.compile(r"(?:-[^\w\s\"'-]{1,16}|[%#]\})\Z")
 
 
 class Edit(NamedTuple):

@@ -45,8 +45,10 @@ Namespace Node PersistentVolume PriorityClass PriorityLevelConfiguration Resourc
 ServiceCIDR StorageClass StorageVersionMigration ValidatingAdmissionPolicy
 ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration VolumeAttachment
 VolumeAttributesClass"""
+# Groups of providers: kinds with a namespace are in others, such as `s3.aws.m.upbound.io`.
 _OF_PROVIDERS: Final = re.compile(
-    r"((?:\w+\.)?(?:aws|azure|azuread|gcp)(?=\.upbound)|(?:helm|kubernetes)(?=\.crossplane))\.(\w+)\.io/"
+    r"((?:\w+\.)?(?:aws|azure|azuread|gcp)(?=\.upbound)|(?:helm|kubernetes)(?=\.crossplane))"
+    r"\.(\w+)\.io/"
 )
 
 
