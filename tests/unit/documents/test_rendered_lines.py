@@ -62,6 +62,7 @@ ERRORS = [
         "-}} takes away the line break behind it: write }}",
     ),
     ("go", "  a: 1\n  {{- /* c */ -}}\n  b: 1", "8:15", "write }}"),
+    ("jinja", "  k: |\n    {% if true %}a{% endif %}", "8:5", "write {%+"),
     ("go", '  k: "{{ toYaml .params.map }}"', "7:10", "and print it with nindent"),
     (
         "jinja",
