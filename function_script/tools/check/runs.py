@@ -415,13 +415,25 @@ def _find_slips(subject: Subject, run: Run) -> Iterator[Finding]:
             holder, key = objects.find_path(request, read.path[:-1]), str(read.path[-1])
             if not read.is_guarded or not isinstance(holder, dict) or key in holder:
                 continue
-            if near := spelling.find_slip(key, holder):
+            if near := _find_slip(key, holder):
                 message = f"{format_access(read.path)} does not exist: the XR at hand has {near}"
                 problem = Diagnostic(message=message, hint=f'did you mean "{near}"?')
                 located = author_positions.map_to_source(
                     problem.at(read.source, read.span), step_input, subject.programs
                 )
                 yield Finding.of(rules.DOUBTFUL, run.note(located), step_input.step)
+
+
+def _find_slip(name: str, names: Iterable[str]) -> str | None:
+    """Return the nearest name if a slip of a finger alone makes the difference.
+
+    Two letters are swapped, or one inside of the name is missing or added: at its end it may make
+    a plural, which is another name.
+    """
+    near = spelling.nearest(name, names)
+    short, long = sorted((name.lower(), (near or "").lower()), key=len)
+    parts = {long[:at] + long[at + 1 :] for at in range(len(long) - 1)}
+    return near if short in parts or sorted(short) == sorted(long) else None
 
 
 def _locate(
