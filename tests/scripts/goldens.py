@@ -15,8 +15,9 @@ import yaml
 from support.results import whole
 
 from function_script.engines.language import Engine
+from function_script.request.lazy import Lazy
 from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, Scope, TemplateResult
+from function_script.request.program import Program, Scope, TemplateResult
 from function_script.request.values import Object, Readable, Value
 from function_script.texts import diagnostics
 from function_script.texts.errors import FatalError

@@ -47,6 +47,10 @@ INVALID = {
         returning({"requirements": {"resources": {"a": {"api_version": "v1", "kind": "Secret"}}}}),
         "needs exactly one of match_name and match_labels",
     ),
+    "a TTL beyond Go's": (
+        returning({"meta": {"ttl": "9999999h"}}),
+        "meta.ttl: cannot use duration",
+    ),
     "bad base64": (
         returning({"desired": {"composite": {"connection_details": {"a": {"base64": "?"}}}}}),
         "desired.composite.connection_details.a: must be text",

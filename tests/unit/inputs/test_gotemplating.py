@@ -21,10 +21,10 @@ def go(**fields: Value) -> Object:
     }
 
 
-def external_state(environment: Object) -> inputs.ExternalState:
+def external_state(environment: Object) -> inputs.ProgramSources:
     """A request with this environment in its context."""
     context: Object = {"apiextensions.crossplane.io/environment": environment}
-    return inputs.ExternalState(
+    return inputs.ProgramSources(
         context=context.get, required=lambda *_: None, remote=lambda _: None
     )
 
@@ -159,7 +159,13 @@ NOT_LOOKED_AT = [
             'unit, as in "90s"',
             id=text,
         )
-        for text in ("1d", "soon", "--5m", "5", "9223372037s")
+        for text in ("1d", "soon", "--5m", "5")
+    ),
+    pytest.param(
+        {"ttl": "9223372037s"},
+        'input.ttl: is not looked at: cannot use duration "9223372037s": it is longer than 292 '
+        "years",
+        id="292 years",
     ),
 ]
 

@@ -2,7 +2,8 @@ import json
 from collections.abc import Callable
 
 from function_script.engines.gotemplate.data import ABSENT, LazyDict, copy_tree, template_data
-from function_script.request.program import Lazy, Scope
+from function_script.request.lazy import Lazy
+from function_script.request.program import Scope
 from function_script.request.values import Readable
 
 EMPTY: dict[str, Readable] = {

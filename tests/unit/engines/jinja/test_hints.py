@@ -1,4 +1,4 @@
-"""Syntax mistakes in Jinja that are not in the catalogue of tests/diagnostics."""
+"""Mistakes that the compiler of Jinja finds, and that the catalogue of tests/diagnostics lacks."""
 
 import pytest
 from support import programs
@@ -46,6 +46,10 @@ CASES = (
     ("{% if and a b %}{% endif %}", 7, 'unexpected "and"', "`a and b`"),
     ("{{ b | map(lambda a: a) }}", 12, 'unexpected "lambda"', "no lambda"),
     ('{{ f"a" }}', 4, 'unexpected "f"', "no f-strings"),
+    (
+        *("{{ a | dig(*b) }}", 8, "cannot call dig: * and ** cannot be used here"),
+        "write dig(value, path, default=None)",
+    ),
 )
 
 
