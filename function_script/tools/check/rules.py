@@ -188,7 +188,9 @@ def _unknown_resources(subject: CheckedStep) -> Iterator[Diagnostic]:
     if subject.composed is not None:
         # An object under the former name of a resource may be there still.
         names = subject.composed.union(mention.text for mention in lint.find_moved_from(program))
-        yield from _find_unknown(lint.find_observed_names(program), names, "it is never observed")
+        yield from _find_unknown(
+            lint.find_names(program, "observed"), names, "it is never observed"
+        )
 
 
 def _find_unknown(
@@ -222,11 +224,6 @@ def _unlisted_credentials(subject: CheckedStep) -> Iterator[Diagnostic]:
     # None: the program may see all of them.
     if step.credentials is None or not step.program.main.text:
         return
-    reads = [
-        Mention(name, read.source, read.span)
-        for read in step.language.lint.find_reads(step.program)
-        if read.path[:-1] == (_CREDENTIALS,) and isinstance(name := read.path[-1], str)
-    ]
     pipeline_step = subject.step_input.path[:-1]
     entries = objects.find_path(subject.step_input.document.value, pipeline_step)
     names = tuple(
@@ -235,7 +232,7 @@ def _unlisted_credentials(subject: CheckedStep) -> Iterator[Diagnostic]:
             manifests.objects_at(entries, _CREDENTIALS) if isinstance(entries, dict) else ()
         )
     )
-    for mention in (*reads, *step.language.lint.find_credentials(step.program)):
+    for mention in step.language.lint.find_names(step.program, "credentials"):
         name = mention.text
         if name not in step.credentials:
             hint = f"write `credentials: [{', '.join([*step.credentials, name])}]` into the input"
@@ -275,7 +272,7 @@ def _unrequired(subject: CheckedStep) -> Iterator[Diagnostic]:
         return
     own = manifests.objects_at(entry, "requirements", "requiredResources")
     names = {str(it.get("requirementName")) for it in own}.union(step.requirements.resources)
-    for mention in step.language.lint.find_required_names(step.program):
+    for mention in step.language.lint.find_names(step.program, "required"):
         # Crossplane itself has names for the objects of an Operation.
         if mention.text not in names and "/" not in mention.text:
             message = f'nothing asks for the objects "{mention.text}", so there are none'
@@ -286,7 +283,7 @@ def _unrequired(subject: CheckedStep) -> Iterator[Diagnostic]:
 def _never_ready(subject: CheckedStep) -> Iterator[Diagnostic]:
     """Find kinds of Kubernetes itself that are asked for a condition Ready, which they lack."""
     lint, program = subject.step.language.lint, subject.step.program
-    for mention in lint.find_judged_names(program):
+    for mention in lint.find_names(program, "readiness"):
         kinds = {each for name, each in lint.find_composed_kinds(program) if name == mention.text}
         for version, kind in kinds if len(kinds) == 1 else ():
             rule = rule_of({"apiVersion": version, "kind": kind})

@@ -203,7 +203,7 @@ def find_clock_reads(composition: Document, xr: Object) -> Iterator[str]:
         except InputError:
             # The run reports it.
             continue
-        for mention in step.language.lint.find_clock_reads(step.program):
+        for mention in step.language.lint.find_names(step.program, "clock"):
             span = author_positions.find_outer(mention.span, step_input) or mention.span
             yield (
                 f"{mention.text} is 1970-01-01T00:00:00Z at {span}: it is the time at which the XR "
