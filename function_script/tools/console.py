@@ -58,8 +58,8 @@ def to_frame(
     """Return a problem's frame: its title, margins and underlines may have colours."""
     if not colourful:
         return diagnostics.to_frame(problem, severity, columns)
-    title, *others = diagnostics.draw_frame(problem, severity, columns)
-    lines = [f"{_COLOURS.get(severity, _BOLD)}{title.margin}{PLAIN}{_BOLD}{title.text}{PLAIN}"]
+    (title, message, _), *others = diagnostics.draw_frame(problem, severity, columns)
+    lines = [f"{_COLOURS.get(severity, _BOLD)}{title}{PLAIN}{_BOLD}{message}{PLAIN}"]
     for margin, text, is_mark in others:
         lines.append(f"{_BLUE}{margin}{PLAIN}{f'{RED}{text}{PLAIN}' if is_mark else text}")
     return "\n".join(lines)
