@@ -104,9 +104,8 @@ def choose(pipeline: Iterable[Step], index: FunctionIndex) -> tuple[list[Choice]
     choices: list[Choice] = []
     problems: list[Diagnostic] = []
     for step in pipeline:
-        is_elsewhere = index.runs_elsewhere is not None and index.runs_elsewhere(step)
         try:
-            choices.append((_choose_elsewhere if is_elsewhere else _choose)(step, index))
+            choices.append(_choose(step, index))
         except InputError as error:
             problems += error.diagnostics
     return choices, problems
@@ -126,29 +125,21 @@ def parse_runtime(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _choose_elsewhere(step: Step, index: FunctionIndex) -> Choice:
-    """Return the choice for a step that could run here. Raises InputError if it runs here alone."""
-    function = _describe(step, index)
-    choice = (
-        _select_by_flag(function, index)
-        or _select_by_annotation(function)
-        or _select_by_itself(function, [kind for kind in RUNTIMES if kind is not Local])
-    )
+def _not_elsewhere(function: FunctionReference, choice: Choice | None) -> Diagnostic:
+    """Return the problem of a function that runs here alone, or is left out."""
+    name = function.name
     if choice is None:
         verdicts = (kind.judge(function) for kind in RUNTIMES)
         reasons = [each.reason for each in verdicts if each.reason and not each.is_suitable]
-    elif isinstance(choice.runtime, (Local, Skip)):
-        reasons = [f"{choice.runtime.describe()}: {choice.reason}"]
     else:
-        return choice
-    problem = Diagnostic(
-        message=f'cannot compare step "{step.name}": nothing says how function "{function.name}" '
+        reasons = [f"{choice.runtime.describe()}: {choice.reason}"]
+    return Diagnostic(
+        message=f'cannot compare step "{function.step.name}": nothing says how function "{name}" '
         "runs beside this one",
         notes=tuple(reasons),
-        hint=f"name its package in functions.yaml, or use --function {function.name}=HOST:PORT",
-        code=Code("no-runtime", function.name),
+        hint=f"name its package in functions.yaml, or use --function {name}=HOST:PORT",
+        code=Code("no-runtime", name),
     )
-    raise InputError(problem)
 
 
 def _confine(function: FunctionReference) -> Runtime:
@@ -159,16 +150,20 @@ def _confine(function: FunctionReference) -> Runtime:
 def _choose(step: Step, index: FunctionIndex) -> Choice:
     """Return the choice for a step. Raises InputError for one that cannot run."""
     function = _describe(step, index)
+    is_elsewhere = index.runs_elsewhere is not None and index.runs_elsewhere(step)
+    kinds = [kind for kind in RUNTIMES if not (is_elsewhere and kind is Local)]
     try:
         choice = (
             _select_by_flag(function, index)
             or _select_by_annotation(function)
-            or _select_by_itself(function)
+            or _select_by_itself(function, kinds)
         )
     except InputError as error:
         (problem,) = error.diagnostics
         message = f'cannot run step "{step.name}" with {step.function}: {problem.message}'
         raise InputError(replace(problem, message=message)) from error
+    if is_elsewhere and (choice is None or isinstance(choice.runtime, (Local, Skip))):
+        raise InputError(_not_elsewhere(function, choice))
     if choice is None:
         raise InputError(_no_choice(function, index))
     if choice.kind is not None:
@@ -247,9 +242,7 @@ def _select_by_annotation(function: FunctionReference) -> Choice | None:
     return Choice(function, kind.build(function), f"its Function has {_RUNTIME}: {value}")
 
 
-def _select_by_itself(
-    function: FunctionReference, kinds: Iterable[type[Runtime]] = RUNTIMES
-) -> Choice | None:
+def _select_by_itself(function: FunctionReference, kinds: Iterable[type[Runtime]]) -> Choice | None:
     """Return the first way that suits. Later ones are not judged, which may take time."""
     for kind in kinds:
         suitability = kind.judge(function)
