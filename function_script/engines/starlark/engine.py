@@ -2,18 +2,19 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
-from typing import Final, TypeAlias, cast
+from typing import Final, NamedTuple, TypeAlias, cast
 
 import orjson
 import starlark
 
+from function_script.engines.allowance import Allowance
 from function_script.engines.starlark import build, errors, interpreter, predeclared, tracing
-from function_script.engines.starlark.analysis import missing, paths
+from function_script.engines.starlark.analysis import paths
 from function_script.engines.starlark.build import Script
 from function_script.engines.starlark.errors import WRAPPER
 from function_script.request.limits import Limits
+from function_script.request.objects import Path
 from function_script.request.program import Deferred, Lazy, Program, Scope, ScriptResult
 from function_script.request.values import Object, Readable
 from function_script.texts.errors import (
@@ -25,7 +26,7 @@ from function_script.texts.errors import (
 )
 from function_script.texts.source import Span
 
-Places: TypeAlias = Mapping[tuple[str | int, ...], Span | None]
+Places: TypeAlias = Mapping[Path, Span | None]
 
 
 # Keeps the result of main, so that its functions can be called one by one.
@@ -33,7 +34,8 @@ _RESULT: Final = starlark.parse(
     WRAPPER,
     """
 load("script", "main")
-load("bridge", "as_name", "built", "functions_of", "moved_from", "only", "to_json", "without")
+load("bridge", "as_name", "built", "functions_of", "moved_from", "only", "part_along", "to_json")
+load("bridge", "without")
 
 result = built(main(json.decode(request.keys()[0])))
 
@@ -46,6 +48,9 @@ def moved(name):
 def one(name, nodes, depth):
     to_json(only(result, name), nodes, depth)
 
+def along(path):
+    return json.encode(part_along(result, json.decode(path)))
+
 def whole(skipped, nodes, depth):
     return as_name(to_json(without(result, json.decode(skipped)), nodes, depth))
 """,
@@ -54,6 +59,7 @@ def whole(skipped, nodes, depth):
 
 def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
     """Run ``main`` with the scope's request; raises FatalError."""
+    allowance = Allowance(limits)
     options = interpreter.limited_options(limits)
     script = build.script(program, limits, options)
     request = build_request(scope)
@@ -80,19 +86,49 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
             limits,
             raised=raised,
             is_deferring=is_deferring,
+            locate=partial(_locate_refused, _Run(program, scope, limits, allowance), text),
         ) from error
     call = partial(_call_again, [each.subject for each in withheld], text)
-    result = _result(reply, script, limits, text, partial(_trace, program, scope, limits, call))
-    return replace(result, withheld=withheld) if withheld else result
+    trace = partial(_trace, _Run(program, scope, limits, allowance), call, reply)
+    value, resources = _read(reply, limits)
+    return ScriptResult(
+        value=value,
+        span=script.span,
+        resources=resources,
+        locate=_locator(trace, script.span),
+        mentions=lambda word: any(
+            word in each for each in (text, *(each.text for each in script.sources.values()))
+        ),
+        trace=trace,
+        withheld=withheld,
+    )
 
 
-def _trace(
-    program: Program, scope: Scope, limits: Limits, call: tracing.Call, reply: str
-) -> Places:
-    """Return the places of what `main` has returned; see `tracing.trace`."""
-    options = interpreter.brief_options(interpreter.limited_options(limits))
-    with predeclared.SeededRun(scope):
-        return tracing.trace(program, orjson.loads(reply), limits, options, call)
+class _Run(NamedTuple):
+    """A run that may be repeated to find places, in what is left of its time."""
+
+    program: Program
+    scope: Scope
+    limits: Limits
+    allowance: Allowance
+
+
+def _trace(run: _Run, call: tracing.Call, reply: str = "null") -> Places:
+    """Return the places of what `main` has returned, none without time; see `tracing.trace`."""
+    if run.allowance.used_seconds() > run.allowance.left_seconds():
+        return {}
+    options = interpreter.brief_options(interpreter.limited_options(run.limits))
+    with predeclared.SeededRun(run.scope):
+        return tracing.trace(run.program, run.limits, options, call, orjson.loads(reply))
+
+
+def _locate_refused(run: _Run, text: str, path: Path) -> Span | None:
+    """Return the place of a value of which no JSON can be made."""
+
+    def call(script: Script, limits: Limits, options: starlark.EvalOptions) -> str:
+        return DeferredEvaluation(script, text, limits, options).along(path)
+
+    return tracing.find_place(path, _trace(run, call))
 
 
 def _call_again(
@@ -160,13 +196,8 @@ def to_json(request: Object) -> str:
         raise InputError.of(f"cannot hand the request to main: {error}") from error
 
 
-def _result(
-    reply: str,
-    script: build.Script,
-    limits: Limits,
-    request: str,
-    trace: Callable[[str], Places],
-) -> ScriptResult:
+def _read(reply: str, limits: Limits) -> tuple[Object, list[str]]:
+    """Return the result of main without its desired resources, and those, as JSON."""
     size = len(reply) if reply.isascii() else len(reply.encode())
     if size > limits.output_bytes:
         raise LimitError.of(
@@ -181,18 +212,22 @@ def _result(
         value = cast("Object", orjson.loads(before + after))
     except orjson.JSONDecodeError as error:
         raise DocumentError.of(f"cannot read the result of main: {error}") from error
-    return ScriptResult(
-        value=value,
-        span=script.span,
-        resources=[line[1:] for line in lines],
-        locate=lambda path: (
-            missing.find_written_key(tuple(path), script.sources.values()) or script.span
-        ),
-        mentions=lambda word: any(
-            word in text for text in (request, *(each.text for each in script.sources.values()))
-        ),
-        trace=partial(trace, reply),
-    )
+    return value, [line[1:] for line in lines]
+
+
+def _locator(
+    trace: Callable[[], Places], main: Span | None
+) -> Callable[[Sequence[str | int]], Span | None]:
+    """Return a function that finds the place of a value; without one, it is that of main."""
+    # All problems of one result are in one trace.
+    traces: list[Places] = []
+
+    def locate(path: Sequence[str | int]) -> Span | None:
+        if not traces:
+            traces.append(trace())
+        return tracing.find_place(tuple(path), traces[0]) or main
+
+    return locate
 
 
 class DeferredEvaluation:
@@ -221,6 +256,10 @@ class DeferredEvaluation:
                 # No resource waits for a value, so that the failure is a mistake.
                 raise error from None
         return self.without([each.subject for each in deferred]), deferred
+
+    def along(self, path: Path) -> str:
+        """Return the part of main's result along a path as JSON."""
+        return cast("str", self._call("along", json.dumps(path)))
 
     def without(self, skipped: Sequence[str]) -> str:
         """Return main's result as JSON without these resources."""
