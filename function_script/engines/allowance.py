@@ -1,7 +1,7 @@
 """The CPU time that a run may spend on positions of its output.
 
-The position that wrote a line or a value is found by running the program once more. A position is
-worth less than the response, so it gets a share of the time that remains.
+Template engines find the position that wrote a line by rendering once more. A position is worth
+less than the response, so it gets a share of the time that remains.
 """
 
 import time

@@ -3,12 +3,11 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Final, NamedTuple, TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 import orjson
 import starlark
 
-from function_script.engines.allowance import Allowance
 from function_script.engines.starlark import build, errors, interpreter, predeclared, tracing
 from function_script.engines.starlark.analysis import paths
 from function_script.engines.starlark.build import Script
@@ -59,7 +58,6 @@ def whole(skipped, nodes, depth):
 
 def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
     """Run ``main`` with the scope's request; raises FatalError."""
-    allowance = Allowance(limits)
     options = interpreter.limited_options(limits)
     script = build.script(program, limits, options)
     request = build_request(scope)
@@ -86,10 +84,10 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
             limits,
             raised=raised,
             is_deferring=is_deferring,
-            locate=partial(_locate_refused, _Run(program, scope, limits, allowance), text),
+            locate=partial(_locate_refused, program, scope, limits, text, options),
         ) from error
     call = partial(_call_again, [each.subject for each in withheld], text)
-    trace = partial(_trace, _Run(program, scope, limits, allowance), call, reply)
+    trace = partial(_trace, program, scope, limits, options, call, reply)
     value, resources = _read(reply, limits)
     return ScriptResult(
         value=value,
@@ -104,31 +102,34 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
     )
 
 
-class _Run(NamedTuple):
-    """A run that may be repeated to find places, in what is left of its time."""
-
-    program: Program
-    scope: Scope
-    limits: Limits
-    allowance: Allowance
-
-
-def _trace(run: _Run, call: tracing.Call, reply: str = "null") -> Places:
-    """Return the places of what `main` has returned, none without time; see `tracing.trace`."""
-    if run.allowance.used_seconds() > run.allowance.left_seconds():
-        return {}
-    options = interpreter.brief_options(interpreter.limited_options(run.limits))
-    with predeclared.SeededRun(run.scope):
-        return tracing.trace(run.program, run.limits, options, call, orjson.loads(reply))
+def _trace(  # noqa: PLR0913, PLR0917 - a run, and its result
+    program: Program,
+    scope: Scope,
+    limits: Limits,
+    options: starlark.EvalOptions,
+    call: tracing.Call,
+    reply: str = "null",
+) -> Places:
+    """Return the places of what `main` has returned; see `tracing.trace`."""
+    with predeclared.SeededRun(scope):
+        brief = interpreter.brief_options(options)
+        return tracing.trace(program, limits, brief, call, orjson.loads(reply))
 
 
-def _locate_refused(run: _Run, text: str, path: Path) -> Span | None:
+def _locate_refused(  # noqa: PLR0913, PLR0917 - a run, and the path of a value in it
+    program: Program,
+    scope: Scope,
+    limits: Limits,
+    text: str,
+    options: starlark.EvalOptions,
+    path: Path,
+) -> Span | None:
     """Return the place of a value of which no JSON can be made."""
 
     def call(script: Script, limits: Limits, options: starlark.EvalOptions) -> str:
         return DeferredEvaluation(script, text, limits, options).along(path)
 
-    return tracing.find_place(path, _trace(run, call))
+    return tracing.find_place(path, _trace(program, scope, limits, options, call))
 
 
 def _call_again(

@@ -178,10 +178,10 @@ def test_place_of_a_value_that_is_refused(value: str, place: str) -> None:
     assert line[(problem.span.column or 1) - 1 :].startswith(place)
 
 
-def test_run_that_took_most_of_its_time_is_not_traced() -> None:
+def test_long_run_is_not_traced() -> None:
     """The place is worth less than the response."""
     text = f"{HEAD}    [i for i in range(1000) for _ in range(1000)]\n    spec = {{}}{TAIL}"
-    program, limits = programs.program(text, name="script"), Limits(timeout_seconds=0.06)
-    result = engine.evaluate(program, programs.scope(), limits)
+    program = programs.program(text, name="script")
+    result = engine.evaluate(program, programs.scope(), Limits(timeout_seconds=60))
     assert result.locate is not None
     assert result.locate(("desired", "resources")) == result.span
