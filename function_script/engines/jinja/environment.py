@@ -24,7 +24,7 @@ from function_script.engines.jinja.lookups import Method
 from function_script.engines.jinja.run import Run
 from function_script.engines.jinja.runtime import invoke, iterate
 from function_script.engines.signatures import explain_names
-from function_script.request.program import Lazy
+from function_script.request.lazy import Lazy
 from function_script.texts.source import Source
 
 # The variable that carries a run through Jinja's contexts; no template can name it.

@@ -24,6 +24,7 @@ from function_script.texts.problems import Problem, suggest
 from function_script.texts.source import Source, Span, span_at
 from function_script.tools import author_positions, manifests, step_inputs
 from function_script.tools.check.paths import Request
+from function_script.tools.validate import builtin
 
 # An error stops the step; a warning is probably a mistake; what no run reached is none.
 Severity: TypeAlias = Literal["error", "warning", "info"]
@@ -148,11 +149,12 @@ def _constant_events(subject: CheckedStep) -> Iterator[Diagnostic]:
 
 def _api_versions(subject: CheckedStep) -> Iterator[Diagnostic]:
     for mention, kind in subject.step.language.lint.find_kinds(subject.step.program):
-        right = kubernetes_kinds.find_api_version(mention.text, kind)
-        near = kubernetes_kinds.find_kind(mention.text, kind)
-        hint = f'did you mean "{near}"?' if near else f"write apiVersion: {right}"
-        if right is not None or near is not None:
-            yield _point_at(mention, f"there is no {kind} in {mention.text}", hint)
+        message = f"there is no {kind} in {mention.text}"
+        if right := kubernetes_kinds.find_api_version(mention.text, kind):
+            yield _point_at(mention, message, f"write apiVersion: {right}")
+        else:
+            for problem in builtin.find_misspelt_kind(mention.text, kind):
+                yield _point_at(mention, message, problem.hint)
 
 
 def _random_secrets(subject: CheckedStep) -> Iterator[Diagnostic]:
