@@ -85,20 +85,19 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
             limits,
             raised=raised,
             is_deferring=is_deferring,
-            locate=partial(_locate_refused, program, scope, limits, text, options),
+            locate=_locator(program, scope, limits, options, text, None),
         ) from error
     call = partial(_call_again, [each.subject for each in withheld], text)
-    trace = partial(_trace, program, scope, limits, options, call, reply)
     value, resources = _read(reply, limits)
     return ScriptResult(
         value=value,
         span=script.span,
         resources=resources,
-        locate=_locator(trace, script.span),
+        locate=_locator(program, scope, limits, options, text, script.span),
         mentions=lambda word: any(
             word in each for each in (text, *(each.text for each in script.sources.values()))
         ),
-        trace=trace,
+        trace=partial(_trace, program, scope, limits, options, call, reply),
         withheld=withheld,
     )
 
@@ -109,28 +108,37 @@ def _trace(  # noqa: PLR0913, PLR0917 - a run, and its result
     limits: Limits,
     options: starlark.EvalOptions,
     call: tracing.Call,
-    reply: str = "null",
+    reply: str,
 ) -> Places:
     """Return the places of what `main` has returned; see `tracing.trace`."""
     with predeclared.SeededRun(scope):
         brief = interpreter.brief_options(options)
-        return tracing.trace(program, limits, brief, call, orjson.loads(reply))
+        return tracing.trace(program, orjson.loads(reply), limits, brief, call)
 
 
-def _locate_refused(  # noqa: PLR0913, PLR0917 - a run, and the path of a value in it
+def _locator(  # noqa: PLR0913, PLR0917 - a run, and the place of main
     program: Program,
     scope: Scope,
     limits: Limits,
-    text: str,
     options: starlark.EvalOptions,
-    path: Path,
-) -> Span | None:
-    """Return the place of a value of which no JSON can be made."""
+    text: str,
+    main: Span | None,
+) -> Callable[[Sequence[str | int]], Span | None]:
+    """Return a function that finds the place of a value; without one, it is that of main."""
+    # One run is for all problems of a result.
+    finders: list[Callable[[Path], Span | None]] = []
 
-    def call(script: Script, limits: Limits, options: starlark.EvalOptions) -> str:
-        return DeferredEvaluation(script, text, limits, options).along(path)
+    def begin(script: Script, limits: Limits, options: starlark.EvalOptions) -> tracing.PartOf:
+        return DeferredEvaluation(script, text, limits, options).along
 
-    return tracing.find_place(path, _trace(program, scope, limits, options, call))
+    def locate(path: Sequence[str | int]) -> Span | None:
+        with predeclared.SeededRun(scope):
+            if not finders:
+                brief = interpreter.brief_options(options)
+                finders.append(tracing.follow(program, limits, brief, begin))
+            return finders[0](tuple(path)) or main
+
+    return locate
 
 
 def _call_again(
@@ -215,21 +223,6 @@ def _read(reply: str, limits: Limits) -> tuple[Object, list[str]]:
     except orjson.JSONDecodeError as error:
         raise DocumentError.of(f"cannot read the result of main: {error}") from error
     return value, [line[1:] for line in lines]
-
-
-def _locator(
-    trace: Callable[[], Places], main: Span | None
-) -> Callable[[Sequence[str | int]], Span | None]:
-    """Return a function that finds the place of a value; without one, it is that of main."""
-    # All problems of one result are in one trace.
-    traces: list[Places] = []
-
-    def locate(path: Sequence[str | int]) -> Span | None:
-        if not traces:
-            traces.append(trace())
-        return tracing.find_place(tuple(path), traces[0]) or main
-
-    return locate
 
 
 class DeferredEvaluation:

@@ -67,12 +67,6 @@ class Entry(NamedTuple):
     source: Source
 
 
-def find_place(path: Path, places: Mapping[Path, Span | None]) -> Span | None:
-    """Return the place of a value, or of the nearest one above it that has one."""
-    prefixes = (path[:end] for end in range(len(path), 0, -1))
-    return next((span for prefix in prefixes if (span := places.get(prefix))), None)
-
-
 def _span_of(place: Entry) -> Span:
     """Return the position of the key, or of a constant that stands in a later line."""
     is_below = isinstance(place.value, ast.Constant) and place.value.lineno > place.key.lineno
@@ -83,32 +77,65 @@ def _span_of(place: Entry) -> Span:
 Call: TypeAlias = Callable[[build.Script, Limits, starlark.EvalOptions], str]
 
 
+# Returns the part of a result along a path, as JSON.
+PartOf: TypeAlias = Callable[[Path], str]
+
+
 def trace(
     program: Program,
+    value: Value,
     limits: Limits,
     options: starlark.EvalOptions,
     call: Call,
-    value: Value = None,
 ) -> dict[Path, Span | None]:
     """Return the places of what is in ``value``, which `main` returned.
 
-    ``call`` runs the script with marks as that without them, and returns the result as JSON, or a
-    part of it, which is then what the places are of.
+    ``call`` runs the script with marks as that without them, and returns the result as JSON.
 
     A value that is not there was in one above it, which the script has from elsewhere; None is a
     value of which nothing is known. Empty if the script with marks does not end well, or too late.
     """
     tracer = _Tracer()
-    # Each key has a second entry, which is a node more and has a value.
-    wide = replace(limits, nodes=limits.nodes * _MAX_NODES_FACTOR)
     try:
-        script = build.silent(syntax.map_sources(program, tracer.mark), wide, options)
-        marked = json.loads(call(script, wide, options))
-    except (starlark.StarlarkError, FatalError, ValueError):
+        marked = json.loads(call(*tracer.build(program, limits, options)))
+    except _FAILURES:
         # The next run must not find the error of this one.
         errors.take_raised()
         return {}
-    return dict(tracer.places(marked if value is None else value, marked))
+    return dict(tracer.places(value, marked))
+
+
+def follow(
+    program: Program,
+    limits: Limits,
+    options: starlark.EvalOptions,
+    begin: Callable[[build.Script, Limits, starlark.EvalOptions], PartOf],
+) -> Callable[[Path], Span | None]:
+    """Return a function that finds the place of a value, or of the nearest one above it.
+
+    ``begin`` runs the script with marks, whose result need not be one that JSON can hold.
+    """
+    tracer = _Tracer()
+    try:
+        part_of = begin(*tracer.build(program, limits, options))
+    except _FAILURES:
+        errors.take_raised()
+        return lambda _: None
+
+    def find(path: Path) -> Span | None:
+        try:
+            part = json.loads(part_of(path))
+        except _FAILURES:
+            errors.take_raised()
+            return None
+        places = dict(tracer.places(part, part))
+        above = (places.get(path[:end]) for end in range(len(path), 0, -1))
+        return next(filter(None, above), None)
+
+    return find
+
+
+_FAILURES: Final = (starlark.StarlarkError, FatalError, ValueError)
 
 
 class _Tracer:
@@ -117,6 +144,14 @@ class _Tracer:
     def __init__(self) -> None:
         self._writers: list[Entry | tuple[_Writer, ast.expr | None, Source]] = []
         self._is_certain = True
+
+    def build(
+        self, program: Program, limits: Limits, options: starlark.EvalOptions
+    ) -> tuple[build.Script, Limits, starlark.EvalOptions]:
+        """Return the script with marks, and what it runs with."""
+        # Each key has a second entry, which is a node more and has a value.
+        wide = replace(limits, nodes=limits.nodes * _MAX_NODES_FACTOR)
+        return build.silent(syntax.map_sources(program, self.mark), wide, options), wide, options
 
     def mark(self, source: Source) -> Source:
         """Return a source with marks; raises ValueError for one that has no tree."""

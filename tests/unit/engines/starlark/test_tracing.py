@@ -167,6 +167,8 @@ def test_place_of_what_a_response_is_told(statement: str, path: str, place: str)
         ('{"a": [1, {"b": 2.0 / 3 * 1e308 * 10}]}', '"b"'),
         ('{"a": [1, len]}', "len]"),
         ('{"a": {1: 2}}', '"a"'),
+        ('{"a": [1] + [len]}', '"a"'),
+        ('{"a": [1]}\n    spec["a"].append(len)', '"a"'),
     ],
 )
 def test_place_of_a_value_that_is_refused(value: str, place: str) -> None:
