@@ -34,8 +34,7 @@ _RESULT: Final = starlark.parse(
     WRAPPER,
     """
 load("script", "main")
-load("bridge", "as_name", "built", "functions_of", "moved_from", "only", "part_along", "to_json")
-load("bridge", "without")
+load("bridge", "as_name", "built", "functions_of", "moved_from", "only", "to_json", "without")
 
 result = built(main(json.decode(request.keys()[0])))
 
@@ -47,9 +46,6 @@ def moved(name):
 
 def one(name, nodes, depth):
     to_json(only(result, name), nodes, depth)
-
-def along(path):
-    return json.encode(part_along(result, json.decode(path)))
 
 def whole(skipped, nodes, depth):
     return as_name(to_json(without(result, json.decode(skipped)), nodes, depth))
@@ -125,17 +121,20 @@ def _locator(  # noqa: PLR0913, PLR0917 - a run, and the place of main
     main: Span | None,
 ) -> Callable[[Sequence[str | int]], Span | None]:
     """Return a function that finds the place of a value; without one, it is that of main."""
-    # One run is for all problems of a result.
+    # One script, and the time of one brief run, are for all problems of a result.
     finders: list[Callable[[Path], Span | None]] = []
 
-    def begin(script: Script, limits: Limits, options: starlark.EvalOptions) -> tracing.PartOf:
-        return DeferredEvaluation(script, text, limits, options).along
+    def part_along(script: Script, path: Path, brief: starlark.EvalOptions) -> str:
+        # Nothing of the result is frozen: a value that is nested without a bound has no end there.
+        argument = build.key_of(text)
+        part = script.wrapped.call_with(brief, "along", argument, json.dumps(path)).value
+        return cast("str", part)
 
     def locate(path: Sequence[str | int]) -> Span | None:
         with predeclared.SeededRun(scope):
             if not finders:
                 brief = interpreter.brief_options(options)
-                finders.append(tracing.follow(program, limits, brief, begin))
+                finders.append(tracing.follow(program, limits, brief, part_along))
             return finders[0](tuple(path)) or main
 
     return locate
@@ -251,10 +250,6 @@ class DeferredEvaluation:
                 # No resource waits for a value, so that the failure is a mistake.
                 raise error from None
         return self.without([each.subject for each in deferred]), deferred
-
-    def along(self, path: Path) -> str:
-        """Return the part of main's result along a path as JSON."""
-        return cast("str", self._call("along", json.dumps(path)))
 
     def without(self, skipped: Sequence[str]) -> str:
         """Return main's result as JSON without these resources."""

@@ -77,10 +77,6 @@ def _span_of(place: Entry) -> Span:
 Call: TypeAlias = Callable[[build.Script, Limits, starlark.EvalOptions], str]
 
 
-# Returns the part of a result along a path, as JSON.
-PartOf: TypeAlias = Callable[[Path], str]
-
-
 def trace(
     program: Program,
     value: Value,
@@ -109,22 +105,23 @@ def follow(
     program: Program,
     limits: Limits,
     options: starlark.EvalOptions,
-    begin: Callable[[build.Script, Limits, starlark.EvalOptions], PartOf],
+    call: Callable[[build.Script, Path, starlark.EvalOptions], str],
 ) -> Callable[[Path], Span | None]:
     """Return a function that finds the place of a value, or of the nearest one above it.
 
-    ``begin`` runs the script with marks, whose result need not be one that JSON can hold.
+    ``call`` runs the script with marks, and returns the part of its result along a path as JSON:
+    the result itself may be one that JSON cannot hold.
     """
     tracer = _Tracer()
     try:
-        part_of = begin(*tracer.build(program, limits, options))
+        script, *_ = tracer.build(program, limits, options)
     except _FAILURES:
         errors.take_raised()
         return lambda _: None
 
     def find(path: Path) -> Span | None:
         try:
-            part = json.loads(part_of(path))
+            part = json.loads(call(script, path, options))
         except _FAILURES:
             errors.take_raised()
             return None
