@@ -56,7 +56,7 @@ def find(trees: parser.Trees, source: Source, grammar: parser.Grammar) -> list[F
 
 
 def _find_unread_variables(root: Sequence[nodes.Node]) -> Iterator[Finding]:
-    """Find declarations that nothing reads, of names that have a variable outside already."""
+    """Find declarations in actions that nothing reads; not those of range and with."""
     parts = [*nodes.walk_nodes(root)]
     words = chain.from_iterable(part.words for part in parts if isinstance(part, nodes.Command))
     read = {word.declaration for word in words if isinstance(word, nodes.Variable)}
@@ -72,7 +72,10 @@ def _find_unread_variables(root: Sequence[nodes.Node]) -> Iterator[Finding]:
             if variable.declaration in declared:
                 message = f"{name} is another variable here, which ends with this block"
                 hint = f"set the one outside with =, not :=: {name} = …"
-                yield Finding(variable.position, len(name), message, hint)
+            else:
+                message = f"{name} is set and never read"
+                hint = "take it out, or read it where it is meant"
+            yield Finding(variable.position, len(name), message, hint)
 
 
 def _has_effects(pipe: nodes.Pipe) -> bool:
@@ -111,6 +114,8 @@ def _find_in_nodes(
                 yield Finding(command.position, len(name), f"{name} {message}", hint)
             case nodes.Pipe(commands=commands):
                 yield from _find_constant_subjects(commands)
+            case nodes.Command():
+                yield from _find_constant_conditions(part)
             case nodes.Number(position=position, text=text, integer=code) if text[0] == "'":
                 message = f"{text} is the number {code}, not a text"
                 yield Finding(position, len(text), message, f'write "{text[1:-1]}"')
@@ -180,6 +185,30 @@ def _reads_dot(tree: Sequence[nodes.Node]) -> bool:
 def _is_in_comment(text: str, position: int) -> bool:
     """Report whether a comment of YAML hides what an action prints."""
     return "#" in text[text.rfind("\n", 0, position) + 1 : position]
+
+
+def _find_constant_conditions(command: nodes.Command) -> Iterator[Finding]:
+    """Find ``or (ne x A) (ne x B)``, always true, and ``and (eq x A) (eq x B)``, never true."""
+    opposite = {"or": "ne", "and": "eq"}.get(command.function, "")
+    compared: dict[str, str] = {}
+    for word in command.words[1:]:
+        match word:
+            case nodes.Pipe(
+                commands=[nodes.Command(words=(nodes.Identifier(name=name), left, right))]
+            ) if name == opposite and _is_constant(right) and not _is_constant(left):
+                constant = nodes.to_source(right)
+                first = compared.setdefault(nodes.to_source(left), constant)
+                if first != constant:
+                    name = command.function
+                    is_true = name == "or"
+                    yield Finding(
+                        position=command.position,
+                        width=len(name),
+                        message=f"this is {'always' if is_true else 'never'} true, for "
+                        f"{nodes.to_source(left)} cannot be both {first} and {constant}",
+                        hint=f"write {'and' if is_true else 'or'}",
+                    )
+                    return
 
 
 def _is_constant(word: nodes.Operand) -> bool:

@@ -48,12 +48,20 @@ _RULES: Final = Rules[Callable[[nodes.Template], Iterator[Violation]]]()
 def find(program: Program) -> Iterator[Diagnostic]:
     """Yield the doubtful parts of all templates of a program, which must compile."""
     templates = parse_program(program)
+    reads = {
+        name.name
+        for template in templates
+        for name in template.tree.find_all(nodes.Name)
+        if name.ctx == "load"
+    }
     types = Types(templates)
-    for _, source, tree in templates:
+    for module, source, tree in templates:
         doubts = [
             *(doubt for rule in _RULES for doubt in rule(tree)),
             *_comparisons(tree, types),
             *_lost_blanks(tree, source.text),
+            # A template that imports a module may read the names that it sets.
+            *(() if module else _never_read(tree, reads)),
         ]
         # An assignment in a loop inside of another one is found twice.
         for doubt in sorted({*doubts}, key=lambda each: (each.offset, each.width, each.message)):
@@ -115,6 +123,21 @@ def _is_bound_outside(name: str, loop: nodes.For, tree: nodes.Template) -> bool:
 def _count_reads(name: str, node: nodes.Node) -> int:
     below = [node, *node.find_all(nodes.Name)]
     return sum(isinstance(n, nodes.Name) and (n.name, n.ctx) == (name, "load") for n in below)
+
+
+def _never_read(tree: nodes.Template, reads: set[str]) -> Iterator[Violation]:
+    """Find names that are set and that no template reads."""
+    for assignment in tree.find_all(nodes.Assign):
+        target = assignment.target
+        if not isinstance(target, nodes.Name) or target.name in reads:
+            continue
+        # A call may be there for what it does, such as log.
+        if target.name.startswith("_") or any(assignment.find_all(nodes.Call)):
+            continue
+        message = f'"{target.name}" is set and never read'
+        offset, width = target.lineno, len(target.name)
+        hint = "use it, or take the tag out"
+        yield Violation(offset=offset, width=width, message=message, hint=hint)
 
 
 def _comparisons(tree: nodes.Template, types: Types) -> Iterator[Violation]:

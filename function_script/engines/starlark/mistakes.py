@@ -903,6 +903,33 @@ def _results_of_changes(script: _Script) -> Iterator[Finding]:
 
 
 @_DOUBTS.add
+def _never_read(script: _Script) -> Iterator[Finding]:
+    """Find names that a function sets and never reads; not those in braces of a text."""
+    for function in ast.walk(script.tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        reads: set[str] = set()
+        for node in ast.walk(function):
+            match node:
+                # `x += 1` reads, too.
+                case ast.Name(id=name, ctx=ast.Load()) | ast.AugAssign(target=ast.Name(id=name)):
+                    reads.add(name)
+                case ast.Constant(value=str(text)):
+                    reads.update(match["name"] for match in _INTERPOLATION.finditer(text))
+        for statement in ast.walk(function):
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if (
+                    name not in reads
+                    and not name.startswith("_")
+                    # A call may be there for its effect.
+                    and not any(isinstance(node, ast.Call) for node in ast.walk(value))
+                ):
+                    yield script.at(
+                        target, f'"{name}" is set and never read', "use it, or take it out"
+                    )
+
+
+@_DOUBTS.add
 def _one_value_tuples(script: _Script) -> Iterator[Finding]:
     """Find names that a comma at the end of the line sets to a tuple of one value."""
     for node in ast.walk(script.tree):
