@@ -1,5 +1,6 @@
 """Verdicts on objects, the checks that rules are made of, and the rules that authors state."""
 
+import dataclasses
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -187,24 +188,16 @@ def _to_number(value: Readable, default: float) -> float:
     return float(value) if is_number and isinstance(value, (int, float)) else default
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """A check with its source text; equal texts are equal rules."""
 
-    __slots__ = ("_check", "text")
-
-    def __init__(self, text: str, check: Check) -> None:
-        self.text = text
-        self._check = check
+    text: str
+    check: Check = dataclasses.field(compare=False)
 
     def __call__(self, resource: Resource) -> Verdict:
         """Judge an object that exists."""
-        return self._check(resource)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Rule) and other.text == self.text
-
-    def __hash__(self) -> int:
-        return hash(self.text)
+        return self.check(resource)
 
 
 def parse_rule(text: str) -> Rule:
@@ -228,7 +221,7 @@ def parse_rule(text: str) -> Rule:
         check = field_is(_check_path(rule, match["path"]), _parse_value(match["value"]))
     else:
         check = field(_check_path(rule, rule))
-    return Rule(text, check)
+    return Rule(text=text, check=check)
 
 
 def _check_path(text: str, path: str) -> str:
