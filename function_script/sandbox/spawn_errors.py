@@ -60,9 +60,7 @@ def explain(refusal: CallRefusedError) -> SandboxError:
 
 def explain_threads(count: int) -> SandboxError:
     """Build the error of ``count`` threads, of which one did not start."""
-    hint = (
-        "raise the limit of processes (pids) of container or user, which counts threads, too"
-    )
+    hint = "raise the limit of processes (pids) of container or user, which counts threads, too"
     return SandboxError.of(f"cannot start {count} threads: there are no more to be had", hint=hint)
 
 

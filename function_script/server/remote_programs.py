@@ -128,8 +128,7 @@ def _read_credentials(data: bytes, references: tuple[RemoteReference, ...]) -> _
     if not any(reference.credentials for reference in references):
         return {}
     try:
-        # Once for all of them: the server's other calls wait meanwhile.
-        credentials = wire.index_request(data).credentials
+        credentials = wire.index_passed(data).credentials
     except wire.WireError:
         return {}
     # A reference without a name is one without credentials.
