@@ -34,7 +34,7 @@ from function_script.server import channel_args, handler, log, memory, tracing
 from function_script.server.handler import RequestHandler
 from function_script.server.ops import OpsEndpoints
 from function_script.server.remote_programs import RemotePrograms
-from function_script.texts.errors import InputError, SandboxError
+from function_script.texts.errors import InputError, SandboxError, cause_of
 
 
 class ServeFlags(TypedDict):
@@ -279,7 +279,7 @@ def _start_fetcher(flags: ServeFlags, stack: ExitStack) -> Fetcher | None:
     try:
         fetcher = Fetcher(options)
     except OSError as error:
-        raise InputError.of(f"cannot start the process that fetches: {error.strerror}") from error
+        raise InputError.of(f"cannot start the process that fetches: {cause_of(error)}") from error
     stack.callback(fetcher.close)
     return fetcher
 
