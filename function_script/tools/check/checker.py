@@ -132,8 +132,8 @@ class _Checker:
         self._run_options = run_options
         self._xrs = XrChecker(definitions=definitions, project=project, report=report)
         self._directory: Path | None = None
-        self._crds: list[Object] = []
-        self._catalog = Catalog()
+        self._has_crds = False
+        self._catalog = self._shared = Catalog(definitions.manifests)
         self._stored = step_inputs.StoredInputs(
             [document for file in files for document in file.documents]
         )
@@ -179,13 +179,13 @@ class _Checker:
         # Files come in the order of their paths, so that those of a directory follow one another.
         if self._directory != directory:
             self._directory = directory
-            self._crds = [*self._definitions.manifests]
+            beside: list[Document] = []
             try:
-                loaded = sources.load(loading.find_crds(directory), self._project)
-                self._crds += (each.value for each in loaded)
+                beside = sources.load(loading.find_crds(directory), self._project)
             except FatalError as error:
                 self.report.add(rules.YAML, error.diagnostics)
-            self._catalog = Catalog(self._crds)
+            self._has_crds = bool(beside or self._definitions.manifests)
+            self._catalog = self._shared.extend(each.value for each in beside)
 
     def _check_document(self, steps: _Steps, xrd: Object | None) -> None:
         report, document = self.report, steps.document
@@ -260,7 +260,7 @@ class _Checker:
             if schema is not None:
                 schemas[name] = schema
             # Who gives no CRD expects no comparison.
-            elif self._crds:
+            elif self._has_crds:
                 self.report.kinds.add(kind)
         return schemas
 
@@ -282,7 +282,7 @@ class _Checker:
             inputs=[(each, step) for each, step in steps.parsed if isinstance(step, Step)],
             xrd=xrd,
             # A CRD of the XR's own kind may be older than its XRD.
-            catalog=Catalog([*self._crds, *([] if xrd is None else [xrd])]),
+            catalog=self._catalog.extend([] if xrd is None else [xrd]),
             programs=steps.programs,
             project=self._project,
         )

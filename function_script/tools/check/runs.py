@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from function_script.documents import Document
 from function_script.documents.errors import lacks_sign
@@ -77,6 +78,7 @@ _FIXED: Final = re.compile(r"[ -]*[\w./-]+: +[\w.\"'/:+ -]+")
 _METADATA: Final = re.compile(
     r"(?m)^metadata:\n(?: +(?!annotations: *\S)[\w./\"-]+:.*\n)*(?=\w|---|\Z)"
 )
+_KIND: Final = re.compile(r"kind: ([\w-]+)")
 _EXAMPLES: Final = ("examples", "example")
 _CASES: Final = ("tests", "test", "cases")
 _MAX_EXAMPLES: Final = 8
@@ -131,7 +133,16 @@ Reconciles: TypeAlias = Generator[Run, RenderResult]
 """The runs of an XR, each after the result of the one before."""
 
 
-def make_variants(subject: Subject, count: int) -> list[variants.Variant]:
+class Example(NamedTuple):
+    """An XR or a claim at hand, and why its XRD refuses it."""
+
+    document: Document
+    errors: Sequence[Diagnostic]
+
+
+def make_variants(
+    subject: Subject, examples: Iterable[Example], count: int
+) -> list[variants.Variant]:
     """Return the variants of a Composition's XR; none without an XRD that has its type."""
     if subject.xrd is None or not count:
         return []
@@ -141,13 +152,9 @@ def make_variants(subject: Subject, count: int) -> list[variants.Variant]:
         for read in step.language.lint.find_reads(step.program)
         if read.path[: len(_XR)] == _XR
     )
-    examples = [
-        document.value
-        for document in _find_xrs(subject)
-        if not xr_validation.validate(document.value, subject.xrd).errors
-    ]
+    valid = [each.document.value for each in examples if not each.errors]
     type_ = manifests.composed_type(subject.document.value)
-    return variants.make(subject.xrd, type_, examples, reads, count)
+    return variants.make(subject.xrd, type_, valid, reads, count)
 
 
 def find(subject: Subject, options: Options, report: Report, static: Collection[Finding]) -> None:
@@ -157,10 +164,11 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
     of lines with ``static`` findings, which are warnings.
     """
     try:
-        choices = make_variants(subject, options.variants)
+        examples = find_examples(subject)
+        choices = make_variants(subject, examples, options.variants)
         first = len(report.variants)
         report.variants += (each.xr for each in choices)
-        sequences = [*plan(subject, choices, report, first)]
+        sequences = [*plan(subject, examples, choices, report, first)]
         file = loading.find_functions(_directory(subject))
         manifests_ = loading.load_all(file, subject.project) if file else []
     except FatalError as error:
@@ -288,30 +296,46 @@ def _directory(subject: Subject) -> Path:
     return Path() if source is None else Path(source.name).parent
 
 
-def _find_xrs(subject: Subject) -> Iterator[Document]:
-    """Yield the XRs and claims of a Composition: beside it, and in folders of examples."""
+def find_examples(subject: Subject) -> list[Example]:
+    """Return the XRs and claims of a Composition: beside it, and in folders of examples.
+
+    Raises FatalError.
+    """
     directory = _directory(subject)
     kinds = _kinds(subject)
     above = [each for each in (directory, *directory.parents) if subject.project.has_below(each)]
     folders = [each / name for each in above for name in _EXAMPLES if (each / name).is_dir()]
-    files = [each for name in ("xr.yaml", "xr.yml") if (each := directory / name).is_file()]
-    has_own = bool(files)
+    own = [each for name in ("xr.yaml", "xr.yml") if (each := directory / name).is_file()]
+    files = [(each, _find_words(each, subject.project)) for each in own]
     for folder in folders:
-        files += subject.project.find_files(folder, SUFFIXES)
-    count = 0
-    for file in files:
-        # A search in the text spares reading the YAML of all other examples.
-        text = subject.project.read(file).decode("utf-8", "replace")
-        if not any(f"kind: {kind}" in text for _, kind in kinds) or count == subject.max_examples:
+        files += _list_words(folder, subject.project)
+    examples: list[Example] = []
+    for file, words in files:
+        is_full = len(examples) == subject.max_examples
+        if is_full or words.isdisjoint(kind for _, kind in kinds):
             continue
         # Of folders with a Composition and an XR each, each has its own XR alone.
-        if has_own and file.parent != directory and any(file.parent.glob("composition*.y*ml")):
+        if own and file.parent != directory and any(file.parent.glob("composition*.y*ml")):
             continue
         for document in sources.read(sources.load_file(file, subject.project)):
             is_xr = objects.api_version_and_kind(document.value) in kinds
             if is_xr and not _is_rendered(document.value):
-                count += 1
-                yield document
+                xrd = subject.xrd
+                verdict = None if xrd is None else xr_validation.validate(document.value, xrd)
+                examples.append(Example(document, verdict.errors if verdict else ()))
+    return examples
+
+
+@lru_cache(maxsize=100)
+def _list_words(folder: Path, project: Project) -> list[tuple[Path, frozenset[str]]]:
+    """Return the files of examples for all Compositions above them."""
+    files = project.find_files(folder, SUFFIXES)
+    return [(each, _find_words(each, project)) for each in files]
+
+
+def _find_words(file: Path, project: Project) -> frozenset[str]:
+    """Return the kinds that a file mentions, which spares reading the YAML of most examples."""
+    return frozenset(_KIND.findall(project.read(file).decode("utf-8", "replace")))
 
 
 def _is_rendered(xr: Object) -> bool:
@@ -329,7 +353,11 @@ def _kinds(subject: Subject) -> set[tuple[str, str]]:
 
 
 def plan(
-    subject: Subject, choices: Sequence[variants.Variant], report: Report, first: int | None = None
+    subject: Subject,
+    examples: Iterable[Example],
+    choices: Sequence[variants.Variant],
+    report: Report,
+    first: int | None = None,
 ) -> Iterator[Reconciles]:
     """Yield the runs: of the XRs at hand, of cases, and of the variants. Raises FatalError.
 
@@ -339,18 +367,16 @@ def plan(
     most = 1 if first is None else _MAX_RECONCILES
     directory = _directory(subject)
     paths = replace(loading.find_render_paths(directory, subject.project), xrd=None)
-    for document in _find_xrs(subject):
+    for document, errors in examples:
         source = document.origin.source
         # What exists belongs to the XR beside it.
         is_own = source is not None and Path(source.name).parent == directory
         inputs = loading.load_inputs(
             paths if is_own else replace(paths, observed=None), subject.document, document
         )
-        if subject.xrd is not None:
-            errors = xr_validation.validate(inputs.xr, subject.xrd).errors
-            report.add(rules.XR, author_positions.locate_all(errors, document))
-            if errors:
-                continue
+        report.add(rules.XR, author_positions.locate_all(errors, document))
+        if errors:
+            continue
         xr = resolve_claim(inputs.xr, subject.xrd)
         label = f'the XR in "{source.name}"' if source is not None else "the XR at hand"
         yield _reconcile(Run(inputs=replace(inputs, xr=xr, xrd=subject.xrd), label=label), most)

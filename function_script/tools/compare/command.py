@@ -284,8 +284,9 @@ class _Subject:
             project=self._options.project,
             max_examples=None,
         )
-        choices = runs.make_variants(subject, self._options.variants)
-        return runs.plan(subject, choices, Report())
+        examples = runs.find_examples(subject)
+        choices = runs.make_variants(subject, examples, self._options.variants)
+        return runs.plan(subject, examples, choices, Report())
 
     def _run_live(self, sides: Versions, dump: Dump, xr: Object, comparison: Comparison) -> None:
         """Compare the requests of an XR of the dump. Raises FatalError or UnknownError."""

@@ -1,5 +1,6 @@
 """`check` compares a Composition, an XRD and the XRs at hand with one another."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,10 @@ from support.check_helpers import pointed_at
 from support.commands import Run
 
 from function_script.sandbox import Pool
-from function_script.tools import bounded, check
+from function_script.tools import check
 from function_script.tools.check import runs
 from function_script.tools.check.report import Finding
+from function_script.tools.project import Project
 
 _SPEC = "spec: {{type: object, properties: {{size: {}}}}}"
 _XRD = one_step.xrd(_SPEC.format("{type: string, enum: [small, large]}"))
@@ -36,20 +38,25 @@ def _check(path: Path, *, pool: Pool | None = None, **files: str) -> list[Findin
     return check.check([str(path)], run_options=options).findings
 
 
-def test_xrd_beside_many_compositions_is_read_for_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_files_beside_many_compositions_are_read_for_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pool: Pool
 ) -> None:
-    texts: list[str] = []
-    read = bounded.read_documents
+    reads: Counter[Path] = Counter()
+    read = Project.read
     monkeypatch.setattr(
-        bounded, "read_documents", lambda source: [texts.append(source.text), *read(source)][1:]
+        Project, "read", lambda self, path: (reads.update([path]), read(self, path))[1]
     )
-    names = [f"{number}-composition" for number in range(5)]
-    _check(tmp_path, **{"things-xrd": _XRD, "xrd": "{}", **dict.fromkeys(names, _TEMPLATE)})
+    names = [f"{number}-composition" for number in range(9)]
+    own = "apiVersion: example.org/v1\nkind: XThing\nmetadata: {name: x}\nspec: {size: tiny}\n"
+    examples = {"examples/own": own, "examples/other": own.replace("XThing", "XOther")}
+    files = {"things-xrd": _XRD, **examples, **dict.fromkeys(names, _TEMPLATE)}
+    _check(tmp_path, pool=pool, **files)
     (tmp_path / "xrd.yaml").unlink()
-    texts.clear()
-    check.check([str(tmp_path)])
-    assert texts.count(_XRD) <= 2
+    reads.clear()
+    report = check.check([str(tmp_path)], run_options=runs.Options(pool=pool, variants=1))
+    assert [pointed_at(each) for each in report.findings] == ["size: tiny}"]
+    assert reads[tmp_path / "things-xrd.yaml"] <= 3
+    assert reads[tmp_path / "examples/other.yaml"] <= 3
 
 
 TYPES = {
