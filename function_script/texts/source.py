@@ -1,8 +1,9 @@
 """Sources of users, and spans in them. Lines and columns are 1-based; columns count characters."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,16 +94,21 @@ _LINES_AROUND = 2
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
+@lru_cache(maxsize=2)
+def _split_lines(text: str) -> Sequence[str]:
+    """Return the lines of a text, which may have a problem in each."""
+    return _LINE_END.split(text)
+
+
 def excerpt(source: Source, span: Span) -> Excerpt | None:
     """Return the lines around ``span`` in ``source``; None for a span outside of it."""
-    lines = _LINE_END.split(source.text)
-    if not lines[-1] and span.line < len(lines):
-        # The empty line after the last line end is a line only if the span is in it.
-        lines.pop()
-    if not 1 <= span.line <= len(lines):
+    lines = _split_lines(source.text)
+    # The empty line after the last line end is a line only if the span is in it.
+    count = len(lines) - (not lines[-1] and span.line < len(lines))
+    if not 1 <= span.line <= count:
         return None
     first = max(1, span.line - _LINES_AROUND)
-    last = min(len(lines), span.line + _LINES_AROUND)
+    last = min(count, span.line + _LINES_AROUND)
     start = 0
     if span.column is not None and span.column + span.width > _MAX_EXCERPT_COLUMNS:
         start = max(0, span.column - _MAX_EXCERPT_COLUMNS // 2)
