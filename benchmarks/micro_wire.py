@@ -46,7 +46,7 @@ def main() -> None:
 
 def lean(struct: bytes) -> Object:
     """As requests are read."""
-    parts = wire.index_struct(struct)
+    parts = wire.index_object(wire.Part(struct, 0, len(struct)))
     without = {"metadata": "managedFields"}
     return {
         key: wire.decode_part(part, without=without.get(key, "")) for key, part in parts.items()

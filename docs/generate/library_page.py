@@ -64,7 +64,7 @@ def _entry(function: Function) -> str:
     mark += f", in Go `{function.go_name}`" if function.go_name else ""
     result = json.dumps(function.result, ensure_ascii=False)
     return (
-        f"- **`{function.signature}`** → {function.returns}{mark}\n"
+        f"- **`{function.signature.usage}`** → {function.signature.result}{mark}\n"
         f"  {function.summary}\n"
         f"  `{function.example}` → `{result}`\n"
     )
@@ -80,7 +80,7 @@ def _stub(function: Function) -> str:
     parameters = ", ".join(_stub_parameters(function))
     result = json.dumps(function.result, ensure_ascii=False)
     return (
-        f"def {function.name}({parameters}) -> {_type(function.returns)}:\n"
+        f"def {function.name}({parameters}) -> {_type(function.signature.result)}:\n"
         f'    r"""{function.summary}\n\n'
         f"    Example: {function.example} gives {result}\n"
         f'    """\n'

@@ -30,7 +30,6 @@ def krm(**flags: Unpack[render_options.PipelineFlags]) -> int:
       kustomize build --enable-alpha-plugins --enable-exec .
       kpt fn eval --exec "function-script krm" --fn-config composition.yaml
     """
-    from function_script.texts import diagnostics  # noqa: PLC0415 - slow to import
     from function_script.tools import console, local_pool, sources  # noqa: PLC0415 - slow to import
 
     source = sources.load_stdin()
@@ -55,9 +54,7 @@ def krm(**flags: Unpack[render_options.PipelineFlags]) -> int:
             if terminal.form() != "text":
                 terminal.echo_problem(result.problem, result.severity)
                 continue
-            frame = diagnostics.to_frame(result.problem, result.severity)
             is_colourful = console.is_colourful(sys.stderr)
-            terminal.echo_coloured(
-                console.colour_frames(frame) if is_colourful else frame, err=True
-            )
+            text = console.to_frame(result.problem, result.severity, colourful=is_colourful)
+            terminal.echo_coloured(text, err=True)
     return exit_codes.PROBLEM if has_error else exit_codes.OK

@@ -314,7 +314,7 @@ def read_pool(flags: Mapping[str, object], limits: Limits | None = None) -> Pool
 
 def _ttl(text: str) -> float:
     try:
-        seconds = quantities.parse_signed_duration(text)
+        seconds = quantities.parse_duration(text, is_signed=True)
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
     if seconds < 0:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, TypeAlias
 
 from function_script import documents
 from function_script.contribution import (
@@ -52,15 +52,9 @@ _RESOURCES: Final[Path] = ("desired", "resources")
 DIALECTS = {"script": SCRIPT, "gotemplating": gotemplating.GO_TEMPLATING}
 
 
-class _Key(NamedTuple):
-    """Everything that determines a contribution, unless ``reads_xr`` of it is true."""
-
-    text: str
-    dialect: str
-    xr: tuple[str, str]
-    limits: tuple[int, int, int]
-
-
+# All that determines a contribution, unless its ``reads_xr`` is true: the text, the prefix of
+# annotations, the XR's type, and the limits.
+_Key: TypeAlias = tuple[str, str, tuple[str, str], tuple[int, int, int]]
 # Contributions by the whole rendered text. Between two reconciles mostly nothing changes, and a
 # template renders the same text. Then it is not even split into documents.
 # Most of a contribution is shared with the cache of documents: see `documents.stream` for sizes.
@@ -104,9 +98,7 @@ def _read_documents(
     if result.gaps:
         result, deferred = deferral.split_deferred(result, scope.xr, rules, limits)
     bounds = (limits.documents, limits.nodes, limits.depth)
-    key = _Key(
-        result.text, rules.annotations.prefix, objects.api_version_and_kind(scope.xr), bounds
-    )
+    key = result.text, rules.annotations.prefix, objects.api_version_and_kind(scope.xr), bounds
     contribution = _cache.get(key)
     if contribution is None:
         stream = documents.read_stream(

@@ -13,7 +13,7 @@ from typing import Final
 from function_script.request.objects import MOVED_TO, merge, parse_path
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object
-from function_script.step.readiness import Rule, parse_rule
+from function_script.step.readiness import Check, parse_rule
 from function_script.texts.problems import ProblemList, suggest
 
 MOVED_FROM: Final = "script.fn.crossplane.io/moved-from"
@@ -82,7 +82,7 @@ class ResourcePolicy:
     """
 
     depends_on: tuple[Dependency, ...] = ()
-    ready_when: Rule | None = None
+    ready_when: Check | None = None
     usages: bool | None = None
     moved_from: tuple[str, ...] = ()
 
@@ -247,12 +247,6 @@ class DesiredResource:
         # By what they differ in. They are shared between requests, as the entry is.
         self._copies: dict[int | str, DesiredResource] | None = None
 
-    def __eq__(self, other: object) -> bool:
-        """Compare what is desired: the same entry may have been read from other texts."""
-        return isinstance(other, DesiredResource) and self._fields() == other._fields()
-
-    __hash__ = None  # type: ignore[assignment] # it holds dicts
-
     def with_ready(self, ready: int) -> DesiredResource:
         """Return a copy with this readiness: the same one each time, with its encoding."""
         copy = None if self._copies is None else self._copies.get(ready)
@@ -284,6 +278,3 @@ class DesiredResource:
             self._copies = {}
         self._copies[key] = copy
         return copy
-
-    def _fields(self) -> tuple[object, ...]:
-        return (self.resource, self.ready, self.replace, self.policy, self.keeps_nulls)

@@ -18,7 +18,6 @@ from function_script.contribution.from_response import READY
 from function_script.documents import Document
 from function_script.engines import leftovers
 from function_script.request import objects
-from function_script.request.cache import ByteLruCache
 from function_script.request.objects import Path
 from function_script.request.reader import ObjectReader, format_path
 from function_script.request.values import Object
@@ -45,11 +44,6 @@ _OTHER_META_KINDS = {
     "RequiredResources": "Requirements",
 }
 
-# Composed resources by the text of their document. They share nearly all their values with the
-# cache of `documents.stream`, so that the same bound, for as many entries, costs little.
-_CACHE_BYTES = 16 << 20
-_BYTES_PER_CHARACTER: Final = 12
-
 
 class _ComposedDocument:
     """A composed resource, read from one document; it is shared between requests.
@@ -63,11 +57,8 @@ class _ComposedDocument:
         self.advice = advice
 
 
-# The prefix of annotations, the XR's type, and the text: for another XR, its document is a mistake.
-_Key: TypeAlias = tuple[str, tuple[str, str], str]
-_cache: Final[ByteLruCache[_Key, _ComposedDocument | model.Contribution]] = ByteLruCache(
-    _CACHE_BYTES, is_of_requests=True
-)
+# The prefix of annotations, and the XR's type: for another XR, its document is a mistake.
+_Key: TypeAlias = tuple[str, tuple[str, str]]
 
 
 def read_documents(
@@ -75,14 +66,13 @@ def read_documents(
 ) -> model.Contribution:
     """Read all documents; raise one DocumentError with the problems of all, and their positions."""
     collector = _Collector(dialect)
-    prefix, xr_type = dialect.annotations.prefix, objects.api_version_and_kind(xr)
+    key = dialect.annotations.prefix, objects.api_version_and_kind(xr)
     for document in documents:
         problems = ProblemList()
-        key = (prefix, xr_type, document.text)
-        part = _cache.get(key) or _read(document, xr, dialect, problems, key)
+        part = document.derived.get(key) or _read(document, xr, dialect, problems, key)
         if isinstance(part, _ComposedDocument):
             collector.add_composed(part, document, problems)
-        else:
+        elif isinstance(part, model.Contribution):
             collector.add(part, document, problems)
         collector.add_problems(problems, document)
     return collector.to_contribution()
@@ -144,7 +134,7 @@ class _Collector:
             if more > 0:
                 message = f"{more} more warning{'s' * (more > 1)} like these"
                 diagnostics.append(Diagnostic(message=message))
-            warnings = lint.dialect_warnings(diagnostics)
+            warnings = lint.warn(diagnostics)
             self._parts.append(model.Contribution(results=warnings))
         return merge_parts(self._parts, composed=self._composed, policy_spans=self._policy_spans)
 
@@ -202,12 +192,12 @@ def _read(
     if dialect.annotations.name in annotations:
         composed = _read_composed(reader, annotations, dialect, document.text)
         if not problems:
-            _cache.put(key, composed, len(document.text) * _BYTES_PER_CHARACTER)
+            document.derived[key] = composed
         return composed
     if (api_version, kind) == key[1] and kind:
         part = _read_composite(reader, annotations, dialect)
         if not problems and not part.reads_xr:
-            _cache.put(key, part, len(document.text) * _BYTES_PER_CHARACTER)
+            document.derived[key] = part
         if part.reads_xr and (
             warnings := lint.ignored_field_warnings(document.value, xr, document.span)
         ):

@@ -244,13 +244,12 @@ def _requirements(
     resources = requirements.object("resources")
     schemas = requirements.object("schemas")
     return (
-        {} if resources is None else {name: selector(item) for name, item in resources.members()},
+        {} if resources is None else {name: _selector(item) for name, item in resources.members()},
         {} if schemas is None else {name: _schema(item) for name, item in schemas.members()},
     )
 
 
-def selector(item: ObjectReader) -> wire.Selector:
-    """Read the selector of a required resource; those of an input have the same shape."""
+def _selector(item: ObjectReader) -> wire.Selector:
     item.refuse_unknown("api_version", "kind", "match_name", "match_labels", "namespace")
     name = item.text("match_name")
     labels = item.texts("match_labels")

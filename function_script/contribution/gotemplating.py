@@ -13,9 +13,10 @@ from function_script.contribution.desired_resource import Annotations
 from function_script.contribution.from_response import READY, STATUS, TARGET
 from function_script.contribution.model import Composite, Contribution
 from function_script.contribution.sanitize import BASE64
+from function_script.request.lazy import plain
 from function_script.request.objects import EXTRA_RESOURCES, find_path
-from function_script.request.program import Scope, plain
-from function_script.request.quantities import parse_signed_duration
+from function_script.request.program import Scope
+from function_script.request.quantities import parse_duration
 from function_script.request.reader import ObjectReader, child
 from function_script.request.values import Object, Readable, Value
 from function_script.step import conditions
@@ -38,7 +39,7 @@ def extra_context(scope: Scope, input_warnings: Sequence[Diagnostic]) -> Contrib
     seconds = None
     if isinstance(ttl, str):
         try:
-            seconds = parse_signed_duration(ttl)
+            seconds = parse_duration(ttl, is_signed=True)
         except ValueError as error:
             message = f'the XR\'s annotation "{PREFIX}/ttl" counts as 0: {error}'
             warnings.append(Diagnostic(message=message))
@@ -47,7 +48,7 @@ def extra_context(scope: Scope, input_warnings: Sequence[Diagnostic]) -> Contrib
         composite=Composite(is_verbatim=True),
         context_entries={EXTRA_RESOURCES: copies} if copies else {},
         ttl_seconds=seconds,
-        results=lint.dialect_warnings(warnings),
+        results=lint.warn(warnings),
     )
 
 

@@ -48,26 +48,29 @@ class PlacedLeftover(NamedTuple):
     path: Path
 
 
-def missing_value_warnings(
+def text_warnings(
     result: TemplateResult, composed: Mapping[str, DesiredResource]
 ) -> tuple[wire.Result, ...]:
-    """Warn of missing values that a Go template rendered, at three positions at most.
-
-    Each warning names the template's expression and the composed resource, where they are certain.
-    """
-    # Most texts lack its first character, which is found in a fraction of the time.
-    if _NO_VALUE[0] not in result.text or _NO_VALUE not in result.text:
-        return ()
-    rendering = Rendering(result.text, result.trace())
-    problems = dict.fromkeys(
-        _missing_value(result, rendering, line, offset, composed)
-        for line, offset in islice(_find_missing_values(result.text), _MAX_SPANS)
+    """Warn of missing values and other leftovers in a template's text, three of each at most."""
+    rendering = Rendering(result.text, result.trace)
+    missing = islice(_find_missing_values(result.text), _MAX_SPANS)
+    # Values whose later lines became part of another object.
+    outdents = rendering.find_outdents(result.outdents) if result.outdents else ()
+    problems = (
+        *islice(outdents, _MAX_SPANS),
+        *_find_leftovers(result, rendering),
+        *result.doubts[:_MAX_SPANS],
     )
-    return _warn(problems, _MISSING_VALUE)
+    return warn(
+        (_missing_value(result, rendering, *place, composed) for place in missing), _MISSING_VALUE
+    ) + warn(problems)
 
 
 def _find_missing_values(text: str) -> Iterator[tuple[int, int]]:
-    """Yield each line with a missing value, and the offset of the first one in it."""
+    """Yield each line with a missing value of Go, and the offset of the first one in it."""
+    # Most texts lack its first character, which is found in a fraction of the time.
+    if _NO_VALUE[0] not in text or _NO_VALUE not in text:
+        return
     begin = 0
     for number, line in enumerate(text.split("\n"), 1):
         column = line.partition("#")[0].find(_NO_VALUE)
@@ -83,6 +86,7 @@ def _missing_value(
     offset: int,
     composed: Mapping[str, DesiredResource],
 ) -> Diagnostic:
+    """Name the template's expression and the composed resource, where they are certain."""
     piece = rendering.find_expression(offset)
     subject, span = "a value that", None
     if piece is None:
@@ -110,38 +114,16 @@ def _find_resource(text: str, offset: int, composed: Mapping[str, DesiredResourc
     return None
 
 
-def text_warnings(
-    result: TemplateResult, composed: Mapping[str, DesiredResource]
-) -> tuple[wire.Result, ...]:
-    """Warn of missing values and other leftovers in a template's text."""
-    warnings = missing_value_warnings(result, composed)
-    problems = (
-        *_find_outdents(result),
-        *_find_leftovers(result),
-        *result.doubts[:_MAX_SPANS],
-    )
-    return warnings + _warn(problems, _DOUBTFUL)
-
-
-def _find_leftovers(result: TemplateResult) -> Iterator[Diagnostic]:
+def _find_leftovers(result: TemplateResult, rendering: Rendering) -> Iterator[Diagnostic]:
     """Yield warnings of leftovers at the expressions or the literal texts that wrote them."""
     lines = result.text.split("\n") if result.list_lines else []
     part = leftovers.LIST.part
     lists = ((leftovers.LIST, each, lines[each - 1].find(part) + 1) for each in result.list_lines)
-    rendering: Rendering | None = None
     for leftover, number, column in islice(chain(leftovers.find(result.text), lists), _MAX_SPANS):
-        rendering = rendering or Rendering(result.text, result.trace())
         span = rendering.find_span(number, column, len(leftover.part))
         yield Diagnostic(
             message=leftover.message, hint=leftover.hint, span=span or result.locate(number)
         )
-
-
-def _find_outdents(result: TemplateResult) -> Iterator[Diagnostic]:
-    """Yield warnings of values whose later lines became part of another object."""
-    if result.outdents:
-        rendering = Rendering(result.text, result.trace())
-        yield from islice(rendering.find_outdents(result.outdents), _MAX_SPANS)
 
 
 def value_warnings(
@@ -164,7 +146,7 @@ def value_warnings(
         )
         for leftover, path in places[:_MAX_SPANS]
     ]
-    return _warn(problems, _DOUBTFUL)
+    return warn(problems)
 
 
 def find_leftovers(text: str, resources: Object) -> list[PlacedLeftover]:
@@ -204,11 +186,6 @@ def _add_texts(value: Value, path: Path, texts: list[tuple[Path, str]]) -> None:
                 _add_texts(item, (*path, key), texts)
 
 
-def dialect_warnings(problems: Sequence[Diagnostic]) -> tuple[wire.Result, ...]:
-    """Warn of mistakes that a lenient dialect accepts, or that Crossplane cannot carry out."""
-    return _warn(problems, _DOUBTFUL)
-
-
 def kind_warnings(composed: Mapping[str, DesiredResource]) -> tuple[wire.Result, ...]:
     """Warn of kinds of Kubernetes in an apiVersion that has no such kind."""
     problems = []
@@ -221,7 +198,7 @@ def kind_warnings(composed: Mapping[str, DesiredResource]) -> tuple[wire.Result,
         if right is not None:
             message = f'resource "{name}": there is no {kind} in {api_version}'
             problems.append(Diagnostic(message=message, hint=f"write apiVersion: {right}"))
-    return _warn(problems, _DOUBTFUL)
+    return warn(problems)
 
 
 def name_warnings(
@@ -232,7 +209,7 @@ def name_warnings(
     located = (
         problem.to_diagnostic(lead, locate(objects.read_path(problem.path))) for problem in problems
     )
-    return _warn(located, _BAD_NAME)
+    return warn(located, _BAD_NAME)
 
 
 def ignored_field_warnings(
@@ -252,7 +229,7 @@ def ignored_field_warnings(
         span=locate(objects.parse_path(min(ignored))),
         field=min(ignored),
     )
-    return _warn((problem,), _IGNORED_FIELDS)
+    return warn((problem,), _IGNORED_FIELDS)
 
 
 def reads_xr(value: Object) -> bool:
@@ -260,12 +237,8 @@ def reads_xr(value: Object) -> bool:
     return bool(_changes(value, _IDENTITY) or _changes(_metadata(value), _IDENTITY_METADATA))
 
 
-def predictable_warnings(problems: Iterable[Diagnostic]) -> tuple[wire.Result, ...]:
-    """Warn of secrets that can be computed."""
-    return _warn(problems, PREDICTABLE)
-
-
-def _warn(problems: Iterable[Diagnostic], reason: str) -> tuple[wire.Result, ...]:
+def warn(problems: Iterable[Diagnostic], reason: str = _DOUBTFUL) -> tuple[wire.Result, ...]:
+    """Return a warning of each problem, for one of REASONS."""
     return tuple(
         [
             wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), reason, problem=problem)

@@ -36,7 +36,7 @@ def warn(contribution: Contribution, random_texts: Collection[str]) -> Contribut
     # Sorted, so that equal runs look for the same texts and give the same warnings.
     search = _Search([part for text in sorted(texts)[:_MAX_TEXTS] for part in _parts(text)])
     places = [*_places(contribution, search)]
-    results = lint.predictable_warnings(map(_to_problem, places[:_MAX_WARNINGS]))
+    results = lint.warn(map(_to_problem, places[:_MAX_WARNINGS]), lint.PREDICTABLE)
     return (
         replace(contribution, results=contribution.results + results) if results else contribution
     )

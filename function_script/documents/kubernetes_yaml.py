@@ -8,7 +8,6 @@ import math
 import re
 import struct
 from collections.abc import Callable, Iterator
-from decimal import Decimal
 from typing import NamedTuple, cast
 
 from yaml.events import (
@@ -60,8 +59,9 @@ _MAX_INTEGER = 2**64
 _MAX_SIGNED = 2**63
 # More digits are beyond 64 bits in every base; Python refuses to convert thousands of them.
 _MAX_DIGITS = 64
-# Go's %g writes an exponent below the first and from the second on.
-_SMALLEST_EXPONENT, _EXPONENTS_FROM = -4, 6
+# Outside of these bounds Go's %v and %g write a number with an exponent.
+_MIN_PLAIN_FLOAT = 1e-4
+_MAX_PLAIN_FLOAT = 1e6
 # More decimal digits than any 32-bit float needs to be distinguished from all others.
 _SINGLE_DIGITS = 10
 
@@ -441,10 +441,12 @@ def number_text(value: float) -> str:
     """Write a number as Go does: the shortest digits that read back, exponents from 1e+06 on."""
     if isinstance(value, int):
         return str(value)
-    sign, digits, shift = Decimal(repr(value)).normalize().as_tuple()
-    exponent = len(digits) + int(shift) - 1
-    if _SMALLEST_EXPONENT <= exponent < _EXPONENTS_FROM:
-        return f"{Decimal(repr(value)).normalize():f}"
-    first, *others = map(str, digits)
-    point = f".{''.join(others)}" if others else ""
-    return f"{'-' * sign}{first}{point}e{exponent:+03d}"
+    if not value or _MIN_PLAIN_FLOAT <= abs(value) < _MAX_PLAIN_FLOAT:
+        return repr(value).removesuffix(".0")
+    return exponent_text(value)
+
+
+def exponent_text(number: float) -> str:
+    """Return the shortest digits with an exponent of at least two digits: ``1.25e+06``."""
+    digits = repr(number).partition("e")[0].replace(".", "").strip("-0")
+    return f"{number:.{len(digits) - 1}e}"

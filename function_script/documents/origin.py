@@ -5,7 +5,6 @@ Maps positions in the text to positions that the author can edit.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
 
 from function_script.documents.errors import (
     TooLargeError,
@@ -38,17 +37,13 @@ class TextOrigin:
         source: Source | None = None,
         locate: Callable[[int], Span | None] | None = None,
         explain: Callable[[int], tuple[Span, str] | None] | None = None,
-        trace: Callable[[], Sequence[Piece]] | None = None,
+        trace: Callable[[], Sequence[Piece]] = tuple,
     ) -> None:
         self.text = text
         self.source = source
         self._locate = locate
         self._explain = explain
-        self._trace = trace
-
-    @cached_property
-    def _rendering(self) -> Rendering:
-        return Rendering(self.text, () if self._trace is None else self._trace())
+        self._rendering = Rendering(text, trace)
 
     def span(self, line: int, column: int | None = None, width: int = 1) -> Span | None:
         """Map a 1-based line and column, and a width, to the author's text.

@@ -83,13 +83,23 @@ class _Mark(NamedTuple):
 
 
 class Rendering:
-    """A rendered text with its pieces, to explain its lines; without pieces nothing is."""
+    """A rendered text with its pieces, to explain its lines; without pieces nothing is.
 
-    def __init__(self, text: str, pieces: Sequence[Piece]) -> None:
+    ``trace`` returns the pieces; it may be slow, and is called once at most.
+    """
+
+    def __init__(self, text: str, trace: Callable[[], Sequence[Piece]]) -> None:
         self._text = text
-        self._pieces = pieces
-        self._starts = [0, *accumulate(len(piece.text) for piece in pieces)]
-        self._is_known = "".join(piece.text for piece in pieces) == text
+        self._trace = trace
+
+    @cached_property
+    def _pieces(self) -> Sequence[Piece]:
+        pieces = self._trace()
+        return pieces if "".join(piece.text for piece in pieces) == self._text else ()
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *accumulate(len(piece.text) for piece in self._pieces)]
 
     def explain(
         self, first_line: int, error: YamlError, read: Callable[[str], object]
@@ -100,7 +110,7 @@ class Rendering:
         """
         begin = self._offset(first_line)
         end = self._document_end(begin)
-        if not self._is_known or end - begin > _MAX_CHARACTERS:
+        if not self._pieces or end - begin > _MAX_CHARACTERS:
             return None
         reason = None
         for each in islice(self._corrections(first_line + error.line, begin, end), _MAX_TRIALS):
@@ -303,7 +313,7 @@ class Rendering:
 
     def _index_at(self, offset: int) -> int:
         """Return the index of the piece that has an offset; -1 if it is unknown."""
-        return bisect_right(self._starts, offset) - 1 if self._is_known else -1
+        return bisect_right(self._starts, offset) - 1 if self._pieces else -1
 
     def _rest(self, offset: int) -> str:
         return self._text[offset : self._line_end(offset)]

@@ -5,8 +5,8 @@ stream that begins with ``{`` is parsed as JSON objects up to the first text tha
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, cast
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Final, TypeAlias, cast
 
 from yaml import events
 
@@ -30,10 +30,15 @@ _EMPTY: Final = ParsedDocument(value=None, line=0, nodes=0, depth=0)
 _NOT_BLANK: Final = re.compile(r"[^ \t\r\n]")
 _SEPARATOR_REST: Final = re.compile(r"\s*(?:#.*)?\Z", re.DOTALL)
 
+# What readers made of a document's value, by what else it depends on. They share nearly all of it.
+Derived: TypeAlias = dict[Hashable, object]
 # Parsed documents by their text. A value takes about ten times the memory of its text.
-_CACHE_BYTES = 16 << 20
-_BYTES_PER_CHARACTER: Final = 12
-_cache: Final[ByteLruCache[str, ParsedDocument]] = ByteLruCache(_CACHE_BYTES, is_of_requests=True)
+_CACHE_BYTES = 24 << 20
+_BYTES_PER_CHARACTER: Final = 14
+_cache: Final[ByteLruCache[str, tuple[ParsedDocument, Derived]]] = ByteLruCache(
+    _CACHE_BYTES, is_of_requests=True
+)
+_UNKNOWN: Final[tuple[None, Derived]] = None, {}
 
 
 class Document:
@@ -41,7 +46,7 @@ class Document:
 
     ``value`` is shared with later streams that hold the same text. It must not be changed, and no
     part of it may be put where it would be changed (`objects.merge` and `deep_copy` copy).
-    ``text`` is the document's exact text: a key for all that is derived from ``value`` alone.
+    ``text`` is the document's exact text. ``derived`` is remembered as long as ``value``.
     ``number`` is the document's, from 1. ``line`` is the stream's line where the object begins,
     ``first_line`` that where ``text`` begins, both 1-based.
     ``warnings`` are problems that a lenient reader accepts, ten at most; see `to_diagnostic`.
@@ -58,6 +63,7 @@ class Document:
     ) -> None:
         self.value = cast("Object", parsed.value)
         self.text = text
+        self.derived: Derived = {}
         self.number = number
         self.line = first_line + parsed.line
         self.first_line = first_line
@@ -114,7 +120,7 @@ def read_stream(  # noqa: PLR0913 # a text and what may explain it
     *,
     locate: Callable[[int], Span | None] | None = None,
     explain: Callable[[int], tuple[Span, str] | None] | None = None,
-    trace: Callable[[], Sequence[Piece]] | None = None,
+    trace: Callable[[], Sequence[Piece]] = tuple,
     limits: Limits = _LIMITS,
     lenient: bool = False,
 ) -> list[Document]:
@@ -213,20 +219,21 @@ class _StreamReader:
     def _add_yaml(self, text: str, line: int) -> None:
         if not text or text.isspace():
             return
-        parsed = _cache.get(text)
+        parsed, derived = _cache.get(text) or _UNKNOWN
         warnings: list[YamlError] = []
         nodes, depth = self._nodes_left, self._limits.depth
         # One that exceeds what is left of the limits is parsed again, which finds the place.
         if parsed is None or parsed.nodes > nodes or parsed.depth > depth:
+            derived = {}
             try:
                 parsed = self._parse(text, nodes, depth, warnings)
             except YamlError as error:
                 raise self._error(error, line) from error
             # From the cache it would come without them.
             if not warnings:
-                _cache.put(text, parsed, len(text) * _BYTES_PER_CHARACTER)
+                _cache.put(text, (parsed, derived), len(text) * _BYTES_PER_CHARACTER)
         if parsed.value is not None:
-            self._add(parsed, text, line, warnings)
+            self._add(parsed, text, line, warnings).derived = derived
 
     def _parse(
         self, text: str, nodes: int, depth: int, warnings: list[YamlError]
@@ -243,7 +250,7 @@ class _StreamReader:
 
     def _add(
         self, parsed: ParsedDocument, text: str, line: int, warnings: Sequence[YamlError]
-    ) -> None:
+    ) -> Document:
         if len(self._documents) == self._limits.documents:
             message = f"more than {self._limits.documents:,} documents"
             error = TooLargeError(message, line=parsed.line, column=0, limit="documents")
@@ -254,6 +261,7 @@ class _StreamReader:
         if warnings:
             document.warnings = tuple(warnings)
         self._documents.append(document)
+        return document
 
     def _error(self, error: YamlError, line: int) -> FatalError:
         what = f"document {len(self._documents) + 1}"

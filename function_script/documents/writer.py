@@ -41,7 +41,8 @@ _NOT_PLAIN = re.compile(
 )
 _BLANK_BEFORE_BREAK = re.compile(r" \n| \Z")
 _TO_ESCAPE = re.compile(f'["\\\\\\n{_UNPRINTABLE_CLASS}]')
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
+# The escapes that YAML has a letter for.
+_ESCAPES = dict(zip('\0\a\b\t\n\v\f\r\x1b"\\\x85\xa0\u2028\u2029', '0abtnvfre"\\N_LP', strict=True))
 _SIMPLE_KEYS = re.compile(r"[A-Za-z./-]*\Z")
 _DIGITS = re.compile("[0-9]+")
 _NUMBER_BEFORE = re.compile(r"(?!0)\d+\Z")
@@ -178,13 +179,18 @@ def _string(text: str) -> str:
 
 def _double_quoted(text: str) -> str:
     text.encode()  # raises ValueError for half of a surrogate pair
-    return f'"{_TO_ESCAPE.sub(_escape, text)}"'
+    return double_quoted(text, _TO_ESCAPE)
+
+
+def double_quoted(text: str, special: re.Pattern[str]) -> str:
+    """Return a text in double quotes, with escapes for what a pattern matches."""
+    return f'"{special.sub(_escape, text)}"'
 
 
 def _escape(match: re.Match[str]) -> str:
     character = match[0]
     if character in _ESCAPES:
-        return _ESCAPES[character]
+        return f"\\{_ESCAPES[character]}"
     code = ord(character)
     if character <= "\xff":
         return f"\\x{code:02X}"

@@ -7,7 +7,6 @@ Kubernetes serves the kinds of a row.
 from typing import Final
 
 from function_script.engines.tables import read_rows
-from function_script.texts import spelling
 
 _ROWS: Final = tuple(read_rows("kubernetes_kinds"))
 _API_VERSIONS: Final = {kind: version for version, _, kinds in _ROWS for kind in kinds.split()}
@@ -20,12 +19,6 @@ _GROUPS: Final = {"core", "extensions", *(version.rpartition("/")[0] for version
 def is_own(api_version: str, kind: str) -> bool:
     """Report whether an apiVersion and a kind are those of a kind of Kubernetes itself."""
     return _API_VERSIONS.get(kind) == api_version
-
-
-def find_kind(api_version: str, kind: str) -> str | None:
-    """Return the kind of an apiVersion of Kubernetes itself for which another one is misspelt."""
-    kinds = [each for each, version in _API_VERSIONS.items() if version == api_version]
-    return None if kind in kinds else spelling.nearest(kind, kinds)
 
 
 def find_api_version(api_version: str, kind: str) -> str | None:

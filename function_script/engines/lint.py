@@ -5,8 +5,9 @@ module ``lint``. An analysis that is unsure finds nothing.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
-from typing import Final, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from function_script.engines import secret_fields
 from function_script.request import objects
@@ -40,6 +41,8 @@ CONSTANT_TYPES: Final[dict[type, str]] = {
 }
 
 
+QUOTED: Final = r"""["'](?P<name>[^"'\\]+)["']"""
+"""A name that is written out, in quotes."""
 _OWN_NAMESPACE: Final = re.compile(r"metadata\W{1,4}namespace")
 
 
@@ -56,14 +59,19 @@ class Mention(NamedTuple):
     span: Span
 
 
+CallKind: TypeAlias = Literal["clock", "credentials", "observed", "readiness", "required"]
+"""A kind of calls: those that read the clock, getters, and `is_ready` of an observed resource."""
+# The parts of the request that have the names which getters take.
+_PARTS: Final[Mapping[CallKind, Path]] = {
+    "credentials": ("credentials",),
+    "observed": ("observed", "resources"),
+}
 # A function of the program itself, of which nothing is known.
 _OWN_GETTER: Final = re.compile(r"\b(?:def|macro) +(get_\w+|is_ready)\(")
 
 
-def _mentions(program: Program, pattern: re.Pattern[str] | None) -> Iterator[Mention]:
+def _find_calls(program: Program, pattern: re.Pattern[str]) -> Iterator[Mention]:
     """Yield the texts that are the group ``name`` of a pattern's matches in all sources."""
-    if pattern is None:
-        return
     texts = [source.text for source in program.sources()]
     own = {name for text in texts for name in _OWN_GETTER.findall(text)}
     for source in program.sources():
@@ -107,6 +115,9 @@ class FieldComparison(NamedTuple):
     is_default: bool = False
 
 
+_Use = TypeVar("_Use", FieldAccess, FieldComparison)
+
+
 def format_access(path: Path) -> str:
     """Write the path of a lookup, as in ``spec.rules[].host``."""
     text = ""
@@ -125,13 +136,13 @@ def find_values(value: Readable, path: Path) -> list[Readable]:
     return [each for item in below for each in find_values(item, path[index + 1 :])]
 
 
-def unchanged(reads: Iterable[FieldAccess], changed: Iterable[Path]) -> list[FieldAccess]:
-    """Return the reads outside of paths that the program changes: those may be its own values."""
+def unchanged(uses: Iterable[_Use], changed: Iterable[Path]) -> list[_Use]:
+    """Return the uses outside of paths that the program changes: those may be its own values."""
     prefixes = set(changed)
     return [
-        read
-        for read in dict.fromkeys(reads)
-        if not any(read.path[: len(prefix)] == prefix for prefix in prefixes)
+        use
+        for use in dict.fromkeys(uses)
+        if not any(use.path[: len(prefix)] == prefix for prefix in prefixes)
     ]
 
 
@@ -143,19 +154,13 @@ def guarded(reads: Iterable[FieldAccess], tested: Collection[Path]) -> list[Fiel
 class Lint:
     """The analyses of a language of which nothing is known: they find nothing.
 
-    ``random_call`` matches calls of functions that give random texts, ``clock_call`` those of
-    functions that read the clock, with the name in group ``name``. ``observed_getter``,
-    ``credentials_getter`` and ``required_getter`` match calls of getters of observed resources, of
-    credentials and of required objects, with a name that is written out in group ``name``;
-    ``readiness_call`` matches calls of ``is_ready`` for an observed resource.
+    ``random_call`` matches calls of functions that give random texts. ``calls`` match those of a
+    kind, with the argument that is written out, or the function that reads the clock, in the group
+    ``name``.
     """
 
     random_call: re.Pattern[str] | None = None
-    clock_call: re.Pattern[str] | None = None
-    observed_getter: re.Pattern[str] | None = None
-    credentials_getter: re.Pattern[str] | None = None
-    required_getter: re.Pattern[str] | None = None
-    readiness_call: re.Pattern[str] | None = None
+    calls: ClassVar[Mapping[CallKind, re.Pattern[str]]] = MappingProxyType({})
 
     def find_accesses(self, _program: Program, /) -> Iterable[FieldAccess]:
         """Find the fields of the request that a program certainly reads, and their uses."""
@@ -181,25 +186,14 @@ class Lint:
         """Find parts that run without an error, and that nobody can mean."""
         return ()
 
-    def find_credentials(self, program: Program) -> Iterable[Mention]:
-        """Find names of credentials that are arguments of a getter."""
-        return _mentions(program, self.credentials_getter)
-
-    def find_required_names(self, program: Program) -> Iterable[Mention]:
-        """Find names of required objects that are arguments of a getter."""
-        return _mentions(program, self.required_getter)
-
-    def find_judged_names(self, program: Program) -> Iterable[Mention]:
-        """Find names of observed resources whose condition Ready is asked for."""
-        return _mentions(program, self.readiness_call)
-
-    def find_observed_names(self, program: Program) -> Iterable[Mention]:
-        """Find names of observed resources that are written out."""
-        for read in self.find_reads(program):
-            match read.path:
-                case ("observed", "resources", str(name)):
-                    yield Mention(name, read.source, read.span)
-        yield from _mentions(program, self.observed_getter)
+    def find_names(self, program: Program, kind: CallKind) -> Iterator[Mention]:
+        """Find names that are written out: of parts of the request, and in calls of a kind."""
+        for read in self.find_reads(program) if kind in _PARTS else ():
+            name = read.path[-1]
+            if read.path[:-1] == _PARTS[kind] and isinstance(name, str):
+                yield Mention(name, read.source, read.span)
+        if kind in self.calls:
+            yield from _find_calls(program, self.calls[kind])
 
     def find_composed_kinds(self, _program: Program) -> Iterable[tuple[str, ResourceKind]]:
         """Find resources whose name and kind are written out, by name."""
@@ -243,10 +237,6 @@ class Lint:
         if self.random_call is None:
             return ()
         return secret_fields.find_random(program, self.random_call)
-
-    def find_clock_reads(self, program: Program) -> Iterable[Mention]:
-        """Find calls of functions that read the clock."""
-        return _mentions(program, self.clock_call)
 
     def find_constant_events(self, _program: Program) -> Iterable[Span]:
         """Find results in the main source that every run emits: in no condition and no loop."""

@@ -43,6 +43,7 @@ class Signature(NamedTuple):
     parameters: tuple[Parameter, ...]
     result: str = ""
     is_variadic: bool = False
+    takes_any_name: bool = False
 
 
 class WrongArgument(NamedTuple):
@@ -79,6 +80,7 @@ def explain_names(
     signature: Signature, count: int, names: Collection[str]
 ) -> tuple[str, str] | None:
     """Return the message of a call with wrong numbers or names of arguments, and its hint."""
+    names = () if signature.takes_any_name else names
     text = find_wrong_names(signature, count, names)
     if text is None:
         return None

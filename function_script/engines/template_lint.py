@@ -18,9 +18,6 @@ from function_script.engines.lint import (
 from function_script.request.program import Program
 from function_script.texts.source import Source, Span, span_at
 
-QUOTED: Final = r"""["'](?P<name>[^"'\\]+)["']"""
-"""A name that is written out, in quotes."""
-
 # The annotation and the functions that name a composed resource.
 _NAMING: Final = re.compile(
     r"composition-resource-name|setResourceNameAnnotation|set_resource_name_annotation"

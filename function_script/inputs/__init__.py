@@ -19,9 +19,9 @@ from function_script.inputs.parsing import (
 from function_script.inputs.requirements import Required, Requirements
 from function_script.inputs.step import (
     Dialect,
-    ExternalState,
     FindInput,
     MissingContent,
+    ProgramSources,
     ReadinessOptions,
     Step,
 )
@@ -30,9 +30,9 @@ __all__ = [
     "LANGUAGES",
     "PEERS",
     "Dialect",
-    "ExternalState",
     "FindInput",
     "MissingContent",
+    "ProgramSources",
     "ReadinessOptions",
     "Required",
     "Requirements",

@@ -1,4 +1,4 @@
-"""Programs in the pipeline's context, in required resources, or in registries and repositories.
+"""Programs in files, the pipeline's context, required resources, or registries and repositories.
 
 An external source holds one text, or an object of texts, whose keys are names of modules. The
 name of each Source leads its author to the text.
@@ -18,12 +18,14 @@ from function_script.request.values import Readable, type_phrase
 from function_script.texts.problems import ProblemList, suggest
 from function_script.texts.source import Source
 
+FILE_SYSTEM = "FileSystem"
 CONTEXT = "Context"
 ENVIRONMENT = "Environment"
 REQUIRED_RESOURCE = "RequiredResource"
 REMOTE = parsing.SOURCE
 # The field of each source, and that field's keys without `main`.
 SECTIONS = {
+    FILE_SYSTEM: ("fileSystem", ("dirPath",)),
     ENVIRONMENT: ("environment", ("key",)),
     CONTEXT: ("context", ("key", "fieldPath")),
     REQUIRED_RESOURCE: (
@@ -45,6 +47,8 @@ def read(
 
     ``requirement`` is the name of the requirement for a required resource.
     """
+    if source == FILE_SYSTEM:
+        return _read_directory(section, sources)
     if source == REQUIRED_RESOURCE:
         return _read_resource(section, sources, requirement)
     if source == ENVIRONMENT:
@@ -53,9 +57,9 @@ def read(
         return _read_remote(section, sources)
     key = section.text("key", required=True)
     path = field_path(section, "fieldPath")
-    if not key or sources.external is None:
+    if not key or sources.context is None:
         return None
-    value = objects.find_path(sources.external.context(key), path or "")
+    value = objects.find_path(sources.context(key), path or "")
     origin = f"context[{key}]" + (f"[{path}]" if path else "")
     if value is None:
         section.problems.add(section.at("key"), f"cannot find a program: there is no {origin}")
@@ -90,11 +94,24 @@ def _selector(section: ObjectReader) -> wire.Selector:
     )
 
 
+def _read_directory(section: ObjectReader, sources: ProgramSources) -> Texts | None:
+    dir_path = section.text("dirPath", required=True)
+    if not dir_path or sources.files is None:
+        return None
+    try:
+        files = sources.files.read(dir_path)
+    except ValueError as error:
+        hint = None if sources.files.root else "start the function with --program-root DIRECTORY"
+        section.problems.add(section.at("dirPath"), str(error), hint=hint)
+        return None
+    return {path: Source(name=path, text=text) for path, text in files.items()}
+
+
 def _read_environment(section: ObjectReader, sources: ProgramSources) -> Texts | None:
     key = section.text("key", required=True)
-    if not key or sources.external is None:
+    if not key or sources.context is None:
         return None
-    environment = sources.external.context(objects.ENVIRONMENT)
+    environment = sources.context(objects.ENVIRONMENT)
     value = environment.get(key) if isinstance(environment, dict) else None
     if value is None:
         cause = f'cannot find a program: "{key}" is not in the environment'
@@ -110,9 +127,7 @@ def _read_resource(
 ) -> Texts | None:
     selector = _selector(section)
     path = field_path(section, "fieldPath") or _DATA
-    if sources.external is None:
-        return None
-    items = sources.external.required(requirement, selector)
+    items = None if sources.required is None else sources.required(requirement, selector)
     if items is None:
         return None
     identity = "/".join(filter(None, (selector.namespace, selector.match_name)))

@@ -4,14 +4,13 @@ Fields that function-go-templating ignores are ignored here, too, with a warning
 without the other, `template` beside `templates`, a source beside the one chosen.
 """
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from function_script.engines.gotemplate.language import DELIMS, LANGUAGE, check_delims
-from function_script.inputs import kinds, program_source
+from function_script.inputs import external_sources, kinds
 from function_script.inputs.files import files_below
 from function_script.inputs.step import ProgramSources, Step
-from function_script.request import objects, quantities
+from function_script.request import quantities
 from function_script.request.limits import Limits
 from function_script.request.program import Program
 from function_script.request.reader import ObjectReader
@@ -98,7 +97,7 @@ def parse_go_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSo
     ttl_seconds = None
     try:
         if ttl := fields.text("ttl"):
-            ttl_seconds = quantities.parse_signed_duration(ttl)
+            ttl_seconds = quantities.parse_duration(ttl, is_signed=True)
     except ValueError as error:
         doubts.add(fields.at("ttl"), f"is not looked at: {error}")
     return Step(
@@ -185,24 +184,21 @@ def _list(section: ObjectReader, key: str) -> list[Part]:
 
 def _files(section: ObjectReader, sources: ProgramSources) -> list[Part]:
     """Return every file, with any ending, in walk order, as function-go-templating does."""
-    files = program_source.read_directory(section, sources)
-    if files is not None and not files:
+    texts = external_sources.read(external_sources.FILE_SYSTEM, section, sources, "")
+    if texts is None or isinstance(texts, Source):
+        return []
+    if not texts:
         section.problems.add(section.at("dirPath"), "holds no template")
-    return list((files or {}).items())
+    return [(path, source.text) for path, source in texts.items()]
 
 
 def _environment(section: ObjectReader, sources: ProgramSources) -> list[Part]:
-    key = section.text("key", required=True)
-    if not key or sources.external is None:
-        return []
-    environment = sources.external.context(objects.ENVIRONMENT)
-    value = environment.get(key) if isinstance(environment, Mapping) else None
-    if isinstance(value, str):
-        return [(f"environment[{key}]", value)]
-    cause = (
-        "is not in the environment" if value is None else f"is not text but {type_phrase(value)}"
-    )
-    section.problems.add(section.at("key"), f'cannot read a template: "{key}" {cause}')
+    texts = external_sources.read(external_sources.ENVIRONMENT, section, sources, "")
+    if isinstance(texts, Source):
+        return [(texts.name, texts.text)]
+    if texts is not None:
+        problem = f'cannot read a template: "{section.value["key"]}" is not text but an object'
+        section.problems.add(section.at("key"), problem)
     return []
 
 

@@ -1,6 +1,6 @@
 """Kinds of input, and the way from an input's object or bytes to a Step."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final, cast
@@ -10,10 +10,10 @@ from function_script.engines import registry
 from function_script.engines.gotemplate.language import LANGUAGE as GOTEMPLATE
 from function_script.engines.language import Language
 from function_script.inputs import gotemplating, input_objects, kinds
+from function_script.inputs.external_sources import FILE_SYSTEM
 from function_script.inputs.files import files_below
-from function_script.inputs.program_source import FILE_SYSTEM, INLINE, NO_PROGRAM
+from function_script.inputs.program_source import INLINE, NO_PROGRAM
 from function_script.inputs.step import (
-    ExternalState,
     FindContent,
     FindInput,
     InputReference,
@@ -41,7 +41,7 @@ _KINDS: Final = frozenset(kind for _, kind in LANGUAGES)
 _ONLY_OURS: Final = _KINDS - {gotemplating.KIND}
 _OUR_GROUP: Final = kinds.API_VERSION.partition("/")[0]
 _GROUPS: Final = frozenset(api_version.partition("/")[0] for api_version, _ in LANGUAGES)
-EMPTY = ExternalState(context=lambda _: None, required=lambda *_: None, remote=lambda _: None)
+EMPTY = ProgramSources(context=lambda _: None, required=lambda *_: None, remote=lambda _: None)
 
 # A step takes about twice the bytes of its input: the bytes, and the texts of its programs.
 _CACHE_BYTES = 4 << 20
@@ -50,20 +50,18 @@ _STEP_BYTES = 2_000
 _cache: ByteLruCache[bytes, tuple[Limits, Step]] = ByteLruCache(_CACHE_BYTES, is_of_requests=True)
 
 
-def parse(value: Object, ceilings: Limits, external: ExternalState = EMPTY) -> Step:
+def parse(value: Object, ceilings: Limits, sources: ProgramSources = EMPTY) -> Step:
     """Parse a step's input; an empty ``value`` stands for a step without one.
 
-    ``ceilings`` are the operator's limits: the input can only narrow them. ``external`` has the
-    request's programs that are not in the input; by default none. Raises one InputError with
-    every problem, each with the path of its field, as in ``input.limits.timeout: cannot …``.
+    ``ceilings`` are the operator's limits: the input can only narrow them. ``sources`` are the
+    request's; by default it has none. Raises one InputError with every problem, each with the path
+    of its field, as in ``input.limits.timeout: cannot …``.
     """
     files = files_below(ceilings.program_root)
-    return _parse(
-        value, ceilings, ProgramSources(files=files, external=external, remote=external.remote)
-    )
+    return _parse(value, ceilings, replace(sources, files=files, missing=[]))
 
 
-def parse_cached(payload: bytes, ceilings: Limits, external: ExternalState) -> Step:
+def parse_cached(payload: bytes, ceilings: Limits, sources: ProgramSources) -> Step:
     """Parse the Struct of an input, as `parse`; the bytes of an input are the cache's key.
 
     Crossplane sends the input with each request. Go writes the fields of an object in any order,
@@ -75,7 +73,7 @@ def parse_cached(payload: bytes, ceilings: Limits, external: ExternalState) -> S
         step = cached[1]
     else:
         value = wire.decode_struct(payload, sort_keys=True)
-        step = parse(value, ceilings, external)
+        step = parse(value, ceilings, sources)
         # Without a source, an input of function-go-templating uses the operator's templates.
         if value.get("source") is None:
             is_own_program = value.get("apiVersion") == kinds.API_VERSION
@@ -118,8 +116,12 @@ def parse_without_sources(
     """
     ceilings = ceilings or Limits()
     files = files_below(ceilings.program_root) if ceilings.program_root else None
-    sources = ProgramSources(files=files, external=None, find_input=find_input, remote=remote)
-    return _parse(value, ceilings, sources)
+
+    def find_object(name: str, selector: wire.Selector) -> Sequence[Object] | None:
+        is_input = name == input_objects.REQUIREMENT
+        return find_input(selector) if is_input and find_input is not None else None
+
+    return _parse(value, ceilings, ProgramSources(files=files, required=find_object, remote=remote))
 
 
 def find_kind(value: Object, *, has_default_source: bool = False) -> Kind | None:
@@ -203,12 +205,8 @@ def _parse_referenced(
     The program is empty, and only the own fields are checked, until Crossplane has looked for the
     object.
     """
-    external, find_input = sources.external, sources.find_input
-    items = None
-    if external is not None:
-        items = external.required(input_objects.REQUIREMENT, reference.selector)
-    elif find_input is not None:
-        items = find_input(reference.selector)
+    find = sources.required
+    items = None if find is None else find(input_objects.REQUIREMENT, reference.selector)
     language = LANGUAGES[kind]
     if items is None:
         value = input_objects.complete_own_fields(reference, language)
@@ -228,7 +226,7 @@ def _parse_referenced(
     step = replace(step, requirements=requirements, reference=reference)
     if items is None:
         return replace(step, program=NO_PROGRAM)
-    if external is None:
+    if sources.context is None:
         # An author's tool finds the file of each text.
         return step
     return replace(step, program=reference.name_sources(step.program, language))

@@ -20,17 +20,13 @@ from function_script.texts.problems import suggest
 from function_script.texts.source import Source
 
 INLINE = "Inline"
-FILE_SYSTEM = "FileSystem"
 MODULE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 MAX_MODULES = 100
 MAX_PLACES = 20
 
-_SOURCES = {source: source for source in (INLINE, FILE_SYSTEM, *external_sources.SECTIONS)}
+_SOURCES = {source: source for source in (INLINE, *external_sources.SECTIONS)}
 # The field of each source.
-SECTIONS = {
-    FILE_SYSTEM: "fileSystem",
-    **{s: key for s, (key, _) in external_sources.SECTIONS.items()},
-}
+SECTIONS = {source: field for source, (field, _) in external_sources.SECTIONS.items()}
 # The field of a source that names the directory, the key or the object.
 _CONTAINER_KEYS = ("dirPath", "key", "name", "oci", "git")
 # Where authors write a program: the fields of our kinds, and what else it is called.
@@ -105,19 +101,6 @@ def _open(fields: ObjectReader, key: str) -> ObjectReader | None:
     if key == parsing.FIELD and parsing.refuse_text(fields):
         return None
     return fields.object(key)
-
-
-def read_directory(section: ObjectReader, sources: ProgramSources) -> Mapping[str, str] | None:
-    """Return the files of ``dirPath`` by relative path; None if not read, or after a problem."""
-    dir_path = section.text("dirPath", required=True)
-    if not dir_path or sources.files is None:
-        return None
-    try:
-        return sources.files.read(dir_path)
-    except ValueError as error:
-        hint = None if sources.files.root else "start the function with --program-root DIRECTORY"
-        section.problems.add(section.at("dirPath"), str(error), hint=hint)
-        return None
 
 
 def find_text_elsewhere(fields: ObjectReader, language: Language) -> str | None:
@@ -207,12 +190,6 @@ def _read_texts(
     holder: ObjectReader, sources: ProgramSources, source: str, name: str, *more: str
 ) -> external_sources.Texts | None:
     """Return the texts of a source; None if it was not read, or after a problem."""
-    if source == FILE_SYSTEM:
-        holder.refuse_unknown("dirPath", *more)
-        files = read_directory(holder, sources)
-        if files is None:
-            return None
-        return {path: Source(name=path, text=text) for path, text in files.items()}
     holder.refuse_unknown(*external_sources.SECTIONS[source][1], *more)
     return external_sources.read(source, holder, sources, external_sources.requirement_name(name))
 

@@ -144,21 +144,6 @@ class Step:
         return problem.to_diagnostic() if reference is None else reference.to_diagnostic(problem)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExternalState:
-    """Access to the parts of a request that may hold programs.
-
-    ``context`` returns the value of a key of the pipeline's context, None where there is none.
-    ``required`` returns the objects that were fetched for a requirement, None while Crossplane
-    has not looked for them. ``remote`` returns the content of a reference, None where it is not in
-    the request.
-    """
-
-    context: Callable[[str], Readable]
-    required: Callable[[str, wire.Selector], Sequence[Object] | None]
-    remote: FindContent
-
-
 FindInput: TypeAlias = Callable[[wire.Selector], Sequence[Object] | None]
 
 
@@ -166,13 +151,15 @@ FindInput: TypeAlias = Callable[[wire.Selector], Sequence[Object] | None]
 class ProgramSources:
     """Sources of programs that are not in the input.
 
-    With None for a source, a program that comes from it stays empty. ``find_input`` returns the
-    objects for the reference to an input where there is no request, None if it does not know.
-    ``missing`` receives the remote programs that are not there.
+    ``context`` returns the value of a key of the pipeline's context, None where there is none.
+    ``required`` returns the objects that were fetched for a requirement, None while Crossplane
+    has not looked for them. ``remote`` returns the content of a reference, None where it is not at
+    hand. With None for a source, a program that comes from it stays empty. ``missing`` receives the
+    remote programs that are not there.
     """
 
-    files: Files | None
-    external: ExternalState | None
-    find_input: FindInput | None = None
+    files: Files | None = None
+    context: Callable[[str], Readable] | None = None
+    required: Callable[[str, wire.Selector], Sequence[Object] | None] | None = None
     remote: FindContent | None = None
     missing: list[MissingContent] = field(default_factory=list)

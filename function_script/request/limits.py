@@ -101,14 +101,16 @@ PRINTED, BUILT_IN = "printed", "built-in"
 class EffectiveLimits:
     """The limits in force for one run: the operator's ceilings, until the input narrows them."""
 
-    def __init__(self, ceilings: Limits, on_limits: Callable[[Limits], None]) -> None:
+    def __init__(
+        self, ceilings: Limits, on_limits: Callable[[Limits], None] = lambda _: None
+    ) -> None:
         self._ceilings = ceilings
-        self._in_force = ceilings
+        self.in_force = ceilings
         self._on_limits = on_limits
 
     def narrow(self, narrowed: Limits) -> None:
         """Apply ``narrowed`` from now on, and pass it to the callback."""
-        self._in_force = narrowed
+        self.in_force = narrowed
         self._on_limits(narrowed)
 
     def attribute(self, error: LimitError) -> LimitError:
@@ -118,7 +120,7 @@ class EffectiveLimits:
         limit = LIMITS[error.limit]
         ceiling = getattr(self._ceilings, limit.field)
         # The input can only lower a limit, so a lower one is its own.
-        is_narrowed = getattr(self._in_force, limit.field) < ceiling
+        is_narrowed = getattr(self.in_force, limit.field) < ceiling
         setter = f"set by {limit.path if is_narrowed else limit.flag}"
         return error.with_diagnostics(
             *(

@@ -9,25 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from function_script.request.lazy import ANY, Lazy, PartTree, plain
+from function_script.request.lazy import Lazy
 from function_script.request.values import Object, Readable, Value
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Piece, Source, Span
-
-__all__ = [
-    "ANY",
-    "OWN_REQUIREMENTS",
-    "Branch",
-    "Deferred",
-    "Lazy",
-    "MissingValue",
-    "PartTree",
-    "Program",
-    "Scope",
-    "ScriptResult",
-    "TemplateResult",
-    "plain",
-]
 
 # Prefix of the function's own requirements, whose resources programs do not see.
 OWN_REQUIREMENTS = "script.fn.crossplane.io/"

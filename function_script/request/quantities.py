@@ -13,6 +13,7 @@ _QUANTITY = re.compile(
 )
 
 _MAX_DURATION_LENGTH = 32
+# The longest duration of Go, and so of Crossplane. A CRD's rules cannot express it.
 _MAX_SECONDS = (2**63 - 1) / 1e9
 PART = re.compile(r"([0-9.]+)([a-zµμ]+)")
 """A number of a duration, and its unit."""
@@ -23,30 +24,19 @@ _DECIMAL = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BYTES = {**_DECIMAL, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 
 
-def parse_duration(text: str) -> float:
-    """Parse a Go duration such as ``1m30s`` to seconds; raises ValueError."""
-    seconds = _seconds(text)
-    if seconds is None:
-        raise _invalid_duration(text)
-    return seconds
+def parse_duration(text: str, *, is_signed: bool = False) -> float:
+    """Parse a Go duration such as ``1m30s`` to seconds; raises ValueError.
 
-
-def parse_signed_duration(text: str) -> float:
-    """Parse a duration with or without a sign, as Go's `time.ParseDuration`: at most 292 years."""
-    seconds = _seconds(text[1:] if text[:1] in ("+", "-") else text)
-    if seconds is None or seconds > _MAX_SECONDS:
-        raise _invalid_duration(text)
+    ``is_signed``: it may have a sign, as those of Go's `time.ParseDuration`.
+    """
+    number = text[1:] if is_signed and text[:1] in ("+", "-") else text
+    if len(number) > _MAX_DURATION_LENGTH or not re.fullmatch(DURATION, number):
+        hint = 'write a number and a unit, as in "90s"'
+        raise ValueError(f'cannot parse duration "{text}": {hint}')
+    seconds = sum((float(part) * SECONDS[unit] for part, unit in PART.findall(number)), 0.0)
+    if seconds > _MAX_SECONDS:
+        raise ValueError(f'cannot use duration "{text}": it is longer than 292 years')
     return -seconds if text[:1] == "-" else seconds
-
-
-def _seconds(text: str) -> float | None:
-    if len(text) > _MAX_DURATION_LENGTH or not re.fullmatch(DURATION, text):
-        return None
-    return sum((float(number) * SECONDS[unit] for number, unit in PART.findall(text)), 0.0)
-
-
-def _invalid_duration(text: str) -> ValueError:
-    return ValueError(f'cannot parse duration "{text}": write a number and a unit, as in "90s"')
 
 
 def parse_size(text: str) -> int:

@@ -11,7 +11,8 @@ from functools import partial
 from typing import Final
 
 from function_script import wire
-from function_script.request.program import ANY, OWN_REQUIREMENTS, Lazy, PartTree, Scope, plain
+from function_script.request.lazy import ANY, Lazy, PartTree, plain
+from function_script.request.program import OWN_REQUIREMENTS, Scope
 from function_script.request.values import Object, Readable, Value
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError

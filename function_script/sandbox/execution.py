@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from function_script.request.limits import LIMITS, MIB, Limits
+from function_script.request.limits import MIB, EffectiveLimits, Limits
 from function_script.sandbox import outcome, report
 from function_script.sandbox.batch import POLL_SECONDS, Batch, Run
 from function_script.sandbox.history import HEAVY_SECONDS, History
@@ -58,9 +58,7 @@ class Executor:
     def __init__(
         self, limits: Limits, scheduler: Scheduler, workers: IdleWorkers, history: History
     ) -> None:
-        self._limits = outcome.AppliedLimits(
-            timeout_seconds=limits.timeout_seconds, memory_bytes=limits.memory_bytes
-        )
+        self._limits = limits
         self._scheduler = scheduler
         self._workers = workers
         self._runtimes, self._penalties = history.runtimes, history.penalties
@@ -93,7 +91,8 @@ class Executor:
         stall_seconds = 0.0 if batch.is_stopped else now - batch.progress_at
         if stall_seconds >= self._limits.timeout_seconds * _STALL_FACTOR:
             return False
-        return used_seconds < self._applied_limits(batch).timeout_seconds + _GRACE_SECONDS
+        timeout_seconds = self._effective_limits(batch).in_force.timeout_seconds
+        return used_seconds < timeout_seconds + _GRACE_SECONDS
 
     def finish(self, batch: Batch, frame: bytes) -> Result:
         """Return the result for the frame that came; it is b"" when the worker is gone."""
@@ -142,11 +141,12 @@ class Executor:
         ``on_exit`` is called, in any thread, when the worker has exited.
         """
         worker, workers = batch.worker, self._workers
-        limits = self._applied_limits(batch)
+        limits = self._effective_limits(batch)
+        timeout_seconds = limits.in_force.timeout_seconds
         log = outcome.sanitize_stderr(worker.read_stderr())
         # The cause is certain without the exit status, for which a large process keeps its caller
         # waiting.
-        if loss.used_seconds >= limits.timeout_seconds:
+        if loss.used_seconds >= timeout_seconds:
             workers.replace_in_background(worker, on_exit)
             return self._time_out(batch, limits, log, loss.used_seconds)
         if loss.is_late:
@@ -165,9 +165,9 @@ class Executor:
         exit_status = workers.replace(worker)
         if on_exit is not None:
             on_exit()
-        cause = outcome.find_cause(exit_status, limits)
+        cause = outcome.find_cause(exit_status, limits.in_force.memory_bytes)
         if cause is outcome.Cause.TIMEOUT:
-            return self._time_out(batch, limits, log, limits.timeout_seconds)
+            return self._time_out(batch, limits, log, timeout_seconds)
         # A worker that was killed from outside says nothing about its program.
         if cause is not outcome.Cause.KILLED:
             self._penalties.add(batch.run.identity.key)
@@ -176,24 +176,16 @@ class Executor:
             detail += _describe_stderr(log, batch.run.data)
         return self._fail(batch, cause, limits=limits, log=log, detail=detail)
 
-    def _applied_limits(self, batch: Batch, index: int | None = None) -> outcome.AppliedLimits:
+    def _effective_limits(self, batch: Batch, index: int | None = None) -> EffectiveLimits:
         """Return the limits as the input of a run narrowed them; a worker cannot widen them.
 
         ``index`` None: the only run that is left.
         """
-        limits = self._limits
-        if not batch.worker.counts_cpu:
-            limits = replace(limits, counts_cpu=False)
-        begun = batch.begun(index)
-        if begun is None:
-            return limits
-        if 0 < begun.timeout_seconds < limits.timeout_seconds:
-            limits = replace(
-                limits, timeout_seconds=begun.timeout_seconds, timeout_set_by=LIMITS["time"].path
-            )
-        if 0 < begun.memory_bytes < limits.memory_bytes:
-            path = LIMITS["memory"].path
-            limits = replace(limits, memory_bytes=begun.memory_bytes, memory_set_by=path)
+        limits, begun = EffectiveLimits(self._limits), batch.begun(index)
+        if begun is not None and 0 < begun.timeout_seconds < self._limits.timeout_seconds:
+            limits.narrow(replace(limits.in_force, timeout_seconds=begun.timeout_seconds))
+        if begun is not None and 0 < begun.memory_bytes < self._limits.memory_bytes:
+            limits.narrow(replace(limits.in_force, memory_bytes=begun.memory_bytes))
         return limits
 
     def _read_replies(self, batch: Batch, frame: bytes) -> Sequence[outcome.Reply | None]:
@@ -250,7 +242,7 @@ class Executor:
             self._costs.observe(run.identity, used_seconds)
         if worker_report.cause is not None:
             self._penalties.add(run.identity.key)
-            limits = self._applied_limits(batch, index)
+            limits = self._effective_limits(batch, index)
             return outcome.Failed(
                 error=outcome.explain(worker_report.cause, limits, worker_report.detail),
                 cause=worker_report.cause,
@@ -277,7 +269,7 @@ class Executor:
         )
 
     def _time_out(
-        self, batch: Batch, limits: outcome.AppliedLimits, log: str, used_seconds: float
+        self, batch: Batch, limits: EffectiveLimits, log: str, used_seconds: float
     ) -> outcome.Failed:
         identity = batch.run.identity
         if self._is_expensive(used_seconds):
@@ -295,12 +287,16 @@ class Executor:
         batch: Batch,
         cause: outcome.Cause,
         *,
-        limits: outcome.AppliedLimits | None = None,
+        limits: EffectiveLimits | None = None,
         log: str = "",
         detail: str = "",
     ) -> outcome.Failed:
         return outcome.Failed(
-            error=outcome.explain(cause, limits or self._limits),
+            error=outcome.explain(
+                cause,
+                limits or EffectiveLimits(self._limits),
+                counts_cpu=batch.worker.counts_cpu,
+            ),
             cause=cause,
             log=log,
             detail=detail,

@@ -18,8 +18,3 @@ class RequestIdentity(NamedTuple):
     def key(self) -> Hashable:
         """The program of this owner, which is penalized for a lost worker; None if unknown."""
         return None if self.owner is None else (self.owner, self.program)
-
-
-def no_seed(_: bytes) -> bytes:
-    """Return the seed of a request without a salt."""
-    return b""

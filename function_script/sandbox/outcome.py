@@ -4,14 +4,12 @@ import os
 import re
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeAlias
 
-from function_script.inputs import MissingContent
-from function_script.request.limits import LIMITS, MIB
-from function_script.request.program import Blocked
-from function_script.step.telemetry import RequestInfo
+from function_script.request.limits import MIB, EffectiveLimits
+from function_script.step.telemetry import HandlerResult
 from function_script.texts.diagnostics import CONTROL, Code, Diagnostic, cut
 from function_script.texts.errors import FatalError, LimitError, LimitName, SandboxError
 
@@ -46,18 +44,12 @@ RETRIED: Final = frozenset({Cause.STARVED, Cause.WAITED, Cause.REFUSED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class Answered(HandlerResult):
     """A request with a response, which may be FATAL; ``cpu_seconds`` is the CPU time it used.
 
-    ``blocked`` are the resources that wait; none when the report has no room for them. ``missing``
-    are the remote programs and modules that the request lacks.
+    ``blocked`` is empty when the report has no room for it.
     """
 
-    response: bytes
-    diagnostics: tuple[Diagnostic, ...] = ()
-    blocked: tuple[Blocked, ...] = ()
-    missing: tuple[MissingContent, ...] = ()
-    info: RequestInfo = field(default_factory=RequestInfo)
     log: str = ""
     waited_seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -76,20 +68,6 @@ class Failed:
 
 
 Reply: TypeAlias = Answered | Failed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AppliedLimits:
-    """The effective limits of a run; ``timeout_set_by`` and ``memory_set_by`` name their sources.
-
-    ``counts_cpu``: the timeout is CPU time, not time on the clock.
-    """
-
-    timeout_seconds: float
-    memory_bytes: int
-    counts_cpu: bool = True
-    timeout_set_by: str = LIMITS["time"].flag
-    memory_set_by: str = LIMITS["memory"].flag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,8 +93,8 @@ class ExitStatus:
         return f"wait status {self.status} ({meaning})"
 
 
-def find_cause(exit_status: ExitStatus, limits: AppliedLimits) -> Cause:
-    """Return the cause of a worker's exit."""
+def find_cause(exit_status: ExitStatus, memory_bytes: int) -> Cause:
+    """Return the cause of the exit of a worker that had so much memory."""
     # The pool killed it, and the signal alone would look like one from outside.
     if exit_status.cause is not None:
         return exit_status.cause
@@ -127,7 +105,7 @@ def find_cause(exit_status: ExitStatus, limits: AppliedLimits) -> Cause:
     name = _SIGNAL_NAMES.get(os.WTERMSIG(exit_status.status), "")
     if name in {"SIGSEGV", "SIGBUS"}:
         # Many small allocations up to the limit end like this, and so does a stack overflow.
-        is_full = exit_status.peak_bytes >= _MEMORY_SUSPICION * limits.memory_bytes
+        is_full = exit_status.peak_bytes >= _MEMORY_SUSPICION * memory_bytes
         return Cause.MEMORY if is_full else Cause.CRASH
     return _CAUSES_BY_SIGNAL.get(name, Cause.CRASH)
 
@@ -169,18 +147,20 @@ _PANICS: Final = (
 )
 
 
-def explain(cause: Cause, limits: AppliedLimits, detail: str = "") -> FatalError:
-    """Build the error of a run that ended by ``cause``; ``detail`` is safe to show to the user."""
+def explain(
+    cause: Cause, limits: EffectiveLimits, detail: str = "", *, counts_cpu: bool = True
+) -> FatalError:
+    """Build the error of a run that ended by ``cause``; ``detail`` is safe to show to the user.
+
+    ``counts_cpu``: the timeout is CPU time, not time on the clock.
+    """
     if cause is Cause.TIMEOUT:
-        took = "it needed more CPU time" if limits.counts_cpu else "on the clock it took more time"
-        text = f"{took} than its limit of {_seconds(limits.timeout_seconds)}"
-        return _limit(text, f"set by {limits.timeout_set_by}", "time")
+        took = "it needed more CPU time" if counts_cpu else "on the clock it took more time"
+        text = f"{took} than its limit of {_seconds(limits.in_force.timeout_seconds)}"
+        return limits.attribute(_limit(text, limit="time"))
     if cause is Cause.MEMORY:
-        return _limit(
-            f"it needed more memory than its limit of {_size(limits.memory_bytes)}",
-            f"set by {limits.memory_set_by}",
-            "memory",
-        )
+        text = f"it needed more memory than its limit of {_size(limits.in_force.memory_bytes)}"
+        return limits.attribute(_limit(text, limit="memory"))
     if cause is Cause.OUTPUT:
         return _limit(f"it printed more than {_size(MAX_LOG_BYTES)}", "print less")
     hint: str | None
@@ -243,7 +223,7 @@ def request_too_large_error(request_bytes: int, max_bytes: int) -> Failed:
     return Failed(error=error, cause=Cause.REFUSED)
 
 
-def _limit(text: str, hint: str, limit: LimitName | None = None) -> LimitError:
+def _limit(text: str, hint: str | None = None, limit: LimitName | None = None) -> LimitError:
     code = Code("limit", limit) if limit else None
     problem = Diagnostic(message=f"cannot run the program: {text}", hint=hint, code=code)
     return LimitError(problem, limit=limit)

@@ -19,7 +19,7 @@ from function_script.sandbox.batch import Batch, Run
 from function_script.sandbox.confinement import Confinement
 from function_script.sandbox.execution import Executor, Result, WorkerLost
 from function_script.sandbox.history import History
-from function_script.sandbox.identity import RequestIdentity, no_seed
+from function_script.sandbox.identity import RequestIdentity
 from function_script.sandbox.idle_workers import IdleWorkers
 from function_script.sandbox.outcome import Cause, Failed, Reply
 from function_script.sandbox.scheduler import Scheduler
@@ -59,7 +59,7 @@ class PoolOptions:
     max_request_bytes: int = 64 * MIB
     max_runs: int = 10_000
     identify: Callable[[bytes], RequestIdentity] = lambda _: RequestIdentity()
-    derive_seed: Callable[[bytes], bytes] = no_seed
+    derive_seed: Callable[[bytes], bytes] = lambda _: b""
     batches: bool = False
     module: str = "function_script.step.function"
     preload: tuple[str, ...] = ()

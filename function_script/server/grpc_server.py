@@ -26,11 +26,10 @@ from function_script.server.rpc import RpcError, RpcRequest, Status
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from google.protobuf.message import Message
-
     from function_script.server.admission import Context
     from function_script.server.certificates import CertificateFiles
     from function_script.server.handler import RequestHandler
+    from function_script.server.health_reflection import Services
     from function_script.server.rpc import Outcome
 
 _GRPC_LOG = logging.getLogger("grpc._cython.cygrpc")
@@ -71,18 +70,19 @@ class GrpcServer:
         """Bind the port of the service and return its number. Raises InputError."""
         # As a stream of requests: gRPC would read a single one before the handler could count it.
         run = grpc.stream_unary_rpc_method_handler(self._run_function)
-        methods = {f"/{service}/{rpc.METHOD}": run for service in rpc.SERVICES}
-        methods |= self._health_and_reflection.health_handlers()
-        methods |= self._health_and_reflection.reflection_handlers()
+        services = {
+            **{service: {rpc.METHOD: run} for service in rpc.SERVICES},
+            **self._health_and_reflection.health_service(),
+            **self._health_and_reflection.reflection_services(),
+        }
         arguments = channel_args.for_service(self._max_request_bytes)
         credentials = None if self._certificates is None else _credentials(self._certificates)
-        return self._bind(address, "--address", _Methods(methods), arguments, credentials)
+        return self._bind(address, "--address", services, arguments, credentials)
 
     def listen_for_health(self, address: str) -> int:
         """Bind a port for the health service alone, in plain text. Raises InputError."""
-        methods = _Methods(self._health_and_reflection.health_handlers())
-        arguments = channel_args.for_health()
-        return self._bind(address, "--health-address", methods, arguments, None)
+        service = self._health_and_reflection.health_service()
+        return self._bind(address, "--health-address", service, channel_args.for_health(), None)
 
     def serve(self, *, on_serving: Callable[[], None], on_stopping: Callable[[], None]) -> None:
         """Serve until ``stop``, then finish the open calls."""
@@ -127,13 +127,15 @@ class GrpcServer:
         self,
         address: str,
         flag: str,
-        methods: _Methods,
+        services: Services,
         arguments: channel_args.Arguments,
         credentials: grpc.ServerCredentials | None,
     ) -> int:
         async def bind() -> int:
             server = grpc.aio.server(options=[*(arguments | self._arguments).items()])
-            server.add_generic_rpc_handlers((methods,))
+            server.add_generic_rpc_handlers(
+                [grpc.method_handlers_generic_handler(*service) for service in services.items()]
+            )
             self._servers.append(server)
             if credentials is None:
                 port = server.add_insecure_port(address)
@@ -183,19 +185,6 @@ class GrpcServer:
         except asyncio.CancelledError:
             cancel()
             raise
-
-
-class _Methods(grpc.GenericRpcHandler):  # type: ignore[type-arg] # generic in the stubs alone
-    """The table of method handlers by path."""
-
-    def __init__(self, handlers: dict[str, grpc.RpcMethodHandler[bytes, Message]]) -> None:
-        self._handlers = handlers
-
-    def service(
-        self, handler_call_details: grpc.HandlerCallDetails
-    ) -> grpc.RpcMethodHandler[bytes, Message] | None:
-        """Return the handler; None makes gRPC answer UNIMPLEMENTED."""
-        return self._handlers.get(handler_call_details.method)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import grpc
 
@@ -25,8 +25,13 @@ if TYPE_CHECKING:
 
     from function_script.server.admission import Admission, Call, Context
 
-    Handlers: TypeAlias = dict[str, grpc.RpcMethodHandler[bytes, Message]]
+    Services: TypeAlias = dict[str, dict[str, grpc.RpcMethodHandler[bytes, Message]]]
     Method: TypeAlias = Callable[[Call, Context], Awaitable[None]]
+    # Answers each request.
+    Reflect: TypeAlias = Callable[
+        [AsyncIterator[reflection_pb2.ServerReflectionRequest], Context],
+        AsyncIterator[reflection_pb2.ServerReflectionResponse],
+    ]
 
 HEALTH: Final = "grpc.health.v1.Health"
 REFLECTION: Final = tuple(
@@ -43,17 +48,6 @@ _CODES: Final = {int(code.value[0]): code for code in grpc.StatusCode}
 M = TypeVar("M", bound="Message")
 
 
-class _Reflection(Protocol):
-    """The asyncio servicer of grpc_reflection, which its stubs lack."""
-
-    def ServerReflectionInfo(  # noqa: N802 - gRPC's name
-        self,
-        request_iterator: AsyncIterator[reflection_pb2.ServerReflectionRequest],
-        unused_context: Context,
-    ) -> AsyncIterator[reflection_pb2.ServerReflectionResponse]:
-        """Answer each request."""
-
-
 async def reject(context: grpc.aio.ServicerContext[bytes, M], error: RpcError) -> None:
     """Answer a call with an error, by raising gRPC's AbortError."""
     await context.abort(_CODES[error.status], error.text)
@@ -66,19 +60,16 @@ class HealthAndReflection:
         self._admission = admission
         self._tasks: set[asyncio.Task[object]] = set()
         self._stopping = asyncio.Event()
-        self._reflection: _Reflection | None = None
+        self._reflection: Reflect | None = None
 
-    def health_handlers(self) -> Handlers:
-        """Return the methods of the health service by their paths."""
-        return {
-            f"/{HEALTH}/Check": self._handler(self._check),
-            f"/{HEALTH}/Watch": self._handler(self._watch),
-        }
+    def health_service(self) -> Services:
+        """Return the health service with its methods."""
+        return {HEALTH: {"Check": self._handler(self._check), "Watch": self._handler(self._watch)}}
 
-    def reflection_handlers(self) -> Handlers:
-        """Return the methods of server reflection, in both versions, by their paths."""
-        handler = self._handler(self._reflect)
-        return {f"/{service}/ServerReflectionInfo": handler for service in REFLECTION}
+    def reflection_services(self) -> Services:
+        """Return server reflection, in both versions, with its method."""
+        methods = {"ServerReflectionInfo": self._handler(self._reflect)}
+        return dict.fromkeys(REFLECTION, methods)
 
     async def stop(self) -> None:
         """Set every health status to NOT_SERVING, and end all streams."""
@@ -157,7 +148,7 @@ class HealthAndReflection:
             while (request := await self._read(call, context, message_type)) is not None:
                 yield request
 
-        async for response in self._load_reflection().ServerReflectionInfo(requests(), context):
+        async for response in self._load_reflection()(requests(), context):
             await context.write(response)
 
     async def _read(self, call: Call, context: Context, message_type: type[M]) -> M | None:
@@ -176,7 +167,7 @@ class HealthAndReflection:
         await reject(context, RpcError(status=Status.INVALID_ARGUMENT, text=text))
         return None
 
-    def _load_reflection(self) -> _Reflection:
+    def _load_reflection(self) -> Reflect:
         if self._reflection is None:
             from grpc_reflection.v1alpha import reflection  # noqa: PLC0415 - slow to import
 
@@ -185,5 +176,6 @@ class HealthAndReflection:
             from function_script.proto.v1beta1 import run_function_pb2 as v1beta1  # noqa: F401, PLC0415 - see above
 
             names = (*rpc.SERVICES, HEALTH, *REFLECTION)
-            self._reflection = reflection.aio.ReflectionServicer(names)  # type: ignore[attr-defined] # see above
+            servicer = reflection.aio.ReflectionServicer(names)  # type: ignore[attr-defined] # the stubs lack it
+            self._reflection = servicer.ServerReflectionInfo
         return self._reflection

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Final, TypedDict
@@ -31,7 +30,6 @@ from function_script.sandbox import Pool, PoolOptions, capacity, rlimits
 from function_script.sandbox.confinement import Measure
 from function_script.sandbox.dispatcher import Dispatcher
 from function_script.sandbox.fetcher import Fetcher, FetcherOptions
-from function_script.sandbox.identity import no_seed
 from function_script.server import channel_args, handler, log, memory, tracing
 from function_script.server.handler import RequestHandler
 from function_script.server.ops import OpsEndpoints
@@ -84,8 +82,6 @@ _LOG = logging.getLogger(__name__)
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 # Reference counting frees the objects of a call, so the collector runs seldom.
 _GC_THRESHOLDS = (20_000, 50, 100)
-# The delay that lets lines of requests be written together.
-_LOG_SECONDS = 0.01
 # gRPC's library writes a line to standard error for each failed handshake, and blocks if the line
 # is not read. Its support for forks is not needed, because a new zygote is started by exec.
 _GRPC_ENVIRONMENT = {"GRPC_VERBOSITY": "NONE", "GRPC_ENABLE_FORK_SUPPORT": "0"}
@@ -146,8 +142,6 @@ def serve(flags: ServeFlags, limits: Limits) -> int:
         # The dispatcher stops before the server cancels the remaining calls.
         stack.callback(server.close)
         stack.callback(dispatcher.close)
-        log.batch_lines(partial(loop.call_later, _LOG_SECONDS))
-        stack.callback(log.batch_lines, None)
         health_address = flags["health_address"]
         ports = (
             server.listen(flags["address"]),
@@ -248,10 +242,9 @@ def _read_certificates(flags: ServeFlags) -> CertificateFiles | None:
 def _pool_options(flags: ServeFlags, limits: Limits, max_bytes: int) -> PoolOptions:
     root = None if flags["program_root"] is None else str(flags["program_root"].resolve())
     salt = _open_salt(flags, limits)
-    return PoolOptions(
+    options = PoolOptions(
         limits=replace(limits, program_root=root),
         identify=handler.identify,
-        derive_seed=no_seed if salt is None else salt.derive_seed,
         workers=flags["workers"] or capacity.cpu_count(),
         max_request_bytes=max_bytes,
         batches=True,
@@ -259,6 +252,7 @@ def _pool_options(flags: ServeFlags, limits: Limits, max_bytes: int) -> PoolOpti
         warmup_requests=build_warmup_requests(),
         requires_confinement=flags["require_sandbox"],
     )
+    return options if salt is None else replace(options, derive_seed=salt.derive_seed)
 
 
 def build_warmup_requests() -> tuple[bytes, ...]:

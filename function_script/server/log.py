@@ -12,8 +12,7 @@ import logging
 import os
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -26,7 +25,6 @@ from function_script.server.request_record import RequestRecord
 from function_script.texts import diagnostics, redaction
 
 Fields: TypeAlias = Mapping[str, str | int | float]
-Schedule: TypeAlias = "Callable[[Callable[[], None]], object]"
 
 MAX_PRINTED_REQUEST_BYTES: Final = 4 * MIB
 """The printed text of a larger request is withheld, because requests in the queue use memory."""
@@ -38,9 +36,11 @@ WITHHELD: Final = (
 
 _PACKAGE = "function_script"
 _STDERR: Final = 2
-_MAX_PENDING_REQUESTS: Final = 64
 _MAX_QUEUED_BYTES: Final = 1 << 20
+# Of the line of a request, which is formatted later.
+_REQUEST_BYTES: Final = 512
 _DRAIN_SECONDS: Final = 2.0
+_GATHERING_SECONDS: Final = 0.01
 # For each value. --debug allows more, because its values are what the operator looks for.
 _MAX_BYTES = 2 * 1024
 _MAX_DEBUG_BYTES = 64 * 1024
@@ -55,7 +55,7 @@ _ROOT = logging.getLogger(_PACKAGE)
 
 def start(*, debug: bool) -> None:
     """Send the log, and warnings of libraries, to standard error; as text with ``debug``."""
-    handler = BatchingHandler(_format_request)
+    handler = LineHandler()
     handler.setFormatter(_TextFormatter() if debug else _JsonFormatter())
     for name, level in (
         (_PACKAGE, logging.DEBUG if debug else logging.INFO),
@@ -68,16 +68,9 @@ def start(*, debug: bool) -> None:
         logger.propagate = False
 
 
-def batch_lines(schedule_flush: Schedule | None) -> None:
-    """Write lines of requests together when ``schedule_flush`` calls back; None: each at once."""
-    for handler in _batching_handlers():
-        handler.flush()
-        handler.schedule_flush = schedule_flush
-
-
 def dropped_lines() -> int:
     """Return the number of lines that were dropped because the log's reader had stalled."""
-    return sum(handler.dropped for handler in _batching_handlers())
+    return sum(handler.dropped for handler in _line_handlers())
 
 
 def fields(**values: str | float) -> dict[str, Fields]:
@@ -95,9 +88,8 @@ def write(record: RequestRecord) -> None:
             _LOG.debug("the problems", extra=fields(problems=frames + "\n"))
         return
     # A logging call would take several times as long.
-    end = time.time()
-    for handler in _batching_handlers():
-        handler.enqueue(end, record)
+    for handler in _line_handlers():
+        handler.write(record)
 
 
 def fields_of(record: RequestRecord) -> Fields:
@@ -152,136 +144,86 @@ def _write_printed(text: str, identity: Mapping[str, str]) -> None:
     _LOG.debug("the program printed", extra={"fields": values})
 
 
-class BatchingHandler(logging.Handler):
-    """Writes log records at once, and enqueued requests together, to a file descriptor.
+class LineHandler(logging.Handler):
+    """Writes lines to a file descriptor in a thread of its own, and never blocks its caller.
 
-    ``format_request`` returns the line of a request that ended at a time. ``schedule_flush`` calls
-    its argument a moment later, in the thread that enqueues; without it lines are written at once.
+    The thread waits a moment after the first line, so that it is woken once for many, and formats
+    those of requests one after the other.
     """
 
-    def __init__(
-        self, format_request: Callable[[float, RequestRecord], str], descriptor: int = _STDERR
-    ) -> None:
+    def __init__(self, descriptor: int = _STDERR) -> None:
         super().__init__()
-        self._format_request = format_request
-        # Both ends of a deque are thread-safe, so enqueueing needs no lock.
-        self._pending: deque[tuple[float, RequestRecord]] = deque()
-        self._writer = LineWriter(descriptor)
-        # The dropped lines that a line of the log has told.
-        self._reported = 0
-        self.schedule_flush: Schedule | None = None
-
-    @property
-    def dropped(self) -> int:
-        """The number of lines that were dropped so far."""
-        return self._writer.dropped
-
-    def enqueue(self, end: float, record: RequestRecord) -> None:
-        """Write the line of a request soon; ``end`` in seconds since 1970."""
-        self._pending.append((end, record))
-        pending = len(self._pending)
-        if self.schedule_flush is None or pending >= _MAX_PENDING_REQUESTS:
-            self.flush()
-        # The first one schedules the flush of all that follow it.
-        elif pending == 1:
-            self.schedule_flush(self.flush)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write a log record, after the lines of requests that came before it."""
-        self._write([self.format(record)])
-
-    def flush(self) -> None:
-        """Hand the pending lines to the writer."""
-        self.acquire()
-        try:
-            self._write([])
-        finally:
-            self.release()
-
-    def drain(self) -> None:
-        """Wait until all lines are written, or for two seconds if the reader has stalled."""
-        self.flush()
-        self._writer.drain()
-
-    def close(self) -> None:
-        """Write the remaining lines, as far as the reader takes them."""
-        self.drain()
-        self._writer.close()
-        super().close()
-
-    def _write(self, lines: list[str]) -> None:
-        """Hand the pending lines and then ``lines`` to the writer; the lock is held."""
-        batch = []
-        while self._pending:
-            batch.append(self._format_request(*self._pending.popleft()))
-        batch += lines
-        if not batch or not self._writer.write(batch):
-            return
-        dropped = self._writer.dropped - self._reported
-        if dropped:
-            self._reported += dropped
-            text = f"{dropped} lines of the log were dropped: its reader did not take them"
-            record = logging.LogRecord(__name__, logging.WARNING, __file__, 0, text, None, None)
-            self._writer.write([self.format(record)])
-
-
-class LineWriter:
-    """Writes lines to a descriptor in a thread of its own, and never blocks its caller."""
-
-    def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._queue: deque[bytes] = deque()
+        self._queue: list[str | tuple[float, RequestRecord]] = []
         self._queued_bytes = 0
         self._changed = threading.Condition()
         self._is_closed = False
         self.dropped = 0
         """The number of lines that were dropped because the queue was full."""
+        # The dropped lines that a line of the log has told.
+        self._reported = 0
         self._thread = threading.Thread(target=self._run, name="log", daemon=True)
         self._thread.start()
 
-    def write(self, lines: list[str]) -> bool:
-        """Enqueue lines; drop them and return False if the queue is full."""
-        # A text of a library may have a lone surrogate, which UTF-8 cannot hold.
-        data = "\n".join([*lines, ""]).encode("utf-8", "backslashreplace")
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a log record."""
+        line = self.format(record)
+        self._enqueue(line, len(line))
+
+    def write(self, record: RequestRecord) -> None:
+        """Write the line of a request that ends now."""
+        # Without problems, which the line has not, and which may be large.
+        self._enqueue((time.time(), record._replace(problems=())), _REQUEST_BYTES)
+
+    def _enqueue(self, line: str | tuple[float, RequestRecord], size: int) -> None:
+        """Enqueue a line that takes about ``size`` bytes; drop it if the queue is full."""
         with self._changed:
-            if self._queued_bytes + len(data) > _MAX_QUEUED_BYTES:
-                self.dropped += len(lines)
-                return False
-            self._queue.append(data)
-            self._queued_bytes += len(data)
-            self._changed.notify_all()
-        return True
+            if self._queued_bytes + size > _MAX_QUEUED_BYTES:
+                self.dropped += 1
+                return
+            if not self._queue:
+                self._changed.notify_all()
+            self._queue.append(line)
+            self._queued_bytes += size
+            dropped, self._reported = self.dropped - self._reported, self.dropped
+        if dropped:
+            text = f"{dropped} lines of the log were dropped: its reader did not take them"
+            self.emit(logging.LogRecord(__name__, logging.WARNING, __file__, 0, text, None, None))
 
     def drain(self) -> None:
-        """Wait until the queue is empty, for two seconds at most."""
+        """Wait until all lines are written, or for two seconds if the reader has stalled."""
         with self._changed:
             self._changed.wait_for(lambda: not self._queued_bytes, _DRAIN_SECONDS)
 
     def close(self) -> None:
-        """End the thread when the queue is empty."""
+        """Write the remaining lines, as far as the reader takes them."""
+        self.drain()
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
+        super().close()
 
     def _run(self) -> None:
         while True:
             with self._changed:
-                while not self._queue:
-                    if self._is_closed:
-                        return
-                    self._changed.wait()
-                data = b"".join(self._queue)
-                self._queue.clear()
+                self._changed.wait_for(lambda: self._queue or self._is_closed)
+                if not self._queue:
+                    return
+            time.sleep(_GATHERING_SECONDS)
+            with self._changed:
+                queue, self._queue = self._queue, []
+                size = self._queued_bytes
             # Without the lock: a reader that has stalled blocks this for as long as it likes.
-            self._write_all(data)
+            self._write_all([each if isinstance(each, str) else _to_text(*each) for each in queue])
             with self._changed:
                 # Only now, so that lines which are being written count for the bound and for
                 # `drain`.
-                self._queued_bytes -= len(data)
+                self._queued_bytes -= size
                 self._changed.notify_all()
 
-    def _write_all(self, data: bytes) -> None:
-        rest = memoryview(data)
+    def _write_all(self, lines: list[str]) -> None:
+        # A text of a library may have a lone surrogate, which UTF-8 cannot hold.
+        rest = memoryview("\n".join([*lines, ""]).encode("utf-8", "backslashreplace"))
         try:
             while rest:
                 rest = rest[os.write(self._descriptor, rest) :]
@@ -317,8 +259,8 @@ class _TextFormatter(logging.Formatter):
         return "\n".join([text, *("    " + block.replace("\n", "\n    ") for block in long)])
 
 
-def _batching_handlers() -> list[BatchingHandler]:
-    return [handler for handler in _ROOT.handlers if isinstance(handler, BatchingHandler)]
+def _line_handlers() -> list[LineHandler]:
+    return [handler for handler in _ROOT.handlers if isinstance(handler, LineHandler)]
 
 
 def _read_fields(record: logging.LogRecord) -> Fields:
@@ -326,7 +268,8 @@ def _read_fields(record: logging.LogRecord) -> Fields:
     return values
 
 
-def _format_request(end: float, record: RequestRecord) -> str:
+def _to_text(end: float, record: RequestRecord) -> str:
+    """Return the line of a request that ended at a time, in seconds since 1970."""
     fixed = {"ts": _timestamp(end), "level": record.level, _MESSAGE: _message(record)}
     return _to_line({**fixed, **fields_of(record)})
 

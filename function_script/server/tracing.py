@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Self
 
 from function_script import __version__
+from function_script.server import log
 from function_script.server.request_record import OK, RequestRecord
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _NANOSECONDS = 1_000_000_000
+# A span has times of its own, and no texts of errors.
+_IN_LOG_ALONE = {"error", "detail"} | {
+    f"{name}milliseconds" for name in ("", "waited_", "cpu_", "program_")
+}
 
 
 def is_on(environ: Mapping[str, str]) -> bool:
@@ -109,16 +114,11 @@ class Tracing:
         span.end(end)
 
 
-def attributes(record: RequestRecord) -> dict[str, str | int]:
-    """Return the attributes of a span: the fields of the request's log line without errors."""
-    values: dict[str, str | int] = {
+def attributes(record: RequestRecord) -> dict[str, str | int | float]:
+    """Return the attributes of a span: the fields of the request's log line, but for these."""
+    values = log.fields_of(record)
+    return {
         "rpc.system": "grpc",
         "rpc.method": "RunFunction",
-        "function_script.outcome": record.outcome,
-        "function_script.request_bytes": record.request_bytes,
-        "function_script.response_bytes": record.response_bytes,
+        **{f"function_script.{key}": values[key] for key in values.keys() - _IN_LOG_ALONE},
     }
-    info = record.info
-    for source in (info.identity(), info.counts(), {"limit": info.limit} if info.limit else {}):
-        values.update({f"function_script.{key}": value for key, value in source.items()})
-    return values

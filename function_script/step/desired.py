@@ -130,10 +130,9 @@ def _set_type(resource: Object, request: wire.Request) -> None:
     struct = None if observed is None else observed.struct
     if struct is None:
         return
-    parts = wire.index_struct(struct)
     for key in ("apiVersion", "kind"):
-        if key in parts:
-            resource.setdefault(key, wire.decode_part(parts[key]))
+        if key not in resource and (value := wire.decode_field(struct, key)) is not None:
+            resource[key] = value
 
 
 def _encode_struct(resource: Object, subject: str, *, drop_nulls: bool) -> bytes:

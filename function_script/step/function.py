@@ -88,7 +88,10 @@ def handle(
     except FatalError as error:
         return _fatal(data, error, record.info)
     except wire.WireError as error:
-        return _broken(data, _unreadable(error), record.info)
+        # Parts decode lazily, so later parts of the state may be broken, too.
+        unreadable = _unreadable(error)
+        encoded = response.fatal(wire.index_tag(data), unreadable)
+        return HandlerResult(response=encoded, diagnostics=unreadable.diagnostics, info=record.info)
     except MemoryError:
         # The worker knows the limit, and that it must not go on.
         raise
@@ -210,9 +213,9 @@ def scope_of(data: wire.Request, step: inputs.Step, seed: bytes = b"") -> Scope:
     )
 
 
-def external_sources(data: wire.Request) -> inputs.ExternalState:
+def external_sources(data: wire.Request) -> inputs.ProgramSources:
     """Return the request's sources of programs that are not in the input."""
-    return inputs.ExternalState(
+    return inputs.ProgramSources(
         context=partial(request.find_context, data),
         required=partial(request.read_required, data),
         remote=partial(_find_remote, data),
@@ -259,12 +262,4 @@ def _fatal(data: bytes, error: FatalError, info: RequestInfo) -> HandlerResult:
     error = redaction.redact_error(error, data)
     return HandlerResult(
         response=pass_through(data, error), diagnostics=error.diagnostics, info=info
-    )
-
-
-def _broken(data: bytes, error: FatalError, info: RequestInfo) -> HandlerResult:
-    """Omit state: parts decode lazily, so later parts may be broken, too."""
-    bare = wire.index_request(data)._replace(desired=None, context=None)
-    return HandlerResult(
-        response=response.fatal(bare, error), diagnostics=error.diagnostics, info=info
     )

@@ -106,14 +106,11 @@ def _merge_context(earlier: bytes | None, contribution: Contribution) -> bytes |
     """Merge a step's context into that of earlier steps; the bytes of other keys stay."""
     if not contribution.context and not contribution.context_entries:
         return earlier
-    parts = wire.index_struct(earlier or b"")
-    changed: Object = {}
-    for key, value in contribution.context.items():
-        merged: Object = {key: wire.decode_part(parts[key])} if key in parts else {}
-        objects.merge(merged, {key: value})
-        changed.update(merged)
+    keys = contribution.context.keys() | contribution.context_entries.keys()
+    changed: Object = {key: wire.decode_field(earlier or b"", key) for key in keys}
+    objects.merge(changed, contribution.context)
     for key, entries in contribution.context_entries.items():
-        below = changed.get(key, wire.decode_part(parts[key]) if key in parts else None)
+        below = changed[key]
         changed[key] = {**(below if isinstance(below, dict) else {}), **entries}
     try:
         return wire.splice_struct(earlier or b"", changed)

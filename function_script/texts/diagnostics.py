@@ -3,7 +3,7 @@
 import json
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Self, TypeAlias
 
@@ -138,17 +138,31 @@ def to_frame(diagnostic: Diagnostic, severity: str = "error", columns: int | Non
 
     ``columns``: the width of the terminal; longer lines of the source are cut around the span.
     """
-    message = CONTROL.sub("", diagnostic.message)
-    parts = [f"{severity}: {message}"]
+    parts = draw_frame(diagnostic, severity, columns)
+    return "\n".join(f"{part.margin}{part.text}" for part in parts)
+
+
+class FrameLine(NamedTuple):
+    """A line of a frame; ``is_mark``: its text underlines the one above it."""
+
+    margin: str
+    text: str = ""
+    is_mark: bool = False
+
+
+def draw_frame(
+    diagnostic: Diagnostic, severity: str = "error", columns: int | None = None
+) -> Iterator[FrameLine]:
+    """Yield the lines of `to_frame`; a message, a note and a hint may have several."""
+    yield FrameLine(f"{severity}:", f" {CONTROL.sub('', diagnostic.message)}")
     if diagnostic.span is not None:
         # A stranger's file may have any name.
-        place = CONTROL.sub("", str(diagnostic.span)).replace("\n", " ")
-        parts.append(f"  --> {place}")
-        parts.extend(_draw(diagnostic.span, diagnostic.excerpt, columns))
-    parts.extend(f"  = {CONTROL.sub('', str(note))}" for note in diagnostic.notes)
+        yield FrameLine("  --> ", CONTROL.sub("", str(diagnostic.span)).replace("\n", " "))
+        yield from _draw(diagnostic.span, diagnostic.excerpt, columns)
+    for note in diagnostic.notes:
+        yield FrameLine("  = ", CONTROL.sub("", str(note)))
     if diagnostic.hint is not None:
-        parts.append(f"  = hint: {CONTROL.sub('', diagnostic.hint)}")
-    return "\n".join(parts)
+        yield FrameLine("  = hint: ", CONTROL.sub("", diagnostic.hint))
 
 
 def to_form(diagnostic: Diagnostic, severity: str, form: Form, **facts: str) -> str:
@@ -191,9 +205,9 @@ def _to_members(span: Span | None) -> Object:
     return value if span.column is None else {**value, "column": span.column, "width": span.width}
 
 
-def _draw(span: Span, excerpt: Excerpt | None, columns: int | None) -> list[str]:
+def _draw(span: Span, excerpt: Excerpt | None, columns: int | None) -> Iterator[FrameLine]:
     if excerpt is None:
-        return []
+        return
     margin = len(str(excerpt.first_line + len(excerpt.lines) - 1))
     column = None if span.column is None else span.column - excerpt.first_column + 1
     start, end = 0, None
@@ -204,7 +218,7 @@ def _draw(span: Span, excerpt: Excerpt | None, columns: int | None) -> list[str]
             start = max(0, column - room // 2)
         end = start + room
     is_cut = excerpt.first_column > 1 or start > 0
-    lines = [f"{'':{margin}} |"]
+    yield FrameLine(f"{'':{margin}} |")
     for number, line in enumerate(excerpt.lines, excerpt.first_line):
         text = line.expandtabs(_TAB)
         visible = text[start:end]
@@ -212,13 +226,12 @@ def _draw(span: Span, excerpt: Excerpt | None, columns: int | None) -> list[str]
             visible = f"…{visible[1:]}"
         if end is not None and len(text) > end:
             visible = f"{visible[:-1]}…"
-        lines.append(f"{number:{margin}} | {CONTROL.sub('', visible)}".rstrip())
+        yield FrameLine(f"{number:{margin}} |", f" {CONTROL.sub('', visible)}".rstrip())
         if number == span.line and column is not None:
             before = line[: column - 1].expandtabs(_TAB)
             marked = line[column - 1 : column - 1 + max(1, span.width)]
             underline = " " * _cells(before) + "^" * max(1, _cells(marked))
-            lines.append(f"{'':{margin}} | {underline[start:end]}")
-    return lines
+            yield FrameLine(f"{'':{margin}} | ", underline[start:end], is_mark=True)
 
 
 def _cells(text: str) -> int:

@@ -22,6 +22,12 @@ from function_script.tools.step_inputs import StepInput
 _TEXT_FIELDS: Final = {"modules", *(language.text_field for language in LANGUAGES.values())}
 
 
+def file_of(document: Document) -> Path:
+    """Return the path of the file that has a document, by which others are found beside it."""
+    source = document.origin.source
+    return Path() if source is None else Path(source.name)
+
+
 def map_to_source(problem: Diagnostic, step_input: StepInput, programs: Path | None) -> Diagnostic:
     """Return the problem of a step with a position in the author's file.
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 from collections.abc import Iterable, Mapping
 from typing import Final, TextIO
@@ -19,10 +18,6 @@ _DARK_RED: Final = "\x1b[31m"
 _CYAN: Final = "\x1b[36m"
 PLAIN: Final = "\x1b[0m"
 
-# The coloured parts of a frame: margins in front of a line's text, and underlines.
-_MARGIN: Final = re.compile(r"^( *\d* \| ?| *--> | *= (?:hint: )?)")
-_UNDERLINE: Final = re.compile(r"\^+$")
-_MESSAGE: Final = re.compile(r"^(error|warning): (.*)$")
 _COLOURS: Final = {"error": RED, "warning": _YELLOW}
 
 
@@ -50,8 +45,24 @@ def to_text(
     columns: int | None = None,
 ) -> str:
     """Return the problems' frames with an empty line between them; no newline at the end."""
-    text = "\n\n".join(diagnostics.to_frame(problem, columns=columns) for problem in problems)
-    return colour_frames(text) if colourful else text
+    return "\n\n".join(to_frame(each, columns=columns, colourful=colourful) for each in problems)
+
+
+def to_frame(
+    problem: diagnostics.Diagnostic,
+    severity: str = "error",
+    columns: int | None = None,
+    *,
+    colourful: bool = False,
+) -> str:
+    """Return a problem's frame: its title, margins and underlines may have colours."""
+    if not colourful:
+        return diagnostics.to_frame(problem, severity, columns)
+    title, *others = diagnostics.draw_frame(problem, severity, columns)
+    lines = [f"{_COLOURS.get(severity, _BOLD)}{title.margin}{PLAIN}{_BOLD}{title.text}{PLAIN}"]
+    for margin, text, is_mark in others:
+        lines.append(f"{_BLUE}{margin}{PLAIN}{f'{RED}{text}{PLAIN}' if is_mark else text}")
+    return "\n".join(lines)
 
 
 def one_line(text: str) -> str:
@@ -86,19 +97,4 @@ def colour_diff(text: str) -> str:
             lines[number] = f"{_CYAN}{line}{PLAIN}"
         elif line.startswith(("+", "-")) and not line.startswith(("+++", "---")):
             lines[number] = f"{GREEN if line.startswith('+') else _DARK_RED}{line}{PLAIN}"
-    return "\n".join(lines)
-
-
-def colour_frames(text: str) -> str:
-    """Return frames in colour."""
-    lines = text.split("\n")
-    for number, line in enumerate(lines):
-        if message := _MESSAGE.match(line):
-            severity = f"{_COLOURS[message[1]]}{message[1]}:{PLAIN}"
-            lines[number] = f"{severity} {_BOLD}{message[2]}{PLAIN}"
-        elif margin := _MARGIN.match(line):
-            rest = line[margin.end() :]
-            if _UNDERLINE.search(rest) and not rest.strip("^ "):
-                rest = f"{RED}{rest}{PLAIN}"
-            lines[number] = f"{_BLUE}{margin[0]}{PLAIN}{rest}"
     return "\n".join(lines)

@@ -7,17 +7,17 @@ problem only where the two differ. Rules in CEL are not evaluated: the parsers e
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from function_script.request import objects
 from function_script.request.reader import format_path
-from function_script.request.values import Object, Value
+from function_script.request.values import Object
 from function_script.texts import spelling
 from function_script.texts.problems import Problem
-from function_script.tools import manifests, structural_schema
+from function_script.tools import structural_schema
 from function_script.tools.validate import catalog
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ _DESCRIPTIONS: Final = {
     "type": "must be of type {}",
     structural_schema.INT_OR_STRING: "must be an integer or a string",
     "anyOf": "must match one of the alternatives",
-    "allOf": "must match all parts",
     "maxLength": "must have at most {} characters",
     "minLength": "must have at least {} characters",
     "pattern": "must match {}",
@@ -89,19 +88,23 @@ def find_metadata_problems(value: Object) -> list[Problem]:
     if not isinstance(metadata, dict):
         # Another type is a violation of the schema.
         return []
-    schema = builtin.find_schema("v1", "Namespace") or {}
-    of_metadata = manifests.object_at(schema, "properties", "metadata")
+    schema = builtin.metadata_schema()
+    unknown = structural_schema.unknown_fields(metadata, schema, "metadata")
     return [
-        *decoding.find_problems(metadata, of_metadata, "metadata", is_json=True),
-        *(Problem(at, "unknown field") for at, _ in builtin.find_unknown_metadata(value, schema)),
+        *decoding.find_problems(metadata, schema, "metadata", is_json=True),
+        *(Problem(at, "unknown field") for at, _ in unknown),
     ]
 
 
 def _check_against(value: Object, schema: Object) -> list[Problem]:
+    from function_script.tools.crd_validator import CrdValidator  # noqa: PLC0415 - slow
+
+    # As the API server does it before it validates.
     copy = structural_schema.complete(value, schema)
+    errors: Iterable[ValidationError] = CrdValidator(schema).iter_errors(copy)
     violations = (
-        Problem(path, _describe(keyword, part, expected))
-        for path, keyword, part, expected in find_violations(copy, schema)
+        Problem(format_path(each.absolute_path), _describe(str(each.validator), each))
+        for each in errors
     )
     unknown = structural_schema.unknown_fields(copy, schema)
     return [
@@ -110,11 +113,12 @@ def _check_against(value: Object, schema: Object) -> list[Problem]:
     ]
 
 
-def _describe(keyword: str, value: Value, expected: Value) -> str:
+def _describe(keyword: str, error: ValidationError) -> str:
     """Return what a value must be by a keyword of its schema."""
+    expected = error.validator_value
     if keyword.startswith("min") and keyword != "minimum" and expected == 1:
         return "must not be empty"
-    if keyword == "type" and type(value) is int and expected == "integer":
+    if keyword == "type" and type(error.instance) is int and expected == "integer":
         return "must be an integer of at most 53 bits"
     listed = ", ".join(map(str, expected)) if isinstance(expected, list) else expected
     return _DESCRIPTIONS[keyword].format(listed)
@@ -128,21 +132,6 @@ def _explain(path: str, name: str, schema: Object) -> str | None:
         return "no release of the function has it, only its main branch"
     near = spelling.nearest(name, tuple(structural_schema.properties(parent)))
     return f'did you mean "{near}"?' if near else None
-
-
-def find_violations(value: Object, schema: Object) -> Iterator[tuple[str, str, Value, Value]]:
-    """Yield path, keyword, value and expectation of what violates ``schema``; some may be equal.
-
-    An object's fields are in their order. The expectation is the keyword's own value. Defaults are
-    filled in and nulls dropped before, as the API server does it. Fields that the schema does not
-    define are not reported.
-    """
-    from function_script.tools.crd_validator import CrdValidator  # noqa: PLC0415 - slow
-
-    errors: Iterator[ValidationError] = CrdValidator(schema).iter_errors(value)
-    for error in errors:
-        part, expected = cast("Value", error.instance), cast("Value", error.validator_value)
-        yield format_path(error.absolute_path), str(error.validator), part, expected
 
 
 @cache

@@ -16,6 +16,8 @@ RESOURCE_NAME: Final = "crossplane.io/composition-resource-name"
 COMPOSITE: Final = "crossplane.io/composite"
 CLAIM_NAME: Final = "crossplane.io/claim-name"
 CLAIM_NAMESPACE: Final = "crossplane.io/claim-namespace"
+MACHINERY: Final = (("spec", "crossplane"), ("spec",))
+"""The places of Crossplane's fields in an XR; the second is that of legacy XRs."""
 
 # The group and kind, the namespace and the name.
 Key: TypeAlias = tuple[str, str, str, str]
@@ -25,6 +27,12 @@ def text_at(manifest: Object, *path: str) -> str:
     """Return the text at ``path``, or ""."""
     value = objects.find_path(manifest, path)
     return value if isinstance(value, str) else ""
+
+
+def text_at_machinery(xr: Object, *path: str) -> str:
+    """Return a text among the fields of Crossplane in an XR; empty if there is none."""
+    texts = (text_at(xr, *each, *path) for each in MACHINERY)
+    return next((text for text in texts if text), "")
 
 
 def int_at(manifest: Object, *path: str, default: int = 0) -> int:
@@ -105,6 +113,12 @@ def controller(manifest: Object) -> Object | None:
         if owner.get("controller") is True:
             return owner
     return None
+
+
+def details_place(manifest: Object) -> tuple[str, str]:
+    """Return namespace and name of the Secret with an object's connection details, or no name."""
+    secret = object_at(manifest, "spec", "writeConnectionSecretToRef")
+    return namespace(manifest) or text_at(secret, "namespace"), text_at(secret, "name")
 
 
 def reference(manifest: Object, *, has_namespace: bool = True) -> Object:

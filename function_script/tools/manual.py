@@ -282,6 +282,6 @@ def _describe_library() -> Iterator[Entry]:
             name=function.name,
             section=function.group.name,
             summary=function.summary.replace("``", ""),
-            usage=f"{function.signature} -> {function.returns}",
+            usage=f"{function.signature.usage} -> {function.signature.result}",
             details=tuple(details),
         )

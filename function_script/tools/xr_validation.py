@@ -19,7 +19,7 @@ from function_script.request.values import Object
 from function_script.texts.diagnostics import Code, Diagnostic
 from function_script.texts.problems import Problem, suggest
 from function_script.tools import manifests, structural_schema, xrds
-from function_script.tools.validate import openapi, report, rules, wording
+from function_script.tools.validate import builtin, openapi, report, rules, wording
 from function_script.tools.validate.catalog import MAX_HINTS, Catalog, suggest_field
 from function_script.tools.validate.evaluator import Evaluator
 
@@ -28,54 +28,15 @@ _NAME_RULE: Final = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
     "'-' or '.', and must start and end with an alphanumeric character"
 )
-_KEYWORD_TEXT: Final = """\
-additionalItems additionalProperties allOf anyOf default definitions dependencies description enum
-example examples exclusiveMaximum exclusiveMinimum externalDocs format id items maxItems maxLength
-maxProperties maximum minItems minLength minProperties minimum multipleOf not nullable oneOf pattern
-patternProperties properties required title type uniqueItems x-kubernetes-embedded-resource
-x-kubernetes-int-or-string x-kubernetes-list-map-keys x-kubernetes-list-type x-kubernetes-map-type
-x-kubernetes-preserve-unknown-fields x-kubernetes-validations"""
-_KEYWORDS: Final = dict.fromkeys(_KEYWORD_TEXT.split())
-"""The keywords of a schema in the API of Kubernetes, and ``examples`` of JSON Schema."""
 _ANY: Final[Object] = {structural_schema.PRESERVE: True}
-_FLAG: Final[Object] = {"type": "boolean"}
-_NUMBER: Final[Object] = {"type": "number"}
 _TEXT: Final[Object] = {"type": "string"}
-_WHOLE: Final[Object] = {"type": "integer"}
-_LIST: Final[Object] = {"type": "array", "items": _ANY}
-
-
-def _part(required: str, **fields: Object) -> Object:
-    return {"type": "object", "required": [*required.split()], "properties": {**fields}}
-
-
-_NAMES: Final = _part(
-    "kind plural",
-    **dict.fromkeys(("kind", "listKind", "plural", "singular"), _TEXT),
-    **dict.fromkeys(("categories", "shortNames"), _LIST),
+_SCHEMA: Final = ("schema", "openAPIV3Schema")
+_XRD_KEYS: Final = ("apiVersion", "kind", "metadata", "spec", "status")
+_TEXTS: Final = ("defaultCompositeDeletePolicy", "defaultCompositionUpdatePolicy", "group")
+_OBJECTS: Final = (
+    *("conversion", "defaultCompositionRef", "defaultCompositionRevisionSelector"),
+    *("enforcedCompositionRef", "metadata"),
 )
-_VERSION: Final = _part(
-    "name served referenceable",
-    **dict.fromkeys(("deprecationWarning", "name"), _TEXT),
-    **dict.fromkeys(("deprecated", "referenceable", "served"), _FLAG),
-    additionalPrinterColumns=_LIST,
-    schema=_part("", openAPIV3Schema={"type": "object", **_ANY}),
-    subresources=_ANY,
-)
-_SPEC: Final = _part(
-    "group names versions",
-    **dict.fromkeys(("defaultCompositeDeletePolicy", "defaultCompositionUpdatePolicy"), _TEXT),
-    **dict.fromkeys(("conversion", "defaultCompositionRef", "enforcedCompositionRef"), _ANY),
-    **dict.fromkeys(("claimNames", "names"), _NAMES),
-    connectionSecretKeys=_LIST,
-    defaultCompositionRevisionSelector=_ANY,
-    group=_TEXT,
-    metadata=_ANY,
-    scope={**_TEXT, "enum": ["Namespaced", "Cluster", "LegacyCluster"]},
-    versions={"type": "array", "items": _VERSION},
-)
-_XRD: Final = _part("", apiVersion=_TEXT, kind=_TEXT, metadata=_ANY, spec=_SPEC, status=_ANY)
-"""The fields of an XRD, in any version of Crossplane."""
 
 
 class Verdict(NamedTuple):
@@ -143,6 +104,40 @@ def validate(xr: Object, xrd: Object) -> Verdict:
     )
 
 
+def _object(required: str, fields: Object) -> Object:
+    return {"type": "object", "required": [*required.split()], "properties": fields}
+
+
+@cache
+def _read_schemas() -> tuple[Object, dict[str, Object]]:
+    """Return the schema of an XRD in any version of Crossplane, and those of a schema's keywords.
+
+    Names, versions and schemas are as in a CRD, and ``examples`` is a keyword of JSON Schema.
+    """
+    crd = builtin.find_schema("apiextensions.k8s.io/v1", "CustomResourceDefinition") or {}
+    names, version, schema = (
+        structural_schema.find(crd, ("spec", *path)) or {}
+        for path in (("names",), ("versions", 0), ("versions", 0, *_SCHEMA))
+    )
+    fields: Object = {
+        **structural_schema.properties(version),
+        "referenceable": {"type": "boolean"},
+        _SCHEMA[0]: _object("", {_SCHEMA[1]: {"type": "object", **_ANY}}),
+    }
+    spec: Object = {
+        **dict.fromkeys(_TEXTS, _TEXT),
+        **dict.fromkeys(_OBJECTS, _ANY),
+        **dict.fromkeys(("claimNames", "names"), names),
+        "connectionSecretKeys": {"type": "array", "items": _ANY},
+        "scope": {**_TEXT, "enum": ["Namespaced", "Cluster", "LegacyCluster"]},
+        "versions": {"type": "array", "items": _object("name served referenceable", fields)},
+    }
+    root: Object = {**dict.fromkeys(_XRD_KEYS, _ANY), "apiVersion": _TEXT, "kind": _TEXT}
+    xrd = _object("", {**root, "spec": _object("group names versions", spec)})
+    keywords = structural_schema.properties(schema).items()
+    return xrd, {**{key: part for key, part in keywords if key[0] != "$"}, "examples": _ANY}
+
+
 def find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
     """Yield what is refused in an XRD and its schemas, and words of an enum that no value is."""
     group = manifests.text_at(xrd, "spec", "group")
@@ -155,15 +150,16 @@ def find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
     if group and plural and manifests.name(xrd) != (name := f"{lower}.{group}"):
         message = f"invalid XRD: metadata.name must be {name}, the plural and the group"
         yield Diagnostic(message=message, field="metadata.name")
-    whole = structural_schema.complete(xrd, _XRD)
+    xrd_schema, _ = _read_schemas()
+    whole = structural_schema.complete(xrd, xrd_schema)
     # A patch of an XRD, and what a test expects of one, have any part of it.
     is_whole = {"group", "names", "versions"} <= manifests.object_at(xrd, "spec").keys()
-    for problem in openapi.check(whole, _XRD)[0] if is_whole else ():
+    for problem in openapi.check(whole, xrd_schema)[0] if is_whole else ():
         message = f"invalid XRD: {problem.message.removeprefix(f'{wording.NO_FIELD}: ')}"
         yield Diagnostic(message=message, field=problem.path, hint=problem.hint)
-    for path, name in structural_schema.unknown_fields(xrd, _XRD):
+    for path, name in structural_schema.unknown_fields(xrd, xrd_schema):
         keys = objects.read_path(path)
-        fields = structural_schema.properties(structural_schema.find(_XRD, keys[:-1]) or {})
+        fields = structural_schema.properties(structural_schema.find(xrd_schema, keys[:-1]) or {})
         yield from _find_typo(name, tuple(fields), path)
     versions = list(manifests.objects_at(xrd, "spec", "versions"))
     flags = [version.get("referenceable") for version in versions]
@@ -173,8 +169,8 @@ def find_mistakes(xrd: Object) -> Iterator[Diagnostic]:
         field = f"spec.versions[{index}].referenceable"
         yield Problem(field, "must be true for exactly one version").to_diagnostic()
     for index, version in enumerate(versions):
-        schema = manifests.object_at(version, "schema", "openAPIV3Schema")
-        yield from _find_mistakes(schema, ("spec", "versions", index, "schema", "openAPIV3Schema"))
+        schema = manifests.object_at(version, *_SCHEMA)
+        yield from _find_mistakes(schema, ("spec", "versions", index, *_SCHEMA))
 
 
 def _find_typo(name: str, names: tuple[str, ...], path: str) -> Iterator[Diagnostic]:
@@ -191,21 +187,17 @@ def _find_mistakes(schema: Object, path: objects.Path) -> Iterator[Diagnostic]:
     type_ = schema.get("type")
     valid_type = type_ if type_ in structural_schema.TYPES else None
     keywords: Object = {
+        **_read_schemas()[1],
         "type": {"enum": [*structural_schema.TYPES]},
-        "required": {"type": "array"},
         "enum": {"type": "array", "items": {"type": valid_type, "nullable": True}},
         "properties": {"type": "object", "additionalProperties": {"type": "object"}},
         "default": {**schema, "type": valid_type},
-        "x-kubernetes-validations": {"type": "array"},
-        **dict.fromkeys(("description", "format", "pattern"), _TEXT),
-        **dict.fromkeys(("maximum", "minimum"), _NUMBER),
-        **dict.fromkeys(("maxItems", "maxLength", "minItems", "minLength"), _WHOLE),
     }
     for keyword in schema:
-        if keyword not in _KEYWORDS:
+        if keyword not in keywords:
             # Anybody may have keywords with x-.
             is_extension = keyword.startswith("x-")
-            names = (each for each in _KEYWORDS if each.startswith("x-") is is_extension)
+            names = (each for each in keywords if each.startswith("x-") is is_extension)
             yield from _find_typo(keyword, tuple(names), format_path((*path, keyword)))
     whole = structural_schema.complete(schema, {"properties": keywords})
     for each in openapi.check(whole, {"properties": keywords})[0]:

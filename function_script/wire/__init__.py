@@ -41,7 +41,7 @@ possible (setup.py).
 #   - a number of more than 64 bits is an error; upb drops the bits above;
 #   - tags and sizes may be padded to ten bytes; upb accepts five.
 #
-# A Struct is validated when it is decoded. `index_struct` and `find_part` read only the last value
+# A Struct is validated when it is decoded. `index_object` and `find_part` read only the last value
 # of a key, so an invalid value that is not read is not an error. The protocol's own maps are
 # validated completely: of two entries with the same key, the replaced one is decoded as well.
 
@@ -52,7 +52,6 @@ from function_script.wire.decode import (
     decode_struct,
     find_part,
     index_object,
-    index_struct,
     open_part,
 )
 from function_script.wire.encode import EncodeError, encode_struct
@@ -102,7 +101,6 @@ __all__ = [
     "index_passed",
     "index_request",
     "index_resource",
-    "index_struct",
     "index_tag",
     "is_compiled",
     "open_part",

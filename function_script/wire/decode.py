@@ -82,11 +82,6 @@ def decode_field(payload: bytes, key: str) -> Value:
     return None if part is None else decode_part(part)
 
 
-def index_struct(payload: bytes) -> dict[str, Part]:
-    """Return the Value of each top-level key, for `decode_part`. Raises WireError."""
-    return _entries(Part(payload, 0, len(payload)))
-
-
 def index_object(struct: Part, *, sort_keys: bool = False) -> dict[str, Part]:
     """Return the Value of each key of a Struct. Raises WireError."""
     parts = _entries(struct)

@@ -106,13 +106,14 @@ def test_own_fields_of_the_step_win() -> None:
     """They are a JSON merge patch: objects merge, null removes, and the rest replaces."""
     whole = stored(
         "jinja",
-        params={"size": 1, "region": "us", "tags": ["a"], "old": 1},
+        params={"size": 1, "region": "us", "tags": ["a"], "old": {"a": 1}, "zone": "a"},
         ttl="5m",
         limits={"timeout": "100ms"},
+        status={},
     )
-    own = step("jinja", params={"region": "eu", "tags": ["b"], "old": None}, ttl="1m")
-    response = call(own, whole)
-    assert text(response) == '{"region":"eu","size":1,"tags":["b"]}'
+    params = {"region": "eu", "tags": ["b"], "old": {"a": None}, "size": None, "zone": {"a": 1}}
+    response = call(step("jinja", params=params, ttl="1m"), whole)
+    assert text(response) == '{"old":{},"region":"eu","tags":["b"],"zone":{"a":1}}'
     assert response.meta.ttl.ToTimedelta().total_seconds() == 60
     response = call(step("jinja", ttl=None), whole)
     assert response.meta.ttl.ToTimedelta().total_seconds() >= 3000
@@ -177,6 +178,7 @@ def test_object_that_does_not_exist_is_fatal(language: str) -> None:
 INVALID = {
     "a field": ({"limits": {"timeout": "long"}}, "limits.timeout: cannot"),
     "an unknown field": ({"sizes": 1}, "sizes: unknown field"),
+    "a key": ({"modules": {"a b": "x"}}, 'modules["a b"]: must not be'),
     "no program": ({"script": None}, "script: is required when source is Inline"),
     "a reference": ({"inputRef": REFERENCE}, "inputRef: must not be set in an object"),
     "a required input": (

@@ -120,8 +120,7 @@ def test_built_in_bound_is_attributed_to_no_setting(step_input: Object, ceilings
 
 def test_limit_has_a_flag_and_a_name() -> None:
     """Every field of Limits that bounds a size is in the table, with a flag of the server."""
-    settings = {"timeout_set_by", "program_root", "default_source", "default_options"}
-    settings |= {"default_ttl_seconds"}
+    settings = {"program_root", "default_source", "default_options", "default_ttl_seconds"}
     assert {limit.field for limit in LIMITS.values()} == {f.name for f in fields(Limits)} - settings
     reached = {case.values[0] for case in [*NARROWABLE, *BY_FLAG_ONLY]}
     # Workers that use too much memory are in tests of the pool.

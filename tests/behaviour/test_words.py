@@ -13,8 +13,9 @@ from function_script.engines.gotemplate.errors import GoError
 from function_script.engines.jinja import exceptions, paths, policy
 from function_script.engines.registry import LANGUAGES
 from function_script.engines.starlark import calls, errors, interpreter, mistakes
+from function_script.request.lazy import Lazy
 from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, Scope
+from function_script.request.program import Program, Scope
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, HintedError
 from function_script.texts.source import Source

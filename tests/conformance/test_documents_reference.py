@@ -13,14 +13,7 @@ from function_script.request.program import OWN_REQUIREMENTS
 PAGE = ROOT / "docs" / "reference" / "documents.md"
 NAMES = [
     *(f"| `{kind}` |" for kind in SCRIPT.kinds),
-    *(
-        f"| `{source}` |"
-        for source in (
-            program_source.INLINE,
-            program_source.FILE_SYSTEM,
-            *external_sources.SECTIONS,
-        )
-    ),
+    *(f"| `{source}` |" for source in (program_source.INLINE, *external_sources.SECTIONS)),
     f"`{SCRIPT.annotations.prefix}/composition-resource-name`",
     f"`{SCRIPT.meta_api_version}`",
     f"`{OWN_REQUIREMENTS}`",

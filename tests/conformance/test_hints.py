@@ -44,7 +44,7 @@ COMMANDS = {
     ("contribution/predictable_secrets.py", "--seed-file"): ("serve",),
     ("step/function.py", "--remote-allow"): ("serve",),
     ("tools/validate/packages.py", "--fetch"): ("check", "render", "validate"),
-    ("inputs/program_source.py", "--program-root"): ("serve",),
+    ("inputs/external_sources.py", "--program-root"): ("serve",),
     ("sandbox/fork_server.py", "--require-sandbox"): ("serve",),
     ("sandbox/outcome.py", "--max-recv-message-size"): ("serve",),
     ("sandbox/outcome.py", "--workers"): ("serve",),

@@ -2,8 +2,8 @@
 
 A file is one mistake. Its first line describes it. Sections begin with ``=== name``:
 
-- a part of a Composition, in a section with the name of a file of ``frames``: that file is the
-  Composition, with the part in place of its line ``PART``;
+- a part of a Composition, in a section with the name of a file of ``frames``: that file, within the
+  frame around it, is the Composition, with the part in place of its line ``PART``;
 - files of the directory that is rendered: ``composition.yaml`` where no frame fits, and ``xr.yaml``
   (otherwise ``xr.yaml`` beside this module), ``observed.yaml``, ``functions.yaml``, ``xrd.yaml``;
 - ``arguments``: the files XR and Composition in the order in which they are given, if it matters;
@@ -45,7 +45,6 @@ XR = "xr.yaml"
 MARK = "‸"
 ARGUMENTS = "arguments"
 OUTPUTS = ("render", "cluster", "error", "warning")
-FRAMES = {path.stem: path.read_text() for path in (HERE / "frames").glob("*.yaml")}
 _SECTION = re.compile(r"^=== (.+)\n", re.MULTILINE)
 _PART = re.compile(r"^( *)PART\n", re.MULTILINE)
 _UNSIGNED = re.compile(r"^[^-+ \n]", re.MULTILINE)
@@ -53,6 +52,22 @@ _PLACE = re.compile(
     r"(?:(?<=; )|(?<=\": )|^)(?:(script|inline(?:\.template)?)|modules\[([^\]]+)\]):(\d+):(\d+): "
 )
 _TIMEOUT_SECONDS = 10
+
+
+def _insert(part: str, frame: str) -> str:
+    return _PART.sub(lambda line: textwrap.indent(part, line[1]), frame)
+
+
+def _read_frame(name: str) -> str:
+    """Return a frame in the one around it: `gotemplate-bucket` is in `gotemplate`, in `input`."""
+    frame = (HERE / "frames" / f"{name}.yaml").read_text()
+    if name == "pipeline":
+        return frame
+    outer = "pipeline" if name == "input" else name.rpartition("-")[0] or "input"
+    return _insert(frame, _read_frame(outer))
+
+
+FRAMES = {path.stem: _read_frame(path.stem) for path in (HERE / "frames").glob("*.yaml")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,10 +110,6 @@ class Mistake:
                 # A file without a text is that of this directory.
                 files[name] = text or (HERE / name).read_text()
         return {COMPOSITION: files.pop(COMPOSITION), **files}
-
-
-def _insert(part: str, frame: str) -> str:
-    return _PART.sub(lambda line: textwrap.indent(part, line[1]), frame)
 
 
 class Place(NamedTuple):

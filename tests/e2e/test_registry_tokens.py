@@ -1,5 +1,6 @@
 """Credentials and tokens are sent only to the registry that they are for."""
 
+import json
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -137,6 +138,21 @@ def test_credentials_go_to_token_services_with_tls_only(
     registry.hook("*", "", status(401, WWW_Authenticate=f'Bearer realm="{realm}"'))
     err = run("package", "inspect", f"{registry.name}/a:v1", "--ca-file", ca_file, code=1).err
     assert f'it names "{realm}" as its token service, which is not HTTPS' in err
+
+
+@pytest.mark.parametrize("challenge", ['Basic realm="x"', 'Bearer realm="{}/token"'])
+def test_secrets_that_a_registry_repeats_are_not_printed(
+    start: Start, docker_config: Login, run: Run, challenge: str
+) -> None:
+    registry = start(tls=False)
+    docker_config(registry.name)
+    message = f"{BASIC},\nerror: Bearer abc"
+    body = json.dumps({"errors": [{"message": message}]}).encode()
+    registry.hook("*", "^/v2/", status(401, body, WWW_Authenticate=challenge.format(registry.url)))
+    registry.hook("GET", "^/token", status(200, b'{"token": "abc"}'))
+    first, *_ = run("package", "inspect", f"{registry.name}/a:v1", code=1).err.splitlines()
+    assert "HTTP 401: Basic ***, error: Bearer " in first
+    assert first.count("***") == 1 + challenge.startswith("Bearer")
 
 
 TOKENS = [

@@ -13,8 +13,9 @@ from support.timing import PATIENCE_SECONDS, SLACK_SECONDS
 from function_script.engines.registry import ENGINE_MODULES
 from function_script.engines.starlark import engine as starlark
 from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request.lazy import Lazy
 from function_script.request.limits import MIB, Limits
-from function_script.request.program import Lazy, Program, Scope
+from function_script.request.program import Program, Scope
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
 from function_script.step import function
 from function_script.texts.errors import DocumentError, FatalError, LimitError, ProgramError

@@ -266,7 +266,7 @@ def test_new_file_needs_the_flag(stranger: Stranger, run: Run) -> None:
         *("composition.yaml", "xr.yaml", "seen.yaml", "objects/seen.yaml", "objects/new.yaml"),
         *("functions.yaml", "programs/d/main.yaml", "programs/new.yaml", "one.case.yaml"),
         *("two.case.yaml", "other.yaml", "a/../other.yaml", "copy.yaml", "new.case.yaml"),
-        *("b/xr.yaml", "b/Observed.yaml"),
+        *("b/xr.yaml", "b/Observed.yaml", "openapi/a.json"),
     ],
 )
 def test_expected_documents_are_no_file_that_a_case_reads(
@@ -283,7 +283,8 @@ def test_expected_documents_are_no_file_that_a_case_reads(
         stranger.write("programs/d/main.yaml", config)
     (stranger.folder / "copy.yaml").hardlink_to(stranger.folder / "other.yaml")
     stranger.write("functions.yaml", FUNCTION.format("localhost:1"))
-    inputs = "required: [seen.yaml, objects]"
+    stranger.write("openapi/a.json", "{}")
+    inputs = "required: [seen.yaml, objects]\nschemas: openapi"
     stranger.write("one.case.yaml", f'{inputs}\nexpect: {{documents: "{path}"}}\n')
     stranger.write("two.case.yaml", "required: other.yaml\nexpect: {ready: false}\n")
     before = {each: each.read_bytes() for each in stranger.folder.rglob("*") if each.is_file()}

@@ -15,17 +15,10 @@ from function_script.engines.registry import LANGUAGES
 from function_script.engines.starlark.analysis import paths
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request import request
+from function_script.request.lazy import ANY, Lazy, PartTree, plain
 from function_script.request.limits import Limits
 from function_script.request.objects import find_path
-from function_script.request.program import (
-    ANY,
-    Lazy,
-    PartTree,
-    Program,
-    Scope,
-    TemplateResult,
-    plain,
-)
+from function_script.request.program import Program, Scope, TemplateResult
 from function_script.request.values import Object, Readable, Value
 from function_script.texts.errors import FatalError
 from function_script.texts.problems import Problem

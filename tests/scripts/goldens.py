@@ -3,7 +3,7 @@
 A file is one behaviour, and its name says which. Sections begin with ``=== name``:
 ``scope`` (YAML: parts of a request, ``params``, ``seed``), ``program``, ``module NAME``,
 ``options`` and ``limits`` (YAML), and at the end ``expected`` or ``error``, which `make goldens`
-adds. What stands before the first section is a comment. A file without a scope has that of
+adds. What stands before the first section is a comment. A scope replaces parts of the one in
 ``scope.yaml`` beside it.
 """
 
@@ -15,8 +15,9 @@ import yaml
 from support.results import whole
 
 from function_script.engines.language import Engine
+from function_script.request.lazy import Lazy
 from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, Scope, TemplateResult
+from function_script.request.program import Program, Scope, TemplateResult
 from function_script.request.values import Object, Readable, Value
 from function_script.texts import diagnostics
 from function_script.texts.errors import FatalError
@@ -55,7 +56,7 @@ class Golden:
 def load(language: str, main: str) -> list[Golden]:
     """The files of a language, whose program is named ``main`` in positions."""
     shared = HERE / language / "scope.yaml"
-    shared_scope = shared.read_text() if shared.exists() else ""
+    shared_scope = _read_mapping(shared.read_text()) if shared.exists() else {}
     return [_read(path, main, shared_scope) for path in sorted((HERE / language).glob("*.txt"))]
 
 
@@ -91,7 +92,7 @@ def _sorted(value: Value) -> Lazy:
     return _lazy({name: value[name] for name in sorted(value)})
 
 
-def _read(path: Path, main: str, shared_scope: str) -> Golden:
+def _read(path: Path, main: str, shared_scope: Object) -> Golden:
     text = path.read_text()
     headings = list(_SECTION.finditer(text))
     ends = [mark.start() for mark in headings[1:]] + [len(text)]
@@ -108,7 +109,7 @@ def _read(path: Path, main: str, shared_scope: str) -> Golden:
     return Golden(
         path=path,
         head=text[: headings[-1].start()] if outcome else text,
-        scope=scope(_read_mapping(parts.get("scope", shared_scope))),
+        scope=scope(shared_scope | _read_mapping(parts.get("scope", ""))),
         program=Program(
             main=Source(name=main, text=parts["program"]),
             modules=modules,

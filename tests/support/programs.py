@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import pytest
 
 from function_script.engines.language import Engine
+from function_script.request.lazy import Lazy
 from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, Scope
+from function_script.request.program import Program, Scope
 from function_script.request.values import Object, Readable, Value
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from function_script.server.log import BatchingHandler
+from function_script.server.log import LineHandler
 
 NAMES = ("function_script", "asyncio", "grpc")
 
@@ -31,13 +31,6 @@ def text(capfd: pytest.CaptureFixture[str]) -> str:
     return capfd.readouterr().err
 
 
-def written(capfd: pytest.CaptureFixture[str]) -> str:
-    """The same, while lines of requests that wait for others go on waiting."""
-    for handler in _started(logging.getLogger(name) for name in NAMES):
-        handler._writer.drain()
-    return capfd.readouterr().err
-
-
-def _started(loggers: Iterable[logging.Logger]) -> list[BatchingHandler]:
+def _started(loggers: Iterable[logging.Logger]) -> list[LineHandler]:
     handlers = [handler for logger in loggers for handler in logger.handlers]
-    return [handler for handler in handlers if isinstance(handler, BatchingHandler)]
+    return [handler for handler in handlers if isinstance(handler, LineHandler)]

@@ -14,7 +14,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard
 
 from function_script.engines.gotemplate.values import Missing, NilMap, TypedMap
-from function_script.request.program import Lazy, Scope
+from function_script.request.lazy import Lazy
+from function_script.request.program import Scope
 
 if TYPE_CHECKING:
     from _collections_abc import dict_items, dict_keys, dict_values

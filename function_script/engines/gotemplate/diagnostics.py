@@ -261,11 +261,8 @@ def site_problem(
     error: GoError, site: Site, loaded: LoadedProgram
 ) -> tuple[Diagnostic, str | None]:
     """Return a failure that is certain once its place is reached, and its correction as a hint."""
-    location = _locate(site, loaded, error)
-    message = f"cannot evaluate {_undefined_variable(error) or _expression(site)}: {error}"
-    correction = _correction(error, site, loaded)
-    hint = correction or _hint(error, None, loaded)
-    return location.to_diagnostic(message, hint), correction
+    (problem,) = run_problem(error, [site], loaded).diagnostics
+    return problem, _correction(error, site, loaded)
 
 
 def _undefined_variable(error: Exception | None) -> str:

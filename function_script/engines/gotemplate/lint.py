@@ -2,13 +2,21 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from function_script.engines import foreign_syntax
 from function_script.engines.gotemplate import doubts, programs, request_reads
 from function_script.engines.gotemplate.syntax import nodes
-from function_script.engines.lint import FieldAccess, FieldComparison, Mention, guarded, unchanged
-from function_script.engines.template_lint import QUOTED, TemplateLint
+from function_script.engines.lint import (
+    QUOTED,
+    CallKind,
+    FieldAccess,
+    FieldComparison,
+    Mention,
+    guarded,
+    unchanged,
+)
+from function_script.engines.template_lint import TemplateLint
 from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic
 
@@ -20,12 +28,14 @@ class GoTemplateLint(TemplateLint):
     """The analyses of GoTemplate."""
 
     random_call = re.compile(r"\b(?:rand(?:AlphaNum|Alpha|Ascii|Numeric|Bytes)|uuidv4)\b")
-    clock_call = re.compile(r"\{\{-?(?!-? */\*)[^{}\"`]*?(?<![.$\w])(?P<name>now|ago)\b")
-    observed_getter = re.compile(
-        r"\{\{-?(?!-? */\*)[^{}]*?\bgetComposed(?:Resource|ConnectionDetails)\s+(?:[.$]\s+)?"
-        + QUOTED
-    )
-    credentials_getter = re.compile(rf"\bgetCredentialData\s+(?:[.$]\s+)?{QUOTED}")
+    calls: ClassVar = {
+        "clock": re.compile(r"\{\{-?(?!-? */\*)[^{}\"`]*?(?<![.$\w])(?P<name>now|ago)\b"),
+        "credentials": re.compile(rf"\bgetCredentialData\s+(?:[.$]\s+)?{QUOTED}"),
+        "observed": re.compile(
+            r"\{\{-?(?!-? */\*)[^{}]*?\bgetComposed(?:Resource|ConnectionDetails)\s+(?:[.$]\s+)?"
+            + QUOTED
+        ),
+    }
 
     def action_marks(self, program: Program) -> Sequence[str]:
         """Return the left delimiter."""
@@ -61,10 +71,11 @@ class GoTemplateLint(TemplateLint):
         """Find comparisons of fields of the request with constants."""
         return request_reads.walk(program).comparisons
 
-    def find_clock_reads(self, program: Program) -> Iterable[Mention]:
-        """Find calls of functions that read the clock, if the input's options allow them."""
-        is_allowed = "stable_values" in programs.read_settings(program.options).allowed
-        return super().find_clock_reads(program) if is_allowed else ()
+    def find_names(self, program: Program, kind: CallKind) -> Iterator[Mention]:
+        """Find names; functions that read the clock where the input's options allow them."""
+        allowed = programs.read_settings(program.options).allowed
+        if kind != "clock" or "stable_values" in allowed:
+            yield from super().find_names(program, kind)
 
     def find_failures(self, program: Program) -> Iterator[Diagnostic]:
         """Find wrong calls, and comparisons of values with other types."""

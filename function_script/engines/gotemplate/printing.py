@@ -8,14 +8,11 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
+from function_script.documents.kubernetes_yaml import number_text
 from function_script.engines.gotemplate import values
 
 NIL: Final = "<nil>"
 NO_VALUE: Final = "<no value>"
-
-# Outside of these bounds %v writes a float with an exponent.
-_MIN_PLAIN_FLOAT: Final = 1e-4
-_MAX_PLAIN_FLOAT: Final = 1e6
 
 
 def to_text(value: object) -> str:
@@ -43,19 +40,9 @@ def to_text(value: object) -> str:
 
 def float_text(number: float) -> str:
     """Return the shortest digits that read back as the same float: ``1.5``, ``1e+06``, ``+Inf``."""
-    if _MIN_PLAIN_FLOAT <= abs(number) < _MAX_PLAIN_FLOAT:
-        return repr(number).removesuffix(".0")
-    if number == 0:
-        return "-0" if math.copysign(1, number) < 0 else "0"
-    if not math.isfinite(number):
-        return "NaN" if math.isnan(number) else f"{number:+}".replace("inf", "Inf")
-    return exponent_text(number)
-
-
-def exponent_text(number: float) -> str:
-    """Return the shortest digits with an exponent of at least two digits: ``1.25e+06``."""
-    digits = repr(number).partition("e")[0].replace(".", "").strip("-0")
-    return f"{number:.{len(digits) - 1}e}"
+    if math.isfinite(number):
+        return number_text(number)
+    return "NaN" if math.isnan(number) else f"{number:+}".replace("inf", "Inf")
 
 
 def sorted_items(value: Mapping[object, object]) -> list[tuple[object, object]]:

@@ -14,7 +14,7 @@ from yaml import events
 
 from function_script.documents.errors import YamlError
 from function_script.documents.kubernetes_yaml import read_events, start_of
-from function_script.documents.writer import compare_keys
+from function_script.documents.writer import compare_keys, double_quoted
 from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
@@ -96,27 +96,11 @@ _WORDS: Final = frozenset(
 _SPECIAL: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe-\U0010ffff]"
 )
+_ESCAPED: Final = re.compile(rf'["\\\t\n]|{_SPECIAL.pattern}')
 _BASE60: Final = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
 _INDICATORS: Final = re.compile(
     r"""---|\.\.\.|[#,\[\]{}&*!|>'"%@`]|[?:-](?:[ \t]|$)|.*?(?::(?:[ \t]|$)|[ \t]\#)""", re.DOTALL
 )
-_ESCAPES: Final = {
-    "\0": "0",
-    "\a": "a",
-    "\b": "b",
-    "\t": "t",
-    "\n": "n",
-    "\v": "v",
-    "\f": "f",
-    "\r": "r",
-    "\x1b": "e",
-    '"': '"',
-    "\\": "\\",
-    "\x85": "N",
-    "\xa0": "_",
-    "\u2028": "L",
-    "\u2029": "P",
-}
 _BASE64_LINE: Final = 70
 
 
@@ -136,7 +120,7 @@ def write_string(text: str, indent: int) -> str:
     if "\n" not in text:
         return _on_one_line(text)
     if text.endswith(" ") or " \n" in text or _SPECIAL.search(text):
-        return double_quoted(text)
+        return double_quoted(text, _ESCAPED)
     return _block(text, indent)
 
 
@@ -144,36 +128,22 @@ def write_key(text: str) -> str:
     """Return a string as a key: on one line, quoted if it would read back as something else."""
     if _SIMPLE.fullmatch(text) and text not in _WORDS:
         return text
-    return double_quoted(text) if "\n" in text or values.is_broken(text) else _on_one_line(text)
+    return (
+        double_quoted(text, _ESCAPED)
+        if "\n" in text or values.is_broken(text)
+        else _on_one_line(text)
+    )
 
 
 def _on_one_line(text: str) -> str:
     if resolve(text) is not text or text in _WORDS or _BASE60.fullmatch(text):
-        return double_quoted(text)
+        return double_quoted(text, _ESCAPED)
     if "\t" in text or _SPECIAL.search(text):
-        return double_quoted(text)
+        return double_quoted(text, _ESCAPED)
     if text[0] == " " or text[-1] == " " or _INDICATORS.match(text):
         quoted = text.replace("'", "''")
         return f"'{quoted}'"
     return text
-
-
-def double_quoted(text: str) -> str:
-    """Return a text in double quotes, with escapes."""
-    escaped = _ESCAPED.sub(lambda match: _escape(match[0]), text)
-    return f'"{escaped}"'
-
-
-_ESCAPED: Final = re.compile(rf'["\\\t\n]|{_SPECIAL.pattern}')
-
-
-def _escape(character: str) -> str:
-    if character in _ESCAPES:
-        return f"\\{_ESCAPES[character]}"
-    code = ord(character)
-    if code <= 0xFF:  # noqa: PLR2004 # two hexadecimal digits
-        return f"\\x{code:02X}"
-    return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"  # noqa: PLR2004 # the BMP
 
 
 def _block(text: str, indent: int) -> str:

@@ -1,14 +1,14 @@
 """Calls of functions and filters that fail in every run, by the types that are certain."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, cast
 
 from jinja2 import nodes
 
-from function_script.engines.jinja.calls import LibraryFunction, conversion_hint
+from function_script.engines.jinja.calls import LibraryFunction, conversion_hint, signature_of
 from function_script.engines.jinja.filters import FILTERS
-from function_script.engines.jinja.functions import FUNCTIONS, explain_call, signature_of
+from function_script.engines.jinja.functions import FUNCTIONS
 from function_script.engines.jinja.parser import Template
 from function_script.engines.jinja.policy import Violation
 from function_script.engines.jinja.tokens import first_offset
@@ -16,6 +16,7 @@ from function_script.engines.lint import CONSTANT_TYPES
 from function_script.engines.signatures import (
     Signature,
     WrongArgument,
+    explain_names,
     find_wrong_types,
 )
 
@@ -103,7 +104,7 @@ class Types:
 
 
 def _result_of(call: LibraryFunction) -> str:
-    result = call.function.returns.partition(" of ")[0]
+    result = call.function.signature.result.partition(" of ")[0]
     return result if result in {"boolean", "integer", "list", "object", "string"} else ""
 
 
@@ -123,16 +124,14 @@ def find(tree: nodes.Template, types: Types) -> Iterator[Violation]:
             continue
         # The compiler counts the arguments of other filters.
         is_filter = isinstance(node, nodes.Filter)
-        signature = signature_of(name, cast("Hashable", call), is_filter=is_filter)
+        signature = signature_of(name, call, is_filter=is_filter)
         is_counted = not is_filter or isinstance(call, LibraryFunction)
         keywords = cast("list[nodes.Keyword]", node.kwargs)
         named = {keyword.key: keyword.value for keyword in keywords}
         problem = _find_wrong_type(node, signature, arguments, named, types)
         if problem is not None:
             yield problem
-        elif is_counted and (
-            text := explain_call(name, call, len(arguments), named, is_filter=is_filter)
-        ):
+        elif is_counted and (text := explain_names(signature, len(arguments), named)):
             message, hint = text
             offset = node.lineno if is_filter else first_offset(node)
             yield Violation(offset=offset, name=name, message=message, hint=hint)

@@ -6,9 +6,9 @@ Python's own TypeError names parameters that the template's author cannot see.
 
 import inspect
 import itertools
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Protocol, cast
+from typing import Final, Protocol, TypeAlias, cast
 
 from jinja2 import Undefined
 
@@ -16,12 +16,21 @@ from function_script.engines.jinja.exceptions import MissingError, RenderError
 from function_script.engines.jinja.output import to_plain
 from function_script.engines.jinja.run import CHARACTERS_PER_STEP, Run
 from function_script.engines.library import FUNCTIONS, ArgumentError, Function
-from function_script.engines.signatures import NULL, WrongArgument
+from function_script.engines.library.bounds import TYPES, Resource
+from function_script.engines.signatures import NULL, Parameter, Signature, WrongArgument
 from function_script.request.values import Readable
 from function_script.texts.errors import HintedError
 
 # A library function may read every character a few times.
 _READINGS = 4
+# The name of a resource and the like; a template writes ``1`` for ``"1"``.
+Name: TypeAlias = str | int
+ANNOTATIONS: Final[Mapping[object, tuple[str, ...]]] = {
+    Name: ("string", "integer"),
+    str: ("string",),
+    Resource: TYPES[Resource].json_types,
+}
+"""The types of parameters by their annotations."""
 
 
 class Call(Protocol):
@@ -29,6 +38,8 @@ class Call(Protocol):
 
     def __call__(self, run: Run, /, *arguments: object, **named: object) -> object:
         """Return the value; raise TypeError when the arguments do not fit."""
+
+    def __hash__(self) -> int: ...
 
 
 class Builtin:
@@ -44,18 +55,6 @@ class Builtin:
 def build_table(functions: Mapping[str, object]) -> dict[str, Call]:
     """Return the callables by the names that templates use, in the order of these names."""
     return {name: cast("Call", functions[name]) for name in sorted(functions)}
-
-
-def format_usage(name: str, call: Call, hidden: int) -> str:
-    """Format ``replace(old, new, count=-1)``: the call without its first ``hidden`` parameters."""
-    parameters = [*_signature(cast("Hashable", call)).parameters.values()][hidden:]
-    untyped = [parameter.replace(annotation=parameter.empty) for parameter in parameters]
-    return f"{name}({', '.join(map(str, untyped))})"
-
-
-@lru_cache(maxsize=256)
-def _signature(call: Hashable) -> inspect.Signature:
-    return inspect.signature(cast("Call", call))
 
 
 class LibraryFunction:
@@ -125,3 +124,34 @@ def conversion_hint(
 
 LIBRARY = {function.name: LibraryFunction(function) for function in FUNCTIONS}
 LIBRARY_FILTERS = {name: call for name, call in LIBRARY.items() if call.function.is_filter}
+
+
+@lru_cache(maxsize=512)
+def signature_of(name: str, call: Call, *, is_filter: bool = False) -> Signature:
+    """Return the signature of a function, filter or test, without the run that it gets first.
+
+    Its usage is without the piped value of filters and tests.
+    """
+    if isinstance(call, LibraryFunction):
+        signature = call.function.signature
+        usage = f"{name}{signature.usage.removeprefix(signature.name)}"
+        return signature._replace(name=name, usage=usage)
+    parameters = [*inspect.signature(call).parameters.values()][1:]
+    written = (each.replace(annotation=each.empty) for each in parameters[is_filter:])
+    kinds = {each.kind for each in parameters}
+    return Signature(
+        name=name,
+        usage=f"{name}({', '.join(map(str, written))})",
+        parameters=tuple(
+            Parameter(
+                each.name,
+                ANNOTATIONS.get(each.annotation, ()),
+                is_required=each.default is each.empty and each.kind is not each.VAR_POSITIONAL,
+                is_named_only=each.kind is each.KEYWORD_ONLY,
+            )
+            for each in parameters
+            if each.kind is not each.VAR_KEYWORD
+        ),
+        is_variadic=inspect.Parameter.VAR_POSITIONAL in kinds,
+        takes_any_name=inspect.Parameter.VAR_KEYWORD in kinds,
+    )

@@ -17,14 +17,14 @@ from jinja2.runtime import Context as JinjaContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from function_script.engines.jinja import exceptions, lookups
-from function_script.engines.jinja.calls import Builtin, Call
+from function_script.engines.jinja.calls import Builtin, Call, signature_of
 from function_script.engines.jinja.compiler import Operation
 from function_script.engines.jinja.exceptions import Lenient, Strict
-from function_script.engines.jinja.functions import explain_call
 from function_script.engines.jinja.lookups import Method
 from function_script.engines.jinja.run import Run
 from function_script.engines.jinja.runtime import invoke, iterate
-from function_script.request.program import Lazy
+from function_script.engines.signatures import explain_names
+from function_script.request.lazy import Lazy
 from function_script.texts.source import Source
 
 # The variable that carries a run through Jinja's contexts; no template can name it.
@@ -132,7 +132,8 @@ class Environment(ImmutableSandboxedEnvironment):
                 return callee.call(run, *args, **kwargs)
             except TypeError:
                 # The function itself may have raised it: asked only now, since few calls are wrong.
-                problem = explain_call(callee.name, callee.call, len(args), kwargs)
+                signature = signature_of(callee.name, callee.call)
+                problem = explain_names(signature, len(args), kwargs)
                 if problem is None:
                     raise
                 message, hint = problem

@@ -5,10 +5,9 @@ the run first, then the template's arguments. Its signature and docstring are pr
 reference.
 """
 
-import inspect
-from collections.abc import Callable, Collection, Hashable, Mapping
-from functools import lru_cache, wraps
-from typing import Final, TypeAlias, TypeVar, cast
+from collections.abc import Callable, Collection, Mapping
+from functools import wraps
+from typing import Final, TypeVar, cast
 
 from jinja2 import utils
 
@@ -16,30 +15,19 @@ from function_script.engines.jinja import exceptions
 from function_script.engines.jinja.calls import (
     LIBRARY,
     Builtin,
-    Call,
-    LibraryFunction,
+    Name,
     build_table,
-    format_usage,
 )
 from function_script.engines.jinja.filters import items_of, pairs, required
 from function_script.engines.jinja.output import to_text
 from function_script.engines.jinja.run import MAX_ITEMS, Run
 from function_script.engines.jinja.runtime import check_key
-from function_script.engines.library.bounds import TYPES, Resource
-from function_script.engines.signatures import Parameter, Signature, explain_names
+from function_script.engines.library.bounds import Resource
 from function_script.request import objects
 from function_script.request.program import Scope
 from function_script.request.values import MAX_SAFE_INTEGER
 
 Result = TypeVar("Result")
-# The name of a resource and the like; a template writes ``1`` for ``"1"``.
-Name: TypeAlias = str | int
-ANNOTATIONS: Final[Mapping[object, tuple[str, ...]]] = {
-    Name: ("string", "integer"),
-    str: ("string",),
-    Resource: TYPES[Resource].json_types,
-}
-"""The types of parameters by their annotations."""
 
 
 def numbers(run: Run, *bounds: object) -> range:
@@ -228,39 +216,3 @@ def find_roots(run: Run) -> dict[str, object]:
     """Return the data in which values are searched: variables, and parts that were read."""
     variables = {name: run.variables[name] for name in NAMES if name in run.variables}
     return {**variables, **run.scope.request.built()}
-
-
-def explain_call(
-    name: str, call: Call, count: int, named: Collection[str], *, is_filter: bool = False
-) -> tuple[str, str] | None:
-    """Return the message of a call with wrong numbers or names of arguments, and its hint."""
-    parameters = inspect.signature(call).parameters.values()
-    takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters)
-    is_open = takes_any and not isinstance(call, LibraryFunction)
-    signature = signature_of(name, cast("Hashable", call), is_filter=is_filter)
-    return explain_names(signature, count, () if is_open else named)
-
-
-@lru_cache(maxsize=256)
-def signature_of(name: str, callable_: Hashable, *, is_filter: bool = False) -> Signature:
-    """Return the signature of a function or filter, without the run that it receives first."""
-    call = cast("Call", callable_)
-    if isinstance(call, LibraryFunction):
-        return call.function.call_signature._replace(name=name)
-    parameters = [*inspect.signature(call).parameters.values()][1:]
-    return Signature(
-        name=name,
-        usage=format_usage(name, call, 1 + is_filter),
-        parameters=tuple(
-            Parameter(
-                each.name,
-                ANNOTATIONS.get(each.annotation, ()),
-                is_required=each.default is each.empty
-                and each.kind not in {each.VAR_POSITIONAL, each.VAR_KEYWORD},
-                is_named_only=each.kind is each.KEYWORD_ONLY,
-            )
-            for each in parameters
-            if each.kind is not each.VAR_KEYWORD
-        ),
-        is_variadic=any(each.kind is each.VAR_POSITIONAL for each in parameters),
-    )

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from jinja2 import nodes
 
@@ -20,7 +20,8 @@ from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS, TESTS
 from function_script.engines.jinja.functions import NAMES
 from function_script.engines.jinja.parser import Template, parse, parse_program
-from function_script.engines.template_lint import QUOTED, TemplateLint
+from function_script.engines.lint import QUOTED
+from function_script.engines.template_lint import TemplateLint
 from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import suggest
@@ -49,18 +50,20 @@ class JinjaLint(TemplateLint):
 
     silent_actions = frozenset({"{%", "{#"})
     random_call = re.compile(r"\b(?:stable_secret|(?P<public>stable_id))(?=\()")
-    observed_getter = re.compile(
-        rf"\{{[{{%][^{{}}#]*?\bget_composed_(?:resource|connection_details)\(\s*{QUOTED}"
-    )
-    credentials_getter = re.compile(rf"\bget_credential_data\(\s*{QUOTED}")
-    required_getter = re.compile(
-        rf"\{{[{{%][^{{}}#]*?\bget_(?:required|extra)_resources\(\s*{QUOTED}"
-    )
-    readiness_call = re.compile(
-        r"\{[{%][^{}#]*?(?P<call>\bis_ready\(\s*)?\bget_composed_resource\("
-        rf"\s*{QUOTED}\s*\)"
-        r"\s*(?(call)\)|\|\s*is_ready\b(?!\())"
-    )
+    calls: ClassVar = {
+        "credentials": re.compile(rf"\bget_credential_data\(\s*{QUOTED}"),
+        "observed": re.compile(
+            rf"\{{[{{%][^{{}}#]*?\bget_composed_(?:resource|connection_details)\(\s*{QUOTED}"
+        ),
+        "readiness": re.compile(
+            r"\{[{%][^{}#]*?(?P<call>\bis_ready\(\s*)?\bget_composed_resource\("
+            rf"\s*{QUOTED}\s*\)"
+            r"\s*(?(call)\)|\|\s*is_ready\b(?!\())"
+        ),
+        "required": re.compile(
+            rf"\{{[{{%][^{{}}#]*?\bget_(?:required|extra)_resources\(\s*{QUOTED}"
+        ),
+    }
     find_accesses = staticmethod(request_reads.find)
     find_comparisons = staticmethod(request_reads.find_comparisons)
 

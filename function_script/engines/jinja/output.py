@@ -10,7 +10,7 @@ from function_script.documents.rendered_lines import find_outdented
 from function_script.engines.jinja import exceptions
 from function_script.engines.jinja.exceptions import Absent
 from function_script.engines.jinja.run import MAX_INTEGER, Budget
-from function_script.request.program import Lazy, plain
+from function_script.request.lazy import Lazy, plain
 from function_script.request.values import Value
 
 # Whole numbers up to here are written without a fraction.

@@ -16,7 +16,7 @@ from jinja2.utils import missing
 from function_script.engines import habits
 from function_script.engines.jinja import exceptions, functions, hints, lookups, wording
 from function_script.engines.jinja.filters import FILTERS
-from function_script.request.program import Lazy
+from function_script.request.lazy import Lazy
 from function_script.texts import field_names, spelling
 from function_script.texts.problems import suggest
 

@@ -11,10 +11,11 @@ from typing import Final, NamedTuple, cast
 from jinja2 import nodes
 
 from function_script.engines import habits
-from function_script.engines.jinja.calls import Call, LibraryFunction, format_usage
+from function_script.engines.jinja.calls import Call, LibraryFunction, signature_of
 from function_script.engines.jinja.filters import FILTERS, TESTS
-from function_script.engines.jinja.functions import FUNCTIONS, explain_call
+from function_script.engines.jinja.functions import FUNCTIONS
 from function_script.engines.jinja.run import MAX_INTEGER
+from function_script.engines.signatures import explain_names
 from function_script.request.values import LONE_SURROGATE
 from function_script.texts.problems import suggest
 from function_script.texts.source import Source
@@ -24,8 +25,6 @@ MAX_DEPTH = 80
 MAX_MODULE_DEPTH = 20
 # CPython compiles at most 20 nested blocks, and a template needs some for itself.
 MAX_LOOPS = 10
-# Filters and tests receive the run and the value before the template's own arguments.
-_HIDDEN = 2
 # The callables of a node: what they are, and what names of other languages are there.
 _CALLABLES: Final[Mapping[type, tuple[str, Mapping[str, Call], Sequence[habits.Kind]]]] = {
     nodes.Filter: ("filter", FILTERS, ("filter", "name")),
@@ -170,13 +169,14 @@ def _visit_call(node: nodes.Filter | nodes.Test, facts: TemplateFacts) -> None:
     # Jinja calls them pairs, but the parser makes keywords only.
     keywords = [keyword.key for keyword in cast("list[nodes.Keyword]", node.kwargs)]
     call = callables[node.name]
+    signature = signature_of(node.name, call, is_filter=True)
     problem = None
     # The analysis of calls, and a run, count the arguments of the library's functions.
     if not isinstance(call, LibraryFunction):
-        problem = explain_call(node.name, call, 1 + len(node.args), keywords, is_filter=True)
+        problem = explain_names(signature, 1 + len(node.args), keywords)
     if node.dyn_args is not None or node.dyn_kwargs is not None:
-        usage = format_usage(node.name, call, _HIDDEN)
-        problem = f"cannot call {node.name}: * and ** cannot be used here", f"write {usage}"
+        hint = f"write {signature.usage}"
+        problem = f"cannot call {node.name}: * and ** cannot be used here", hint
     if problem is not None:
         message, hint = problem
         facts.refuse(node, message, name=node.name, hint=hint)

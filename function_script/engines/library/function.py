@@ -69,7 +69,7 @@ class Function:
     group: "Group"
     summary: str
     parameters: tuple[Parameter, ...]
-    returns: str
+    signature: signatures.Signature
     example: str
     result: Value
     call: Call
@@ -86,17 +86,6 @@ class Function:
         if self.gives_random_text and is_public and isinstance(result, str):
             scope.random_texts.append(result)
         return result
-
-    @property
-    def call_signature(self) -> signatures.Signature:
-        """The signature that calls are judged by."""
-        parameters = tuple(parameter.json for parameter in self.parameters)
-        return signatures.Signature(self.name, self.signature, parameters, self.returns)
-
-    @property
-    def signature(self) -> str:
-        """The signature in Python's notation: ``indent(text, spaces, *, first=False)``."""
-        return _usage(self.name, self.parameters)
 
 
 class _Traits(TypedDict, total=False):
@@ -129,17 +118,24 @@ class Group:
         """Add a function; the first parameter of one that is seeded is the root of its values."""
 
         def register(call: Callable[P, R]) -> Callable[P, R]:
-            signature = inspect.signature(call)
-            parameters = tuple(map(_parameter, signature.parameters.values()))
-            function = Function(
+            written = inspect.signature(call)
+            every = tuple(map(_parameter, written.parameters.values()))
+            parameters = every[1:] if "is_seeded" in traits else every
+            signature = signatures.Signature(
                 name=call.__name__,
+                usage=_usage(call.__name__, parameters),
+                parameters=tuple(parameter.json for parameter in parameters),
+                result=_RETURNS[written.return_annotation],
+            )
+            function = Function(
+                name=signature.name,
                 group=self,
                 summary=(call.__doc__ or "").partition("\n")[0],
-                parameters=parameters[1:] if "is_seeded" in traits else parameters,
-                returns=_RETURNS[signature.return_annotation],
+                parameters=parameters,
+                signature=signature,
                 example=example,
                 result=result,
-                call=_checked(call.__name__, cast("Call", call), parameters),
+                call=_checked(signature, cast("Call", call), every),
                 **traits,
             )
             self.functions.append(function)
@@ -191,17 +187,18 @@ def _usage(name: str, parameters: Iterable[Parameter]) -> str:
     return f"{name}({', '.join([*positional, *star, *named_only])})"
 
 
-def _checked(name: str, call: Call, parameters: Sequence[Parameter]) -> Call:
+def _checked(signature: signatures.Signature, call: Call, parameters: Sequence[Parameter]) -> Call:
     """Return ``call`` with checks of its arguments and result, and its name in every error."""
+    name = signature.name
+    # The root of a function that is seeded is no argument of an author's.
+    hidden = len(parameters) - len(signature.parameters)
     by_name = {parameter.name: parameter for parameter in parameters}
     positional = [parameter for parameter in parameters if not parameter.is_named_only]
     required = sum(parameter.is_required for parameter in parameters)
-    rules = tuple(parameter.json for parameter in parameters)
-    signature = signatures.Signature(name, _usage(name, parameters), rules)
 
     def checked(*arguments: Readable, **named: Readable) -> Readable:
         if named or not required <= len(arguments) <= len(positional):
-            problem = signatures.explain_names(signature, len(arguments), named)
+            problem = signatures.explain_names(signature, len(arguments) - hidden, named)
             if problem is not None:
                 raise HintedError(*problem)
         try:

@@ -17,8 +17,9 @@ from function_script.engines.starlark import errors, interpreter, predeclared
 from function_script.engines.starlark.analysis import pruning
 from function_script.engines.starlark.errors import BRIDGE, WRAPPER, refuse
 from function_script.request.cache import ByteLruCache
+from function_script.request.lazy import PartTree
 from function_script.request.limits import Limits
-from function_script.request.program import PartTree, Program
+from function_script.request.program import Program
 from function_script.texts import field_names
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import LimitError, ProgramError

@@ -147,9 +147,8 @@ def _explain_names(call: ast.Call, signature: Signature) -> Problem | None:
 
 def find_argument(call: ast.Call, signature: Signature, name: str) -> ast.expr | None:
     """Return the argument for a parameter; None where the call does not write it out."""
-    positional, keywords = syntax.arguments_of(call)
     names = (parameter.name for parameter in signature.parameters)
-    return dict(zip(names, positional, strict=False)).get(name) or keywords.get(name)
+    return syntax.bind_arguments(call, names).get(name)
 
 
 def _find_wrong_word(call: ast.Call, signature: Signature) -> Problem | None:
@@ -160,9 +159,7 @@ def _find_wrong_word(call: ast.Call, signature: Signature) -> Problem | None:
             pass
         case _:
             return None
-    arguments = {
-        each.name: find_argument(call, signature, each.name) for each in signature.parameters
-    }
+    arguments = syntax.bind_arguments(call, (each.name for each in signature.parameters))
     words = {
         key: node
         for key, node in arguments.items()

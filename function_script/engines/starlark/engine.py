@@ -13,8 +13,9 @@ from function_script.engines.starlark import build, errors, interpreter, predecl
 from function_script.engines.starlark.analysis import missing, paths
 from function_script.engines.starlark.build import Script
 from function_script.engines.starlark.errors import WRAPPER
+from function_script.request.lazy import Lazy
 from function_script.request.limits import Limits
-from function_script.request.program import Deferred, Lazy, Program, Scope, ScriptResult
+from function_script.request.program import Deferred, Program, Scope, ScriptResult
 from function_script.request.values import Object, Readable
 from function_script.texts.errors import (
     DocumentError,

@@ -3,9 +3,15 @@
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from typing import ClassVar, Final
 
-from function_script.engines.lint import Lint, Mention, ResourceKind, reads_own_namespace
+from function_script.engines.lint import (
+    QUOTED,
+    Lint,
+    Mention,
+    ResourceKind,
+    reads_own_namespace,
+)
 from function_script.engines.starlark import mistakes
 from function_script.engines.starlark.analysis import request_reads, syntax
 from function_script.request.program import Program
@@ -17,24 +23,20 @@ _ENTRY_FIELDS: Final = frozenset({"resource", "ready", "connection_details"})
 _EMITTING: Final = frozenset({"event", "warning"})
 
 
+def _match_call(function: str, end: str = "") -> re.Pattern[str]:
+    """Return the pattern of a call that has a name behind the request, outside of comments."""
+    return re.compile(rf"^[^#\n]*?\b{function}\(\s*\w+\s*,\s*{QUOTED}{end}", re.MULTILINE)
+
+
 class StarlarkLint(Lint):
     """The analyses of StarlarkScript."""
 
-    observed_getter = re.compile(
-        r"""^[^#\n]*?\bget_(?:observed|connection_details)\(\s*\w+\s*,\s*["'](?P<name>[^"'\\]+)["']""",
-        re.MULTILINE,
-    )
-    credentials_getter = re.compile(
-        r"""^[^#\n]*?\bget_credentials\(\s*\w+\s*,\s*["'](?P<name>[^"'\\]+)["']""", re.MULTILINE
-    )
-    required_getter = re.compile(
-        r"""^[^#\n]*?\bget_required\(\s*\w+\s*,\s*["'](?P<name>[^"'\\]+)["']""", re.MULTILINE
-    )
-    readiness_call = re.compile(
-        r"""^[^#\n]*?\bis_ready\(\s*get_observed\(\s*\w+\s*,"""
-        r"""\s*["'](?P<name>[^"'\\]+)["']\s*\)\s*\)""",
-        re.MULTILINE,
-    )
+    calls: ClassVar = {
+        "credentials": _match_call("get_credentials"),
+        "observed": _match_call("get_(?:observed|connection_details)"),
+        "readiness": _match_call(r"is_ready\(\s*get_observed", r"\s*\)\s*\)"),
+        "required": _match_call("get_required"),
+    }
     random_call = re.compile(r"\b(?:stable_secret|(?P<public>stable_id))(?=\()")
 
     find_accesses = staticmethod(request_reads.find)

@@ -46,7 +46,11 @@ def to_parts(response: Object) -> Object:
             }
             for item in results
         ],
-        "requirements": _to_requirements(_at(response, "requirements")),
+        "requirements": {
+            key: selectors
+            for key, selectors in to_requirements(_at(response, "requirements")).items()
+            if selectors
+        },
         "context": _normalize(_at(response, "context")),
     }
 
@@ -95,23 +99,23 @@ def _texts(message: Object, *keys: str) -> Object:
     return {key: message[key] for key in keys if message.get(key)}
 
 
-def _to_requirements(message: Object) -> Object:
+def to_requirements(message: Object) -> dict[str, Object]:
     """Return requirements with the keys of a Composition's ``requiredResources``."""
     selectors = {**_at(message, "extra_resources"), **_at(message, "resources")}
     schemas = _at(message, "schemas")
-    requirements: Object = {
+    return {
         "resources": {name: _to_selector(_at(selectors, name)) for name in sorted(selectors)},
         "schemas": {name: _to_selector(_at(schemas, name)) for name in sorted(schemas)},
     }
-    return {key: value for key, value in requirements.items() if value}
 
 
 def _to_selector(message: Object) -> Object:
-    selector = {
+    labels = message.get("match_labels")
+    selector: Object = {
         "apiVersion": message.get("api_version"),
         "kind": message.get("kind"),
         "name": message.get("match_name"),
-        "matchLabels": _at(message, "match_labels").get("labels"),
+        "matchLabels": {**_at(labels, "labels")} if labels is not None else None,
         "namespace": message.get("namespace"),
     }
     return {key: value for key, value in selector.items() if value is not None}

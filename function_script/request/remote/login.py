@@ -29,6 +29,14 @@ class Login:
         """Return the value of an Authorization header."""
         return f"Basic {base64.b64encode(f'{self.user}:{self.password}'.encode()).decode()}"
 
+    def mask(self, text: str, authorization: str = "") -> str:
+        """Return the text of a host without secrets, which it may repeat."""
+        headers = (self.basic, authorization)
+        sent = (header.partition(" ")[2] for header in headers)
+        for secret in filter(None, (self.password, self.identity_token, *sent)):
+            text = text.replace(secret, "***")
+        return text
+
 
 def scope(data: Mapping[str, bytes] | None) -> str:
     """Return the scope of content that credentials give access to; "" without credentials.

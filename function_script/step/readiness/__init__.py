@@ -8,13 +8,13 @@ from collections.abc import Mapping
 
 from function_script.request.objects import find_path
 from function_script.request.values import Readable
-from function_script.step.readiness.checks import READY, Rule, Verdict, not_ready, parse_rule
+from function_script.step.readiness.checks import READY, Check, Verdict, not_ready, parse_rule
 from function_script.step.readiness.kinds import rule_of
 
-__all__ = ["READY", "Rule", "Verdict", "judge", "not_ready", "parse_rule"]
+__all__ = ["READY", "Check", "Verdict", "judge", "not_ready", "parse_rule"]
 
 
-def judge(resource: Mapping[str, Readable] | None, rule: Rule | None = None) -> Verdict:
+def judge(resource: Mapping[str, Readable] | None, rule: Check | None = None) -> Verdict:
     """Judge an observed object; None stands for one that does not exist.
 
     ``rule`` is the author's; without it the rule of the object's kind decides.
@@ -23,4 +23,4 @@ def judge(resource: Mapping[str, Readable] | None, rule: Rule | None = None) -> 
         return not_ready("does not exist yet")
     if find_path(resource, ("metadata", "deletionTimestamp")) is not None:
         return not_ready("is being deleted")
-    return rule(resource) if rule is not None else rule_of(resource)(resource)
+    return (rule or rule_of(resource))(resource)

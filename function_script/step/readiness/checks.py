@@ -187,48 +187,25 @@ def _to_number(value: Readable, default: float) -> float:
     return float(value) if is_number and isinstance(value, (int, float)) else default
 
 
-class Rule:
-    """A check with its source text; equal texts are equal rules."""
-
-    __slots__ = ("_check", "text")
-
-    def __init__(self, text: str, check: Check) -> None:
-        self.text = text
-        self._check = check
-
-    def __call__(self, resource: Resource) -> Verdict:
-        """Judge an object that exists."""
-        return self._check(resource)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Rule) and other.text == self.text
-
-    def __hash__(self) -> int:
-        return hash(self.text)
-
-
-def parse_rule(text: str) -> Rule:
+def parse_rule(text: str) -> Check:
     """Parse the rule that an author states for one resource (``ready-when``).
 
     Raises ValueError "cannot read the rule …".
     """
     rule = text.strip()
-    check: Check
     if rule == "Exists":
-        check = exists
-    elif rule == "Never":
-        check = never
-    elif match := _CONDITION.fullmatch(rule):
+        return exists
+    if rule == "Never":
+        return never
+    if match := _CONDITION.fullmatch(rule):
         status = match["status"] or "True"
         if status not in _STATUSES:
             cause = f"a condition is {', '.join(_STATUSES)}, not {status}"
             raise ValueError(f'cannot read the rule "{rule}": {cause}')
-        check = condition(match["type"], status)
-    elif match := _COMPARISON.fullmatch(rule):
-        check = field_is(_check_path(rule, match["path"]), _parse_value(match["value"]))
-    else:
-        check = field(_check_path(rule, rule))
-    return Rule(text, check)
+        return condition(match["type"], status)
+    if match := _COMPARISON.fullmatch(rule):
+        return field_is(_check_path(rule, match["path"]), _parse_value(match["value"]))
+    return field(_check_path(rule, rule))
 
 
 def _check_path(text: str, path: str) -> str:

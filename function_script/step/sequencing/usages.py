@@ -58,7 +58,7 @@ def compose(
             composed[name] = DesiredResource(
                 resource=usage, ready=enums.READY_TRUE if is_ready else enums.READY_FALSE
             )
-    return composed, lint.dialect_warnings(unprotected)
+    return composed, lint.warn(unprotected)
 
 
 class _End:

@@ -38,13 +38,6 @@ class Budget:
             raise TooMuchWorkError
 
 
-class Match(NamedTuple):
-    """A value, or the beginning of a truncated one, at text[start:end]."""
-
-    start: int
-    end: int
-
-
 class _Group(NamedTuple):
     """The values with the same first bytes; ``lengths`` are descending, ``ordered`` is sorted."""
 
@@ -71,8 +64,8 @@ class Finder:
 
     def find(
         self, text: bytes, ends: Sequence[int], cuts: Sequence[int], budget: Budget
-    ) -> list[Match]:
-        """Return the longest match at each position, by position; matches may overlap.
+    ) -> list[tuple[int, int]]:
+        """Return start and end of the longest match at each position; matches may overlap.
 
         ``ends``, sorted, divide the text: no match crosses one. At ``cuts``, sorted, a text was
         truncated: the first WORD_LENGTH bytes or more of a value match there. Raises
@@ -85,7 +78,7 @@ class Finder:
             matches += self._find_long(folded, ends, cuts, budget)
         return sorted(matches)
 
-    def _find_words(self, text: bytes, ends: Sequence[int]) -> list[Match]:
+    def _find_words(self, text: bytes, ends: Sequence[int]) -> list[tuple[int, int]]:
         heads = self._word_heads
         size = MIN_LENGTH
         starts = [
@@ -100,13 +93,13 @@ class Finder:
             for end in range(limit, start + MIN_LENGTH - 1, -1):
                 is_word = end == len(text) or text[end] not in _WORD_BYTES
                 if is_word and text[start:end] in self._words:
-                    matches.append(Match(start, end))
+                    matches.append((start, end))
                     break
         return matches
 
     def _find_long(
         self, text: bytes, ends: Sequence[int], cuts: Sequence[int], budget: Budget
-    ) -> list[Match]:
+    ) -> list[tuple[int, int]]:
         heads = self._long_heads
         size = WORD_LENGTH
         starts = [
@@ -128,7 +121,7 @@ class Finder:
             if cuts:
                 end = max(end, _find_cut(text, start, (limit, cuts), group, budget))
             if end:
-                matches.append(Match(start, end))
+                matches.append((start, end))
         return matches
 
     def _groups_of(self, heads: set[bytes], budget: Budget) -> dict[bytes, _Group]:

@@ -6,14 +6,17 @@ Cases expect partial objects, checks and snapshots.
 import difflib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from google.protobuf import json_format
+
 from function_script import documents
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
+from function_script.request.capture import responses
 from function_script.request.reader import child, format_path
 from function_script.request.values import Object, Readable, Value
 from function_script.texts import diagnostics, field_names
@@ -24,7 +27,6 @@ from function_script.tools import manifests
 from function_script.tools.cases.model import Case, Expectation
 from function_script.tools.render import conditions
 from function_script.tools.render.renderer import Rendering
-from function_script.tools.render.requirements import read_selector
 
 PARTS: Final = (
     "xr",
@@ -48,12 +50,12 @@ def to_outcome(rendering: Rendering) -> Object:
     ``resources`` are as Crossplane writes them, ``ready`` is the desired readiness of each,
     ``requirements`` are those of all steps.
     """
-    result, responses = rendering.result, rendering.responses
+    result, answers = rendering.result, rendering.responses.values()
     xr = manifests.copy(result.file, conditions.with_times_replaced(result.xr))
     status = manifests.object_at(xr, "status")
     resources = result.resources
     names = {old: manifests.resource_name(resources[old]) or old for old in resources}
-    *_, last = (fnv1.RunFunctionResponse(), *responses.values())
+    *_, last = (fnv1.RunFunctionResponse(), *answers)
     desired = last.desired.resources
     return {
         "xr": xr,
@@ -67,7 +69,7 @@ def to_outcome(rendering: Rendering) -> Object:
         },
         "conditions": status.get("conditions") or [],
         "events": [*map(asdict, result.events)],
-        "requirements": _requirements(responses),
+        "requirements": _requirements(answers),
         "context": result.context or {},
     }
 
@@ -110,30 +112,13 @@ def is_ready(outcome: Object) -> bool:
     return condition is not None and condition.get("status") == "True"
 
 
-def _requirements(responses: Mapping[str, fnv1.RunFunctionResponse]) -> Object:
-    resources: Object = {}
-    schemas: Object = {}
-    for response in responses.values():
-        requirements = response.requirements
-        for selectors in (requirements.extra_resources, requirements.resources):
-            resources.update({name: _to_object(selectors[name]) for name in sorted(selectors)})
-        for name in sorted(requirements.schemas):
-            schema = requirements.schemas[name]
-            schemas[name] = {"apiVersion": schema.api_version, "kind": schema.kind}
-    return {"resources": resources, "schemas": schemas}
-
-
-def _to_object(message: fnv1.ResourceSelector) -> Object:
-    """Return a selector in the format of a Composition's ``requiredResources``."""
-    selector = read_selector(message)
-    item: Object = {
-        "apiVersion": selector.api_version,
-        "kind": selector.kind,
-        "name": selector.match_name,
-        "matchLabels": None if selector.match_labels is None else {**selector.match_labels},
-        "namespace": selector.namespace,
-    }
-    return {key: value for key, value in item.items() if value is not None}
+def _requirements(answers: Iterable[fnv1.RunFunctionResponse]) -> Object:
+    parts: dict[str, Object] = {"resources": {}, "schemas": {}}
+    for answer in answers:
+        message = json_format.MessageToDict(answer.requirements, preserving_proto_field_name=True)
+        for key, selectors in responses.to_requirements(message).items():
+            parts[key] |= selectors
+    return {**parts}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

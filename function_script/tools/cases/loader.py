@@ -81,7 +81,7 @@ class FileCache:
     def load_schemas(self, path: Path, project: Project) -> list[Object]:
         """Load the OpenAPI documents of a directory in ``project``. Raises FatalError."""
         project.resolve(path)
-        self.paths.add(path)
+        self.add_input(path)
         if path not in self._schemas:
             self._schemas[path] = loading.load_schemas(path, project)
         return self._schemas[path]
@@ -239,8 +239,7 @@ class ObjectLoader:
 
     def _program(self, composition: Object, origin: Origin) -> Program:
         """Return a Composition with the programs in files, beside the file that names them."""
-        source = origin.document.origin.source
-        path = None if source is None else local_pool.programs_beside(Path(source.name))
+        path = local_pool.programs_beside(author_positions.file_of(origin.document))
         root = None
         try:
             root = path and self.project.resolve(path)

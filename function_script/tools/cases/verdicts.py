@@ -122,8 +122,8 @@ def to_text(verdict: CaseVerdict, *, colourful: bool = False) -> str:
     if colourful:
         lines = [f"{_COLOURS[verdict.status]}{verdict.status}{console.PLAIN} {verdict.name}"]
     lines += [f"  wrote {path}, to be reviewed" for path in verdict.written]
-    for frame in _frames(verdict):
-        lines += ["", *_indent(console.colour_frames(frame) if colourful else frame)]
+    for frame in _frames(verdict, colourful=colourful):
+        lines += ["", *_indent(frame)]
     for problem in verdict.problems:
         text = console.to_text([problem.diagnostic], colourful=colourful)
         if difference := problem.difference:
@@ -225,8 +225,8 @@ def _to_object(verdict: CaseVerdict) -> Object:
     }
 
 
-def _frames(verdict: CaseVerdict) -> list[str]:
-    return [diagnostics.to_frame(problem, severity) for problem, severity in verdict.reports]
+def _frames(verdict: CaseVerdict, *, colourful: bool = False) -> list[str]:
+    return [console.to_frame(*report, colourful=colourful) for report in verdict.reports]
 
 
 def _indent(text: str) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -67,16 +66,15 @@ def check(  # noqa: PLR0913 - the flags of the command
     ``run_options`` Compositions without an error run, too. Raises InputError for an argument that
     cannot be read, and when there is nothing to check.
     """
-    definitions = definitions or Definitions()
-    paths_ = [Path(argument) for argument in arguments if argument != STDIN]
-    project = definitions.project or Project.of(paths_, named=[programs], allowed=())
-    entries = [*searching.find(arguments, project, ignored)]
+    if definitions is None:
+        paths_ = [Path(argument) for argument in arguments if argument != STDIN]
+        definitions = Definitions(project=Project.of(paths_, named=[programs], allowed=()))
+    entries = [*searching.find(arguments, definitions.project, ignored)]
     files = [entry for entry in entries if not entry.skipped]
     checker = _Checker(
         files=files,
         programs=programs,
-        definitions=replace(definitions, project=project),
-        project=project,
+        definitions=definitions,
         is_salted=is_salted,
         run_options=run_options,
     )
@@ -114,23 +112,22 @@ def list_files(arguments: Sequence[str], project: Project) -> list[Path]:
 class _Checker:
     """Checks files into ``report``; a step may refer to an input in any of ``files``."""
 
-    def __init__(  # noqa: PLR0913 - the options of `check`
+    def __init__(
         self,
         *,
         files: Iterable[searching.File],
         programs: Path | None,
         definitions: Definitions,
-        project: Project,
         is_salted: bool,
         run_options: runs.Options | None,
     ) -> None:
         self.report = report = Report()
         self._programs = programs
         self._definitions = definitions
-        self._project = project
+        self._project = definitions.project
         self._is_salted = is_salted
         self._run_options = run_options
-        self._xrs = XrChecker(definitions=definitions, project=project, report=report)
+        self._xrs = XrChecker(definitions=definitions, report=report)
         self._directory: Path | None = None
         self._has_crds = False
         self._catalog = self._shared = Catalog(definitions.manifests)

@@ -45,13 +45,13 @@ _API_KINDS: Final = (
 class Definitions:
     """XRDs, and ``manifests`` with CRDs; ``notes`` say which packages have no schemas.
 
-    Files beside a Composition are those of ``project``; None: of a usual one.
+    Files beside a Composition are those of ``project``.
     """
 
+    project: Project
     xrds: Sequence[Object] = ()
     manifests: Sequence[Object] = ()
     notes: Sequence[str] = ()
-    project: Project | None = None
 
     def find_xrd_of(self, composition: Document, others: Iterable[Document] = ()) -> Object | None:
         """Return the XRD of a Composition's XRs, as `find_xrd`."""
@@ -103,28 +103,20 @@ class Definitions:
         """
         yield self.xrds
         yield [other.value for other in others if xrds.is_xrd(other.value)]
-        source = document.origin.source
-        if source is None:
-            return
-        project = self.project or Project.of([Path(source.name)])
-        yield _load_beside(Path(source.name).parent, project).get(kind, [])
+        directory = author_positions.file_of(document).parent
+        yield _load_beside(directory, self.project).get(kind, [])
 
 
 def load(
-    xrd: Path | None,
-    crds: Sequence[Path],
-    project: Project | None = None,
-    *,
-    fetches: bool = False,
+    xrd: Path | None, crds: Sequence[Path], project: Project, *, fetches: bool = False
 ) -> Definitions:
     """Load the definitions in a file and in directories, and in packages that these name.
 
     It ``fetches`` packages that the cache lacks. Raises InputError or DocumentError.
     """
-    files = project or Project(named=[xrd, *crds] if xrd else crds)
     packages = PackageSchemas(fetches=fetches)
-    loaded = packages.load_beside(map(str, crds), files)
-    documents = sources.load([str(xrd)] if xrd else [], files)
+    loaded = packages.load_beside(map(str, crds), project)
+    documents = sources.load([str(xrd)] if xrd else [], project)
     values = [*(document.value for document in documents), *loaded]
     return Definitions(
         xrds=[value for value in values if xrds.is_xrd(value)],
@@ -192,7 +184,6 @@ class XrChecker:
     """
 
     definitions: Definitions
-    project: Project
     report: Report
     files: set[Path] = field(default_factory=set)
 
@@ -207,7 +198,7 @@ class XrChecker:
         for other in beside:
             if other.is_file() and self._is_new(other):
                 try:
-                    loaded = sources.read(sources.load_file(other, self.project))
+                    loaded = sources.read(sources.load_file(other, self.definitions.project))
                 except FatalError as error:
                     self.report.add(rules.YAML, error.diagnostics)
                 else:

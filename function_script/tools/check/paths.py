@@ -15,15 +15,11 @@ from function_script.request.values import Object
 from function_script.texts import field_names
 from function_script.texts.problems import suggest
 from function_script.tools import structural_schema, xrds
+from function_script.tools.validate import builtin
 
 # A schema that allows any value.
 _ANYTHING: Final[Object] = {}
 _OPEN: Final = (structural_schema.PRESERVE, structural_schema.EMBEDDED)
-_METADATA: Final = (
-    *("annotations", "creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp"),
-    *("finalizers", "generateName", "generation", "labels", "managedFields", "name", "namespace"),
-    *("ownerReferences", "resourceVersion", "selfLink", "uid"),
-)
 _PARTS: Final = ("context", "credentials", "input", "meta", "params")
 _LISTS: Final = ("extra_resources", "required_resources")
 _XR: Final = ("observed", "composite", "resource")
@@ -136,7 +132,7 @@ def _object(schema: Object | None) -> Object:
         **structural_schema.properties(schema),
         "apiVersion": _ANYTHING,
         "kind": _ANYTHING,
-        "metadata": {"properties": dict.fromkeys(_METADATA, _ANYTHING)},
+        "metadata": builtin.metadata_schema(),
     }
     return {**schema, "properties": fields}
 

@@ -98,7 +98,7 @@ def render_text(
 ) -> str:
     """Return a frame for each finding and, unless ``is_quiet``, the totals at the end."""
     parts = [
-        diagnostics.to_frame(finding.diagnostic, finding.severity, columns)
+        console.to_frame(finding.diagnostic, finding.severity, columns, colourful=colourful)
         for finding in report.findings
     ]
     errors, warnings = (
@@ -108,8 +108,7 @@ def render_text(
     total = f"Checked {steps} in {files}: {errors}, {warnings}"
     if not is_quiet:
         parts.append("\n".join([total, *_gaps(report)]))
-    text = "\n\n".join(parts)
-    return console.colour_frames(text) if colourful else text
+    return "\n\n".join(parts)
 
 
 def _gaps(report: Report) -> Iterator[str]:

@@ -24,6 +24,7 @@ from function_script.texts.problems import Problem, suggest
 from function_script.texts.source import Source, Span, span_at
 from function_script.tools import author_positions, manifests, step_inputs
 from function_script.tools.check.paths import Request
+from function_script.tools.validate import builtin
 
 # An error stops the step; a warning is probably a mistake; what no run reached is none.
 Severity: TypeAlias = Literal["error", "warning", "info"]
@@ -148,11 +149,12 @@ def _constant_events(subject: CheckedStep) -> Iterator[Diagnostic]:
 
 def _api_versions(subject: CheckedStep) -> Iterator[Diagnostic]:
     for mention, kind in subject.step.language.lint.find_kinds(subject.step.program):
-        right = kubernetes_kinds.find_api_version(mention.text, kind)
-        near = kubernetes_kinds.find_kind(mention.text, kind)
-        hint = f'did you mean "{near}"?' if near else f"write apiVersion: {right}"
-        if right is not None or near is not None:
-            yield _point_at(mention, f"there is no {kind} in {mention.text}", hint)
+        message = f"there is no {kind} in {mention.text}"
+        if right := kubernetes_kinds.find_api_version(mention.text, kind):
+            yield _point_at(mention, message, f"write apiVersion: {right}")
+        else:
+            for problem in builtin.find_misspelt_kind(mention.text, kind):
+                yield _point_at(mention, message, problem.hint)
 
 
 def _random_secrets(subject: CheckedStep) -> Iterator[Diagnostic]:
@@ -181,7 +183,9 @@ def _unknown_resources(subject: CheckedStep) -> Iterator[Diagnostic]:
     if subject.composed is not None:
         # An object under the former name of a resource may be there still.
         names = subject.composed.union(mention.text for mention in lint.find_moved_from(program))
-        yield from _find_unknown(lint.find_observed_names(program), names, "it is never observed")
+        yield from _find_unknown(
+            lint.find_names(program, "observed"), names, "it is never observed"
+        )
 
 
 def _find_unknown(
@@ -215,11 +219,6 @@ def _unlisted_credentials(subject: CheckedStep) -> Iterator[Diagnostic]:
     # None: the program may see all of them.
     if step.credentials is None or not step.program.main.text:
         return
-    reads = [
-        Mention(name, read.source, read.span)
-        for read in step.language.lint.find_reads(step.program)
-        if read.path[:-1] == (_CREDENTIALS,) and isinstance(name := read.path[-1], str)
-    ]
     pipeline_step = subject.step_input.path[:-1]
     entries = objects.find_path(subject.step_input.document.value, pipeline_step)
     names = tuple(
@@ -228,7 +227,7 @@ def _unlisted_credentials(subject: CheckedStep) -> Iterator[Diagnostic]:
             manifests.objects_at(entries, _CREDENTIALS) if isinstance(entries, dict) else ()
         )
     )
-    for mention in (*reads, *step.language.lint.find_credentials(step.program)):
+    for mention in step.language.lint.find_names(step.program, "credentials"):
         name = mention.text
         if name not in step.credentials:
             hint = f"write `credentials: [{', '.join([*step.credentials, name])}]` into the input"
@@ -270,7 +269,7 @@ def _unrequired(subject: CheckedStep) -> Iterator[Diagnostic]:
         return
     own = manifests.objects_at(entry, "requirements", "requiredResources")
     names = {str(it.get("requirementName")) for it in own}.union(step.requirements.resources)
-    for mention in step.language.lint.find_required_names(step.program):
+    for mention in step.language.lint.find_names(step.program, "required"):
         # Crossplane itself has names for the objects of an Operation.
         if mention.text not in names and "/" not in mention.text:
             message = f'nothing asks for the objects "{mention.text}", so there are none'
@@ -281,7 +280,7 @@ def _unrequired(subject: CheckedStep) -> Iterator[Diagnostic]:
 def _never_ready(subject: CheckedStep) -> Iterator[Diagnostic]:
     """Find kinds of Kubernetes itself that are asked for a condition Ready, which they lack."""
     lint, program = subject.step.language.lint, subject.step.program
-    for mention in lint.find_judged_names(program):
+    for mention in lint.find_names(program, "readiness"):
         kinds = {each for name, each in lint.find_composed_kinds(program) if name == mention.text}
         for version, kind in kinds if len(kinds) == 1 else ():
             rule = rule_of({"apiVersion": version, "kind": kind})

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from function_script.documents import Document
 from function_script.documents.errors import lacks_sign
@@ -133,30 +133,6 @@ Reconciles: TypeAlias = Generator[Run, RenderResult]
 """The runs of an XR, each after the result of the one before."""
 
 
-class Example(NamedTuple):
-    """An XR or a claim at hand, and why its XRD refuses it."""
-
-    document: Document
-    errors: Sequence[Diagnostic]
-
-
-def make_variants(
-    subject: Subject, examples: Iterable[Example], count: int
-) -> list[variants.Variant]:
-    """Return the variants of a Composition's XR; none without an XRD that has its type."""
-    if subject.xrd is None or not count:
-        return []
-    reads: Counter[objects.Path] = Counter(
-        ("spec", *read.path[len(_XR) :])
-        for _, step in subject.inputs
-        for read in step.language.lint.find_reads(step.program)
-        if read.path[: len(_XR)] == _XR
-    )
-    valid = [each.document.value for each in examples if not each.errors]
-    type_ = manifests.composed_type(subject.document.value)
-    return variants.make(subject.xrd, type_, valid, reads, count)
-
-
 def find(subject: Subject, options: Options, report: Report, static: Collection[Finding]) -> None:
     """Render the XRs at hand and the variants. Raises no FatalError.
 
@@ -164,12 +140,8 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
     of lines with ``static`` findings, which are warnings.
     """
     try:
-        examples = find_examples(subject)
-        choices = make_variants(subject, examples, options.variants)
-        first = len(report.variants)
-        report.variants += (each.xr for each in choices)
-        sequences = [*plan(subject, examples, choices, report, first)]
-        file = loading.find_functions(_directory(subject))
+        sequences = [*plan(subject, options.variants, report)]
+        file = loading.find_functions(author_positions.file_of(subject.document).parent)
         manifests_ = loading.load_all(file, subject.project) if file else []
     except FatalError as error:
         report.unreached += (Finding.of(rules.DOUBT, each) for each in error.diagnostics)
@@ -291,17 +263,9 @@ class _Branches:
             yield Finding.of(rules.UNREACHED, mapped, step)
 
 
-def _directory(subject: Subject) -> Path:
-    source = subject.document.origin.source
-    return Path() if source is None else Path(source.name).parent
-
-
-def find_examples(subject: Subject) -> list[Example]:
-    """Return the XRs and claims of a Composition: beside it, and in folders of examples.
-
-    Raises FatalError.
-    """
-    directory = _directory(subject)
+def _find_xrs(subject: Subject) -> Iterator[Document]:
+    """Yield the XRs and claims of a Composition: beside it, and in folders of examples."""
+    directory = author_positions.file_of(subject.document).parent
     kinds = _kinds(subject)
     above = [each for each in (directory, *directory.parents) if subject.project.has_below(each)]
     folders = [each / name for each in above for name in _EXAMPLES if (each / name).is_dir()]
@@ -309,10 +273,9 @@ def find_examples(subject: Subject) -> list[Example]:
     files = [(each, _find_words(each, subject.project)) for each in own]
     for folder in folders:
         files += _list_words(folder, subject.project)
-    examples: list[Example] = []
+    count = 0
     for file, words in files:
-        is_full = len(examples) == subject.max_examples
-        if is_full or words.isdisjoint(kind for _, kind in kinds):
+        if count == subject.max_examples or words.isdisjoint(kind for _, kind in kinds):
             continue
         # Of folders with a Composition and an XR each, each has its own XR alone.
         if own and file.parent != directory and any(file.parent.glob("composition*.y*ml")):
@@ -320,17 +283,14 @@ def find_examples(subject: Subject) -> list[Example]:
         for document in sources.read(sources.load_file(file, subject.project)):
             is_xr = objects.api_version_and_kind(document.value) in kinds
             if is_xr and not _is_rendered(document.value):
-                xrd = subject.xrd
-                verdict = None if xrd is None else xr_validation.validate(document.value, xrd)
-                examples.append(Example(document, verdict.errors if verdict else ()))
-    return examples
+                count += 1
+                yield document
 
 
 @lru_cache(maxsize=100)
 def _list_words(folder: Path, project: Project) -> list[tuple[Path, frozenset[str]]]:
-    """Return the files of examples for all Compositions above them."""
-    files = project.find_files(folder, SUFFIXES)
-    return [(each, _find_words(each, project)) for each in files]
+    """Return the files of examples, which thousands of Compositions may be above."""
+    return [(each, _find_words(each, project)) for each in project.find_files(folder, SUFFIXES)]
 
 
 def _find_words(file: Path, project: Project) -> frozenset[str]:
@@ -352,47 +312,64 @@ def _kinds(subject: Subject) -> set[tuple[str, str]]:
     return {(api_version, each) for each in (kind, claim) if each}
 
 
-def plan(
-    subject: Subject,
-    examples: Iterable[Example],
-    choices: Sequence[variants.Variant],
-    report: Report,
-    first: int | None = None,
-) -> Iterator[Reconciles]:
-    """Yield the runs: of the XRs at hand, of cases, and of the variants. Raises FatalError.
+def plan(subject: Subject, count: int, report: Report | None = None) -> Iterator[Reconciles]:
+    """Yield the runs: of the XRs at hand, of cases, and of variants. Raises FatalError.
 
-    ``first`` is the number with which ``check --variant`` prints the first variant; without it no
-    XR has later reconciles. ``report`` gets why an XR at hand has none: its XRD refuses it.
+    ``count`` is the most variants. ``report`` gets them, and why an XR at hand has no run: its XRD
+    refuses it. Without a report no XR has later reconciles.
     """
-    most = 1 if first is None else _MAX_RECONCILES
-    directory = _directory(subject)
+    most = 1 if report is None else _MAX_RECONCILES
+    examples: list[Document] = []
+    for document in _find_xrs(subject):
+        verdict = subject.xrd and xr_validation.validate(document.value, subject.xrd)
+        errors = verdict.errors if verdict else ()
+        if report is not None:
+            report.add(rules.XR, author_positions.locate_all(errors, document))
+        if not errors:
+            examples.append(document)
+    choices = _make_variants(subject, examples, count)
+    first = 0 if report is None else len(report.variants)
+    if report is not None:
+        report.variants += (each.xr for each in choices)
+    directory = author_positions.file_of(subject.document).parent
     paths = replace(loading.find_render_paths(directory, subject.project), xrd=None)
-    for document, errors in examples:
-        source = document.origin.source
+    for document in examples:
+        file = author_positions.file_of(document)
         # What exists belongs to the XR beside it.
-        is_own = source is not None and Path(source.name).parent == directory
-        inputs = loading.load_inputs(
-            paths if is_own else replace(paths, observed=None), subject.document, document
-        )
-        report.add(rules.XR, author_positions.locate_all(errors, document))
-        if errors:
-            continue
+        own_paths = paths if file.parent == directory else replace(paths, observed=None)
+        inputs = loading.load_inputs(own_paths, subject.document, document)
         xr = resolve_claim(inputs.xr, subject.xrd)
-        label = f'the XR in "{source.name}"' if source is not None else "the XR at hand"
-        yield _reconcile(Run(inputs=replace(inputs, xr=xr, xrd=subject.xrd), label=label), most)
+        run = Run(inputs=replace(inputs, xr=xr, xrd=subject.xrd), label=f'the XR in "{file}"')
+        yield _reconcile(run, most)
     if folders := [each for name in _CASES if (each := directory / name).is_dir()]:
         from function_script.tools.check import case_runs  # noqa: PLC0415 - 50 ms, and often none
 
         yield from case_runs.plan(subject, folders)
     inputs = RenderInputs(xr={}, composition=subject.document.value, xrd=subject.xrd)
     shared = loading.load_shared(paths, inputs)
-    for number, variant in enumerate(choices, first or 0):
+    for number, variant in enumerate(choices, first):
         label = f"an XR {variant.difference or 'with all fields'}"
-        if first is not None:
+        if report is not None:
             label += f" (--variant {number} prints it)"
         inputs = replace(shared, xr=variant.xr)
         run = Run(inputs=inputs, label=label, invented=variant.invented)
         yield _reconcile(run, most if variant is choices[0] else 1)
+
+
+def _make_variants(
+    subject: Subject, examples: Iterable[Document], count: int
+) -> list[variants.Variant]:
+    """Return the variants of a Composition's XR; none without an XRD that has its type."""
+    if subject.xrd is None or not count:
+        return []
+    reads: Counter[objects.Path] = Counter(
+        ("spec", *read.path[len(_XR) :])
+        for _, step in subject.inputs
+        for read in step.language.lint.find_reads(step.program)
+        if read.path[: len(_XR)] == _XR
+    )
+    type_ = manifests.composed_type(subject.document.value)
+    return variants.make(subject.xrd, type_, [each.value for each in examples], reads, count)
 
 
 def _reconcile(run: Run, most: int) -> Reconciles:

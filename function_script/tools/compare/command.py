@@ -21,10 +21,10 @@ from function_script.sandbox import Pool
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import local_pool, manifests, step_inputs, xrds
+from function_script.tools.author_positions import file_of
 from function_script.tools.cases import loader, model, parser
 from function_script.tools.check import runs, searching
 from function_script.tools.check.definitions import Definitions
-from function_script.tools.check.report import Report
 from function_script.tools.compare.differences import Named
 from function_script.tools.compare.sides import (
     Change,
@@ -35,7 +35,7 @@ from function_script.tools.compare.sides import (
     Versions,
     is_go_template,
 )
-from function_script.tools.plan.dump import Dump, UnknownError, text_at_machinery
+from function_script.tools.plan.dump import Dump, UnknownError
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, functions, messages, renderer
 from function_script.tools.render.positions import Origin
@@ -142,7 +142,8 @@ def run(arguments: Sequence[str], options: Options) -> list[Row]:
         others += _find_compositions(file)
     captured = dict(_find_captured(files, options, rows))
     definitions = Definitions(project=project)
-    live = Definitions(xrds=[each for each in options.definitions if xrds.is_xrd(each)])
+    live_xrds = [each for each in options.definitions if xrds.is_xrd(each)]
+    live = Definitions(project=project, xrds=live_xrds)
     for file in files:
         if file.skipped:
             rows.append(Row(file.name, "", InputError.of(f"cannot read it: {file.skipped}")))
@@ -159,7 +160,7 @@ def run(arguments: Sequence[str], options: Options) -> list[Row]:
                 subject.row.uncompared.update(error.diagnostics)
     unmatched = InputError.of("there is no such Composition here")
     for document in () if is_partial else others:
-        rows.append(Row(str(_path(document)), manifests.name(document.value), unmatched))
+        rows.append(Row(str(file_of(document)), manifests.name(document.value), unmatched))
     untaken = InputError.of("no step at hand has the request's input")
     return [*rows, *(Row(file, "", untaken) for file in captured)]
 
@@ -196,23 +197,18 @@ def _take(others: list[Document], document: Document) -> Document | None:
     same = [each for each in others if manifests.name(each.value) == name]
     if not same:
         return None
-    parts = _path(document).parts
+    parts = file_of(document).parts
     ends = [parts[-length:] for length in range(1, len(parts) + 1)]
-    other = max(same, key=lambda each: sum(_path(each).parts[-len(end) :] == end for end in ends))
+    other = max(same, key=lambda each: sum(file_of(each).parts[-len(end) :] == end for end in ends))
     others.remove(other)
     return other
-
-
-def _path(document: Document) -> Path:
-    source = document.origin.source
-    return Path("." if source is None else source.name)
 
 
 class _Subject:
     """A Composition, its XRD, and the row with its result."""
 
     def __init__(self, document: Document, xrd: Object | None, options: Options) -> None:
-        self.row = Row(str(_path(document)), manifests.name(document.value))
+        self.row = Row(str(file_of(document)), manifests.name(document.value))
         self._document = document
         self._xrd = xrd
         self._options = options
@@ -234,7 +230,7 @@ class _Subject:
             api_version, kind = sides.type
             for xr in map(dump.__getitem__, dump.list_keys((manifests.group(api_version), kind))):
                 # One without a Composition may get this one.
-                if text_at_machinery(xr, *_REFERENCE) in {"", row.name}:
+                if manifests.text_at_machinery(xr, *_REFERENCE) in {"", row.name}:
                     label = f"{manifests.describe(xr)} of the dump"
                     row.compared += row.attempt(label, partial(self._run_live, sides, dump, xr))
         for file, (request, is_redacted) in [*captured.items()]:
@@ -261,7 +257,7 @@ class _Subject:
         return Versions(ours, self._load_side(other), f"in {options.version.name}")
 
     def _load_side(self, document: Document) -> Side:
-        options, file = self._options, _path(document)
+        options, file = self._options, file_of(document)
         programs = local_pool.programs_beside(file)
         sandbox = local_pool.bind_programs(options.pool, programs, options.project)
         packages = functions.find_beside(file.parent, options.definitions, options.project)
@@ -269,7 +265,7 @@ class _Subject:
         return Side(Origin(document=document, programs=programs), index, sandbox)
 
     def _plan(self) -> Iterator[runs.Reconciles]:
-        programs = local_pool.programs_beside(_path(self._document))
+        programs = local_pool.programs_beside(file_of(self._document))
         limits = Limits().with_root(programs and programs.resolve())
         inputs = []
         for each in step_inputs.find_ours(self._document):
@@ -284,13 +280,11 @@ class _Subject:
             project=self._options.project,
             max_examples=None,
         )
-        examples = runs.find_examples(subject)
-        choices = runs.make_variants(subject, examples, self._options.variants)
-        return runs.plan(subject, examples, choices, Report())
+        return runs.plan(subject, self._options.variants)
 
     def _run_live(self, sides: Versions, dump: Dump, xr: Object, comparison: Comparison) -> None:
         """Compare the requests of an XR of the dump. Raises FatalError or UnknownError."""
-        if not text_at_machinery(xr, *_REFERENCE):
+        if not manifests.text_at_machinery(xr, *_REFERENCE):
             raise UnknownError(f"{manifests.describe(xr)} of the dump has no compositionRef yet")
         inputs = RenderInputs(
             xr=xr,

@@ -13,6 +13,7 @@ from function_script.request.values import Object
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Source
 from function_script.tools import bounded, manifests
+from function_script.tools.author_positions import file_of
 from function_script.tools.krm import resource_list
 from function_script.tools.project import SUFFIXES, Project
 from function_script.tools.render.loading import PipelinePaths
@@ -89,9 +90,8 @@ def read(config: Object | None, paths: PipelinePaths) -> Program:
         raise InputError.of("cannot run: the ResourceList has no functionConfig", hint=_HINT)
     value = resource_list.without_transport(config)
     origin = _find_origin(config, value, paths.project)
-    source = None if origin is None else origin.origin.source
-    if origin is not None and source is not None:
-        config = resource_list.with_file(config, source.name, origin.number - 1)
+    if origin is not None:
+        config = resource_list.with_file(config, str(file_of(origin)), origin.number - 1)
     whole = Program(value=value, config=config, path=(), document=origin, programs=paths.programs)
     if _is_runnable(value):
         return whole
@@ -131,13 +131,12 @@ def _read_text(
 ) -> documents.Document | None:
     """Read a value of a ConfigMap, with its positions in the file of its author if possible."""
     outer = None if origin is None else documents.find_embedded_text(origin.text, path)
-    file = None if origin is None else origin.origin.source
-    if outer is not None and origin is not None and file is not None:
+    if outer is not None and origin is not None:
         # Blank lines and columns before it give every line of the text its place in the file.
         margin = " " * outer.indentation
         above = "\n" * (outer.first_line + origin.first_line - 2)
         body = "".join(f"{margin}{line}" for line in source.text.splitlines(keepends=True))
-        source = Source(name=file.name, text=above + body)
+        source = Source(name=str(file_of(origin)), text=above + body)
     try:
         inner = bounded.read_documents(source)
     except FatalError:

@@ -204,12 +204,11 @@ def find_composites(
     if type_ is not None:
         # An XR may have a reference to another Composition.
         names = {"", manifests.name(composition)}
-        references = (("compositionRef", "name"), ("crossplane", "compositionRef", "name"))
         xrs = [
             item
             for item in items
             if objects.api_version_and_kind(item.manifest) == type_
-            and all(manifests.text_at(item.manifest, "spec", *path) in names for path in references)
+            and manifests.text_at_machinery(item.manifest, "compositionRef", "name") in names
         ]
         return [_collect(xr, items, is_alone=len(xrs) == 1) for xr in xrs]
     marked = [item for item in items if manifests.annotation(item.value, TYPE) == COMPOSITE]

@@ -16,9 +16,6 @@ from function_script.tools.manifests import Key
 from function_script.tools.render import RenderInputs
 from function_script.tools.render.requirements import RequirementSource
 
-MACHINERY: Final = (("spec", "crossplane"), ("spec",))
-"""The places of Crossplane's fields in an XR; the second is that of legacy XRs."""
-
 MASKED: Final = "script.fn.crossplane.io/masked"
 """The annotation of Secrets whose values `snapshot` has masked."""
 
@@ -156,9 +153,10 @@ class Dump:
                 raise UnknownError(
                     f"a step requires {selector.kind} objects, and the dump has none"
                 )
-        for key in (key for each in inputs.observed for key in _details_keys(each)):
-            if self.get(key) is None and _DETAILS.search(str(inputs.composition.get("spec"))):
-                raise UnknownError(f'the dump lacks Secret "{key[-1]}" with connection details')
+        keys = map(_details_key, inputs.observed)
+        missing = [key[-1] for key in keys if key[-1] and self.get(key) is None]
+        if missing and _DETAILS.search(str(inputs.composition.get("spec"))):
+            raise UnknownError(f'the dump lacks Secret "{missing[0]}" with connection details')
         return any(map(is_masked, self.find_secrets(inputs, requirements)))
 
     def check_credentials(self, composition: Object) -> None:
@@ -184,7 +182,7 @@ class Dump:
         if requirements is not None and None not in names:
             keys = {*_credentials_keys(inputs.composition)}
             for each in (inputs.xr, *inputs.observed):
-                keys.update((manifests.key_of(each), *_details_keys(each)))
+                keys.update((manifests.key_of(each), _details_key(each)))
             secrets = [key for key in secrets if key in keys or key[-1] in names]
         return map(self.__getitem__, secrets)
 
@@ -212,27 +210,18 @@ def _credentials_keys(composition: Object) -> Iterator[Key]:
         for each in manifests.objects_at(step, "credentials"):
             reference = manifests.object_at(each, "secretRef")
             place, name = (manifests.text_at(reference, key) for key in ("namespace", "name"))
-            yield ("", "Secret", place, name)
+            yield *_SECRET, place, name
 
 
-def _details_keys(manifest: Object) -> Iterator[Key]:
-    """Yield the key of the Secret with an object's connection details, if it has one."""
-    reference = manifests.object_at(manifest, "spec", "writeConnectionSecretToRef")
-    place = manifests.namespace(manifest) or manifests.text_at(reference, "namespace")
-    if name := manifests.text_at(reference, "name"):
-        yield ("", "Secret", place, name)
+def _details_key(manifest: Object) -> Key:
+    """Return the key of the Secret with an object's connection details; its name may be empty."""
+    return *_SECRET, *manifests.details_place(manifest)
 
 
 def references_of(xr: Object) -> Iterator[Object]:
     """Yield the references of an XR to what it composes."""
-    for path in MACHINERY:
+    for path in manifests.MACHINERY:
         yield from manifests.objects_at(xr, *path, "resourceRefs")
-
-
-def text_at_machinery(xr: Object, *path: str) -> str:
-    """Return a text among the fields of Crossplane in an XR; empty if there is none."""
-    texts = (manifests.text_at(xr, *each, *path) for each in MACHINERY)
-    return next((text for text in texts if text), "")
 
 
 def load(path: Path) -> Dump:

@@ -17,15 +17,9 @@ from function_script.tools import manifests, xr_validation, xrds
 from function_script.tools.manifests import Key
 from function_script.tools.plan import changes, sides
 from function_script.tools.plan.changes import Change
-from function_script.tools.plan.dump import (
-    MACHINERY,
-    Dump,
-    UnknownError,
-    is_masked,
-    text_at_machinery,
-)
+from function_script.tools.plan.dump import Dump, UnknownError, is_masked
 from function_script.tools.plan.sides import Renderings, Source
-from function_script.tools.render import RenderInputs
+from function_script.tools.render import RenderInputs, steps
 from function_script.tools.render.renderer import Answers, Rendering
 from function_script.tools.validate.catalog import Catalog
 
@@ -168,7 +162,7 @@ class Planner:
             if name not in self._new and new_xr is xr:
                 return None
             old = self._find_old(xr, name)
-            new_name = text_at_machinery(new_xr, "compositionRef", "name")
+            new_name = manifests.text_at_machinery(new_xr, "compositionRef", "name")
             new = self._new.get(new_name) or (
                 old if new_name == name else self._find_live("Composition", "", new_name)
             )
@@ -188,7 +182,7 @@ class Planner:
             if name not in self._old:
                 raise UnknownError(f'there is no Composition "{name}" before the change')
             return self._old[name]
-        revision = text_at_machinery(xr, "compositionRevisionRef", "name")
+        revision = manifests.text_at_machinery(xr, "compositionRevisionRef", "name")
         kind = "CompositionRevision" if revision else "Composition"
         return self._find_live(kind, revision, name, ": --before takes it from files or git")
 
@@ -212,13 +206,10 @@ class Planner:
             return "it is paused"
         if manifests.text_at(xr, "metadata", "deletionTimestamp"):
             return "it is being deleted"
-        if text_at_machinery(xr, "compositionUpdatePolicy") == "Manual":
+        if manifests.text_at_machinery(xr, "compositionUpdatePolicy") == "Manual":
             return "its compositionUpdatePolicy is Manual"
-        for path in MACHINERY:
-            selected = manifests.texts_at(xr, *path, "compositionRevisionSelector", "matchLabels")
-            labels = manifests.labels(new.value)
-            if selected and not selected.items() <= labels.items():
-                return "its compositionRevisionSelector does not select the new Composition"
+        if any(steps.find_unselected(new.value, xr)):
+            return "its compositionRevisionSelector does not select the new Composition"
         return ""
 
     def _destroy(self, plan: XrPlan, xr: Object) -> XrPlan:
@@ -395,5 +386,5 @@ def _find_owners(dump: Dump, keys: Sequence[Key]) -> dict[Key, list[Key]]:
 def _start(order: tuple[int, Key], xr: Object) -> XrPlan:
     """Return the plan of an XR of which nothing is known yet."""
     label = "/".join(part for part in order[1][1:] if part)
-    name = text_at_machinery(xr, "compositionRef", "name")
+    name = manifests.text_at_machinery(xr, "compositionRef", "name")
     return XrPlan(order=order, xr=label, composition=name, verdict="unknown")

@@ -10,6 +10,7 @@ from function_script.request.values import Object
 from function_script.sandbox import Pool
 from function_script.texts.errors import InputError
 from function_script.tools import local_pool, manifests, xrds
+from function_script.tools.author_positions import file_of
 from function_script.tools.check import searching
 from function_script.tools.plan.dump import Dump, UnknownError
 from function_script.tools.project import Project
@@ -118,8 +119,7 @@ class Renderings:
 
     def _find_functions(self, source: Source) -> FunctionIndex:
         """Load the Functions beside a Composition, else those of the dump. Raises FatalError."""
-        file = None if source.origin is None else source.origin.document.origin.source
-        directory = None if file is None else Path(file.name).parent
+        directory = None if source.origin is None else file_of(source.origin.document).parent
         if directory not in self._indexes:
             values = functions.find_beside(directory, self._dump.definitions, self._project)
             self._indexes[directory] = FunctionIndex(manifests=values, options=self._options)

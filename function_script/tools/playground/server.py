@@ -161,6 +161,8 @@ class Playground:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    # Several tabs load at once; a connection without a place waits a second, or is reset.
+    request_queue_size = 128
     playground: Playground
 
     def handle_error(self, request: object, client_address: object) -> None:

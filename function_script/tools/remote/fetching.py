@@ -130,25 +130,10 @@ class Source:
     def _download(
         self, reference: RemoteReference, login_for_host: login.Login | None
     ) -> content.Content:
-        try:
-            trust = self.trust(login_for_host)
-            if reference.transport == "git":
-                return git.fetch(reference, trust)
-            return _bounded(lambda: oci.fetch(reference, trust))
-        except FetchError as error:
-            # A host may repeat what it was sent.
-            reason = _mask(error.reason, login_for_host)
-            raise FetchError(reason, _mask(error.hint, login_for_host)) from error
-
-
-def _mask(text: str, login_for_host: login.Login | None) -> str:
-    """Return a text without the secrets of a login."""
-    if login_for_host is None:
-        return text
-    encoded = login_for_host.basic.removeprefix("Basic ")
-    for secret in (login_for_host.password, login_for_host.identity_token, encoded):
-        text = text.replace(secret, "***") if secret else text
-    return text
+        trust = self.trust(login_for_host)
+        if reference.transport == "git":
+            return git.fetch(reference, trust)
+        return _bounded(lambda: oci.fetch(reference, trust))
 
 
 def _bounded(fetch: Callable[[], content.Content]) -> content.Content:

@@ -114,7 +114,11 @@ def _open(url: str, trust: Trust) -> Iterator["Git"]:
     with directory as name:
         environment = _environment(Path(name), url, login, trust.ca_file)
         command = ("/bin/sh", "-c", _LIMITS, "sh", program)
-        yield Git(command, Path(name), environment, _MAX_OUTPUT_BYTES)
+        try:
+            yield Git(command, Path(name), environment, _MAX_OUTPUT_BYTES)
+        except FetchError as error:
+            reason = error.reason if login is None else login.mask(error.reason)
+            raise FetchError(reason, error.hint) from error
 
 
 def find_program() -> str:

@@ -128,7 +128,5 @@ def _validate(xr: Object, xrd: Object, report: Callable[[Diagnostic, str], None]
 
 def _find_details(manifest: Object, source: RequirementSource) -> dict[str, bytes]:
     """Return the data of an object's connection secret."""
-    reference = manifests.object_at(manifest, "spec", "writeConnectionSecretToRef")
-    namespace = manifests.namespace(manifest) or manifests.text_at(reference, "namespace")
-    secret = source.store.find("v1", "Secret", namespace, manifests.text_at(reference, "name"))
+    secret = source.store.find(*manifests.SECRET, *manifests.details_place(manifest))
     return {} if secret is None else messages.secret_data(secret)

@@ -29,8 +29,6 @@ from function_script.tools.render.renderer import Renderer, Rendering
 
 _TEMPLATE: Final = ("spec", "operationTemplate")
 _CREATION: Final = ("metadata", "creationTimestamp")
-# In legacy XRs, Crossplane's fields are directly below spec.
-_PLACES: Final = (("spec",), ("spec", "crossplane"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +203,7 @@ def find_clock_reads(composition: Document, xr: Object) -> Iterator[str]:
         except InputError:
             # The run reports it.
             continue
-        for mention in step.language.lint.find_clock_reads(step.program):
+        for mention in step.language.lint.find_names(step.program, "clock"):
             span = author_positions.find_outer(mention.span, step_input) or mention.span
             yield (
                 f"{mention.text} is 1970-01-01T00:00:00Z at {span}: it is the time at which the XR "
@@ -215,20 +213,10 @@ def find_clock_reads(composition: Document, xr: Object) -> Iterator[str]:
 
 
 def find_other_revision(composition: Object, xr: Object) -> str | None:
-    """Return the note for an XR whose selector does not match the labels of a Composition.
-
-    A CompositionRevision has the labels of the Composition that it is a copy of, so that a cluster
-    would not use this one.
-    """
-    for place in _PLACES:
-        # An XR with the policy Manual keeps its revision, whatever it selects.
-        if manifests.text_at(xr, *place, "compositionUpdatePolicy") == "Manual":
-            continue
-        selector = ("compositionRevisionSelector", "matchLabels")
-        labels = manifests.texts_at(xr, *place, *selector)
-        for label, difference in steps.find_unmatched(composition, labels):
-            return (
-                f"{manifests.describe(xr)} selects revisions with {label}, "
-                f"the Composition {difference}: in a cluster, another revision composes it"
-            )
+    """Return the note for an XR for which a cluster would not use this Composition."""
+    for label, difference in steps.find_unselected(composition, xr):
+        return (
+            f"{manifests.describe(xr)} selects revisions with {label}, "
+            f"the Composition {difference}: in a cluster, another revision composes it"
+        )
     return None

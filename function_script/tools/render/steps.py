@@ -163,6 +163,18 @@ def find_unmatched(composition: Object, selector: Mapping[str, str]) -> Iterator
             yield f'label {key}="{value}"', difference
 
 
+def find_unselected(composition: Object, xr: Object) -> Iterator[tuple[str, str]]:
+    """Yield each label by which an XR selects its revisions, as `find_unmatched`.
+
+    A CompositionRevision has the labels of the Composition that it is a copy of. An XR with the
+    policy Manual keeps its revision, whatever it selects.
+    """
+    if manifests.text_at_machinery(xr, "compositionUpdatePolicy") != "Manual":
+        for path in manifests.MACHINERY:
+            selector = (*path, "compositionRevisionSelector", "matchLabels")
+            yield from find_unmatched(composition, manifests.texts_at(xr, *selector))
+
+
 def _step(index: int, fields: ObjectReader) -> Step:
     revision_ref = fields.object("functionRevisionRef")
     revision = "" if revision_ref is None else revision_ref.text("name", required=True) or ""

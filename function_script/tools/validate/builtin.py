@@ -73,6 +73,11 @@ def find_schema(api_version: str, kind: str) -> Object | None:
     return None if number is None else release.schemas[int(number)]
 
 
+def metadata_schema() -> Object:
+    """Return the schema of the metadata of any object."""
+    return structural_schema.find(find_schema("v1", "Namespace") or {}, ("metadata",)) or {}
+
+
 def _read_domain(api_version: str) -> list[str]:
     """Return what is behind the first label of a group, its last two labels at most."""
     return api_version.split(".")[1:][-2:]
@@ -81,7 +86,8 @@ def _read_domain(api_version: str) -> list[str]:
 def find_misspelt_kind(api_version: str, kind: str) -> Iterator[Problem]:
     """Yield the problem of a kind, or an apiVersion, that is one of Kubernetes but for a typo."""
     kinds = _load().kinds
-    hint, path = suggest(kind, kinds.get(api_version, {})), "kind"
+    own_kinds = kinds.get(api_version, {})
+    hint, path = None if kind in own_kinds else suggest(kind, own_kinds), "kind"
     if hint is None and api_version not in kinds:
         # The same kind of another domain is a custom one, such as that of networking.x-k8s.io.
         domain = _read_domain(api_version)
@@ -109,12 +115,6 @@ def find_other_version(api_version: str, kind: str, path: Sequence[str | int]) -
             if schema is not None and structural_schema.find(schema, path) is not None:
                 return other
     return None
-
-
-def find_unknown_metadata(value: Object, schema: Object) -> Iterator[tuple[str, str]]:
-    """Yield path and name of every field of metadata that Kubernetes does not define."""
-    metadata = structural_schema.find(schema, ("metadata",)) or {}
-    return structural_schema.unknown_fields(value.get("metadata"), metadata, "metadata")
 
 
 def find_text_problems(value: Object) -> Iterator[Problem]:

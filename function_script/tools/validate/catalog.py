@@ -144,7 +144,8 @@ def find_unknown(value: Object, schema: Object, *, is_builtin: bool = False) -> 
     """
     fields = [*structural_schema.unknown_fields(value, schema)]
     if is_builtin:
-        fields += builtin.find_unknown_metadata(value, schema)
+        of_metadata = (value.get("metadata"), builtin.metadata_schema(), "metadata")
+        fields += structural_schema.unknown_fields(*of_metadata)
     api_version, kind = objects.api_version_and_kind(value)
     problems: list[Problem] = []
     for path, name in sorted(fields):

@@ -1,8 +1,8 @@
 """Validation of resources and steps' inputs against their schemas, like the official command.
 
 The result is a report; the reporters format it. An input of a step is a resource of its own there.
-An input of ours is validated against its CRD with jsonschema, then parsed as when it runs, and its
-program is compiled: this finds mistakes that a schema cannot express.
+An input of ours is compared with its CRD, then parsed as when it runs, and its program is compiled:
+this finds mistakes that a schema cannot express.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -176,13 +176,7 @@ def _check_input(
         return _check_resource(step.value, catalog, evaluator, name)
     # The API server does not validate inputs, and to the function a null field is absent.
     value = structural_schema.complete(step.value, schema)
-    if schema == own:
-        problems = find_schema_problems(value, schema)
-        unevaluated: list[report.SkippedRule] = []
-    else:
-        # The schema is function-go-templating's, or one that an extension brought.
-        problems, unevaluated = openapi.check(value, schema)
-        problems = [*map(wording.to_official, problems)]
+    problems, unevaluated = openapi.check(value, schema)
     problems += map(wording.to_official, find_unknown(value, schema))
     fields = {problem.field for problem in problems}
     # The parser enforces the schema's rules too, so they need no evaluation.
@@ -243,22 +237,6 @@ def _name(manifest: Object) -> str:
     return manifests.name(manifest) or manifests.text_at(
         manifest, "metadata", "annotations", manifests.RESOURCE_NAME
     )
-
-
-def find_schema_problems(value: Object, schema: Object) -> list[report.Problem]:
-    """Return what the CRD of our own does not allow, in the API server's words."""
-    problems: list[report.Problem] = []
-    for path, keyword, part, expected in input_schema.find_violations(value, schema):
-        if keyword == "required":
-            worded = [wording.missing(path)]
-        elif keyword == "type" and isinstance(expected, list):
-            types = ",".join(map(str, expected))
-            worded = [wording.wrong_type(path, types, wording.type_of(part))]
-        else:
-            worded = openapi.check(part, {keyword: expected}, path)[0]
-        # The parts of allOf and anyOf are violations of their own.
-        problems += [each for each in worded if each not in problems]
-    return problems
 
 
 def _to_problem(field: str, text: str, hint: str | None) -> report.Problem:

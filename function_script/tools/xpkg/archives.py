@@ -166,17 +166,20 @@ def _unzstd(data: bytes, budget: Budget) -> Bounded:
     )
 
 
-class _Member(tarfile.TarInfo):
-    """A member whose extended headers, which are read into memory, are bounded."""
+class Member(tarfile.TarInfo):
+    """A member whose extended headers are bounded: they are read into memory, by recursion."""
 
     def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
         if self.type in _HEADERS and self.size > _MAX_HEADER_BYTES:
             raise ValueError(f"a header of its archive has more than {_MAX_HEADER_BYTES:,} bytes")
-        return cast("tarfile.TarInfo", super()._proc_member(archive))  # type: ignore[misc] # its documented hook
+        try:
+            return cast("tarfile.TarInfo", super()._proc_member(archive))  # type: ignore[misc] # its documented hook
+        except RecursionError as error:
+            raise ValueError("a file of its archive has too many headers") from error
 
 
 class _Layer(tarfile.TarFile):
-    tarinfo = _Member
+    tarinfo = Member
 
     def next(self) -> tarfile.TarInfo | None:
         """Return the next member; an archive of the library's own keeps all of them."""

@@ -127,10 +127,15 @@ class Authorizer:
         self, reference: Reference, actions: str, client: transport.Client, trust: Trust
     ) -> None:
         self.header = ""
+        self._login = Login()
         self._reference = reference
         self._actions = actions
         self._client = client
         self._trust = trust
+
+    def mask(self, text: str) -> str:
+        """Return a text of the registry or its token service without secrets."""
+        return self._login.mask(text, self.header)
 
     def authorize(self, response: transport.HttpResponse) -> bool:
         """Get the authorization that a response requires; False if there is nothing new to try.
@@ -145,6 +150,7 @@ class Authorizer:
         login = self._trust.find_login(self._reference.host)
         if login is not None and response.url.startswith("http:"):
             self._check_plain(self._reference.host)
+        self._login = login or self._login
         before = self.header
         if "bearer" in schemes:
             self.header = f"Bearer {self._fetch_token(schemes['bearer'], login)}"
@@ -216,6 +222,6 @@ def reason(response: transport.HttpResponse) -> str:
     """Return the registry's own message, or the name of the status."""
     problems = manifests.objects_at(_read_object(response.body), "errors")
     texts = [manifests.text_at(problem, "message") for problem in problems]
-    message = "; ".join(text for text in texts if text)[:_MAX_CHARACTERS]
+    message = " ".join("; ".join(filter(None, texts)).split())[:_MAX_CHARACTERS]
     name = HTTPStatus(response.status).phrase.lower() if response.status in _STATUSES else ""
     return f"HTTP {response.status}: {message or name or 'no reason given'}"

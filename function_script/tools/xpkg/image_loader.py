@@ -97,7 +97,7 @@ def load(path: Path, file: BinaryIO | None = None) -> list[images.Image]:
         with (
             nullcontext(file) if file is not None else path.open("rb") as stream,
             archives.open_archive(stream) as data,
-            tarfile.open(fileobj=data, mode="r:") as archive,
+            tarfile.open(fileobj=data, mode="r:", tarinfo=archives.Member) as archive,
         ):
             return _load(_Archive(archive))
     except OSError as error:

@@ -20,6 +20,7 @@ from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.tools import bounded, manifests
+from function_script.tools.author_positions import file_of
 from function_script.tools.project import SUFFIXES, Project
 from function_script.tools.xpkg import references
 
@@ -184,8 +185,7 @@ def _read(path: Path, project: Project) -> list[Document]:
 
 def _is_own(document: Document) -> bool:
     """Report whether an object is one for Crossplane, and not of the cluster of a test."""
-    source = document.origin.source
-    is_cluster = source is not None and Path(source.name).name in _CLUSTER_FILES
+    is_cluster = file_of(document).name in _CLUSTER_FILES
     return not is_cluster and manifests.group(_gvk(document)[0]) in _OWN_GROUPS
 
 

@@ -6,8 +6,9 @@ import json
 import re
 from typing import TYPE_CHECKING, Final
 
+from function_script.request.lazy import plain
 from function_script.request.objects import find_path
-from function_script.request.program import TemplateResult, plain
+from function_script.request.program import TemplateResult
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import ProgramError
 from function_script.texts.source import span_at

@@ -53,7 +53,7 @@ def test_docs_lists_every_group(run: Run) -> None:
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
 def test_docs_of_a_library_function_has_all_of_it(function: Function, run: Run) -> None:
     text = run("docs", function.name).out
-    assert function.signature in text
+    assert function.signature.usage in text
     assert function.example in text
     for parameter in function.parameters:
         assert f"  {parameter.name}: {parameter.type}," in text

@@ -2,9 +2,85 @@
 
 import time
 
+import pytest
 from google.protobuf import json_format
-from support.builders import NAME_KEY, call, composed, fatal, jinja, request, starlark
+from support.builders import NAME_KEY, XR, call, composed, fatal, jinja, request, starlark
 from support.timing import stretched
+
+from function_script.request.values import Object
+
+
+def returning(value: Object) -> Object:
+    """A StarlarkScript that returns a value."""
+    return starlark(f"def main(req):\n    return {value}\n")
+
+
+POD = f'{{"apiVersion": "v1", "kind": "Pod", "metadata": {{"annotations": {{"{NAME_KEY}": "a"}}}}}}'
+# Others are in the catalogue of tests/diagnostics.
+INVALID = {
+    "another version of the XR": (
+        jinja("apiVersion: example.org/v2\nkind: XThing\nstatus: {}\n"),
+        "has the XR's kind but not its apiVersion example.org/v1",
+    ),
+    "a name twice on one line": (jinja(2 * POD), 'resource name "a" is used twice'),
+    "unknown field": (
+        returning({"desird": {}}),
+        'main returned desird: unknown field (did you mean "desired"?)',
+    ),
+    "a wrong readiness": (
+        returning({"desired": {"resources": {"a": {"resource": composed("a"), "ready": "Yes"}}}}),
+        'desired.resources.a.ready: must be one of False, True, Unspecified, not "Yes"',
+    ),
+    "a list for an object": (
+        returning({"desired": {"resources": []}}),
+        "desired.resources: must be an object, not a list",
+    ),
+    "an unknown severity": (
+        returning({"results": [{"severity": "Waring", "message": "x"}]}),
+        'did you mean "Warning"?',
+    ),
+    "a result without message": (
+        returning({"results": [{"severity": "Warning"}]}),
+        "results[0].message: is required",
+    ),
+    "a requirement without a match": (
+        returning({"requirements": {"resources": {"a": {"api_version": "v1", "kind": "Secret"}}}}),
+        "needs exactly one of match_name and match_labels",
+    ),
+    "a TTL beyond Go's": (
+        returning({"meta": {"ttl": "9999999h"}}),
+        "meta.ttl: cannot use duration",
+    ),
+    "bad base64": (
+        returning({"desired": {"composite": {"connection_details": {"a": {"base64": "?"}}}}}),
+        "desired.composite.connection_details.a: must be text",
+    ),
+    "two problems": (
+        returning({"results": [{"severity": "x", "message": "y"}], "output": 3}),
+        "; script:2:61: main returned output: must be an object",
+    ),
+}
+
+
+@pytest.mark.parametrize(("step_input", "message"), INVALID.values(), ids=INVALID)
+def test_invalid_part_is_rejected_with_its_place(step_input: Object, message: str) -> None:
+    text = fatal(call(request(step_input)))
+    assert message in text
+    assert text.startswith(("inline:", "script:"))
+
+
+def status(*fields: str) -> object:
+    """Return the XR's status after documents with a field below ``a`` each."""
+    head = f"---\napiVersion: {XR['apiVersion']}\nkind: {XR['kind']}\nstatus:\n  a:\n"
+    response = call(request(jinja("".join(f"{head}    {field}\n" for field in fields))))
+    return json_format.MessageToDict(response.desired.composite.resource)["status"]
+
+
+def test_status_of_cached_document_is_not_changed_by_merge() -> None:
+    for number in range(3):
+        status("b: 1", f"c: {number}")
+    assert status("b: 1") == {"a": {"b": 1}}
+    assert status("b: 1", "c: 0") == {"a": {"b": 1, "c": 0}}
 
 
 def test_resource_of_script_replaces_and_of_template_merges() -> None:

@@ -39,7 +39,7 @@ WRITTEN = [
     ),
     pytest.param(
         ["a\tb", "a \nb", "\r\n", "\u2028", "😀", "\x01", "\ufeff", "a\n\x01"],
-        '- "a\\tb"\n- "a \\nb"\n- "\\r\\n"\n- "\\u2028"\n- "\\U0001F600"\n- "\\x01"\n'
+        '- "a\\tb"\n- "a \\nb"\n- "\\r\\n"\n- "\\L"\n- "\\U0001F600"\n- "\\x01"\n'
         '- "\\uFEFF"\n- "a\\n\\x01"\n',
         id="escapes",
     ),

@@ -1,7 +1,7 @@
 import pytest
 
 from function_script.request import objects
-from function_script.request.program import Lazy
+from function_script.request.lazy import Lazy
 from function_script.request.values import Object, Value
 
 DATA: Object = {

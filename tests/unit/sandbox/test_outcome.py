@@ -4,11 +4,11 @@ import signal
 
 import pytest
 
-from function_script.request.limits import MIB
+from function_script.request.limits import MIB, EffectiveLimits, Limits
 from function_script.sandbox import outcome
-from function_script.sandbox.outcome import AppliedLimits, Cause, ExitStatus
+from function_script.sandbox.outcome import Cause, ExitStatus
 
-LIMITS = AppliedLimits(timeout_seconds=2.0, memory_bytes=256 * MIB)
+LIMITS = EffectiveLimits(Limits(timeout_seconds=2.0, memory_bytes=256 * MIB))
 EXITS = [
     # signal, peak MiB, cause; others are met by test_pool.py
     pytest.param(signal.SIGPROF, 0, Cause.TIMEOUT, id="the worker's own timer"),
@@ -24,13 +24,14 @@ EXITS = [
 @pytest.mark.parametrize(("number", "peak", "expected"), EXITS)
 def test_cause_follows_from_signal_and_size(number: int, peak: int, expected: Cause) -> None:
     """A full worker that gets SIGSEGV has exceeded its memory."""
-    assert outcome.find_cause(ExitStatus(status=number, peak_bytes=peak * MIB), LIMITS) is expected
+    status = ExitStatus(status=number, peak_bytes=peak * MIB)
+    assert outcome.find_cause(status, 256 * MIB) is expected
 
 
 def test_exit_is_a_crash_and_an_unknown_end_a_kill() -> None:
     """Workers do not exit during a request; without a status the zygote was killed, too."""
-    assert outcome.find_cause(ExitStatus(status=256), LIMITS) is Cause.CRASH
-    assert outcome.find_cause(ExitStatus(status=None), LIMITS) is Cause.KILLED
+    assert outcome.find_cause(ExitStatus(status=256), MIB) is Cause.CRASH
+    assert outcome.find_cause(ExitStatus(status=None), MIB) is Cause.KILLED
 
 
 @pytest.mark.parametrize("cause", list(Cause))

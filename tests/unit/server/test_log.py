@@ -2,13 +2,11 @@
 
 import json
 import logging
+import os
 import re
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
 
 import pytest
 from support import server_logs
@@ -23,15 +21,7 @@ LOG = logging.getLogger("function_script.test")
 
 def lines(capfd: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
     """Return the lines of the log so far."""
-    return [json.loads(line) for line in server_logs.written(capfd).splitlines()]
-
-
-def start_gathering() -> list[Callable[[], None]]:
-    """Start a log as JSON; return the function that writes the pending lines."""
-    log.start(debug=False)
-    due: list[Callable[[], None]] = []
-    log.batch_lines(due.append)
-    return due
+    return [json.loads(line) for line in server_logs.text(capfd).splitlines()]
 
 
 def test_line_is_one_json_object(capfd: pytest.CaptureFixture[str]) -> None:
@@ -95,32 +85,18 @@ def test_event_loop_speaks_json_too(capfd: pytest.CaptureFixture[str]) -> None:
     assert (line["level"], line["msg"]) == ("error", "accept failed")
 
 
-def test_lines_of_requests_are_written_together(capfd: pytest.CaptureFixture[str]) -> None:
-    """They are written after a time, at a number, before any other line, and at the end."""
-    due = start_gathering()
-    numbers = iter(range(1_000))
-
-    def write(count: int) -> None:
-        for _ in range(count):
-            log.write(RECORD._replace(request_bytes=next(numbers)))
-
-    def written() -> list[object]:
-        return [line.get("request_bytes", line["msg"]) for line in lines(capfd)]
-
-    write(2)
-    assert (written(), len(due)) == ([], 1)
-    due.pop()()
-    assert written() == [0, 1]
-    write(64)
-    assert written() == [*range(2, 66)]
-    write(1)
-    LOG.info("other")
-    assert written() == [66, "other"]
-    write(1)
-    log.batch_lines(None)
-    assert written() == [67]
-    write(1)
-    assert written() == [68]
+def test_lines_that_come_in_a_moment_are_written_together() -> None:
+    """A thread is woken once for all of them."""
+    receiver, sender = os.pipe()
+    handler = log.LineHandler(sender)
+    try:
+        for number in range(3):
+            handler.emit(logging.makeLogRecord({"msg": number}))
+        assert os.read(receiver, 100) == b"0\n1\n2\n"
+    finally:
+        handler.close()
+        os.close(receiver)
+        os.close(sender)
 
 
 LINES = [
@@ -161,31 +137,8 @@ def test_line_is_written_to_the_letter(
     assert re.fullmatch(rf'\{{"ts":"{stamp}","level":' + re.escape(text), line)
 
 
-def test_line_has_the_moment_of_its_request(capfd: pytest.CaptureFixture[str]) -> None:
-    """The text is formatted later."""
-    due = start_gathering()
-    began = time.time()
-    log.write(RECORD)
-    ended = time.time()
-    time.sleep(0.03)
-    due.pop()()
-    timestamp = json.loads(server_logs.text(capfd))["ts"]
-    rounding_seconds = 0.002
-    moment = datetime.fromisoformat(timestamp).timestamp()
-    assert began - rounding_seconds <= moment <= ended + rounding_seconds
-
-
-def at_once() -> list[Callable[[], None]]:
-    """Start a log as JSON that writes each line at once."""
+def test_threads_lose_no_line(capfd: pytest.CaptureFixture[str]) -> None:
     log.start(debug=False)
-    return []
-
-
-@pytest.mark.parametrize("start", [at_once, start_gathering])
-def test_threads_lose_no_line(
-    start: Callable[[], list[Callable[[], None]]], capfd: pytest.CaptureFixture[str]
-) -> None:
-    due = start()
 
     def write(worker: int) -> None:
         for number in range(200):
@@ -195,8 +148,6 @@ def test_threads_lose_no_line(
 
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(write, range(4)))
-    while due:
-        due.pop()()
     lines = [json.loads(line) for line in server_logs.text(capfd).splitlines()]
     sizes = sorted(line["request_bytes"] for line in lines if line["msg"] == "answered")
     assert sizes == [worker * 1_000 + number for worker in range(4) for number in range(200)]
@@ -207,7 +158,6 @@ AT_EXIT = """
 from function_script.server import log, request_record
 from function_script.step.telemetry import RequestInfo
 log.start(debug=False)
-log.batch_lines(lambda write: None)
 record = request_record.RequestRecord("ok", False, RequestInfo(name="last"), 1, 1, 0.1, 0.1)
 log.write(record)
 """

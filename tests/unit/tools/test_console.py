@@ -13,7 +13,7 @@ SPAN = Span(name="script", line=2, column=5, width=3)
 PROBLEM = Diagnostic(
     message="cannot run it",
     span=SPAN,
-    excerpt=excerpt(Source(name="script", text="one\ntwo 345\nthree ^^^\n"), SPAN),
+    excerpt=excerpt(Source(name="script", text="^^^\ntwo 345\nthree ^^^\n"), SPAN),
     notes=("a note",),
     hint="mend it",
 )
@@ -55,7 +55,7 @@ def test_frames_stand_apart() -> None:
 def test_colours_change_no_text() -> None:
     coloured = console.to_text([PROBLEM], colourful=True)
     assert _ESCAPE.sub("", coloured) == console.to_text([PROBLEM])
-    assert coloured.startswith("\x1b[1;31merror:\x1b[0m ")
+    assert coloured.startswith("\x1b[1;31merror:\x1b[0m")
     assert "\x1b[1;31m    ^^^\x1b[0m" in coloured
 
 
@@ -63,3 +63,4 @@ def test_source_is_not_painted() -> None:
     """Only the underline is red, not what looks like one in the source."""
     coloured = console.to_text([PROBLEM], colourful=True).splitlines()
     assert any(line.endswith("three ^^^") for line in coloured)
+    assert any(line.endswith("\x1b[0m ^^^") for line in coloured)

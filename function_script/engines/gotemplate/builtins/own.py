@@ -117,7 +117,7 @@ def _add_row(row: library.Function) -> None:
     FUNCTIONS.add(
         row.go_name,
         parameters=" ".join(_GO_TYPES.get(each.type, "any") for each in required),
-        returns=_GO_TYPES.get(row.returns, "any"),
+        returns=_GO_TYPES.get(row.signature.result, "any"),
         takes=" ".join(each.name for each in required),
         accepts=Accepts.MISSING if takes_resources else Accepts.VALUES,
         # Without a default, null says that there is no such value.

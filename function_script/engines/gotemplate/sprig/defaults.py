@@ -14,6 +14,7 @@ from typing import Final, NoReturn
 
 import orjson
 
+from function_script.documents.kubernetes_yaml import exponent_text
 from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError, LimitExceededError
 from function_script.engines.gotemplate.function import Accepts, FunctionTable
@@ -89,7 +90,7 @@ def float_text(number: float) -> str:
     if not math.isfinite(number):
         raise CallError(f"json: unsupported value: {printing.float_text(number)}")
     if number and not _MIN_PLAIN <= abs(number) < _MAX_PLAIN:
-        return printing.exponent_text(number).replace("e-0", "e-")
+        return exponent_text(number).replace("e-0", "e-")
     text = repr(number)
     # Go has an exponent for fewer numbers than Python.
     return (f"{Decimal(text):f}" if "e" in text else text).removesuffix(".0")

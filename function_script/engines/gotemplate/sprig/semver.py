@@ -137,13 +137,9 @@ class _Constraint(NamedTuple):
 def check_version(constraints: str, text: str) -> bool:
     """Report whether a version satisfies constraints; raises CallError if Go fails."""
     # A range, 1.2 - 1.4, is >= 1.2, <= 1.4.
-    parts: list[str] = []
-    end = 0
-    for match in compiled(_RANGE).finditer(constraints):
-        parts += (constraints[end : match.start()], f">= {match.group(1)}, <= {match.group(2)} ")
-        end = match.end()
+    text_of_limits = compiled(_RANGE).sub(r">= \1, <= \2 ", constraints)
     groups: list[list[_Constraint]] = []
-    for group in "".join([*parts, constraints[end:]]).split("||"):
+    for group in text_of_limits.split("||"):
         if compiled(_ALL).search(group) is None:
             raise CallError(f"improper constraint: {group}", Code.BAD_CONSTRAINT)
         matches = compiled(_EACH).finditer(group)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from function_script.engines.lint import CONDITION
+from function_script.engines.starlark import signatures
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.request_reads import trace
 from function_script.request.objects import CONDITION_FIELDS, Path
@@ -22,18 +23,12 @@ _MAX_KEYS_SHOWN = 6
 _WRAPPER = "resource"
 # The place of a resource's name in a path of desired resources.
 _NAME_INDEX = 2
-_RESULT = ("message", "reason", "target")
-# The functions of a response: the part that a call sets, and the names of its arguments.
-_PARAMETERS: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
-    "connection_details": ("connection_details", ()),
-    "condition": ("conditions", ("type", "status", "reason", "message", "target")),
-    "event": ("results", _RESULT),
-    "fatal": ("results", _RESULT),
-    "resource": ("", ("name", "body", "ready", "depends_on", "ready_when", "usages", "moved_from")),
-    "set_status": ("status", ()),
-    "status": ("status", ()),
-    "ttl": ("ttl", ()),
-    "warning": ("results", _RESULT),
+# The parts that functions of a response set.
+_PARTS: Final = {
+    **{name: name for name in ("connection_details", "resource", "status", "ttl")},
+    "set_status": "status",
+    "condition": "conditions",
+    **dict.fromkeys(("event", "fatal", "warning"), "results"),
 }
 
 
@@ -206,22 +201,24 @@ def _all_entries(tree: ast.Module, source: Source) -> Iterator[_Key]:
                 yield _Key(key, name, None, _read_inner(node.value, key, source), source)
             case ast.AugAssign(target=ast.Subscript(slice=ast.Constant(str(key)) as name)):
                 yield _Key(key, name, None, None, source)
-            case ast.Call(func=ast.Attribute(attr=function)) if function in _PARAMETERS:
+            case ast.Call(func=ast.Attribute(attr=function)) if function in _PARTS:
                 yield from _read_call(node, function, source)
 
 
 def _read_call(call: ast.Call, function: str, source: Source) -> Iterator[_Key]:
     """Yield the part of the response that a call sets, with its arguments inside."""
-    positional, named = syntax.arguments_of(call)
-    part, parameters = _PARAMETERS[function]
-    arguments = {**dict(zip(parameters, positional, strict=False)), **named}
-    first = next(iter(positional), call)
+    part, parameters = _PARTS[function], signatures.methods()[function].parameters
+    arguments = syntax.bind_arguments(call, (each.name for each in parameters))
+    first = next(iter(syntax.arguments_of(call)[0]), call)
     if function == "set_status":
         field = (syntax.text_of(first) or "").partition(".")[0]
         yield _Key(field, first, part, None, source)
     elif function != "resource":
-        inner = [_Key(name, node, None, None, source) for name, node in arguments.items()]
-        yield _Key(part, first, None, inner or _read_inner(first, part, source), source)
+        inner = _read_inner(first, part, source)
+        if part in {"conditions", "results"}:
+            # Each argument is a field.
+            inner = [_Key(name, node, None, None, source) for name, node in arguments.items()]
+        yield _Key(part, first, None, inner, source)
     elif (name := syntax.text_of(first)) is not None:
         body = arguments.pop("body", None)
         inner = [_Key(key, node, None, None, source) for key, node in arguments.items()]

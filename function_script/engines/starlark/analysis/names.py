@@ -13,8 +13,8 @@ from typing import Final
 
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.starlark.analysis.paths import Path
+from function_script.request.lazy import ANY
 from function_script.request.objects import ENVIRONMENT, WATCHED
-from function_script.request.program import ANY
 
 # For a name that the script writes out.
 _NAMED: Final[Mapping[str, Sequence[Path]]] = {

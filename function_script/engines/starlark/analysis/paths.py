@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final, TypeAlias
 
-from function_script.request.program import ANY, Lazy, PartTree, plain
+from function_script.request.lazy import ANY, Lazy, PartTree, plain
 from function_script.request.values import Object, Readable, Value
 
 Path: TypeAlias = tuple[str, ...]

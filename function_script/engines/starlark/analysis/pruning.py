@@ -18,7 +18,7 @@ from function_script.engines.starlark.analysis.paths import (
     project,
 )
 from function_script.request import objects
-from function_script.request.program import ANY, PartTree
+from function_script.request.lazy import ANY, PartTree
 
 EVERYTHING: Final = None
 """The tree of a whole request."""

@@ -42,14 +42,11 @@ def find(program: Program) -> list[FieldAccess]:
     return guarded(unchanged(accesses, changed), tested)
 
 
-def find_comparisons(program: Program) -> Iterator[FieldComparison]:
-    """Yield the comparisons of fields with constants, without values that the script changes."""
+def find_comparisons(program: Program) -> list[FieldComparison]:
+    """Return the comparisons of fields with constants, without values that the script changes."""
     functions = [*_find_functions(program)]
-    changed = {path for each in functions for path in each.changed()}
-    for comparison in (each for function in functions for each in function.comparisons()):
-        path = comparison.path
-        if not any(path[: len(prefix)] == prefix for prefix in changed):
-            yield comparison
+    comparisons = (each for function in functions for each in function.comparisons())
+    return unchanged(comparisons, (path for each in functions for path in each.changed()))
 
 
 def _find_functions(program: Program) -> Iterator["_Function"]:
@@ -104,9 +101,8 @@ def trace(trees: Sequence[ast.Module]) -> Iterator[tuple[ast.FunctionDef, "Looku
             match call:
                 case ast.Call(func=ast.Name(id=alias)) if alias in origins:
                     callee = origins[alias]
-                    positional, named = syntax.arguments_of(call)
                     names = (each.arg for each in functions[callee][0].args.args)
-                    passed = {**dict(zip(names, positional, strict=False)), **named}
+                    passed = syntax.bind_arguments(call, names)
                     calls[callee].append({key: lookups.path(each) for key, each in passed.items()})
                     if len(calls[callee]) == uses[callee]:
                         pending.append(callee)

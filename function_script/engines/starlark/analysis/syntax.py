@@ -104,6 +104,12 @@ def arguments_of(call: ast.Call) -> tuple[list[ast.expr], Mapping[str, ast.expr]
     return call.args[: next(spread, len(call.args))], keywords
 
 
+def bind_arguments(call: ast.Call, names: Iterable[str]) -> dict[str, ast.expr]:
+    """Return the arguments by the names of a function's parameters, as far as they are clear."""
+    positional, named = arguments_of(call)
+    return {**named, **dict(zip(names, positional, strict=False))}
+
+
 def span_of(node: ast.expr | ast.stmt, source: Source) -> Span:
     """Return the part of an expression that is in its first line.
 

@@ -19,6 +19,7 @@ class Remote(model.Runtime):
     word = "HOST:PORT"
     meaning = "calls it there, in plain text"
     annotation = "Development"
+    suits_all = True
 
     address: str
     hint: str = field(default="", compare=False)
@@ -29,12 +30,6 @@ class Remote(model.Runtime):
         if function.annotations.get(TARGET):
             return model.Suitability(f"its Function has the annotation {TARGET}")
         return model.Suitability("no annotation says where it is served", is_suitable=False)
-
-    @classmethod
-    def suits_by_flag(cls, function: model.FunctionReference) -> bool:
-        """Accept every function."""
-        del function
-        return True
 
     @classmethod
     def build(cls, function: model.FunctionReference) -> Self:

@@ -162,12 +162,7 @@ class Skip(model.Runtime):
 
     word = "skip"
     meaning = "leaves the step out"
-
-    @classmethod
-    def suits_by_flag(cls, function: model.FunctionReference) -> bool:
-        """Accept every function."""
-        del function
-        return True
+    suits_all = True
 
     def describe(self) -> str:
         """Return the words after the function's name."""

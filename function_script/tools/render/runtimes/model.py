@@ -150,12 +150,14 @@ class Runtime(ABC):
 
     ``word`` selects it in ``--function NAME=WORD``, ``annotation`` in a Function. ``is_default``:
     the annotation is what the official command does without one, so it yields where it cannot run.
+    ``suits_all``: the command line can select it for every function.
     """
 
     word: ClassVar[str]
     meaning: ClassVar[str]
     annotation: ClassVar[str] = ""
     is_default: ClassVar[bool] = False
+    suits_all: ClassVar[bool] = False
 
     @classmethod
     def judge(cls, function: FunctionReference) -> Suitability:
@@ -167,7 +169,7 @@ class Runtime(ABC):
     def suits_by_flag(cls, function: FunctionReference) -> bool:
         """Report whether the command line can select it though `judge` refuses."""
         del function
-        return False
+        return cls.suits_all
 
     @classmethod
     def build(cls, function: FunctionReference) -> Self:

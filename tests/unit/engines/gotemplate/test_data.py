@@ -2,7 +2,8 @@ import json
 from collections.abc import Callable
 
 from function_script.engines.gotemplate.data import ABSENT, LazyDict, copy_tree, template_data
-from function_script.request.program import Lazy, Scope
+from function_script.request.lazy import Lazy
+from function_script.request.program import Scope
 from function_script.request.values import Readable
 
 EMPTY: dict[str, Readable] = {
@@ -24,26 +25,14 @@ def scope(*, sent: frozenset[str] = frozenset(), **parts: Readable) -> Scope:
     builders: dict[str, Callable[[], Readable]] = {
         name: lambda value=value: value for name, value in request.items()
     }
-    return Scope(request=Lazy(builders), params={"size": 3}, sent=sent)
-
-
-def data(source: Scope, *, mutates: bool = False, own: bool = False) -> dict[str, object]:
-    """Return the dot with everything built."""
-    dot = template_data(source, mutates=mutates, is_own=own)
-    whole = json.loads(json.dumps(dot))
-    assert isinstance(whole, dict)
-    return whole
-
-
-def test_empty_fields_are_absent() -> None:
-    """An empty request is an object with the input alone, as in protobuf JSON."""
-    assert data(scope()) == {"input": {"kind": "GoTemplate"}}
+    return Scope(request=Lazy(builders), sent=sent)
 
 
 def test_messages_sent_empty_are_present() -> None:
     """Crossplane calls the first step with an empty context and an empty desired state."""
-    request_scope = scope(sent=frozenset({"observed", "desired", "input", "context"}))
-    assert data(request_scope) == {
+    sent = frozenset({"observed", "desired", "input", "context"})
+    dot = template_data(scope(sent=sent), mutates=False, is_own=False)
+    assert json.loads(json.dumps(dot)) == {
         "observed": {},
         "desired": {},
         "input": {"kind": "GoTemplate"},
@@ -51,37 +40,12 @@ def test_messages_sent_empty_are_present() -> None:
     }
 
 
-def test_empty_parts_are_present_in_our_own_kind() -> None:
-    """A loop over absent resources differs from one over a misspelt path."""
-    request_scope = scope(
-        required_resources={"none": {}}, observed={"composite": {}, "resources": {}}
-    )
-    state = {"composite": {"resource": {}}, "resources": {}}
-    required = {"none": {"items": []}}
-    assert data(request_scope, own=True) == {
-        "meta": {},
-        "observed": state,
-        "desired": state,
-        "input": {"kind": "GoTemplate"},
-        "context": {},
-        "requiredResources": required,
-        "extraResources": required,
-        "requiredSchemas": {},
-        "credentials": {},
-        "params": {"size": 3},
-    }
-
-
 def test_extra_resources_of_the_request_are_present() -> None:
     """Required resources replace extra resources only if there are none."""
-    dot_data = data(
-        scope(
-            required_resources={"new": {"items": []}},
-            extra_resources={"old": {"items": [{"resource": {"kind": "E"}}]}},
-        )
-    )
-    assert dot_data["extraResources"] == {"old": {"items": [{"resource": {"kind": "E"}}]}}
-    assert dot_data["requiredResources"] == {"new": {}}
+    extra: Readable = {"old": {"items": [{"resource": {"kind": "E"}}]}}
+    parts = scope(required_resources={"new": {"items": []}}, extra_resources=extra)
+    dot = template_data(parts, mutates=False, is_own=False)
+    assert (dot["extraResources"], dot["requiredResources"]) == (extra, {"new": {}})
 
 
 def test_lazy_dict_builds_a_resource_on_first_read() -> None:

@@ -5,8 +5,9 @@ from support.programs import program
 
 from function_script.engines.jinja import engine as jinja
 from function_script.engines.jinja import programs
+from function_script.request.lazy import Lazy
 from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, Scope
+from function_script.request.program import Program, Scope
 from function_script.texts.errors import LimitError, ProgramError
 
 

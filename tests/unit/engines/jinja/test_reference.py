@@ -7,7 +7,7 @@ from support import generated
 from support.paths import ROOT
 
 from function_script.engines.jinja import policy, programs, run
-from function_script.engines.jinja.calls import Call, LibraryFunction, format_usage
+from function_script.engines.jinja.calls import Call, LibraryFunction, signature_of
 from function_script.engines.jinja.filters import FILTERS, TESTS
 from function_script.engines.jinja.functions import FUNCTIONS, NAMES
 from function_script.engines.jinja.lookups import MAPPING_METHODS, STRING_METHODS
@@ -16,7 +16,7 @@ PATH = ROOT / "docs" / "reference" / "jinja.md"
 PAGE = PATH.read_text()
 
 
-def _list_own(calls: Mapping[str, Call], hidden: int) -> str:
+def _list_own(calls: Mapping[str, Call], *, is_filter: bool) -> str:
     # A call with several names has one line, which begins with the longest.
     lines: dict[Call, str] = {}
     for name, call in sorted(calls.items(), key=lambda pair: (-len(pair[0]), pair[0])):
@@ -26,15 +26,18 @@ def _list_own(calls: Mapping[str, Call], hidden: int) -> str:
             lines[call] = lines[call].replace("`:", f"` or `{name}`:", 1)
         else:
             summary = (call.__doc__ or "").replace("``", "`")
-            lines[call] = f"- `{format_usage(name, call, hidden)}`: {summary}\n"
+            usage = signature_of(name, call, is_filter=is_filter).usage
+            lines[call] = f"- `{usage}`: {summary}\n"
     return "".join(sorted(lines.values()))
 
 
 def test_lists_of_functions_and_filters_are_fresh(*, update_goldens: bool) -> None:
     functions = {name: builtin.call for name, builtin in FUNCTIONS.items()}
     others = ", ".join(f"`{name}`" for name in sorted(DEFAULT_FILTERS.keys() - FILTERS.keys()))
-    filters = f"{_list_own(FILTERS, 2)}\nFilters of Jinja that are not here: {others}.\n"
-    page = parts.fill(PATH, _list_own(functions, 1), filters)
+    filters = (
+        f"{_list_own(FILTERS, is_filter=True)}\nFilters of Jinja that are not here: {others}.\n"
+    )
+    page = parts.fill(PATH, _list_own(functions, is_filter=False), filters)
     generated.check(PATH, page, update=update_goldens)
 
 

@@ -3,8 +3,8 @@ from support.jinja_programs import scope, text_of
 from support.programs import program
 
 from function_script.engines.jinja import engine as jinja
+from function_script.request.lazy import Lazy
 from function_script.request.limits import Limits
-from function_script.request.program import Lazy
 from function_script.texts.errors import ProgramError
 
 A = "{% set a = {'p': 1} %}"

@@ -25,7 +25,7 @@ def test_summary_is_one_sentence(function: Function) -> None:
 
 def test_signatures_read_as_scripts_write_them() -> None:
     """Seeds are hidden, defaults shown, parameters by name only are set apart."""
-    signatures = {function.name: function.signature for function in library.FUNCTIONS}
+    signatures = {function.name: function.signature.usage for function in library.FUNCTIONS}
     assert signatures["stable_id"] == "stable_id(key, length=8)"
     assert signatures["indent"] == "indent(text, spaces, *, first=False)"
     assert signatures["get"] == "get(value, path, default=None)"
@@ -41,6 +41,9 @@ BAD_CALLS = [
     pytest.param('b64encode("a", "b")', "2 arguments for 1 parameter", id="too-many"),
     pytest.param('b64encode("a", txt="b")', 'no parameter "txt"; there are text', id="unknown"),
     pytest.param('b64encode("a", text="b")', "text is given twice", id="twice"),
+    pytest.param("stable_id()", "key is missing", id="seeded"),
+    pytest.param('stable_id("a", 8, 9)', "3 arguments for 2 parameters", id="seeded-too-many"),
+    pytest.param('stable_id("a", size=8)', "there are key, length", id="seeded-unknown"),
     pytest.param("b64encode(3)", "text: must be a string, not an integer", id="integer-for-text"),
     pytest.param("b64encode(None)", "text: must be a string, not null", id="null-for-text"),
     pytest.param('indent("a", "b")', "spaces: must be an integer, not a string", id="text-number"),

@@ -16,7 +16,7 @@ def test_page_is_fresh(update_goldens: bool) -> None:
 def test_page_has_every_function() -> None:
     page = reference()
     for function in library.FUNCTIONS:
-        assert page.count(f"- **`{function.signature}`**") == 1
+        assert page.count(f"- **`{function.signature.usage}`**") == 1
         assert f"`{function.example}`" in page
 
 

@@ -13,7 +13,6 @@ MISTAKES = (
     ('return {"a": 1}.a', "a\n", 'no attribute "a"', '["a"]'),
     ('x = "a"\n    return x.uper()', "uper", 'no attribute "uper"', '"upper"'),
     ("TOP += 1\n    return TOP", "TOP += 1", "cannot change", "local name"),
-    ('DICT["a"] = 1\n    return DICT', 'DICT["a"]', "cannot change", "merge({}, DICT)"),
     ("return is_observed(req)", "is_observed", "name is missing", "is_observed(req, name)"),
     ("return get_xr()", "get_xr()", "get_xr: req is missing", "get_xr(req, path=None"),
     ("return sorted(5)", "5)", "iterable: must be a list", "write sorted(iterable"),
@@ -48,7 +47,7 @@ FINE = (
 
 
 def _program(lines: str) -> Program:
-    return programs.script(f"TOP = 0\nLIST = []\nDICT = {{}}\n\ndef main(req):\n    {lines}\n")
+    return programs.script(f"TOP = 0\nLIST = []\n\ndef main(req):\n    {lines}\n")
 
 
 @pytest.mark.parametrize(("lines", "place", "message", "hint"), MISTAKES)

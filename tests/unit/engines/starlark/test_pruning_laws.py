@@ -13,8 +13,8 @@ from support.results import whole
 from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark.analysis import pruning
 from function_script.request.cache import ByteLruCache
+from function_script.request.lazy import Lazy
 from function_script.request.limits import Limits
-from function_script.request.program import Lazy
 from function_script.request.values import Object, Readable
 from function_script.texts.errors import FatalError
 

@@ -11,8 +11,9 @@ from support.results import whole
 
 from function_script.engines.starlark import build, interpreter
 from function_script.engines.starlark import engine as starlark
+from function_script.request.lazy import Lazy
 from function_script.request.limits import Limits
-from function_script.request.program import Lazy, Program, ScriptResult
+from function_script.request.program import Program, ScriptResult
 from function_script.request.values import Object, Readable, Value
 from function_script.texts.errors import DocumentError, InputError, LimitError, ProgramError
 

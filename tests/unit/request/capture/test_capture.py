@@ -22,6 +22,7 @@ from support.secret_places import (
 from function_script import documents
 from function_script.request import capture
 from function_script.request.capture import responses
+from function_script.request.limits import EffectiveLimits, Limits
 from function_script.request.values import Object
 from function_script.sandbox import outcome
 from function_script.sandbox.outcome import Cause
@@ -271,7 +272,7 @@ def test_run_says_where_it_cannot_capture(
 def test_expected_words_of_a_limit_are_in_its_message_and_have_no_number(cause: Cause) -> None:
     """A replay has other limits: its message must have the words, too."""
     problems = outcome.explain(
-        cause, outcome.AppliedLimits(timeout_seconds=2.5, memory_bytes=1 << 28)
+        cause, EffectiveLimits(Limits(timeout_seconds=2.5, memory_bytes=1 << 28))
     ).diagnostics
     response: Object = {"results": [{"severity": "SEVERITY_FATAL", "message": problems[0].message}]}
     (words,) = cast("list[str]", responses.to_expected(response, problems)["error"])

@@ -12,6 +12,7 @@ from support.paths import ROOT
 from function_script import cli
 from function_script.texts.errors import InputError
 from function_script.tools import check
+from function_script.tools.project import Project
 
 BROKEN = ours("GoTemplate", "inline: '{{ uper }}'")
 UNUSED = ours("GoTemplate", "modules: {a: A}", "inline: |", "  text")
@@ -179,7 +180,7 @@ def test_kinds_without_a_crd_are_counted_if_crds_are_given(tmp_path: Path) -> No
     assert report.kinds == set()
     crd = tmp_path / "crd.yaml"
     crd.write_text(one_step.crd("spec: {type: object}", "Queue", "s3.example.org"))
-    definitions = check.load(None, [crd])
+    definitions = check.load(None, [crd], Project([tmp_path]))
     report = check.check([str(tmp_path / "composition.yaml")], None, definitions)
     assert [*report.kinds] == [("s3.example.org/v1", "Bucket")]
     assert check.render_text(report).splitlines()[-1] == (

@@ -157,6 +157,8 @@ SCHEMAS = {
         "leave the quotes out, or make it a number",
     ),
     "rules": ("{type: integer, x-kubernetes-validations: self > 1}", "x-kubernetes-", None),
+    "rule": ("{type: integer, x-kubernetes-validations: [{message: a}]}", "{message: a}", None),
+    "flag": ("{type: array, uniqueItems: none, items: {type: string}}", "uniqueItems: ", None),
 }
 ALLOWED = {
     "default-of-a-field": (
@@ -169,6 +171,7 @@ ALLOWED = {
     "map": "{type: object, additionalProperties: {type: integer}, default: {a: 1}}",
     "format": "{type: string, format: date, default: 2024-01-01}",
     "keywords-of-others": "{type: string, examples: [a], x-format: b}",
+    "alternatives": "{type: object, anyOf: [{required: [a]}, {not: {required: [b]}}]}",
 }
 
 

@@ -8,6 +8,7 @@ from support.field_checks import GET, REFERENCE, XR, XRD, found, go, jinja, scri
 
 from function_script.tools import check
 from function_script.tools.check.report import Finding
+from function_script.tools.project import Project
 
 
 def _with_helper(call: str, value: str) -> str:
@@ -243,7 +244,7 @@ def test_definition_may_be_given(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     file.write_text(composition(step).replace(PIPELINE, REFERENCE))
     (tmp_path / "api.txt").write_text(XRD)
-    known = check.load(tmp_path / "api.txt", [])
+    known = check.load(tmp_path / "api.txt", [], Project([tmp_path]))
     (finding,) = check.check([str(file)], None, known).findings
     message = f"{XR}.spec.szie does not exist: the XR's schema has no such field"
     assert finding.diagnostic.message == message
@@ -301,7 +302,8 @@ def _doubts(path: Path, text: str) -> list[Finding]:
     file = path / "composition.yaml"
     file.write_text(composition(text).replace(PIPELINE, REFERENCE))
     (path / "xrd.yaml").write_text(XRD)
-    findings = check.check([str(file)], None, check.load(None, [])).findings
+    known = check.load(None, [], Project([path]))
+    findings = check.check([str(file)], None, known).findings
     return [finding for finding in findings if finding.rule == "doubtful"]
 
 

@@ -1,5 +1,6 @@
 """Access to the playground, and its responses."""
 
+import contextlib
 import http.client
 import json
 import shutil
@@ -14,7 +15,7 @@ from support.paths import ROOT
 from support.timing import PATIENCE_SECONDS
 
 from function_script.texts.errors import InputError
-from function_script.tools.playground import Playground, folders
+from function_script.tools.playground import Playground, folders, server
 from function_script.tools.project import Project
 
 EXAMPLES = ROOT / "examples"
@@ -192,6 +193,14 @@ def test_playground_has_its_own_cookie(playground: Playground, guest: Visitor) -
 def test_endless_body_is_refused(guest: Visitor) -> None:
     """More than the page would send is not read."""
     assert guest.send("POST", "/api/render", "", **{"Content-Length": str(1 << 40)})[0] == 413
+
+
+def test_tabs_that_load_at_once_are_not_turned_away(tmp_path: Path) -> None:
+    """Each opens six connections; nothing takes them from the queue here."""
+    with contextlib.ExitStack() as stack:
+        listening = stack.enter_context(server._listen(tmp_path, 0))
+        for _ in range(40):
+            stack.enter_context(socket.create_connection(listening.server_address[:2], timeout=0.9))
 
 
 def test_renders_what_it_is_given(guest: Visitor) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from support.function_images import archive, member
 
+from function_script.tools.processes import unpacking
 from function_script.tools.processes.unpacking import Unpacker
 
 # Python 3.14 has it; before, it is a requirement of the tests.
@@ -218,6 +219,13 @@ def test_directories_that_are_too_deep_are_refused(tmp_path: Path, *, has_links:
     shutil.rmtree(tmp_path / "rootfs")
 
 
+def test_directories_of_names_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unpacking, "_MAX_ENTRIES", 50)
+    with pytest.raises(ValueError, match="more than 50 files"):
+        unpack(tmp_path, [member(f"{index}{'/d' * 9}/a") for index in range(9)])
+    assert len(names(tmp_path / "rootfs")) <= 50
+
+
 def test_files_beyond_the_bound_are_refused_by_their_declared_size(
     files: Path, unpacker: Unpacker
 ) -> None:
@@ -255,6 +263,7 @@ NO_ARCHIVES = {
     "no zstd": (b"\x28\xb5\x2f\xfd no zstd", "compression is broken"),
     "text": (b"no archive", "no archive"),
     "text in gzip": (gzip.compress(b"no archive", mtime=0), "no archive"),
+    "headers": (member("a", type=tarfile.GNUTYPE_LONGNAME)[0].tobuf() * 2000, "too many headers"),
     "cut off": (gzip.compress(bytes(999), mtime=0)[:-9], "compression is broken"),
 }
 
