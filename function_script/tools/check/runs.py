@@ -153,7 +153,7 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
     rendering = renderer.Options(
         timeout_seconds=_TIMEOUT_SECONDS,
         is_quiet=True,
-        servers=Servers(packages),
+        servers=Servers(packages, retries=False),
         allows_addresses=options.runs_others,
     )
     index = functions.FunctionIndex(
