@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -269,11 +270,15 @@ class _Checker:
         static: Collection[Finding],
     ) -> None:
         """Run a Composition with steps of ours; ``static`` findings are not reported again."""
-        from function_script.tools.check import runs  # noqa: PLC0415 - slow to import
+        from function_script.tools import xr_validation  # noqa: PLC0415 - slow to import
+        from function_script.tools.check import runs  # noqa: PLC0415 - as above
 
         is_composition = manifests.text_at(steps.document.value, "kind") == "Composition"
         if not (is_composition and steps.ours) or any(map(step_inputs.is_elsewhere, steps.ours)):
             return
+        if xrd is not None and any(each.code for each in xr_validation.find_mistakes(xrd)):
+            # A variant lacks what is below a misspelt keyword.
+            options = replace(options, variants=0)
         subject = runs.Subject(
             document=steps.document,
             inputs=[(each, step) for each, step in steps.parsed if isinstance(step, Step)],

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from function_script.request.values import Object, Value
+from function_script.texts.problems import suggest
 from function_script.tools import structural_schema
 from function_script.tools.validate import wording
 from function_script.tools.validate.evaluator import Evaluator, RuleError, UnsupportedError
@@ -26,6 +27,15 @@ _REASONS: Final = {
     "FieldValueRequired": "Required value",
     "FieldValueDuplicate": _DUPLICATE,
 }
+# An object with one of these may have other fields than its schema names.
+_OPEN: Final = {
+    "additionalProperties",
+    "x-kubernetes-embedded-resource",
+    structural_schema.PRESERVE,
+}
+# Signs and reserved words have underscores in CEL.
+_SELF_FIELD: Final = re.compile(r"(?<![\w.])self\.([A-Za-z][A-Za-z0-9]*)\b(?! *\()")
+_STRING: Final = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
 _WITHOUT_VALUE: Final = ("Forbidden", "Required value")
 
 
@@ -175,9 +185,24 @@ def _failed_rule(rule: _Rule, fault: str) -> Problem:
     kind = str(rule.schema.get("type") or wording.type_of(rule.value))
     name = rule.text("message").strip() or rule.rule
     text = f'Invalid value: "{kind}": {fault} evaluating rule: {name}'
+    hints = [hint for _, hint in find_unknown_fields(rule.rule, rule.schema)]
     return Problem(
-        type="cel", field=field, value=kind, message=f"{field}: {text}", path=rule.position
+        type="cel",
+        field=field,
+        value=kind,
+        message=f"{field}: {text}",
+        path=rule.position,
+        hint=f"the schema has no field that the rule reads: {hints[0]}" if hints else None,
     )
+
+
+def find_unknown_fields(rule: str, schema: Object) -> Iterator[tuple[str, str]]:
+    """Yield the fields of an object that its rule reads and its schema lacks, with hints."""
+    fields = tuple(structural_schema.properties(schema))
+    is_open = not _OPEN.isdisjoint(schema)
+    for name in _SELF_FIELD.findall(_STRING.sub("", rule)) if fields and not is_open else ():
+        if name not in fields:
+            yield name, suggest(name, fields) or f"there are {', '.join(fields)}"
 
 
 def _skipped(rule: _Rule, reason: str) -> SkippedRule:

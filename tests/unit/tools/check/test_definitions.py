@@ -158,6 +158,12 @@ SCHEMAS = {
     ),
     "rules": ("{type: integer, x-kubernetes-validations: self > 1}", "x-kubernetes-", None),
     "rule": ("{type: integer, x-kubernetes-validations: [{message: a}]}", "{message: a}", None),
+    "field-of-a-rule": (
+        "{type: object, properties: {min: {type: integer}},"
+        " x-kubernetes-validations: [{rule: self.minn > 1}]}",
+        "rule: ",
+        'did you mean "min"?',
+    ),
     "flag": ("{type: array, uniqueItems: none, items: {type: string}}", "uniqueItems: ", None),
 }
 ALLOWED = {
@@ -171,6 +177,14 @@ ALLOWED = {
     "map": "{type: object, additionalProperties: {type: integer}, default: {a: 1}}",
     "format": "{type: string, format: date, default: 2024-01-01}",
     "keywords-of-others": "{type: string, examples: [a], x-format: b}",
+    "rule": (
+        "{type: object, properties: {a: {type: string}}, x-kubernetes-validations:"
+        " [{rule: 'self.a == \"self.b\" && has(self.a)'}]}"
+    ),
+    "rule-of-a-map": (
+        "{type: object, additionalProperties: {type: string},"
+        " x-kubernetes-validations: [{rule: has(self.a)}]}"
+    ),
     "alternatives": "{type: object, anyOf: [{required: [a]}, {not: {required: [b]}}]}",
 }
 
@@ -183,6 +197,13 @@ def test_mistake_in_an_xrd_is_found(
     assert (finding.rule, finding.severity) == ("xr", "error")
     assert pointed_at(finding).startswith(text)
     assert finding.diagnostic.hint == hint
+
+
+def test_xrd_with_a_misspelt_field_has_no_variants(tmp_path: Path, pool: Pool) -> None:
+    """They would lack what a program reads."""
+    xrd = _XRD.replace("openAPIV3Schema", "openApiV3Schema")
+    (finding,) = _check(tmp_path, pool=pool, xrd=xrd)
+    assert pointed_at(finding).startswith("openApiV3Schema:")
 
 
 FRAMES = {
