@@ -159,8 +159,7 @@ SCHEMAS = {
     "rules": ("{type: integer, x-kubernetes-validations: self > 1}", "x-kubernetes-", None),
     "rule": ("{type: integer, x-kubernetes-validations: [{message: a}]}", "{message: a}", None),
     "field-of-a-rule": (
-        "{type: object, properties: {min: {type: integer}},"
-        " x-kubernetes-validations: [{rule: self.minn > 1}]}",
+        "{type: object, properties: {min: {}}, x-kubernetes-validations: [{rule: self.minn > 1}]}",
         "rule: ",
         'did you mean "min"?',
     ),
