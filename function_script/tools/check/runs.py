@@ -141,13 +141,17 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
     """
     try:
         sequences = [*plan(subject, options.variants, report)]
-        file = loading.find_functions(author_positions.file_of(subject.document).parent)
-        manifests_ = loading.load_all(file, subject.project) if file else []
     except FatalError as error:
         report.unreached += (Finding.of(rules.DOUBT, each) for each in error.diagnostics)
         return
-    for document in manifests_:
-        report.add(rules.UNREAD, functions.find_misspelt_annotations(document))
+    file = loading.find_functions(author_positions.file_of(subject.document).parent)
+    try:
+        manifests_ = functions.load(
+            file, subject.project, lambda problem, _: report.add(rules.UNREAD, [problem])
+        )
+    except FatalError as error:
+        report.add(rules.COMPOSITION, error.diagnostics)
+        return
     # Without the others, remote programs come from this machine alone.
     packages = PackageOptions() if options.runs_others else PackageOptions(pull="Never")
     rendering = renderer.Options(
@@ -157,7 +161,7 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
         allows_addresses=options.runs_others,
     )
     index = functions.FunctionIndex(
-        manifests=[each.value for each in manifests_],
+        manifests=manifests_ or [],
         options=rendering,
         is_confined=not options.runs_others,
     )

@@ -272,6 +272,12 @@ def test_function_that_is_misspelt_is_found(
     assert [each.rule for each in findings] == rules
 
 
+def test_functions_file_with_another_kind_is_an_error(tmp_path: Path, pool: Pool) -> None:
+    functions = _FUNCTIONS.replace("kind: Function", "kind: Fuction")
+    (finding,) = _check(tmp_path, pool=pool, functions=functions)
+    assert pointed_at(finding) == "kind: Fuction"
+
+
 def test_input_in_a_field_of_another_name_is_found(tmp_path: Path, run: Run) -> None:
     _check(tmp_path, composition=_TEMPLATE.replace("input:", "inputs:"))
     assert "hint: write `input:`" in run("check", tmp_path, code=1).out
