@@ -72,8 +72,8 @@ test-attacks: build/compiled/done ## Flood and load a real server, on compiled m
 
 # What passes through most compiled modules, and can show that they differ from their source:
 # oracles of engines and of the codec, workers, steps, a server. Neither tools nor words.
-COMPILED_TESTS = $(addprefix tests/unit/,wire documents contribution texts/test_problems.py) \
-	$(addprefix tests/unit/sandbox/test_,batches.py dispatcher.py history.py ipc.py plain.py pool.py \
+COMPILED_TESTS = $(addprefix tests/unit/,wire documents contribution) \
+	$(addprefix tests/unit/sandbox/test_,batches.py dispatcher.py history.py plain.py pool.py \
 		report.py scheduler.py shared_memory.py worker_process.py) \
 	$(wildcard tests/unit/request/test_*.py tests/unit/step/test_*.py) \
 	$(addprefix tests/unit/server/test_,admission.py compression.py grpc.py handler.py) \

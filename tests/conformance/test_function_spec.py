@@ -16,7 +16,6 @@ from support.builders import XR, call, composed, gotemplate, jinja, request, sta
 from support.paths import ROOT
 
 from function_script.proto.v1 import run_function_pb2 as v1
-from function_script.proto.v1beta1 import run_function_pb2 as v1beta1
 
 NOTHING = starlark("def main(req):\n    return {}\n")
 ONE_THING = jinja(
@@ -40,17 +39,6 @@ EARLIER = {
 }
 
 
-def test_must_implement_function_runner_service() -> None:
-    """The same bytes mean the same in v1 and v1beta1: one handler serves both."""
-    data = request(ONE_THING).SerializeToString()
-    assert v1beta1.RunFunctionRequest.FromString(data).SerializeToString(
-        deterministic=True
-    ) == v1.RunFunctionRequest.FromString(data).SerializeToString(deterministic=True)
-    for module in (v1, v1beta1):
-        service = module.DESCRIPTOR.services_by_name["FunctionRunnerService"]
-        assert [method.name for method in service.methods] == ["RunFunction"]
-
-
 @pytest.mark.parametrize("tag", ["", "a-tag", "тег ☃", "x" * 5000])
 def test_must_copy_tag_and_never_interpret_it(tag: str) -> None:
     """The tag comes back as it was; nothing else depends on it."""
@@ -58,14 +46,6 @@ def test_must_copy_tag_and_never_interpret_it(tag: str) -> None:
     assert response.meta.tag == tag
     response.meta.tag = "a-tag"
     assert response == call(request(ONE_THING))
-
-
-def test_must_reflect_cacheability_in_ttl() -> None:
-    """The same request gives the same bytes, so its TTL may be trusted; errors are not cached."""
-    assert call(request(ONE_THING)).SerializeToString(deterministic=True) == call(
-        request(ONE_THING)
-    ).SerializeToString(deterministic=True)
-    assert not call(request(starlark("def main(req):\n    fail('no')\n"))).meta.ttl.seconds
 
 
 def test_must_pass_through_desired_state_it_has_no_opinion_on() -> None:

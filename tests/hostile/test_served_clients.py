@@ -10,14 +10,12 @@ from typing import Self
 import grpc
 import pytest
 from e2e.authority import Authority
-from e2e.serving import SERVER_NAME, Server, call, method
+from e2e.serving import SERVER_NAME, Server, call
 from hostile import client_attacks as attacks
 from hostile.attacker import attacking
 from hostile.client_attacks import GOOD, MIB, Peak, Target, is_answered
 from support.raw_http2 import DATA, END_STREAM, GOAWAY, HEADERS, PATH, RST, frame, message
 from support.timing import PATIENCE_SECONDS, wait_until
-
-from function_script.proto.v1 import run_function_pb2 as pb
 
 # The server holds this much of requests and responses; the rest is for a busy machine.
 HELD_BYTES = 256 * MIB
@@ -78,15 +76,6 @@ def test_uploads_that_stop_halfway_are_bounded(target: Target) -> None:
         wait_until(target.is_well)
     assert peak.size - before < HELD_BYTES + SLACK_BYTES
     wait_until(lambda: target.server.resident_bytes() - before < 64 * MIB)
-
-
-def test_request_with_gzip_is_answered(target: Target) -> None:
-    large = pb.RunFunctionRequest.FromString(attacks.LARGE)
-    with target.channel() as channel:
-        run = method(channel)
-        assert is_answered(run(GOOD, compression=grpc.Compression.Gzip))
-        response = run(large, compression=grpc.Compression.Gzip)
-    assert response.desired == large.desired
 
 
 def test_request_that_is_too_large_after_decompression_is_rejected(target: Target) -> None:

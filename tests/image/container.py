@@ -132,13 +132,6 @@ class Container:
         return subprocess.run(command, check=False, capture_output=True, text=True)
 
 
-def _absent(root: Path, mount: Mount) -> list[Path]:
-    """List the directories of a mount that an image does not have, the outermost first."""
-    place = root / mount.target.lstrip("/")
-    parents = [path for path in place.parents if path.is_relative_to(root)]
-    return [path for path in [*reversed(parents), place] if not path.exists()]
-
-
 def read_state(pid: int) -> dict[str, str]:
     """Read the state of a process as its kernel tells it."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
