@@ -16,7 +16,7 @@ class Rules(list[_Call]):
         return call
 
 
-def read_rows(table: str) -> Iterator[list[str]]:
-    """Yield the rows of a table of this folder, with tabs between its columns, without its head."""
-    rows = (Path(__file__).parent / f"{table}.tsv").read_text(encoding="utf-8").splitlines()[1:]
+def read_rows(table: str, folder: Path = Path(__file__).parent) -> Iterator[list[str]]:
+    """Yield the rows of a table in a folder, with tabs between its columns, without its head."""
+    rows = (folder / f"{table}.tsv").read_text(encoding="utf-8").splitlines()[1:]
     yield from (row.split("\t") for row in rows)

@@ -138,31 +138,27 @@ def to_frame(diagnostic: Diagnostic, severity: str = "error", columns: int | Non
 
     ``columns``: the width of the terminal; longer lines of the source are cut around the span.
     """
-    parts = draw_frame(diagnostic, severity, columns)
-    return "\n".join(f"{part.margin}{part.text}" for part in parts)
+    lines = draw_frame(diagnostic, severity, columns)
+    return "\n".join(f"{margin}{text}" for margin, text, _ in lines)
 
 
-class FrameLine(NamedTuple):
-    """A line of a frame; ``is_mark``: its text underlines the one above it."""
-
-    margin: str
-    text: str = ""
-    is_mark: bool = False
+# The margin of a line, its text, and whether that underlines the line above.
+FrameLine: TypeAlias = tuple[str, str, bool]
 
 
 def draw_frame(
     diagnostic: Diagnostic, severity: str = "error", columns: int | None = None
 ) -> Iterator[FrameLine]:
     """Yield the lines of `to_frame`; a message, a note and a hint may have several."""
-    yield FrameLine(f"{severity}:", f" {CONTROL.sub('', diagnostic.message)}")
+    yield f"{severity}:", f" {CONTROL.sub('', diagnostic.message)}", False
     if diagnostic.span is not None:
         # A stranger's file may have any name.
-        yield FrameLine("  --> ", CONTROL.sub("", str(diagnostic.span)).replace("\n", " "))
+        yield "  --> ", CONTROL.sub("", str(diagnostic.span)).replace("\n", " "), False
         yield from _draw(diagnostic.span, diagnostic.excerpt, columns)
     for note in diagnostic.notes:
-        yield FrameLine("  = ", CONTROL.sub("", str(note)))
+        yield "  = ", CONTROL.sub("", str(note)), False
     if diagnostic.hint is not None:
-        yield FrameLine("  = hint: ", CONTROL.sub("", diagnostic.hint))
+        yield "  = hint: ", CONTROL.sub("", diagnostic.hint), False
 
 
 def to_form(diagnostic: Diagnostic, severity: str, form: Form, **facts: str) -> str:
@@ -218,7 +214,7 @@ def _draw(span: Span, excerpt: Excerpt | None, columns: int | None) -> Iterator[
             start = max(0, column - room // 2)
         end = start + room
     is_cut = excerpt.first_column > 1 or start > 0
-    yield FrameLine(f"{'':{margin}} |")
+    yield f"{'':{margin}} |", "", False
     for number, line in enumerate(excerpt.lines, excerpt.first_line):
         text = line.expandtabs(_TAB)
         visible = text[start:end]
@@ -226,12 +222,12 @@ def _draw(span: Span, excerpt: Excerpt | None, columns: int | None) -> Iterator[
             visible = f"…{visible[1:]}"
         if end is not None and len(text) > end:
             visible = f"{visible[:-1]}…"
-        yield FrameLine(f"{number:{margin}} |", f" {CONTROL.sub('', visible)}".rstrip())
+        yield f"{number:{margin}} |", f" {CONTROL.sub('', visible)}".rstrip(), False
         if number == span.line and column is not None:
             before = line[: column - 1].expandtabs(_TAB)
             marked = line[column - 1 : column - 1 + max(1, span.width)]
             underline = " " * _cells(before) + "^" * max(1, _cells(marked))
-            yield FrameLine(f"{'':{margin}} | ", underline[start:end], is_mark=True)
+            yield f"{'':{margin}} | ", underline[start:end], True
 
 
 def _cells(text: str) -> int:

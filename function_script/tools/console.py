@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TextIO
 
 from function_script.request.values import Readable
@@ -18,6 +18,8 @@ _DARK_RED: Final = "\x1b[31m"
 _CYAN: Final = "\x1b[36m"
 PLAIN: Final = "\x1b[0m"
 
+# A platform's limit, less what is around the report.
+_MAX_COMMENT: Final = 60_000
 _COLOURS: Final = {"error": RED, "warning": _YELLOW}
 
 
@@ -58,8 +60,8 @@ def to_frame(
     """Return a problem's frame: its title, margins and underlines may have colours."""
     if not colourful:
         return diagnostics.to_frame(problem, severity, columns)
-    title, *others = diagnostics.draw_frame(problem, severity, columns)
-    lines = [f"{_COLOURS.get(severity, _BOLD)}{title.margin}{PLAIN}{_BOLD}{title.text}{PLAIN}"]
+    (title, message, _), *others = diagnostics.draw_frame(problem, severity, columns)
+    lines = [f"{_COLOURS.get(severity, _BOLD)}{title}{PLAIN}{_BOLD}{message}{PLAIN}"]
     for margin, text, is_mark in others:
         lines.append(f"{_BLUE}{margin}{PLAIN}{f'{RED}{text}{PLAIN}' if is_mark else text}")
     return "\n".join(lines)
@@ -87,6 +89,17 @@ def to_code(text: str) -> str:
     """Return a foreign text as code in Markdown, where nothing in it has a meaning."""
     plain = one_line(text).replace("`", "'")
     return f"`{plain}`"
+
+
+def to_comment(lines: Sequence[str], end: Sequence[str] = ()) -> str:
+    """Return Markdown for a comment, without the lines before ``end`` that are beyond its limit."""
+    size = 0
+    for number, line in enumerate(lines):
+        size += len(line) + 1
+        if size > _MAX_COMMENT:
+            cut = f"\n{len(lines) - number} lines are left out."
+            return "\n".join([*lines[:number], cut, *end])
+    return "\n".join([*lines, *end])
 
 
 def colour_diff(text: str) -> str:

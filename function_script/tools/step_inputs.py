@@ -17,7 +17,6 @@ from function_script.request.remote.reference import RemoteReference
 from function_script.request.values import Object, Readable
 from function_script.texts.errors import InputError
 from function_script.texts.problems import Problem
-from function_script.texts.source import Span
 from function_script.tools import manifests
 from function_script.wire import Selector
 
@@ -52,15 +51,6 @@ class StepInput:
     stored: Document | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OtherStep:
-    """A step of another function; ``function`` is a Function's name or an image."""
-
-    step: str
-    function: str
-    span: Span | None
-
-
 def has_pipeline(value: Object) -> bool:
     """Report whether an object is a Composition or an Operation, whose steps may have inputs."""
     api_version, kind = objects.api_version_and_kind(value)
@@ -76,15 +66,20 @@ def is_of_operation(step_input: StepInput) -> bool:
 def find(document: Document) -> Iterator[StepInput]:
     """Yield the inputs of all steps of a Composition or an Operation; none of other objects."""
     for path, step in find_steps(document):
-        value = step.get("input")
-        if isinstance(value, dict):
-            yield StepInput(
-                step=manifests.text_at(step, "step"),
-                value=value,
-                document=document,
-                path=(*path, "input"),
-                function=_function(step),
-            )
+        if isinstance(step.get("input"), dict):
+            yield _to_input(document, path, step)
+
+
+def _to_input(document: Document, path: objects.Path, step: Object) -> StepInput:
+    return StepInput(
+        step=manifests.text_at(step, "step"),
+        value=manifests.object_at(step, "input"),
+        document=document,
+        path=(*path, "input"),
+        # Newer versions of Crossplane take an image as `function`.
+        function=manifests.text_at(step, "functionRef", "name")
+        or manifests.text_at(step, "function"),
+    )
 
 
 def find_builtin(document: Document) -> list[StepInput]:
@@ -109,20 +104,14 @@ def find_schema(value: Object, function: str) -> Object | None:
     return input_schema.find_schema(value)
 
 
-def find_others(document: Document) -> list[OtherStep]:
-    """Return the steps of a pipeline whose input nothing here reads."""
-    others = []
-    for path, step in find_steps(document):
-        value, function = manifests.object_at(step, "input"), _function(step)
-        if not inputs.is_meant_for_us(value) and find_schema(value, function) is None:
-            name = manifests.text_at(step, "step")
-            others.append(OtherStep(step=name, function=function, span=document.span(path)))
-    return others
-
-
-def _function(step: Object) -> str:
-    # Newer versions of Crossplane take an image as `function`.
-    return manifests.text_at(step, "functionRef", "name") or manifests.text_at(step, "function")
+def find_others(document: Document) -> list[StepInput]:
+    """Return the steps of a pipeline whose input, if there is one, nothing here reads."""
+    steps = (_to_input(document, path, step) for path, step in find_steps(document))
+    return [
+        each
+        for each in steps
+        if not inputs.is_meant_for_us(each.value) and not find_schema(each.value, each.function)
+    ]
 
 
 def find_steps(document: Document) -> Iterator[tuple[objects.Path, Object]]:

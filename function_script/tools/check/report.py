@@ -66,7 +66,7 @@ class Report:
         self.findings: list[Finding] = []
         self.files = 0
         self.steps = 0
-        self.others: list[step_inputs.OtherStep] = []
+        self.others: list[step_inputs.StepInput] = []
         self.unchecked: list[step_inputs.StepInput] = []
         self.skipped: list[File] = []
         self.unreached: list[Finding] = []
@@ -194,7 +194,10 @@ def render_json(report: Report) -> str:
         "findings": [_finding(finding) for finding in report.findings],
         "notLookedAt": {
             "steps": [
-                _with_position({"step": other.step, "function": other.function}, other.span)
+                _with_position(
+                    {"step": other.step, "function": other.function},
+                    other.document.span(other.path[:-1]),
+                )
                 for other in report.others
             ],
             "programs": [

@@ -1,12 +1,13 @@
-"""The rules that are applied to each step. A new one is a function and a row in the table.
+"""The rules that are applied to each step. A new one is a function and a row of `rules.tsv`.
 
 A problem has a position in the program, or begins with the path of a field of the input.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from function_script import documents, inputs
@@ -14,6 +15,7 @@ from function_script.documents import plain_scalars
 from function_script.engines import kubernetes_kinds, leftovers
 from function_script.engines.lint import CONSTANT_TYPES, FieldAccess, FieldComparison, Mention
 from function_script.engines.secret_fields import RandomSecret
+from function_script.engines.tables import read_rows
 from function_script.request import objects
 from function_script.request.values import with_article
 from function_script.step.readiness.kinds import GENERIC, rule_of
@@ -56,6 +58,9 @@ class CheckedStep:
     is_salted: bool = False
 
 
+Finder: TypeAlias = Callable[[CheckedStep], Iterable[Diagnostic]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """A rule by its name; ``means`` describes it on the reference page.
@@ -66,7 +71,7 @@ class Rule:
     name: str
     severity: Severity
     means: str
-    find: Callable[[CheckedStep], Iterable[Diagnostic]] | None = None
+    find: Finder | None = None
 
 
 def _point_at(
@@ -354,199 +359,54 @@ def _split(text: str) -> Iterator[tuple[int, str]]:
         yield first, "\n".join(lines[first:end])
 
 
-SCALAR: Final = Rule(
-    name="plain-scalar",
-    severity="warning",
-    means="A plain word or number that YAML 1.1 reads as another type than it seems to have, "
-    "such as the key `on` or `1_000`: see below.",
-    find=_plain_scalars,
+# Of the rules without one, problems are found while files are read, and by runs.
+_FINDERS: Final[Mapping[str, Finder]] = {
+    "other-input": _other_input,
+    "program-not-checked": _unchecked_program,
+    "program": _program,
+    "unknown-name": lambda it: it.step.language.lint.find_unknown_names(it.step.program),
+    "unused-module": _unused_modules,
+    "constant-name": _constant_names,
+    "constant-event": _constant_events,
+    "plain-scalar": _plain_scalars,
+    "api-version": _api_versions,
+    "predictable-secret": _random_secrets,
+    "unknown-dependency": _unknown_dependencies,
+    "unknown-resource": _unknown_resources,
+    "moved-from": _moved_resources,
+    "unlisted-credentials": _unlisted_credentials,
+    "guarded-field": partial(_unknown_fields, is_guarded=True),
+    "unknown-field": partial(_unknown_fields, is_guarded=False),
+    "failing-code": lambda it: it.step.language.lint.find_failures(it.step.program),
+    "doubtful": _doubts,
+}
+RULES: Final = tuple(
+    Rule(
+        name=name,
+        severity="error" if severity == "error" else "warning",
+        means=means,
+        find=_FINDERS.get(name),
+    )
+    for name, severity, means in read_rows("rules", Path(__file__).parent)
 )
-YAML: Final = Rule(name="yaml", severity="error", means="The file is not YAML.")
-INPUT: Final = Rule(
-    name="input",
-    severity="error",
-    means="The input is invalid: an unknown field, or a value of a wrong type.",
-)
-COMPOSITION: Final = Rule(
-    name="composition",
-    severity="error",
-    means="A Composition with a step of ours that no engine runs: a step without its name or "
-    "function, another mode, an input that is a text, a type or function with a typing mistake, a "
-    "version that its XRD does not make referenceable.",
-)
-UNREAD: Final = Rule(
-    name="unread-field",
-    severity="warning",
-    means="A field that only the mode Resources reads, and a misspelt annotation of a Function.",
-)
-REVISION: Final = Rule(
-    name="function-revision",
-    severity="warning",
-    means="A step that selects a revision of its function, by a field that the API server drops.",
-)
-TEMPLATE: Final = Rule(
-    name="template-metadata",
-    severity="error",
-    means="Metadata of an `operationTemplate`, which no cluster keeps.",
-)
-XR: Final = Rule(
-    name="xr",
-    severity="error",
-    means="An XR that the API server refuses: its XRD's schema does not allow a value, or misses "
-    "one. And an XRD that it refuses, or with a misspelt field, an `enum` with a word of another "
-    "type, or versions of which not exactly one is referenceable.",
-)
-XR_FIELD: Final = Rule(
-    name="xr-field",
-    severity="warning",
-    means="A field of an XR that its XRD's schema does not have, so that the API server drops it.",
-)
-RUN: Final = Rule(
-    name="failing-run",
-    severity="error",
-    means="Code that fails for an XR at hand, or for one that the XRD allows: see below.",
-)
+_BY_NAME: Final = {rule.name: rule for rule in RULES}
+SCALAR: Final = _BY_NAME["plain-scalar"]
+YAML: Final = _BY_NAME["yaml"]
+INPUT: Final = _BY_NAME["input"]
+COMPOSITION: Final = _BY_NAME["composition"]
+UNREAD: Final = _BY_NAME["unread-field"]
+REVISION: Final = _BY_NAME["function-revision"]
+TEMPLATE: Final = _BY_NAME["template-metadata"]
+XR: Final = _BY_NAME["xr"]
+XR_FIELD: Final = _BY_NAME["xr-field"]
+RUN: Final = _BY_NAME["failing-run"]
 # It may be about what is not at hand, and is listed as what no run reached.
 DOUBT: Final = replace(RUN, severity="info")
-SCHEMA: Final = Rule(
-    name="schema",
-    severity="error",
-    means="A value that a run writes, and that the schema of its kind does not allow: see below.",
-)
-SCHEMA_VERSION: Final = Rule(
-    name="schema-version",
-    severity="warning",
-    means="A field that a run writes, and that only another version of the kind has.",
-)
+SCHEMA: Final = _BY_NAME["schema"]
+SCHEMA_VERSION: Final = _BY_NAME["schema-version"]
+DOUBTFUL: Final = _BY_NAME["doubtful"]
 # It finds nothing: the line is listed, and neither a finding nor in the table.
 UNREACHED: Final = Rule(name="unreached", severity="info", means="A branch that no run enters.")
-DOUBTFUL: Final = Rule(
-    name="doubtful",
-    severity="warning",
-    means="Code that runs, and whose result is certainly not intended: a name that is set and "
-    "never read, values that can never be equal, a value that is lost with the turn of a loop; "
-    "and what a run warns of.",
-    find=_doubts,
-)
-RULES: Final = (
-    YAML,
-    COMPOSITION,
-    UNREAD,
-    INPUT,
-    TEMPLATE,
-    REVISION,
-    XR,
-    XR_FIELD,
-    Rule(
-        name="other-input",
-        severity="warning",
-        means="An input of function-go-templating with another apiVersion or kind than its own, "
-        "or with a part that this function ignores.",
-        find=_other_input,
-    ),
-    Rule(
-        name="program-not-checked",
-        severity="warning",
-        means="The program is in files that were not found, so only the input is checked.",
-        find=_unchecked_program,
-    ),
-    Rule(
-        name="program",
-        severity="error",
-        means="The program does not compile: syntax, unknown functions, filters and modules, "
-        "functions that are refused because they are not deterministic.",
-        find=_program,
-    ),
-    Rule(
-        name="unknown-name",
-        severity="error",
-        means="A variable or function of a Jinja template that nothing sets: a typing mistake.",
-        find=lambda subject: subject.step.language.lint.find_unknown_names(subject.step.program),
-    ),
-    Rule(
-        name="unused-module",
-        severity="warning",
-        means="A module of the input that nothing loads, includes or imports.",
-        find=_unused_modules,
-    ),
-    Rule(
-        name="constant-name",
-        severity="warning",
-        means="A composed resource with a `metadata.name` that is the same for every XR.",
-        find=_constant_names,
-    ),
-    Rule(
-        name="constant-event",
-        severity="warning",
-        means="A result that the program emits in every call, whether anything has changed or not.",
-        find=_constant_events,
-    ),
-    SCALAR,
-    Rule(
-        name="api-version",
-        severity="warning",
-        means="A kind of Kubernetes itself, such as Deployment, that is misspelt, or in an "
-        "apiVersion without it.",
-        find=_api_versions,
-    ),
-    Rule(
-        name="predictable-secret",
-        severity="warning",
-        means="A random text of the program that goes into a Secret, or into a field that is "
-        "called like one, such as `password`.",
-        find=_random_secrets,
-    ),
-    Rule(
-        name="unknown-dependency",
-        severity="warning",
-        means="A dependency on a resource that no step composes, if all names are constants.",
-        find=_unknown_dependencies,
-    ),
-    Rule(
-        name="unknown-resource",
-        severity="warning",
-        means="An observed resource that no step composes, if all names are constants.",
-        find=_unknown_resources,
-    ),
-    Rule(
-        name="moved-from",
-        severity="warning",
-        means="A `moved-from` with a name that a step still composes, or that is there twice.",
-        find=_moved_resources,
-    ),
-    Rule(
-        name="unlisted-credentials",
-        severity="warning",
-        means="Credentials that a program reads, and that its input does not name.",
-        find=_unlisted_credentials,
-    ),
-    Rule(
-        name="guarded-field",
-        severity="warning",
-        means="A field as in `unknown-field`, in a program that also runs without the field: it "
-        "is in a condition, has a default, or a Go template renders `<no value>` for it.",
-        find=partial(_unknown_fields, is_guarded=True),
-    ),
-    Rule(
-        name="unknown-field",
-        severity="error",
-        means="A field that requests do not have, or that the schema of the XR or of a composed "
-        "resource does not have: see below.",
-        find=partial(_unknown_fields, is_guarded=False),
-    ),
-    Rule(
-        name="failing-code",
-        severity="error",
-        means="Code that fails in every run that reaches it: a method that no text, list or "
-        "response has, an argument that a function does not take, a constant that a function "
-        "changes.",
-        find=lambda subject: subject.step.language.lint.find_failures(subject.step.program),
-    ),
-    DOUBTFUL,
-    RUN,
-    SCHEMA,
-    SCHEMA_VERSION,
-)
 
 
 def apply(subject: CheckedStep) -> Iterator[tuple[Rule, Diagnostic]]:

@@ -90,7 +90,7 @@ def to_json(rows: Sequence[Row]) -> str:
 
 
 def to_markdown(rows: Sequence[Row]) -> str:
-    """Return a table of the Compositions, and a list of the differences."""
+    """Return a table of the Compositions, and a list of the differences, as long as a comment."""
     lines = ["| Composition | compared | |", "|---|---:|---|"]
     lines += [f"| {_code(_title(row))} | {_count(row)} | {row.verdict} |" for row in rows]
     items = [
@@ -102,8 +102,7 @@ def to_markdown(rows: Sequence[Row]) -> str:
         f"- not compared, {', '.join(map(_code, numbers))}: {_code(reason.message)}"
         for reason, numbers in _group_reasons(rows)
     ]
-    parts = ["\n".join(lines), *(["\n".join(items)] if items else []), "\n".join(_totals(rows))]
-    return "\n\n".join(parts)
+    return console.to_comment([*lines, *([""] if items else []), *items], ["", *_totals(rows)])
 
 
 def _group_reasons(rows: Sequence[Row]) -> list[tuple[Diagnostic, dict[str, int]]]:

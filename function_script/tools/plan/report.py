@@ -24,8 +24,6 @@ _VERDICTS: Final[Mapping[Verdict, str]] = {
 }
 _MAX_NAMES: Final = 3
 _MAX_VALUE: Final = 60
-# A platform's limit for a comment, less what is around the report.
-_MAX_MARKDOWN: Final = 60_000
 
 
 def to_text(plans: Sequence[XrPlan], *, has_names: bool, columns: int | None = None) -> str:
@@ -58,12 +56,7 @@ def to_markdown(plans: Sequence[XrPlan], *, has_names: bool) -> str:
     for title, names in _list_reasons(plans):
         first_names = ", ".join(map(console.to_code, names[:_MAX_NAMES]))
         lines.append(f"- {console.to_code(title)}: {first_names}")
-    size = 0
-    for number, line in enumerate(lines):
-        size += len(line) + 1
-        if size > _MAX_MARKDOWN:
-            return "\n".join([*lines[:number], f"\n{len(lines) - number} lines are left out."])
-    return "\n".join(lines)
+    return console.to_comment(lines)
 
 
 def to_json(plans: Sequence[XrPlan]) -> str:

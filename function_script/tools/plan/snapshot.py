@@ -89,7 +89,8 @@ class Snapshot:
             raise InputError.of(f"cannot read the cluster: {self.unread[first]}")
         for name in (*others, *self.others):
             get(name)
-        xrs = [xr for xrd in definitions for xr in get(_plural(xrd))]
+        # An XRD is named by the plural and the group of its XRs, as kubectl names them.
+        xrs = [xr for xrd in definitions for xr in get(manifests.name(xrd))]
         xr_types = {manifests.defined_type(each) for each in definitions}
         references = (each for xr in xrs for each in references_of(xr))
         kinds = {_kind(each) for each in references if manifests.key_of(each)[:2] not in xr_types}
@@ -159,11 +160,6 @@ def _mask(secrets: list[Object]) -> None:
         raise InputError.of(message) from error
     for secret in secrets:
         manifests.add_texts(secret, {MASKED: "true"}, "metadata", "annotations")
-
-
-def _plural(xrd: Object) -> str:
-    names = ("spec", "names", "plural")
-    return f"{manifests.text_at(xrd, *names)}.{manifests.text_at(xrd, 'spec', 'group')}"
 
 
 def _kind(reference: Object) -> str:

@@ -107,7 +107,7 @@ def _identify(inputs: RenderInputs) -> Xr:
         xrs.check_match(inputs.xrd, file)
         if not inputs.is_prepared:
             # The API server validates an object after it has filled in the defaults.
-            xrs.add_defaults(file, inputs.xrd)
+            file = xrs.complete(file, inputs.xrd)
         if inputs.report is not None:
             _validate(file, inputs.xrd, inputs.report)
     return xrs.identify(file, is_legacy=is_legacy)

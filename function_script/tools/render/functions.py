@@ -21,8 +21,8 @@ from function_script.tools import author_positions, manifests
 from function_script.tools.project import Project
 from function_script.tools.render import loading
 from function_script.tools.render.builtin import repository_name
-from function_script.tools.render.runtimes import RUNTIMES
 from function_script.tools.render.runtimes.address import TARGET, Remote
+from function_script.tools.render.runtimes.container import Container
 from function_script.tools.render.runtimes.local import Builtin, Local, Skip
 from function_script.tools.render.runtimes.model import (
     FunctionCaller,
@@ -30,6 +30,7 @@ from function_script.tools.render.runtimes.model import (
     Options,
     Runtime,
 )
+from function_script.tools.render.runtimes.process import Process
 from function_script.tools.render.steps import Step
 
 _TYPES: Final = {("pkg.crossplane.io/v1", "Function"), ("pkg.crossplane.io/v1beta1", "Function")}
@@ -41,8 +42,10 @@ _ANNOTATIONS: Final = (
     *(f"{_RUNTIME}-docker-{each}" for each in ("cleanup", "env", "image", "name", "network")),
     *(f"{_RUNTIME}-docker-{each}" for each in ("publish-address", "pull-policy", "target")),
 )
+# In the order of choice where nothing selects one.
+_RUNTIMES: Final[tuple[type[Runtime], ...]] = (Remote, Local, Builtin, Process, Container, Skip)
 _CONFINED: Final[tuple[type[Runtime], ...]] = (Local, Builtin)
-_WORDS: Final = tuple(dict.fromkeys(kind.word for kind in RUNTIMES))
+_WORDS: Final = tuple(dict.fromkeys(kind.word for kind in _RUNTIMES))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +96,7 @@ class Choice(NamedTuple):
         """Return the flags that select another way; none where this one is selected."""
         if self.kind is None:
             return ""
-        suitable = [kind for kind in RUNTIMES if kind.judge(self.function).is_suitable]
+        suitable = [kind for kind in _RUNTIMES if kind.judge(self.function).is_suitable]
         words = dict.fromkeys(kind.word for kind in suitable)
         others = [word for word in words if word != self.kind.word]
         return " or ".join(f"--function {self.function.name}={word}" for word in others)
@@ -104,9 +107,8 @@ def choose(pipeline: Iterable[Step], index: FunctionIndex) -> tuple[list[Choice]
     choices: list[Choice] = []
     problems: list[Diagnostic] = []
     for step in pipeline:
-        is_elsewhere = index.runs_elsewhere is not None and index.runs_elsewhere(step)
         try:
-            choices.append((_choose_elsewhere if is_elsewhere else _choose)(step, index))
+            choices.append(_choose(step, index))
         except InputError as error:
             problems += error.diagnostics
     return choices, problems
@@ -126,29 +128,21 @@ def parse_runtime(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _choose_elsewhere(step: Step, index: FunctionIndex) -> Choice:
-    """Return the choice for a step that could run here. Raises InputError if it runs here alone."""
-    function = _describe(step, index)
-    choice = (
-        _select_by_flag(function, index)
-        or _select_by_annotation(function)
-        or _select_by_itself(function, [kind for kind in RUNTIMES if kind is not Local])
-    )
+def _not_elsewhere(function: FunctionReference, choice: Choice | None) -> Diagnostic:
+    """Return the problem of a function that runs here alone, or is left out."""
+    name = function.name
     if choice is None:
-        verdicts = (kind.judge(function) for kind in RUNTIMES)
+        verdicts = (kind.judge(function) for kind in _RUNTIMES)
         reasons = [each.reason for each in verdicts if each.reason and not each.is_suitable]
-    elif isinstance(choice.runtime, (Local, Skip)):
-        reasons = [f"{choice.runtime.describe()}: {choice.reason}"]
     else:
-        return choice
-    problem = Diagnostic(
-        message=f'cannot compare step "{step.name}": nothing says how function "{function.name}" '
+        reasons = [f"{choice.runtime.describe()}: {choice.reason}"]
+    return Diagnostic(
+        message=f'cannot compare step "{function.step.name}": nothing says how function "{name}" '
         "runs beside this one",
         notes=tuple(reasons),
-        hint=f"name its package in functions.yaml, or use --function {function.name}=HOST:PORT",
-        code=Code("no-runtime", function.name),
+        hint=f"name its package in functions.yaml, or use --function {name}=HOST:PORT",
+        code=Code("no-runtime", name),
     )
-    raise InputError(problem)
 
 
 def _confine(function: FunctionReference) -> Runtime:
@@ -159,16 +153,20 @@ def _confine(function: FunctionReference) -> Runtime:
 def _choose(step: Step, index: FunctionIndex) -> Choice:
     """Return the choice for a step. Raises InputError for one that cannot run."""
     function = _describe(step, index)
+    is_elsewhere = index.runs_elsewhere is not None and index.runs_elsewhere(step)
+    kinds = [kind for kind in _RUNTIMES if not (is_elsewhere and kind is Local)]
     try:
         choice = (
             _select_by_flag(function, index)
             or _select_by_annotation(function)
-            or _select_by_itself(function)
+            or _select_by_itself(function, kinds)
         )
     except InputError as error:
         (problem,) = error.diagnostics
         message = f'cannot run step "{step.name}" with {step.function}: {problem.message}'
         raise InputError(replace(problem, message=message)) from error
+    if is_elsewhere and (choice is None or isinstance(choice.runtime, (Local, Skip))):
+        raise InputError(_not_elsewhere(function, choice))
     if choice is None:
         raise InputError(_no_choice(function, index))
     if choice.kind is not None:
@@ -222,7 +220,7 @@ def _select_by_flag(function: FunctionReference, index: FunctionIndex) -> Choice
 
 def _build(function: FunctionReference, selection: str) -> Runtime:
     # The word of that one is the form of an address, and nothing that people type.
-    kinds = [kind for kind in RUNTIMES if kind.word == selection != Remote.word]
+    kinds = [kind for kind in _RUNTIMES if kind.word == selection != Remote.word]
     if not kinds:
         return Remote.at(selection, function.name)
     suitable = (kind for kind in kinds if kind.judge(function).is_suitable)
@@ -237,9 +235,9 @@ def _select_by_annotation(function: FunctionReference) -> Choice | None:
         return Choice(function, _build(function, target), f"{TARGET}: {target}")
     if not value:
         return None
-    kind = next((kind for kind in RUNTIMES if kind.annotation == value), None)
+    kind = next((kind for kind in _RUNTIMES if kind.annotation == value), None)
     if kind is None:
-        values = tuple(kind.annotation for kind in RUNTIMES if kind.annotation)
+        values = tuple(kind.annotation for kind in _RUNTIMES if kind.annotation)
         problem = f'invalid annotation {_RUNTIME} "{value}": must be one of {", ".join(values)}'
         raise InputError.of(problem, hint=suggest(value, values))
     if kind.is_default and not kind.judge(function).is_suitable:
@@ -247,16 +245,14 @@ def _select_by_annotation(function: FunctionReference) -> Choice | None:
     return Choice(function, kind.build(function), f"its Function has {_RUNTIME}: {value}")
 
 
-def _select_by_itself(
-    function: FunctionReference, kinds: Iterable[type[Runtime]] = RUNTIMES
-) -> Choice | None:
+def _select_by_itself(function: FunctionReference, kinds: Iterable[type[Runtime]]) -> Choice | None:
     """Return the first way that suits. Later ones are not judged, which may take time."""
     for kind in kinds:
         suitability = kind.judge(function)
         if suitability.is_suitable:
             reason = suitability.reason
             if value := function.annotations.get(_RUNTIME):
-                default = next(kind for kind in RUNTIMES if kind.annotation == value)
+                default = next(kind for kind in _RUNTIMES if kind.annotation == value)
                 cause = default.judge(function).reason
                 reason = f"{reason}; its Function has {_RUNTIME}: {value}, but {cause}"
             return Choice(function, kind.build(function), reason, kind)
@@ -300,10 +296,10 @@ def _no_choice(function: FunctionReference, index: FunctionIndex) -> Diagnostic:
         notes.append(f'{cause}, did you mean "{near}"?' if near else cause)
     if near := spelling.nearest(name, tuple(index.options.runtimes)):
         notes.append(f'--function names "{near}"')
-    notes += [reason for kind in RUNTIMES if (reason := kind.judge(function).reason)]
+    notes += [reason for kind in _RUNTIMES if (reason := kind.judge(function).reason)]
     hints = [
         f"--function {name}={kind.word} {kind.meaning}"
-        for kind in RUNTIMES
+        for kind in _RUNTIMES
         if kind.suits_by_flag(function)
     ]
     if not function.package:

@@ -245,8 +245,8 @@ def is_legacy(xrd: Object | None) -> bool:
     return xrd is not None and xrds.scope_of(xrd) == xrds.LEGACY
 
 
-def add_defaults(xr: Object, xrd: Object) -> None:
-    """Fill in the schema's defaults for absent fields of ``xr``. Raises XrError.
+def complete(xr: Object, xrd: Object) -> Object:
+    """Return an XR with the schema's defaults for absent fields. Raises XrError.
 
     Crossplane's own fields have Crossplane's schema, whatever the XRD says of them.
     """
@@ -258,12 +258,7 @@ def add_defaults(xr: Object, xrd: Object) -> None:
             f"it has no version {api_version}",
             field="apiVersion",
         )
-    for part in ("spec", "status"):
-        below = xr.get(part)
-        if isinstance(below, dict):
-            whole = manifests.object_at(schema, "properties", part)
-            structural_schema.add_defaults(below, whole)
-            structural_schema.drop_nulls(below, whole)
+    return structural_schema.complete(xr, schema)
 
 
 def resolve_claim(manifest: Object, xrd: Object | None) -> Object:

@@ -137,7 +137,7 @@ class Condition(values.Struct):
     """A condition; fields without a value are empty, as in Go."""
 
     __slots__ = ()
-    go_type = "common.Condition"
+    go_type = "v2.Condition"
 
     @classmethod
     def empty(cls, kind: str, status: str) -> Self:

@@ -17,6 +17,8 @@ from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import Limits
 from function_script.request.values import Object
 from function_script.step import function
+from function_script.tools.compare import report
+from function_script.tools.compare.command import Row
 
 COMPOSITION = """\
 apiVersion: apiextensions.crossplane.io/v1
@@ -532,3 +534,10 @@ def test_markdown_has_a_table_and_the_differences(twin: Twin, run: Run) -> None:
         "\n"
         "0 of 1 Compositions change nothing.\n"
     )
+
+
+def test_markdown_has_the_length_of_a_comment() -> None:
+    """The totals are there in any case."""
+    text = report.to_markdown([Row(f"{number}.yaml", "x" * 100) for number in range(1000)])
+    assert 50_000 < len(text) < 65_536
+    assert " lines are left out.\n\n0 of 1000 Compositions change nothing." in text

@@ -57,7 +57,7 @@ def secret(name: str, password: str, namespace: str = "here") -> dict[str, objec
 OBJECTS = f"""\
 {XRDS}:
 - kind: XRD
-  metadata: {{name: xs}}
+  metadata: {{name: xs.example.org}}
   spec: {{group: example.org, names: {{kind: X, plural: xs}}}}
 compositions.{CROSSPLANE}:
 - kind: Composition
@@ -136,7 +136,7 @@ def test_xrs_and_what_they_compose_are_read(kubectl: Path) -> None:
     file = Path("dump.json")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     names = [each["metadata"]["name"] for each in read_objects() if each["kind"] != "Secret"]
-    assert sorted(names) == ["a", "b", "c", "crd-b", "x", "xs", "z"]
+    assert sorted(names) == ["a", "b", "c", "crd-b", "x", "xs.example.org", "z"]
     calls = Path("calls").read_text().splitlines()
     assert all(call.startswith("--context prod get ") for call in calls)
     form = "--all-namespaces --output json --show-managed-fields"

@@ -72,8 +72,7 @@ def test_crossplane_s_own_fields_are_as_crossplane_defines_them(
     """What an author writes of them in an XRD does not count, as in a cluster."""
     schema: Object = {"properties": {"spec": {"properties": fields}}}
     xr: Object = {"apiVersion": "example.org/v1", "kind": "XBucket", "spec": {**before}}
-    xrs.add_defaults(xr, xrd(version, schema, **said))
-    assert xr["spec"] == after
+    assert xrs.complete(xr, xrd(version, schema, **said))["spec"] == after
 
 
 def test_schemas_are_found_with_references_resolved() -> None:
