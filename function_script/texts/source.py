@@ -1,7 +1,7 @@
 """Sources of users, and spans in them. Lines and columns are 1-based; columns count characters."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -92,12 +92,8 @@ _MAX_EXCERPT_COLUMNS = 200
 _LINES_AROUND = 2
 # As editors count lines; str.splitlines also splits at form feeds within a string.
 _LINE_END = re.compile(r"\r\n|\n|\r")
-
-
-@lru_cache(maxsize=2)
-def _split_lines(text: str) -> Sequence[str]:
-    """Return the lines of a text, which may have a problem in each."""
-    return _LINE_END.split(text)
+# A text may have a problem in each of its lines.
+_split_lines = lru_cache(maxsize=2)(_LINE_END.split)
 
 
 def excerpt(source: Source, span: Span) -> Excerpt | None:

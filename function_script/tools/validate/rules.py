@@ -7,7 +7,7 @@ starts. A rule that cannot be evaluated is reported as such; it never counts as 
 import importlib.util
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from function_script.request.values import Object, Value
@@ -27,12 +27,9 @@ _REASONS: Final = {
     "FieldValueRequired": "Required value",
     "FieldValueDuplicate": _DUPLICATE,
 }
+_PRESERVE: Final = structural_schema.PRESERVE
 # An object with one of these may have other fields than its schema names.
-_OPEN: Final = {
-    "additionalProperties",
-    "x-kubernetes-embedded-resource",
-    structural_schema.PRESERVE,
-}
+_OPEN: Final = {"additionalProperties", "x-kubernetes-embedded-resource", _PRESERVE}
 # Signs and reserved words have underscores in CEL.
 _SELF_FIELD: Final = re.compile(r"(?<![\w.])self\.([A-Za-z][A-Za-z0-9]*)\b(?! *\()")
 _STRING: Final = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
@@ -185,15 +182,9 @@ def _failed_rule(rule: _Rule, fault: str) -> Problem:
     kind = str(rule.schema.get("type") or wording.type_of(rule.value))
     name = rule.text("message").strip() or rule.rule
     text = f'Invalid value: "{kind}": {fault} evaluating rule: {name}'
-    hints = [hint for _, hint in find_unknown_fields(rule.rule, rule.schema)]
-    return Problem(
-        type="cel",
-        field=field,
-        value=kind,
-        message=f"{field}: {text}",
-        path=rule.position,
-        hint=f"the schema has no field that the rule reads: {hints[0]}" if hints else None,
-    )
+    hints = (hint for _, hint in find_unknown_fields(rule.rule, rule.schema))
+    problem = Problem(type="cel", field=field, message=f"{field}: {text}", path=rule.position)
+    return replace(problem, value=kind, hint=next(hints, None))
 
 
 def find_unknown_fields(rule: str, schema: Object) -> Iterator[tuple[str, str]]:
