@@ -157,6 +157,13 @@ class Rendering:
         is_expression = index >= 0 and self._pieces[index].expression is not None
         return self._pieces[index] if is_expression else None
 
+    def find_printed_line(self, line: int) -> str:
+        """Return a line (from 1) that one expression wrote, without its indentation; else ""."""
+        start = self._offset(line)
+        text = self._text[start : self._line_end(start)]
+        piece = self.find_expression(start + len(text) - len(text.lstrip()))
+        return text.strip() if piece is not None and text.strip() in piece.text else ""
+
     def find_outdents(self, ranges: Iterable[tuple[int, int]]) -> Iterator[Diagnostic]:
         """Yield a warning for each value of several lines whose later lines are of an outer object.
 

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -78,6 +79,7 @@ _FIXED: Final = re.compile(r"[ -]*[\w./-]+: +[\w.\"'/:+ -]+")
 _METADATA: Final = re.compile(
     r"(?m)^metadata:\n(?: +(?!annotations: *\S)[\w./\"-]+:.*\n)*(?=\w|---|\Z)"
 )
+_KIND: Final = re.compile(r"kind: ([\w-]+)")
 _EXAMPLES: Final = ("examples", "example")
 _CASES: Final = ("tests", "test", "cases")
 _MAX_EXAMPLES: Final = 8
@@ -140,23 +142,27 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
     """
     try:
         sequences = [*plan(subject, options.variants, report)]
-        file = loading.find_functions(author_positions.file_of(subject.document).parent)
-        manifests_ = loading.load_all(file, subject.project) if file else []
     except FatalError as error:
         report.unreached += (Finding.of(rules.DOUBT, each) for each in error.diagnostics)
         return
-    for document in manifests_:
-        report.add(rules.UNREAD, functions.find_misspelt_annotations(document))
+    file = loading.find_functions(author_positions.file_of(subject.document).parent)
+    try:
+        manifests_ = functions.load(
+            file, subject.project, lambda problem, _: report.add(rules.UNREAD, [problem])
+        )
+    except FatalError as error:
+        report.add(rules.COMPOSITION, error.diagnostics)
+        return
     # Without the others, remote programs come from this machine alone.
     packages = PackageOptions() if options.runs_others else PackageOptions(pull="Never")
     rendering = renderer.Options(
         timeout_seconds=_TIMEOUT_SECONDS,
         is_quiet=True,
-        servers=Servers(packages),
+        servers=Servers(packages, retries=False),
         allows_addresses=options.runs_others,
     )
     index = functions.FunctionIndex(
-        manifests=[each.value for each in manifests_],
+        manifests=manifests_ or [],
         options=rendering,
         is_confined=not options.runs_others,
     )
@@ -268,24 +274,33 @@ def _find_xrs(subject: Subject) -> Iterator[Document]:
     kinds = _kinds(subject)
     above = [each for each in (directory, *directory.parents) if subject.project.has_below(each)]
     folders = [each / name for each in above for name in _EXAMPLES if (each / name).is_dir()]
-    files = [each for name in ("xr.yaml", "xr.yml") if (each := directory / name).is_file()]
-    has_own = bool(files)
+    own = [each for name in ("xr.yaml", "xr.yml") if (each := directory / name).is_file()]
+    files = [(each, _find_words(each, subject.project)) for each in own]
     for folder in folders:
-        files += subject.project.find_files(folder, SUFFIXES)
+        files += _list_words(folder, subject.project)
     count = 0
-    for file in files:
-        # A search in the text spares reading the YAML of all other examples.
-        text = subject.project.read(file).decode("utf-8", "replace")
-        if not any(f"kind: {kind}" in text for _, kind in kinds) or count == subject.max_examples:
+    for file, words in files:
+        if count == subject.max_examples or words.isdisjoint(kind for _, kind in kinds):
             continue
         # Of folders with a Composition and an XR each, each has its own XR alone.
-        if has_own and file.parent != directory and any(file.parent.glob("composition*.y*ml")):
+        if own and file.parent != directory and any(file.parent.glob("composition*.y*ml")):
             continue
         for document in sources.read(sources.load_file(file, subject.project)):
             is_xr = objects.api_version_and_kind(document.value) in kinds
             if is_xr and not _is_rendered(document.value):
                 count += 1
                 yield document
+
+
+@lru_cache(maxsize=100)
+def _list_words(folder: Path, project: Project) -> list[tuple[Path, frozenset[str]]]:
+    """Return the files of examples, which thousands of Compositions may be above."""
+    return [(each, _find_words(each, project)) for each in project.find_files(folder, SUFFIXES)]
+
+
+def _find_words(file: Path, project: Project) -> frozenset[str]:
+    """Return the kinds that a file mentions, which spares reading the YAML of most examples."""
+    return frozenset(_KIND.findall(project.read(file).decode("utf-8", "replace")))
 
 
 def _is_rendered(xr: Object) -> bool:

@@ -88,6 +88,8 @@ UNCERTAIN = [
     ("jinja", "  k: {{ params.colon | quote }} x", "quote }}"),
     ("go", "  {{- if .params }}\n  a: b: c\n  {{- end }}", "takes away"),
     ("go", "  {{- if .params }}\n  a: [\n  {{- end }}", "takes away"),
+    ("go", '  a:\n    b: 1\n    {{ "nginx:1.27" }}', "a blank"),
+    ("jinja", '  a:\n    b: 1\n    {{ "nginx:1.27" }}', "a blank"),
 ]
 
 
