@@ -9,6 +9,7 @@ import ast
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Final, NamedTuple, TypeAlias
 
 import starlark
@@ -38,6 +39,10 @@ def __mark_call(rsp, path, key, number):
     if type(value) == "dict": __mark(value, key, number)
     item = value[-1] if type(value) == "list" else value.get(key)
     if type(item) == "dict": __mark_all(item, number + 1)
+def __unmarked(values):
+    if type(values) == "dict": return {key: values[key] for key in __unmarked(values.keys())}
+    names = [(each, each[0] if type(each) == "tuple" and each else each) for each in values]
+    return [each for each, name in names if type(name) != "string" or not name.startswith("\\0")]
 def __mark_path(path):
     parts = path.split(".") if type(path) == "string" else list(path)
     return parts[:-1] + ["\\0" + parts[-1]]
@@ -91,14 +96,16 @@ def trace(
     A value that is not there was in one above it, which the script has from elsewhere; None is a
     value of which nothing is known. Empty if the script with marks does not end well, or too late.
     """
-    tracer = _Tracer()
-    try:
-        marked = json.loads(call(*tracer.build(program, limits, options)))
-    except _FAILURES:
-        # The next run must not find the error of this one.
-        errors.take_raised()
-        return {}
-    return dict(tracer.places(value, marked))
+    for hides_marks in _WAYS:
+        tracer = _Tracer(hides_marks=hides_marks)
+        try:
+            marked = json.loads(call(*tracer.build(program, limits, options)))
+        except _FAILURES:
+            # The next run must not find the error of this one.
+            errors.take_raised()
+        else:
+            return dict(tracer.places(value, marked))
+    return {}
 
 
 def follow(
@@ -112,33 +119,38 @@ def follow(
     ``call`` runs the script with marks, and returns the part of its result along a path as JSON:
     the result itself may be one that JSON cannot hold.
     """
-    tracer = _Tracer()
-    try:
-        script, *_ = tracer.build(program, limits, options)
-    except _FAILURES:
-        errors.take_raised()
-        return lambda _: None
+
+    @cache
+    def prepare(hides_marks: bool) -> tuple[_Tracer, build.Script]:  # noqa: FBT001 # of a cache
+        tracer = _Tracer(hides_marks=hides_marks)
+        return tracer, tracer.build(program, limits, options)[0]
 
     def find(path: Path) -> Span | None:
-        try:
-            part = json.loads(call(script, path, options))
-        except _FAILURES:
-            errors.take_raised()
-            return None
-        places = dict(tracer.places(part, part))
-        above = (places.get(path[:end]) for end in range(len(path), 0, -1))
-        return next(filter(None, above), None)
+        for hides_marks in _WAYS:
+            try:
+                tracer, script = prepare(hides_marks)
+                part = json.loads(call(script, path, options))
+            except _FAILURES:
+                errors.take_raised()
+            else:
+                places = dict(tracer.places(part, part))
+                above = (places.get(path[:end]) for end in range(len(path), 0, -1))
+                return next(filter(None, above), None)
+        return None
 
     return find
 
 
+# Loops that see the marks copy them; a script that fails by them runs without, where it uses keys.
+_WAYS: Final = (False, True)
 _FAILURES: Final = (starlark.StarlarkError, FatalError, ValueError)
 
 
 class _Tracer:
     """The expressions of all sources that write entries, by their numbers."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, hides_marks: bool) -> None:
+        self._hides_marks = hides_marks
         self._writers: list[Entry | tuple[_Writer, ast.expr | None, Source]] = []
         self._is_certain = True
 
@@ -155,6 +167,10 @@ class _Tracer:
         marked = syntax.Marked(source)
         self._is_certain &= not any(f".{name}(" in source.text for name in _UNMARKED_WRITES)
         insertions: list[tuple[int, int, bytes]] = []
+        for begin, end in map(marked.range_of, _readers(marked.tree) if self._hides_marks else ()):
+            # Around what a writer at the same place adds.
+            if not marked.data.startswith(b"range(", begin):
+                insertions += [(begin, -1, b"__unmarked("), (end, 0, b")")]
         for node, value, whole in _writers(marked.tree):
             number = len(self._writers)
             self._writers.append((node, value, marked.source))
@@ -243,6 +259,18 @@ class _Tracer:
             if same or len(computed) == 1:
                 place, value = (same or computed)[-1]
         return Entry(place, value, source)
+
+
+def _readers(tree: ast.AST) -> Iterator[ast.expr]:
+    """Yield the dicts and lists whose every key and item a script uses: it must see no marks."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.For(iter=values) | ast.comprehension(iter=values):
+                yield values
+            case ast.keyword(arg=None, value=values):
+                yield values
+            case ast.Call(func=ast.Name(id="connection_secret"), args=[values, *_]):
+                yield values
 
 
 def _writers(tree: ast.AST) -> Iterator[tuple[_Writer, ast.expr | None, ast.expr | ast.stmt]]:

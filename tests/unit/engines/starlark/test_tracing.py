@@ -55,6 +55,14 @@ CASES = [
         "a:2",
         id="copy-in-a-loop",
     ),
+    pytest.param(
+        '    sizes = {"a": {"b": 1}}\n    spec = {k:\n v["b"] for k, v in sizes.items()}',
+        "a:3",
+        id="loop-over-items-that-are-used",
+    ),
+    pytest.param(
+        '    connection_secret({"a": "b"})\n    spec = {"a": 1}', "a:3", id="beside-a-secret"
+    ),
     pytest.param(f"{WHOLE}    spec = xr['spec']", "", id="of-the-request"),
     pytest.param(f"{WHOLE}    spec = {{'a': xr['spec']}}", "a:3", id="with-what-is-of-the-request"),
     pytest.param('    spec = {"a": 1}\n    spec.setdefault("b", 1)', "a:2 b:?", id="setdefault"),
