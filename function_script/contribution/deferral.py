@@ -5,6 +5,7 @@ to identify it; its content is not used, so no placeholder can get into a resour
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -51,22 +52,26 @@ def split_deferred(
     Raises DocumentError if a gap makes it ambiguous which document it is in, or which resource
     that document is.
     """
-    text, end = result.text, 0
-    parts: list[str] = []
     deferred: list[Deferred] = []
     ranges: list[tuple[int, int]] = []
-    for raw in _documents_with_gaps(text, result.gaps):
-        identity = _parse(text, raw, limits)
-        parts.append(text[end : raw.start])
-        # The lines after it keep their numbers.
-        parts.append("\n" * text.count("\n", raw.start, raw.end))
-        end = raw.end
-        ranges.append((raw.start, end))
+    for raw in _documents_with_gaps(result.text, result.gaps):
+        identity = _parse(result, raw, limits, lenient=dialect.is_lenient)
+        ranges.append((raw.start, raw.end))
         if identity is not None:
             deferred.append(_to_deferred(identity, raw.gaps[0], xr, dialect))
-    parts.append(text[end:])
+    return _empty(result, ranges), tuple(deferred)
+
+
+def _empty(result: TemplateResult, ranges: Sequence[tuple[int, int]]) -> TemplateResult:
+    """Return a result without gaps, of which ranges of the text have only their line breaks."""
+    text, at = result.text, 0
+    parts: list[str] = []
+    for start, end in ranges:
+        # The lines after it keep their numbers.
+        parts += (text[at:start], "\n" * text.count("\n", start, end))
+        at = end
     trace = partial(_leave_out, result, ranges)
-    return replace(result, text="".join(parts), gaps=(), trace=trace), tuple(deferred)
+    return replace(result, text="".join((*parts, text[at:])), gaps=(), trace=trace)
 
 
 def _leave_out(result: TemplateResult, ranges: Sequence[tuple[int, int]]) -> list[Piece]:
@@ -133,24 +138,33 @@ def _split(text: str) -> Iterator[tuple[int, int, int]]:
     yield start, len(text), len(text)
 
 
-def _parse(text: str, raw: _RawDocument, limits: Limits) -> _Identity | None:
+def _parse(
+    result: TemplateResult, raw: _RawDocument, limits: Limits, *, lenient: bool
+) -> _Identity | None:
     """Parse a document with a placeholder in its gaps, else without the lines that have gaps.
 
     A gap may stand for a whole block of lines. Returns None if there are only comments.
+    Raises DocumentError, of the text itself if it is no YAML with empty gaps either.
     """
-    failure: FatalError | None = None
+    text = result.text
     for candidate, placeholder in _candidates(text, raw):
-        try:
+        with suppress(FatalError):
             stream = documents.read_stream(candidate, limits=limits)
-        except FatalError as error:
-            failure = error
-            continue
-        if not stream and placeholder:
-            return None
-        if len(stream) == 1:
-            return _Identity(stream[0].value, placeholder)
-    cause = "its document cannot be read without it"
-    raise _ambiguous(raw.gaps[0], cause) from failure
+            if not stream and placeholder:
+                return None
+            if len(stream) == 1:
+                return _Identity(stream[0].value, placeholder)
+    others = [(start, end) for start, end, _ in _split(text) if start != raw.start]
+    alone = _empty(result, others)
+    documents.read_stream(
+        alone.text,
+        locate=alone.locate,
+        explain=alone.explain,
+        trace=alone.trace,
+        limits=limits,
+        lenient=lenient,
+    )
+    raise _ambiguous(raw.gaps[0], "its document cannot be read without it")
 
 
 def _candidates(text: str, raw: _RawDocument) -> Iterator[tuple[str, str]]:

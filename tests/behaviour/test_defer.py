@@ -225,6 +225,12 @@ def test_gap_that_leaves_the_document_open_is_fatal(kind: str, text: str) -> Non
 
 
 @pytest.mark.parametrize("kind", TEMPLATES)
+def test_document_that_is_no_yaml_whatever_the_gap_says_why(kind: str) -> None:
+    step = template(kind, document("b", "spec: {{ ID }}\nkind: Twice\n"))
+    assert fatal(run(step)).startswith("inline:5:1: cannot read document 1, line 5")
+
+
+@pytest.mark.parametrize("kind", TEMPLATES)
 def test_name_that_is_used_twice_is_told(kind: str) -> None:
     step = template(kind, document("b", "spec: 1\n"), document("b", "spec: {{ ID }}\n"))
     assert 'resource name "b" is used twice' in fatal(run(step))
