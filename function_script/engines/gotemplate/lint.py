@@ -24,6 +24,10 @@ from function_script.texts.diagnostics import Diagnostic
 _LENIENT: Final = ("default", "zero")
 
 
+def _match_call(name: str) -> re.Pattern[str]:
+    return re.compile(rf"\{{\{{-?(?!-? */\*)[^{{}}]*?\b{name}\s+(?:[.$]\s+)?{QUOTED}")
+
+
 class GoTemplateLint(TemplateLint):
     """The analyses of GoTemplate."""
 
@@ -31,10 +35,8 @@ class GoTemplateLint(TemplateLint):
     calls: ClassVar = {
         "clock": re.compile(r"\{\{-?(?!-? */\*)[^{}\"`]*?(?<![.$\w])(?P<name>now|ago)\b"),
         "credentials": re.compile(rf"\bgetCredentialData\s+(?:[.$]\s+)?{QUOTED}"),
-        "observed": re.compile(
-            r"\{\{-?(?!-? */\*)[^{}]*?\bgetComposed(?:Resource|ConnectionDetails)\s+(?:[.$]\s+)?"
-            + QUOTED
-        ),
+        "observed": _match_call("getComposed(?:Resource|ConnectionDetails)"),
+        "required": _match_call("getExtraResources"),
     }
 
     def action_marks(self, program: Program) -> Sequence[str]:
