@@ -30,7 +30,7 @@ from function_script.texts.source import Span
 _RESOURCE_NAME: Final = "resource name"
 _ANNOTATIONS: Final = "metadata.annotations"
 _MAX_WARNINGS: Final = 3
-_UNIQUE_NAMES = "make the name of something that differs, such as the loop's item"
+_UNIQUE_NAMES = "each has a name of its own: in a loop, make it of the item"
 _MERGE: Final = {"Merge": False, "Replace": True}
 # API groups of meta documents, whichever function reads them.
 _META_GROUP = re.compile(r"meta\.\w+\.fn\.crossplane\.io/")

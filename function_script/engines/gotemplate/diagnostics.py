@@ -184,7 +184,7 @@ _KINDS: Final = {
 _MISREAD: Final = frozenset({Code.VARIABLE_UNDEFINED, Code.WRONG_COUNT, Code.NOT_A_METHOD})
 _TEXT_FUNCTIONS: Final = frozenset({"lower", "title", "trim", "upper"})
 _PIPED_TEMPLATE: Final = re.compile(r"\W+(template)\s[^\n]*\|")
-_OPTIONAL: Final = "where it may be missing, test it with if or with, or use default"
+_OPTIONAL: Final = "where it may be missing, use default, or test it with if or with"
 _DOT_HINT: Final = (
     "within range and with, . is the current item and $ the whole request; "
     "a named template has only what it is given"
@@ -445,10 +445,11 @@ def _syntax_hint(error: ParseError, source: str, position: int, left: str) -> st
     """Return the hint for a parser's error at a position; ``left`` is the left delimiter."""
     name = error.subject
     variable = name[1:] if error.code is Code.VARIABLE_UNDEFINED else ""
-    if error.code in {*_OUTSIDE_BLOCKS, Code.VARIABLE_UNDEFINED} and re.search(
-        rf"\{{%-? *(?:for|if|set)\b[^%]*\b{variable}\b", source[:position]
-    ):
-        return f"a tag of Jinja is a text here: {foreign_syntax.JINJA_TAG.hint}"
+    tag = re.search(
+        rf"\{{%-? *(?:for|if|set)\b[^%]*\b{variable}\b[^%]*%\}}", source[:position]
+    )
+    if error.code in {*_OUTSIDE_BLOCKS, Code.VARIABLE_UNDEFINED} and tag is not None:
+        return f"{tag[0]} is a text here: {foreign_syntax.JINJA_TAG.hint}"
     # The cases that need the text around; all others are a sentence for each code.
     match error.code:
         case Code.FUNCTION_UNKNOWN:

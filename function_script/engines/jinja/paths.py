@@ -106,7 +106,7 @@ def _suggest_key(key: str, holder: Mapping[object, object], *, is_loop: bool) ->
     if not keys:
         return "the object is empty: `| default(value)` says what to take instead"
     listed = field_names.listed(keys, _MAX_LISTED)
-    return f"available: {listed}; `| default(value)` where it may be missing"
+    return f"it has {listed}; where it may be missing, use `| default(value)`"
 
 
 def _chain(undefined: Undefined) -> tuple[object, list[object]]:

@@ -54,7 +54,7 @@ _HINTS: Final = {
     ("reserved", ""): "choose another type",
     ("reserved", "Ready"): "choose another type; rsp.ready(True) sets the readiness",
     ("request", ""): 'write get_observed(req, "name")',
-    ("name", ""): "each resource has a name of its own: in a loop, make it of the item",
+    ("name", ""): "each has a name of its own: in a loop, make it of the item",
     ("selector", ""): 'write match_name = "NAME" or match_labels = {"LABEL": "VALUE"}',
     ("type", "function"): "call it, with parentheses",
     ("type", "range"): "write list(range(n))",

@@ -7,10 +7,10 @@ in `merge` and `|`. A place is certain: where the entries do not come along ther
 
 import ast
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import cache
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 import starlark
 
@@ -79,6 +79,7 @@ def _span_of(place: Entry) -> Span:
     return syntax.span_of(node, place.source)
 
 
+_Result = TypeVar("_Result")
 Call: TypeAlias = Callable[[build.Script, Limits, starlark.EvalOptions], str]
 
 
@@ -96,16 +97,12 @@ def trace(
     A value that is not there was in one above it, which the script has from elsewhere; None is a
     value of which nothing is known. Empty if the script with marks does not end well, or too late.
     """
-    for hides_marks in _WAYS:
-        tracer = _Tracer(hides_marks=hides_marks)
-        try:
-            marked = json.loads(call(*tracer.build(program, limits, options)))
-        except _FAILURES:
-            # The next run must not find the error of this one.
-            errors.take_raised()
-        else:
-            return dict(tracer.places(value, marked))
-    return {}
+
+    def find(tracer: _Tracer) -> dict[Path, Span | None]:
+        marked = json.loads(call(*tracer.build(program, limits, options)))
+        return dict(tracer.places(value, marked))
+
+    return _first_of(map(_Tracer, _WAYS), find) or {}
 
 
 def follow(
@@ -119,26 +116,27 @@ def follow(
     ``call`` runs the script with marks, and returns the part of its result along a path as JSON:
     the result itself may be one that JSON cannot hold.
     """
-
-    @cache
-    def prepare(hides_marks: bool) -> tuple[_Tracer, build.Script]:  # noqa: FBT001 # of a cache
-        tracer = _Tracer(hides_marks=hides_marks)
-        return tracer, tracer.build(program, limits, options)[0]
+    tracers = [*map(_Tracer, _WAYS)]
 
     def find(path: Path) -> Span | None:
-        for hides_marks in _WAYS:
-            try:
-                tracer, script = prepare(hides_marks)
-                part = json.loads(call(script, path, options))
-            except _FAILURES:
-                errors.take_raised()
-            else:
-                places = dict(tracer.places(part, part))
-                above = (places.get(path[:end]) for end in range(len(path), 0, -1))
-                return next(filter(None, above), None)
-        return None
+        def find_with(tracer: _Tracer) -> Span | None:
+            part = json.loads(call(tracer.build(program, limits, options)[0], path, options))
+            places = dict(tracer.places(part, part))
+            above = (places.get(path[:end]) for end in range(len(path), 0, -1))
+            return next(filter(None, above), None)
+
+        return _first_of(tracers, find_with)
 
     return find
+
+
+def _first_of(tracers: Iterable["_Tracer"], find: Callable[["_Tracer"], _Result]) -> _Result | None:
+    for tracer in tracers:
+        with suppress(*_FAILURES):
+            return find(tracer)
+        # The next run must not find the error of this one.
+        errors.take_raised()
+    return None
 
 
 # Loops that see the marks copy them; a script that fails by them runs without, where it uses keys.
@@ -149,8 +147,9 @@ _FAILURES: Final = (starlark.StarlarkError, FatalError, ValueError)
 class _Tracer:
     """The expressions of all sources that write entries, by their numbers."""
 
-    def __init__(self, *, hides_marks: bool) -> None:
+    def __init__(self, hides_marks: bool) -> None:  # noqa: FBT001 # the only argument
         self._hides_marks = hides_marks
+        self._built: tuple[build.Script, Limits, starlark.EvalOptions] | None = None
         self._writers: list[Entry | tuple[_Writer, ast.expr | None, Source]] = []
         self._is_certain = True
 
@@ -158,9 +157,12 @@ class _Tracer:
         self, program: Program, limits: Limits, options: starlark.EvalOptions
     ) -> tuple[build.Script, Limits, starlark.EvalOptions]:
         """Return the script with marks, and what it runs with."""
-        # Each key has a second entry, which is a node more and has a value.
-        wide = replace(limits, nodes=limits.nodes * _MAX_NODES_FACTOR)
-        return build.silent(syntax.map_sources(program, self.mark), wide, options), wide, options
+        if self._built is None:
+            # Each key has a second entry, which is a node more and has a value.
+            wide = replace(limits, nodes=limits.nodes * _MAX_NODES_FACTOR)
+            script = build.silent(syntax.map_sources(program, self.mark), wide, options)
+            self._built = script, wide, options
+        return self._built
 
     def mark(self, source: Source) -> Source:
         """Return a source with marks; raises ValueError for one that has no tree."""

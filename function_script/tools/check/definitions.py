@@ -77,12 +77,17 @@ class Definitions:
         return None
 
     def find_misnamed_type(
-        self, composition: Document, others: Iterable[Document]
+        self, document: Document, others: Iterable[Document]
     ) -> Iterator[Diagnostic]:
-        """Yield the problem of a type that the only XRD of its group near it has almost."""
-        api_version, kind = manifests.composed_type(composition.value)
+        """Yield the problem of an XR's type that the only XRD of its group near it has almost.
+
+        The ``document`` is a Composition, or the XR itself.
+        """
+        is_composition = _is_of_api(document)
+        read_type = manifests.composed_type if is_composition else objects.api_version_and_kind
+        api_version, kind = read_type(document.value)
         group = manifests.group(api_version)
-        candidates = chain.from_iterable(self._candidates(composition, others, ""))
+        candidates = chain.from_iterable(self._candidates(document, others, ""))
         near = [each for each in candidates if manifests.text_at(each, "spec", "group") == group]
         # The first type is an XR's, the others are those of other versions and of claims.
         types = [each[:2] for each in xrds.to_schemas(near[0])] if len(near) == 1 else []
@@ -92,7 +97,7 @@ class Definitions:
             field, words = ("apiVersion", versions) if kind == name else ("kind", [name])
             hint = f"write {words[0]}" if len(words) == 1 else None
             text = f"the XRD of this group has {' and '.join(words)}"
-            yield Problem(f"spec.compositeTypeRef.{field}", text, hint).to_diagnostic()
+            yield Problem("spec.compositeTypeRef." * is_composition + field, text, hint).to_diagnostic()
 
     def _candidates(
         self, document: Document, others: Iterable[Document], kind: str
@@ -229,7 +234,10 @@ class XrChecker:
                 continue
             xrd = self.definitions.find_xrd(document, type_, definitions)
             if xrd is None and path.name in _XR_FILES:
-                misshapen = manifests.find_misshapen(document.value)
+                misshapen = [
+                    *manifests.find_misshapen(document.value),
+                    *self.definitions.find_misnamed_type(document, definitions),
+                ]
                 self.report.add(rules.XR, author_positions.locate_all(misshapen, document))
             elif xrd is not None and is_xr:
                 has_xr = True

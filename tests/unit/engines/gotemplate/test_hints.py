@@ -60,7 +60,7 @@ CASES = (
 CHECKED = (
     ("{{ .params.absent }}", "it has a, list, nothing, text; where it may be missing"),
     ("{{ upper .params.absent }}", "it has a, list, nothing, text; where it may be missing"),
-    ("{{ .params.nothing.x }}", "where it may be missing, test it with if or with, or use default"),
+    ("{{ .params.nothing.x }}", "where it may be missing, use default, or test it with if or with"),
     ('{{ index .params "lsit" }}', 'did you mean "list"?'),
     ("{{ print .params.nothing }}", "say what to write instead"),
     ('{{ define "x" }}{{ .a }}{{ end }}{{ include "x" nil }}', '{{ include "x" . }}'),
