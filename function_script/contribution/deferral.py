@@ -5,7 +5,6 @@ to identify it; its content is not used, so no placeholder can get into a resour
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -52,26 +51,22 @@ def split_deferred(
     Raises DocumentError if a gap makes it ambiguous which document it is in, or which resource
     that document is.
     """
+    text, end = result.text, 0
+    parts: list[str] = []
     deferred: list[Deferred] = []
     ranges: list[tuple[int, int]] = []
-    for raw in _documents_with_gaps(result.text, result.gaps):
-        identity = _parse(result, raw, limits, lenient=dialect.is_lenient)
-        ranges.append((raw.start, raw.end))
+    for raw in _documents_with_gaps(text, result.gaps):
+        identity = _parse(result, raw, limits)
+        parts.append(text[end : raw.start])
+        # The lines after it keep their numbers.
+        parts.append("\n" * text.count("\n", raw.start, raw.end))
+        end = raw.end
+        ranges.append((raw.start, end))
         if identity is not None:
             deferred.append(_to_deferred(identity, raw.gaps[0], xr, dialect))
-    return _empty(result, ranges), tuple(deferred)
-
-
-def _empty(result: TemplateResult, ranges: Sequence[tuple[int, int]]) -> TemplateResult:
-    """Return a result without gaps, of which ranges of the text have only their line breaks."""
-    text, at = result.text, 0
-    parts: list[str] = []
-    for start, end in ranges:
-        # The lines after it keep their numbers.
-        parts += (text[at:start], "\n" * text.count("\n", start, end))
-        at = end
+    parts.append(text[end:])
     trace = partial(_leave_out, result, ranges)
-    return replace(result, text="".join((*parts, text[at:])), gaps=(), trace=trace)
+    return replace(result, text="".join(parts), gaps=(), trace=trace), tuple(deferred)
 
 
 def _leave_out(result: TemplateResult, ranges: Sequence[tuple[int, int]]) -> list[Piece]:
@@ -138,37 +133,31 @@ def _split(text: str) -> Iterator[tuple[int, int, int]]:
     yield start, len(text), len(text)
 
 
-def _parse(
-    result: TemplateResult, raw: _RawDocument, limits: Limits, *, lenient: bool
-) -> _Identity | None:
+def _parse(result: TemplateResult, raw: _RawDocument, limits: Limits) -> _Identity | None:
     """Parse a document with a placeholder in its gaps, else without the lines that have gaps.
 
     A gap may stand for a whole block of lines. Returns None if there are only comments.
-    Raises DocumentError, of the text itself if it is no YAML with empty gaps either.
+    Raises DocumentError, that of the other lines if these are no YAML either.
     """
-    text = result.text
-    for candidate, placeholder in _candidates(text, raw):
-        with suppress(FatalError):
-            stream = documents.read_stream(candidate, limits=limits)
-            if not stream and placeholder:
-                return None
-            if len(stream) == 1:
-                return _Identity(stream[0].value, placeholder)
-    others = [(start, end) for start, end, _ in _split(text) if start != raw.start]
-    alone = _empty(result, others)
-    documents.read_stream(
-        alone.text,
-        locate=alone.locate,
-        explain=alone.explain,
-        trace=alone.trace,
-        limits=limits,
-        lenient=lenient,
-    )
+    before = "\n" * result.text.count("\n", 0, raw.start)
+    for candidate, placeholder in _candidates(result.text, raw):
+        try:
+            stream = documents.read_stream(
+                before + candidate, locate=result.locate, explain=result.explain, limits=limits
+            )
+        except FatalError:
+            if placeholder:
+                continue
+            raise
+        if not stream and placeholder:
+            return None
+        if len(stream) == 1:
+            return _Identity(stream[0].value, placeholder)
     raise _ambiguous(raw.gaps[0], "its document cannot be read without it")
 
 
 def _candidates(text: str, raw: _RawDocument) -> Iterator[tuple[str, str]]:
-    """Yield the document with a placeholder in its gaps, then without the lines that have gaps.
+    """Yield the document with a placeholder in its gaps, then empty lines where it has gaps.
 
     The placeholder stands beside the text; it occurs nowhere else in the document, and is empty
     where none is used.
@@ -186,8 +175,8 @@ def _candidates(text: str, raw: _RawDocument) -> Iterator[tuple[str, str]]:
     at = raw.start
     for line in text[raw.start : raw.end].split("\n"):
         end = at + len(line)
-        if not any(at <= gap.offset <= end for gap in raw.gaps):
-            lines.append(line)
+        has_gap = any(at <= gap.offset <= end for gap in raw.gaps)
+        lines.append("" if has_gap else line)
         at = end + 1
     yield "\n".join(lines), ""
 

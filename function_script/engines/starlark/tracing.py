@@ -7,10 +7,9 @@ in `merge` and `|`. A place is certain: where the entries do not come along ther
 
 import ast
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple, TypeAlias, TypeVar
+from typing import Final, NamedTuple, TypeAlias
 
 import starlark
 
@@ -79,7 +78,6 @@ def _span_of(place: Entry) -> Span:
     return syntax.span_of(node, place.source)
 
 
-_Result = TypeVar("_Result")
 Call: TypeAlias = Callable[[build.Script, Limits, starlark.EvalOptions], str]
 
 
@@ -97,12 +95,14 @@ def trace(
     A value that is not there was in one above it, which the script has from elsewhere; None is a
     value of which nothing is known. Empty if the script with marks does not end well, or too late.
     """
-
-    def find(tracer: _Tracer) -> dict[Path, Span | None]:
+    tracer = _Tracer()
+    try:
         marked = json.loads(call(*tracer.build(program, limits, options)))
-        return dict(tracer.places(value, marked))
-
-    return _first_of(map(_Tracer, _WAYS), find) or {}
+    except _FAILURES:
+        # The next run must not find the error of this one.
+        errors.take_raised()
+        return {}
+    return dict(tracer.places(value, marked))
 
 
 def follow(
@@ -116,40 +116,33 @@ def follow(
     ``call`` runs the script with marks, and returns the part of its result along a path as JSON:
     the result itself may be one that JSON cannot hold.
     """
-    tracers = [*map(_Tracer, _WAYS)]
+    tracer = _Tracer()
+    try:
+        script, *_ = tracer.build(program, limits, options)
+    except _FAILURES:
+        errors.take_raised()
+        return lambda _: None
 
     def find(path: Path) -> Span | None:
-        def find_with(tracer: _Tracer) -> Span | None:
-            part = json.loads(call(tracer.build(program, limits, options)[0], path, options))
-            places = dict(tracer.places(part, part))
-            above = (places.get(path[:end]) for end in range(len(path), 0, -1))
-            return next(filter(None, above), None)
-
-        return _first_of(tracers, find_with)
+        try:
+            part = json.loads(call(script, path, options))
+        except _FAILURES:
+            errors.take_raised()
+            return None
+        places = dict(tracer.places(part, part))
+        above = (places.get(path[:end]) for end in range(len(path), 0, -1))
+        return next(filter(None, above), None)
 
     return find
 
 
-def _first_of(tracers: Iterable["_Tracer"], find: Callable[["_Tracer"], _Result]) -> _Result | None:
-    for tracer in tracers:
-        with suppress(*_FAILURES):
-            return find(tracer)
-        # The next run must not find the error of this one.
-        errors.take_raised()
-    return None
-
-
-# Loops that see the marks copy them; a script that fails by them runs without, where it uses keys.
-_WAYS: Final = (False, True)
 _FAILURES: Final = (starlark.StarlarkError, FatalError, ValueError)
 
 
 class _Tracer:
     """The expressions of all sources that write entries, by their numbers."""
 
-    def __init__(self, hides_marks: bool) -> None:  # noqa: FBT001 # the only argument
-        self._hides_marks = hides_marks
-        self._built: tuple[build.Script, Limits, starlark.EvalOptions] | None = None
+    def __init__(self) -> None:
         self._writers: list[Entry | tuple[_Writer, ast.expr | None, Source]] = []
         self._is_certain = True
 
@@ -157,22 +150,19 @@ class _Tracer:
         self, program: Program, limits: Limits, options: starlark.EvalOptions
     ) -> tuple[build.Script, Limits, starlark.EvalOptions]:
         """Return the script with marks, and what it runs with."""
-        if self._built is None:
-            # Each key has a second entry, which is a node more and has a value.
-            wide = replace(limits, nodes=limits.nodes * _MAX_NODES_FACTOR)
-            script = build.silent(syntax.map_sources(program, self.mark), wide, options)
-            self._built = script, wide, options
-        return self._built
+        # Each key has a second entry, which is a node more and has a value.
+        wide = replace(limits, nodes=limits.nodes * _MAX_NODES_FACTOR)
+        return build.silent(syntax.map_sources(program, self.mark), wide, options), wide, options
 
     def mark(self, source: Source) -> Source:
         """Return a source with marks; raises ValueError for one that has no tree."""
         marked = syntax.Marked(source)
         self._is_certain &= not any(f".{name}(" in source.text for name in _UNMARKED_WRITES)
         insertions: list[tuple[int, int, bytes]] = []
-        for begin, end in map(marked.range_of, _readers(marked.tree) if self._hides_marks else ()):
-            # Around what a writer at the same place adds.
+        for begin, end in map(marked.range_of, _readers(marked.tree)):
+            # Around what a writer at the same place adds; a range may be too long for a list.
             if not marked.data.startswith(b"range(", begin):
-                insertions += [(begin, -1, b"__unmarked("), (end, 0, b")")]
+                insertions += [(begin, -1, b"__unmarked(("), (end, 0, b"))")]
         for node, value, whole in _writers(marked.tree):
             number = len(self._writers)
             self._writers.append((node, value, marked.source))
@@ -267,11 +257,12 @@ def _readers(tree: ast.AST) -> Iterator[ast.expr]:
     """Yield the dicts and lists whose every key and item a script uses: it must see no marks."""
     for node in ast.walk(tree):
         match node:
-            case ast.For(iter=values) | ast.comprehension(iter=values):
-                yield values
-            case ast.keyword(arg=None, value=values):
-                yield values
-            case ast.Call(func=ast.Name(id="connection_secret"), args=[values, *_]):
+            case (
+                ast.For(iter=values)
+                | ast.comprehension(iter=values)
+                | ast.keyword(arg=None, value=values)
+                | ast.Call(func=ast.Name(id="connection_secret"), args=[values, *_])
+            ):
                 yield values
 
 

@@ -97,7 +97,8 @@ class Definitions:
             field, words = ("apiVersion", versions) if kind == name else ("kind", [name])
             hint = f"write {words[0]}" if len(words) == 1 else None
             text = f"the XRD of this group has {' and '.join(words)}"
-            yield Problem("spec.compositeTypeRef." * is_composition + field, text, hint).to_diagnostic()
+            path = f"spec.compositeTypeRef.{field}" if is_composition else field
+            yield Problem(path, text, hint).to_diagnostic()
 
     def _candidates(
         self, document: Document, others: Iterable[Document], kind: str

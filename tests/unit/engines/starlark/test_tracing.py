@@ -52,7 +52,7 @@ CASES = [
     ),
     pytest.param(
         '    one = {"a": 1}\n    spec = {}\n    for k, v in one.items(): spec[k] = v',
-        "a:2",
+        "a:4",
         id="copy-in-a-loop",
     ),
     pytest.param(
