@@ -103,9 +103,7 @@ def _suggest_key(key: str, holder: Mapping[object, object], *, is_loop: bool) ->
     candidates = (each for each in keys if not is_loop or _is_container(holder[each]))
     if hint := suggest(key[:_MAX_KEY_LENGTH], tuple(candidates)):
         return hint
-    if not keys:
-        return "the object is empty: `| default(value)` says what to take instead"
-    listed = field_names.listed(keys, _MAX_LISTED)
+    listed = field_names.listed(keys, _MAX_LISTED) or "no fields"
     return f"it has {listed}; where it may be missing, use `| default(value)`"
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Final, TypeAlias, cast
 
 import orjson
@@ -121,8 +121,6 @@ def _locator(  # noqa: PLR0913, PLR0917 - a run, and the place of main
     main: Span | None,
 ) -> Callable[[Sequence[str | int]], Span | None]:
     """Return a function that finds the place of a value; without one, it is that of main."""
-    # One script, and the time of one brief run, are for all problems of a result.
-    finders: list[Callable[[Path], Span | None]] = []
 
     def part_along(script: Script, path: Path, brief: starlark.EvalOptions) -> str:
         # Nothing of the result is frozen: a value that is nested without a bound has no end there.
@@ -130,12 +128,14 @@ def _locator(  # noqa: PLR0913, PLR0917 - a run, and the place of main
         part = script.wrapped.call_with(brief, "along", argument, json.dumps(path)).value
         return cast("str", part)
 
+    # One script, and the time of one brief run, are for all problems of a result.
+    @cache
+    def find() -> Callable[[Path], Span | None]:
+        return tracing.follow(program, limits, interpreter.brief_options(options), part_along)
+
     def locate(path: Sequence[str | int]) -> Span | None:
         with predeclared.SeededRun(scope):
-            if not finders:
-                brief = interpreter.brief_options(options)
-                finders.append(tracing.follow(program, limits, brief, part_along))
-            return finders[0](tuple(path)) or main
+            return find()(tuple(path)) or main
 
     return locate
 

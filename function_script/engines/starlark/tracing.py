@@ -9,6 +9,7 @@ import ast
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Final, NamedTuple, TypeAlias
 
 import starlark
@@ -117,15 +118,11 @@ def follow(
     the result itself may be one that JSON cannot hold.
     """
     tracer = _Tracer()
-    try:
-        script, *_ = tracer.build(program, limits, options)
-    except _FAILURES:
-        errors.take_raised()
-        return lambda _: None
+    script = cache(lambda: tracer.build(program, limits, options)[0])
 
     def find(path: Path) -> Span | None:
         try:
-            part = json.loads(call(script, path, options))
+            part = json.loads(call(script(), path, options))
         except _FAILURES:
             errors.take_raised()
             return None
@@ -257,12 +254,9 @@ def _readers(tree: ast.AST) -> Iterator[ast.expr]:
     """Yield the dicts and lists whose every key and item a script uses: it must see no marks."""
     for node in ast.walk(tree):
         match node:
-            case (
-                ast.For(iter=values)
-                | ast.comprehension(iter=values)
-                | ast.keyword(arg=None, value=values)
-                | ast.Call(func=ast.Name(id="connection_secret"), args=[values, *_])
-            ):
+            case ast.For(iter=values) | ast.comprehension(iter=values):
+                yield values
+            case ast.Call(func=ast.Name(id="connection_secret"), args=[values, *_]):
                 yield values
 
 

@@ -225,7 +225,8 @@ class XrChecker:
         has_xr = False
         for document in documents:
             type_ = objects.api_version_and_kind(document.value)
-            self.report.add(rules.COMPOSITION, _find_misspelt_kind(document))
+            misspelt = author_positions.locate_all(_find_misspelt_kind(document), document)
+            self.report.add(rules.COMPOSITION, misspelt)
             is_xr = all(type_) and not _is_of_api(document)
             if xrds.is_xrd(document.value):
                 mistakes = xr_validation.find_mistakes(document.value)
@@ -251,15 +252,12 @@ class XrChecker:
         return has_xr
 
 
-def _find_misspelt_kind(document: Document) -> list[Diagnostic]:
-    """Return the problem of a kind that is one of Crossplane's but for a typo."""
+def _find_misspelt_kind(document: Document) -> Iterator[Diagnostic]:
+    """Yield the problem of a kind that is one of Crossplane's but for a typo."""
     api_version, kind = objects.api_version_and_kind(document.value)
     is_ours = manifests.group(api_version) == manifests.group(manifests.COMPOSITION[0])
-    hint = suggest(kind, _API_KINDS) if is_ours and kind not in _API_KINDS else None
-    if hint is None:
-        return []
-    problem = Problem("kind", f"there is no {kind} in {api_version}", hint)
-    return author_positions.locate_all([problem.to_diagnostic()], document)
+    if is_ours and kind not in _API_KINDS and (hint := suggest(kind, _API_KINDS)):
+        yield Problem("kind", f"there is no {kind} in {api_version}", hint).to_diagnostic()
 
 
 def _is_of_api(document: Document) -> bool:

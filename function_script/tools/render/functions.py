@@ -235,11 +235,9 @@ def _select_by_annotation(function: FunctionReference) -> Choice | None:
         return Choice(function, _build(function, target), f"{TARGET}: {target}")
     if not value:
         return None
-    kind = next((kind for kind in _RUNTIMES if kind.annotation == value), None)
-    if kind is None:
-        values = tuple(kind.annotation for kind in _RUNTIMES if kind.annotation)
-        problem = f'invalid annotation {_RUNTIME} "{value}": must be one of {", ".join(values)}'
-        raise InputError.of(problem, hint=suggest(value, values))
+    values = tuple(kind.annotation for kind in _RUNTIMES if kind.annotation)
+    value = function.choose(_RUNTIME, values)
+    kind = next(kind for kind in _RUNTIMES if kind.annotation == value)
     if kind.is_default and not kind.judge(function).is_suitable:
         return None
     return Choice(function, kind.build(function), f"its Function has {_RUNTIME}: {value}")

@@ -10,6 +10,7 @@ from typing import ClassVar, Final, NamedTuple, Protocol, Self, TypeVar
 
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.texts.errors import InputError
+from function_script.texts.problems import suggest
 from function_script.tools.local_pool import Sandbox
 from function_script.tools.processes.options import PullPolicy
 from function_script.tools.render import builtin
@@ -106,8 +107,8 @@ class FunctionReference:
         for each in allowed:
             if each == value:
                 return each
-        texts = ", ".join(allowed)
-        raise InputError.of(f'invalid annotation {key} "{value}": must be one of {texts}')
+        problem = f'invalid annotation {key} "{value}": must be one of {", ".join(allowed)}'
+        raise InputError.of(problem, hint=suggest(value, allowed))
 
     @property
     def repository(self) -> str:

@@ -90,8 +90,8 @@ PATHS = [
     ("{{ nope }}", "nope is undefined", None),
     ("{{ obsrved.x }}", "obsrved.x is undefined (obsrved does not exist)", '"observed"'),
     ("{{ get_composite_resource().speck.x }}", "observed.composite.resource.speck.x", '"spec"'),
-    ("{% set d = {} %}{{ d.x }}", "d.x is undefined", "the object is empty"),
-    ("{{ {'a': {}}.a.b }}", "is undefined", "the object is empty"),
+    ("{% set d = {} %}{{ d.x }}", "d.x is undefined", "it has no fields; where it may be missing"),
+    ("{{ {'a': {}}.a.b }}", "is undefined", "it has no fields; where it may be missing"),
     ("{{ 'text'.x.y }}", "'text'.x.y is undefined", None),
     ("{{ params.colour }}", "params.colour is undefined", '"color"'),
 ]
