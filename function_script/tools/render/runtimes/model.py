@@ -108,7 +108,7 @@ class FunctionReference:
             if each == value:
                 return each
         problem = f'invalid annotation {key} "{value}": must be one of {", ".join(allowed)}'
-        raise InputError.of(problem, hint=suggest(value, allowed))
+        raise InputError.of(problem, hint=suggest(value, tuple(allowed)))
 
     @property
     def repository(self) -> str:

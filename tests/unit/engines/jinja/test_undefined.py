@@ -81,9 +81,9 @@ def test_strict_still_takes_defaults_and_tests() -> None:
 PATHS = [
     ("{{ xr.metadata.nam }}", "xr.metadata.nam is undefined", 'did you mean "name"?'),
     ("{{ xr['a-b'].c }}", 'xr["a-b"].c is undefined (xr["a-b"] does not exist)', None),
-    ("{{ spec.zones[1].size }}", "spec.zones[1].size is undefined", "available: name"),
+    ("{{ spec.zones[1].size }}", "spec.zones[1].size is undefined", "it has name"),
     ("{{ spec.zones[2].name }}", "spec.zones[2].name is undefined", "the list has 2 items"),
-    ("{% set x = spec.zones %}{{ x[0].y }}", "spec.zones[0].y is undefined", "available: name"),
+    ("{% set x = spec.zones %}{{ x[0].y }}", "spec.zones[0].y is undefined", "it has name"),
     ("{% for z in spec.zones %}{{ z.y }}{% endfor %}", "spec.zones[0].y is undefined", None),
     ("{{ spec.note.x }}", "spec.note.x is undefined (spec.note is null)", None),
     ("{{ spec.count.x }}", "spec.count.x is undefined (spec.count is an integer)", None),
