@@ -56,12 +56,14 @@ class Context:
         return callee
 
 
+# Values of these Python types need no other check. Maps of other types are dicts, too.
 _EXACT: Final[Mapping[str, type[object]]] = {
     "string": str,
     "int": values.Int,
     "int64": int,
     "float64": float,
     "bool": bool,
+    "map": dict,
 }
 _MISSING: Final = values.MISSING
 # Evaluating a pipeline takes stack for each stage and each pair of parentheses around others.
@@ -274,17 +276,17 @@ class PipelineCompiler:
         if len(names) > 1:
             receiver = self.compile_fields(receiver, names[:-1])
         start = self.site()
-        slot = self.new_slot() if final is not None else None
+        first: Expression | None = None
         arguments = [self.compile_argument(word, "value").expression for word in command.words[1:]]
-        if final is not None and slot is not None:
+        if final is not None:
+            slot = self.new_slot()
+            first = expressions.Store(final.expression, slot.index)
             arguments.append(self.check_value(final.copy(slot), "value").expression)
         site = Site(command.words[0], self.template, names[-1])
         call: Expression = expressions.CallMethod(
             receiver.expression, names[-1], arguments, self.context.missing, start, site
         )
-        if final is not None and slot is not None:
-            call = expressions.Sequence(final.expression, call, slot.index)
-        return Value(call)
+        return Value(call if first is None else expressions.Sequence(first, call))
 
     # Calls
 
@@ -355,7 +357,8 @@ class PipelineCompiler:
         slot = self.new_slot()
         arguments.append(self.check_value(final.copy(slot), type_name, callee))
         value = self.compile_result(callee, node, arguments, site)
-        return value.copy(expressions.Sequence(final.expression, value.expression, slot.index))
+        first = expressions.Store(final.expression, slot.index)
+        return value.copy(expressions.Sequence(first, value.expression))
 
     def are_simple(self, arguments: list[Value]) -> bool:
         """Report whether arguments may as well be evaluated before the value of a pipeline."""
@@ -444,21 +447,12 @@ class PipelineCompiler:
         if type_name in ("any", value.type):
             return value
         accepts = Accepts.VALUES if callee is None else callee.accepts
-        kind = _EXACT.get(type_name)
-        if kind is not None:
-            converted = self.missing.convert_nil(value, accepts)
-            argument = expressions.ExactArgument(
-                value.expression,
-                kind,
-                type_name,
-                self.site(),
-                nil_is_missing=value.from_pipeline and converted is not value.expression,
-            )
-            return certain(argument, type_name)
         final = self.leave_pipeline(value, accepts) if value.from_pipeline else value
         if type_name == "value":
             return final
-        return certain(expressions.Argument(final.expression, type_name, self.site()))
+        kind = _EXACT.get(type_name)
+        argument = expressions.Argument(final.expression, kind, type_name, self.site())
+        return certain(argument, type_name)
 
     def leave_pipeline(self, value: Value, accepts: Accepts) -> Value:
         """Return the value as it leaves a pipeline: MISSING for nil."""

@@ -84,7 +84,7 @@ class TemplateCompiler(PipelineCompiler):
         start, self.mutates = len(self.body), False
         value = self.compile_whole_pipeline(node.pipe)
         if node.pipe.declared:
-            self.write_binding(value)
+            self.body.append(statements.Evaluate(value.expression))
         else:
             value = self.missing.require(value, _last_stage(node.pipe))
             # In Go, an error of printing has the place of the whole action.
@@ -108,18 +108,10 @@ class TemplateCompiler(PipelineCompiler):
                 self.scope[variable.names[0]] = Value(value.expression)
         self.handlers.append(Handler(start, len(self.body), poisoned, mutates=self.mutates))
 
-    def write_binding(self, value: Value) -> None:
-        """Add the statement that computes a value which goes into a variable."""
-        expression = value.expression
-        if isinstance(expression, expressions.Store):
-            self.body.append(statements.Assign(expression.slot, expression.operand))
-        else:
-            self.body.append(statements.Evaluate(expression))
-
     def store(self, expression: Expression) -> Slot:
         """Add a statement that stores a value in a slot."""
         slot = self.new_slot()
-        self.body.append(statements.Assign(slot.index, expression))
+        self.body.append(statements.Evaluate(expressions.Store(expression, slot.index)))
         return slot
 
     def compile_template_call(self, node: nodes.Template) -> None:
@@ -239,7 +231,8 @@ class TemplateCompiler(PipelineCompiler):
         if node.pipe.assigns or node.otherwise is not None:
             whole = value.copy()
             whole.type = "any"
-            self.write_binding(self.bind(name, whole, assigns=node.pipe.assigns))
+            binding = self.bind(name, whole, assigns=node.pipe.assigns)
+            self.body.append(statements.Evaluate(binding.expression))
         else:
             slot = self.new_slot()
             slot.changes = True
@@ -267,7 +260,9 @@ class TemplateCompiler(PipelineCompiler):
             # A variable that some `=` changes needs a slot of its own; others share that of the
             # item.
             if variable is not None and (node.pipe.assigns or name in self.context.assigned):
-                self.body.append(statements.Assign(slot_of(variable), slot))
+                self.body.append(
+                    statements.Evaluate(expressions.Store(slot, slot_of(variable)))
+                )
             else:
                 self.scope[name] = Value(slot)
         self.compile_nodes(node.body)

@@ -48,21 +48,8 @@ class Print(Statement):
         return 1
 
 
-class Assign(Statement):
-    """A slot that gets a value."""
-
-    def __init__(self, slot: int, value: Expression) -> None:
-        self.slot: int = slot
-        self.value: Expression = value
-
-    def run(self, frame: Frame) -> int:
-        """Evaluate and store."""
-        frame.values[self.slot] = self.value.evaluate(frame)
-        return 1
-
-
 class Evaluate(Statement):
-    """An expression whose value is not used."""
+    """An expression that is evaluated for what it does: a store, or a failure."""
 
     def __init__(self, value: Expression) -> None:
         self.value: Expression = value
