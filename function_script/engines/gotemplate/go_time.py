@@ -91,22 +91,18 @@ class Weekday(NamedNumber):
 
 
 class Location(NamedTuple):
-    """time.Location: the name of a zone, and its distance from UTC in seconds.
-
-    Go's local zone is another value than UTC, in a process whose local zone is UTC, too.
-    """
+    """time.Location: the name of a zone, and its distance from UTC in seconds."""
 
     name: str
     offset: int
-    is_local: bool = False
 
     def abbreviation(self) -> str:
         """Return the name, or else the offset."""
         return self.name or _offset_text(self.offset, _NUMERIC_ZONE)
 
 
+# Go's local zone, too.
 UTC: Final = Location("UTC", 0)
-LOCAL: Final = Location("UTC", 0, is_local=True)
 
 
 class Duration(NamedNumber):
@@ -184,10 +180,6 @@ class Time(Struct):
             raise _out_of_range() from error
         days = (date - _EPOCH.date()).days
         return cls(days * _DAY + seconds - (0 if year else _CYCLE))
-
-    def content(self) -> tuple[object, ...]:
-        """Return the instant and the location."""
-        return self.seconds, self.nanoseconds, self.location
 
     def wall_clock(self) -> dt.datetime:
         """Return the wall clock of its zone, without nanoseconds; the year 400 stands for 0."""
@@ -418,18 +410,11 @@ def _offset_text(offset: int, element: str) -> str:
 _CENTURY: Final = 1900
 # Years of two digits from here on are of the 20th century.
 _PIVOT: Final = 69
-_SIGNED_HOURS: Final = "[+-]0*(?:2[0-3]|1?[0-9])(?![0-9])"
-# Three upper-case letters, or four or five if the last is a T; GMT may have hours. Three letters
-# are enough for UTC, also in front of a fourth one.
-_ZONE: Final = (
-    rf"(?=(?s:.{{3}}))(?:UTC|ChST|MeST|GMT(?:{_SIGNED_HOURS})?|{_SIGNED_HOURS}"
-    "|(?:[A-Z]{4}T|[A-Z]{3}T|WITA|[A-Z]{3})(?![A-Z]))"
-)
 _PATTERNS: Final = {
     **{element: row.pattern for element, row in _ELEMENTS.items()},
     "2006": "[0-9]{4}",
     "06": "[0-9]{2}|[+-][0-9]",
-    "MST": _ZONE,
+    "MST": "[A-Z]{3,5}|[+-][0-9]{2}",
 }
 _SECONDS: Final = frozenset({"05", "5"})
 _BLANKS: Final = re.compile(" +")
@@ -506,13 +491,10 @@ def _to_time(texts: Iterable[tuple[str, str]]) -> Time:
 
 
 def _find_location(zone: str, offset: int | None) -> Location:
-    """Return the location that was read: the local one without any, and for an offset of 0."""
-    if zone == "UTC":
+    """Return the location that was read: UTC without any, and for an offset of 0."""
+    if zone == "UTC" or not (offset or zone):
         return UTC
-    if not offset and not zone:
-        return LOCAL
-    hours = int(zone[3:] or 0) if zone.startswith("GMT") else 0
-    return Location(zone, hours * _HOUR if offset is None else offset)
+    return Location(zone, offset or 0)
 
 
 def _read_offset(text: str) -> int:

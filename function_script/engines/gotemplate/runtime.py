@@ -6,7 +6,6 @@ from typing import Final, Literal, NamedTuple, NoReturn, TypeAlias, cast
 from function_script.engines.gotemplate import errors, printing, values
 from function_script.engines.gotemplate.go_time import (
     DAYS,
-    LOCAL,
     UNITS,
     UTC,
     Duration,
@@ -51,7 +50,7 @@ _OF_TIME: Final = {
     "Format": Method(format_time, ("string",)),
     "Hour": Method(lambda time: Int(time.wall_clock().hour)),
     "IsZero": Method(Time.is_zero),
-    "Local": Method(lambda time: time.in_location(LOCAL)),
+    "Local": Method(lambda time: time.in_location(UTC)),
     "Minute": Method(lambda time: Int(time.wall_clock().minute)),
     "Month": Method(lambda time: Month(time.wall_clock().month)),
     "Nanosecond": Method(lambda time: Int(time.nanoseconds)),

@@ -13,10 +13,10 @@ from function_script.engines.gotemplate.data import find_at
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import FunctionTable
 from function_script.engines.gotemplate.go_time import (
-    LOCAL,
     NANOSECONDS,
     RFC3339,
     UNITS,
+    UTC,
     Duration,
     Time,
     format_time,
@@ -170,7 +170,7 @@ def now(run: Run) -> Time:
         time = parse_date(RFC3339, value) if isinstance(value, str) else Time(0)
     except CallError:
         time = Time(0)
-    return time.in_location(LOCAL)
+    return time.in_location(UTC)
 
 
 @FUNCTIONS.add("ago", option="stable_values")

@@ -55,10 +55,6 @@ class Version(Struct):
         _check_pre(pre)
         return cls((major, minor, patch), pre, match["metadata"] or "", text)
 
-    def content(self) -> tuple[object, ...]:
-        """Return the parts and the text that was read."""
-        return *self.numbers, self.pre, self.metadata, self.original
-
     def text(self) -> str:
         """Return ``1.2.3-rc.1+build``."""
         pre = f"-{self.pre}" if self.pre else ""
