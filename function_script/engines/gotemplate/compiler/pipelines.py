@@ -10,7 +10,6 @@ from function_script.engines.gotemplate.compiler.values import (
     Value,
     certain,
     constant_value,
-    slot_of,
 )
 from function_script.engines.gotemplate.errors import Code, EvalError
 from function_script.engines.gotemplate.function import Accepts, Function
@@ -152,19 +151,19 @@ class PipelineCompiler:
         result = value or Value(expressions.Constant(_MISSING), null=False)
         if binds:
             for variable in pipe.declared:
-                result = self.bind(variable.names[0], result, assigns=pipe.assigns)
+                result = self.bind(variable, result, assigns=pipe.assigns)
         return result
 
-    def bind(self, name: str, value: Value, *, assigns: bool) -> Value:
+    def bind(self, declared: nodes.Variable, value: Value, *, assigns: bool) -> Value:
         """Assign a variable: a new one, or with ``assigns`` an existing one; return the value."""
+        name = declared.names[0]
         converted = self.missing.convert_nil(value)
         if assigns:
-            variable = self.scope.get(name)
-            if variable is None:
-                text = f"undefined variable: {name}"
-                failure = self.fail_after(value, text, Code.VARIABLE_UNDEFINED, name)
-                return value.copy(failure.expression)
-            slot = slot_of(variable)
+            variable = self.compile_variable(declared)
+            if not isinstance(variable.expression, Slot):
+                failure = expressions.Sequence(value.expression, variable.expression)
+                return value.copy(failure)
+            slot = variable.expression.index
         else:
             new = self.new_slot()
             self.scope[name] = self.describe_variable(name, new, value, converted)
@@ -213,10 +212,12 @@ class PipelineCompiler:
             )
         return self.fail("nil is not a command")
 
-    def compile_variable(self, name: str) -> Value:
-        """Compile a variable."""
+    def compile_variable(self, node: nodes.Variable) -> Value:
+        """Compile a variable, without the fields behind it."""
+        name = node.names[0]
         variable = self.scope.get(name)
         if variable is None:
+            self.at = nodes.Variable(node.position, (name,))
             return self.fail(f"undefined variable: {name}", Code.VARIABLE_UNDEFINED, name)
         return variable
 
@@ -240,7 +241,7 @@ class PipelineCompiler:
         if isinstance(node, nodes.Field):
             return self.dot, node.names
         if isinstance(node, nodes.Variable):
-            start, names = self.compile_variable(node.names[0]), node.names[1:]
+            start, names = self.compile_variable(node), node.names[1:]
         else:
             start, names = self.compile_operand(node.start), node.names
             if start.from_pipeline:
@@ -427,7 +428,7 @@ class PipelineCompiler:
             start, names = self.compile_chain_start(word)
             return self.compile_fields(start, names)
         if isinstance(word, nodes.Variable):
-            return self.compile_variable(word.names[0])
+            return self.compile_variable(word)
         if isinstance(word, (nodes.Bool, nodes.Number, nodes.String)):
             return self.compile_constant(word)
         return self.dot

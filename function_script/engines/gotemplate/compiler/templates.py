@@ -209,7 +209,7 @@ class TemplateCompiler(PipelineCompiler):
         if is_stored:
             items = self.store(items)
         for variable in declared:
-            self.bind_range_variable(variable.names[0], value, node)
+            self.bind_range_variable(variable, value, node)
         if node.otherwise is None:
             self.compile_loop(node, items)
         else:
@@ -225,18 +225,20 @@ class TemplateCompiler(PipelineCompiler):
             jump_behind.distance = len(self.body) - end
         self.scope, self.dot = outer_scope, outer_dot
 
-    def bind_range_variable(self, name: str, value: Value, node: nodes.Range) -> None:
+    def bind_range_variable(
+        self, variable: nodes.Variable, value: Value, node: nodes.Range
+    ) -> None:
         """Declare a variable of a range; before the first iteration it has the whole value."""
         # Go's else sees the variables with the value that had no items.
         if node.pipe.assigns or node.otherwise is not None:
             whole = value.copy()
             whole.type = "any"
-            binding = self.bind(name, whole, assigns=node.pipe.assigns)
+            binding = self.bind(variable, whole, assigns=node.pipe.assigns)
             self.body.append(statements.Evaluate(binding.expression))
         else:
             slot = self.new_slot()
             slot.changes = True
-            self.scope[name] = Value(slot)
+            self.scope[variable.names[0]] = Value(slot)
 
     def compile_loop(self, node: nodes.Range, items: Expression) -> None:
         """Compile the loop; the dot and the variables are the element of an iteration."""
@@ -260,9 +262,7 @@ class TemplateCompiler(PipelineCompiler):
             # A variable that some `=` changes needs a slot of its own; others share that of the
             # item.
             if variable is not None and (node.pipe.assigns or name in self.context.assigned):
-                self.body.append(
-                    statements.Evaluate(expressions.Store(slot, slot_of(variable)))
-                )
+                self.body.append(statements.Evaluate(expressions.Store(slot, slot_of(variable))))
             else:
                 self.scope[name] = Value(slot)
         self.compile_nodes(node.body)

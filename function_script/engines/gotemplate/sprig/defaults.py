@@ -89,6 +89,7 @@ def float_text(number: float) -> str:
 
 # Reading
 
+
 def unmarshal(run: Run, text: str) -> object:
     """Return the value of a JSON text; raises CallError."""
     run.check_string(len(text))
