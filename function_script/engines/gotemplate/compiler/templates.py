@@ -26,8 +26,6 @@ from function_script.engines.gotemplate.values import MISSING
 
 _MISSING: Final = MISSING
 _SEPARATOR: Final = re.compile(r"^---", re.MULTILINE)
-# Nested loops multiply their turns: no template is meant to have more.
-MAX_LOOPS: Final = 18
 
 
 class Loop:
@@ -45,7 +43,6 @@ class TemplateCompiler(PipelineCompiler):
         super().__init__(context, template)
         self.body: list[Statement] = []
         self.handlers: list[Handler] = []
-        self.loops: int = 0
         self.loop: Loop = Loop(0)
 
     def compile_template(self, root: list[nodes.Node]) -> Body:
@@ -118,7 +115,8 @@ class TemplateCompiler(PipelineCompiler):
         """Compile ``{{ template }}``."""
         if node.name not in self.context.templates:
             text = f"template {printing.quote(node.name)} not defined"
-            self.write_failure(text, Code.TEMPLATE_UNKNOWN, node.name)
+            failure = self.fail(text, Code.TEMPLATE_UNKNOWN, node.name)
+            self.body.append(statements.Evaluate(failure.expression))
             return
         data = (
             expressions.Constant(_MISSING)
@@ -127,10 +125,6 @@ class TemplateCompiler(PipelineCompiler):
         )
         self.at = node
         self.body.append(statements.CallTemplate(node.name, data, self.site()))
-
-    def write_failure(self, text: str, code: Code | None = None, subject: str = "") -> None:
-        """Add a statement that fails."""
-        self.body.append(statements.Evaluate(self.fail(text, code, subject).expression))
 
     # Branches
 
@@ -168,12 +162,13 @@ class TemplateCompiler(PipelineCompiler):
         """
         condition = len(self.body)
         self.scope = self.scope.copy()
-        jump = statements.JumpUnless(value.expression, self.site())
+        expression, site = value.expression, self.site()
         if isinstance(link, nodes.With):
             slot = self.new_slot()
-            jump.slot = slot.index
+            expression = expressions.Store(expression, slot.index)
             self.dot = value.copy(slot)
             self.dot.nil = self.dot.null = False
+        jump = statements.JumpUnless(expression, site)
         self.body.append(jump)
         self.compile_nodes(link.body)
         if ends is not None:
@@ -186,9 +181,6 @@ class TemplateCompiler(PipelineCompiler):
 
     def compile_range(self, node: nodes.Range) -> None:
         """Compile ``range`` and its else."""
-        if self.loops >= MAX_LOOPS:
-            self.write_failure(f"ranges are nested more than {MAX_LOOPS} deep")
-            return
         outer_scope, outer_dot = self.scope, self.dot
         self.scope = range_scope = outer_scope.copy()
         # The variables are the items; only an else sees the value of the pipeline in them.
@@ -252,7 +244,6 @@ class TemplateCompiler(PipelineCompiler):
             turn.key = key.index
         self.body.append(turn)
         outer_loop, self.loop = self.loop, Loop(start)
-        self.loops += 1
         self.scope = self.scope.copy()
         self.dot = Value(element)
         for name, slot in zip(
@@ -273,7 +264,6 @@ class TemplateCompiler(PipelineCompiler):
         for jump, place in self.loop.breaks:
             jump.distance = end - place
         self.loop = outer_loop
-        self.loops -= 1
 
     def compile_loop_control(self, node: nodes.Break | nodes.Continue) -> None:
         """Compile ``break`` and ``continue``."""
