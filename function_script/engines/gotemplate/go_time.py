@@ -7,7 +7,6 @@ time zone database. Layouts and the texts that they read are taken byte by byte.
 
 from __future__ import annotations
 
-import calendar
 import datetime as dt
 import re
 import zoneinfo
@@ -314,11 +313,6 @@ def _day_name(local: dt.datetime) -> str:
     return DAYS[local.isoweekday() % len(DAYS)]
 
 
-def day_of_year(local: dt.datetime) -> int:
-    """Return the number of a day in its year, from 1."""
-    return local.timetuple().tm_yday
-
-
 def _any_of(names: Sequence[str]) -> str:
     return f"(?i:{'|'.join(names)})"
 
@@ -341,8 +335,6 @@ _ELEMENTS: Final[Mapping[str, _Element]] = {
     "2": _Element(lambda local: str(local.day), "[0-9]{1,2}", "day"),
     "_2": _Element(lambda local: f"{local.day:2}", " ?[0-9]{1,2}", "day"),
     "02": _Element(lambda local: f"{local.day:02}", "[0-9]{2}", "day"),
-    "__2": _Element(lambda local: f"{day_of_year(local):3}", " {0,2}[0-9]{1,3}", "day of year"),
-    "002": _Element(lambda local: f"{day_of_year(local):03}", "[0-9]{3}", "day of year"),
     "15": _Element(lambda local: f"{local.hour:02}", "[0-9]{1,2}", "hour", _HOURS),
     "3": _Element(lambda local: str(_hour(local)), "[0-9]{1,2}", "hour", _HALF),
     "03": _Element(lambda local: f"{_hour(local):02}", "[0-9]{2}", "hour", _HALF),
@@ -364,9 +356,14 @@ _WORDS: Final = {
 
 
 def _split_layout(layout: str) -> Iterator[tuple[str, str]]:
-    """Yield each element after the plain text in front of it; last the rest and no element."""
+    """Yield each element after the plain text in front of it; last the rest and no element.
+
+    Raises CallError for a day of the year.
+    """
     end = 0
     for match in _ELEMENT.finditer(layout):
+        if match[0] in {"002", "__2"}:
+            raise CallError(f"the day of the year, {match[0]}, is not supported: write .YearDay")
         yield layout[end : match.start()], match[0]
         end = match.end()
     yield layout[end:], ""
@@ -484,7 +481,8 @@ def _to_time(texts: Iterable[tuple[str, str]]) -> Time:
     if half is not None and hour <= _NOON:
         hour = hour % _NOON + half * _NOON
     clock = hour * _HOUR + parts.get("minute", 0) * _MINUTE + parts.get("second", 0)
-    time = Time.at(parts.get("year", 0), *_find_day(parts), clock)
+    day = parts.get("month", 1), parts.get("day", 1)
+    time = Time.at(parts.get("year", 0), *day, clock)
     location = _find_location(zone, offset)
     moved = 0 if location is UTC else offset or 0
     return Time(time.seconds - moved, nanoseconds, location)
@@ -503,17 +501,3 @@ def _read_offset(text: str) -> int:
         raise CallError("time zone offset out of range")
     offset = sum(number * unit for number, unit in zip(numbers, (_HOUR, _MINUTE, 1), strict=False))
     return -offset if text[0] == "-" else offset
-
-
-def _find_day(parts: Mapping[str, int]) -> tuple[int, int]:
-    """Return month and day, perhaps from the day of the year; they must not contradict."""
-    month, day = parts.get("month"), parts.get("day")
-    number = parts.get("day of year")
-    if number is None:
-        return month or 1, 1 if day is None else day
-    # Python's calendar has no year 0, and leap years have the same days.
-    first = dt.date(2000 if calendar.isleap(parts.get("year", 0)) else 2001, 1, 1)
-    date = first + dt.timedelta(days=number - 1)
-    if date.year != first.year or month not in {None, date.month} or day not in {None, date.day}:
-        raise CallError("the day of the year does not match")
-    return date.month, date.day

@@ -13,7 +13,6 @@ from function_script.engines.gotemplate.go_time import (
     Time,
     TransitionTime,
     Weekday,
-    day_of_year,
     format_time,
 )
 from function_script.engines.gotemplate.sprig.semver import Version
@@ -64,7 +63,7 @@ _OF_TIME: Final = {
     "UnixNano": Method(lambda time: values.wrap_int64(time.unix_nanoseconds())),
     "Weekday": Method(lambda time: Weekday(time.wall_clock().isoweekday() % len(DAYS))),
     "Year": Method(lambda time: Int(time.year)),
-    "YearDay": Method(lambda time: Int(day_of_year(time.wall_clock()))),
+    "YearDay": Method(lambda time: Int(time.wall_clock().timetuple().tm_yday)),
 }
 
 

@@ -48,11 +48,9 @@ def date_in_zone(layout: str, value: object, zone: str) -> str:
     """A time in Go's layout and a time zone."""
     time = _find_time(value)
     if time is None:
-        kind = go_type(value)
-        phrase = f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}" if kind != "<nil>" else "nil"
         raise CallError(
-            f"{phrase} is no date, and there is no current time to take instead: "
-            "use toDate, or seconds since 1970"
+            f"a value of type {go_type(value)} is no date, and there is no current time to take "
+            "instead: use toDate, or seconds since 1970"
         )
     return format_time(time.in_zone(zone), layout)
 
