@@ -301,7 +301,8 @@ class PipelineCompiler:
         """Compile a call."""
         self.steps += 1
         callee = self.context.find_callee(name.name)
-        self.mutates = self.mutates or callee.mutates
+        if callee.mutates:
+            self.mutates = self.context.has_mutation = True
         is_lookup = self.missing.refuses and callee.name in {"get", "index"}
         origin = self.find_lookup_origin(words) if is_lookup else None
         value = self.compile_any_call(callee, node, words, final)
@@ -387,8 +388,6 @@ class PipelineCompiler:
         site: Site,
     ) -> Value:
         """Compile the call itself."""
-        if callee.mutates:
-            self.context.has_mutation = True
         if callee.name in {"and", "or"}:
             operands = [value.expression for value in arguments]
             return Value(expressions.FirstOf(operands, truth=callee.name == "or"))

@@ -292,11 +292,5 @@ def _last_stage(pipe: nodes.Pipe) -> nodes.Placed:
 
 def _writes_separators(body: list[nodes.Node]) -> bool:
     """Report whether a text in this body has a line that begins with ``---``."""
-    for node in body:
-        if isinstance(node, nodes.Text) and _SEPARATOR.search(node.text):
-            return True
-        if isinstance(node, (nodes.If, nodes.With, nodes.Range)) and _writes_separators(
-            [*node.body, *(node.otherwise or ())]
-        ):
-            return True
-    return False
+    texts = (node for node in nodes.walk_nodes(body) if isinstance(node, nodes.Text))
+    return any(_SEPARATOR.search(node.text) is not None for node in texts)

@@ -89,11 +89,6 @@ class Url(NamedTuple):
     query: str = ""
     fragment: str = ""
 
-    @property
-    def hostname(self) -> str:
-        """The host without port and brackets."""
-        return re.sub(":[0-9]*$", "", self.host).strip("[]")
-
 
 def parse_url(text: str) -> Url:
     """Return a URL's parts; raises CallError."""
@@ -161,7 +156,8 @@ def url_parse(text: str) -> dict[str, object]:
     """The parts of a URL, as a map."""
     url = parse_url(to_narrow(text))
     parts = url._asdict()
-    parts |= {"hostname": url.hostname, "userinfo": parts.pop("user") or ""}
+    hostname = re.sub(":[0-9]*$", "", url.host).strip("[]")
+    parts |= {"hostname": hostname, "userinfo": parts.pop("user") or ""}
     return {name: to_wide(part) for name, part in parts.items()}
 
 
