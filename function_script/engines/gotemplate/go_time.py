@@ -45,7 +45,7 @@ DAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday",
 # The layout of times in Kubernetes.
 RFC3339: Final = "2006-01-02T15:04:05Z07:00"
 # The last second of the year 9999, in seconds since 1970.
-MAX_SECONDS: Final = 253_402_300_799
+_MAX_SECONDS: Final = 253_402_300_799
 
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 # The first second of the year 0.
@@ -158,7 +158,7 @@ class Time(Struct):
     go_type = "time.Time"
 
     def __init__(self, seconds: int, nanoseconds: int = 0, location: Location = UTC) -> None:
-        if not _MIN_SECONDS <= seconds + location.offset <= MAX_SECONDS:
+        if not _MIN_SECONDS <= seconds + location.offset <= _MAX_SECONDS:
             raise _out_of_range()
         super().__init__({})
         self.seconds = seconds

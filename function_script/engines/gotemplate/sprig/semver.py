@@ -93,8 +93,7 @@ def precedence(pre: str) -> tuple[object, ...]:
 def _number(digits: str) -> int:
     significant = digits.lstrip("0") or "0"
     if len(significant) > _MAX_DIGITS or int(significant) > MAX_UINT64:
-        cause = f'strconv.ParseUint: parsing "{digits}": value out of range'
-        raise CallError(f"error parsing version segment: {cause}")
+        raise CallError(f"{digits} is too large for a version")
     return int(significant)
 
 

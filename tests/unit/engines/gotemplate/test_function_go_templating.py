@@ -113,7 +113,6 @@ def test_condition_is_read_by_type(template: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "printed"),
     [
-        ("9999-12-31T23:59:59-05:00", "9999-12-31 23:59:59 +0000 UTC"),
         ("0001-01-01T00:00:00+05:00", "0000-12-31 19:00:00 +0000 UTC"),
     ],
     ids=["last", "first"],
