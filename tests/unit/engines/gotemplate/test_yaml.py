@@ -52,6 +52,11 @@ def test_values_are_written_as_by_yaml_v3(value: object, text: str) -> None:
     assert to_yaml(value) == text
 
 
+def test_text_that_is_not_utf_8_is_not_written() -> None:
+    with pytest.raises(CallError, match="not UTF-8"):
+        to_yaml("\udcff")
+
+
 def test_keys_with_thousands_of_digits_are_in_order() -> None:
     keys = [f"a{digit * 5_000}" for digit in "12"]
     assert to_yaml(dict.fromkeys(keys)).startswith("a1")
