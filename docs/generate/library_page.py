@@ -90,11 +90,11 @@ def _stub(function: Function) -> str:
 def _stub_parameters(function: Function) -> Iterator[str]:
     has_star = False
     for parameter in function.parameters:
-        if parameter.is_named_only and not has_star:
+        if parameter.rule.is_named_only and not has_star:
             has_star = True
             yield "*"
-        text = f"{parameter.name}: {_type(parameter.type)}"
-        yield text if parameter.is_required else f"{text} = {parameter.default!r}"
+        text = f"{parameter.rule.name}: {_type(parameter.type.name)}"
+        yield text if parameter.rule.is_required else f"{text} = {parameter.default!r}"
 
 
 def _type(name: str) -> str:

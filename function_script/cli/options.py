@@ -461,11 +461,16 @@ def rendering() -> list[click.Parameter]:
 
 
 def read_rendering(
-    flags: RenderingFlags, *, is_quiet: bool = True, hides_packages: bool = False
+    flags: RenderingFlags,
+    *,
+    is_quiet: bool = True,
+    hides_packages: bool = False,
+    retries: bool = False,
 ) -> renderer.Options:
     """Return the options of the renderer; ``is_quiet``: without notes. Raises UsageError.
 
-    ``hides_packages``: the progress of packages is not shown, either.
+    ``hides_packages``: the progress of packages is not shown, either. ``retries``: a function that
+    could not start is tried again.
     """
     from function_script.tools.render import renderer  # noqa: PLC0415 - slow to import
     from function_script.tools.render.runtimes.servers import Servers  # noqa: PLC0415 - as above
@@ -474,7 +479,9 @@ def read_rendering(
         runtimes=read_runtimes(flags["function"]),
         is_strict=flags["strict_versions"],
         allows_addresses=flags["allow_addresses"],
-        servers=Servers(read_packages(is_offline=flags["offline"], is_quiet=hides_packages)),
+        servers=Servers(
+            read_packages(is_offline=flags["offline"], is_quiet=hides_packages), retries=retries
+        ),
         timeout_seconds=flags.get("timeout", renderer.TIMEOUT_SECONDS),
         is_quiet=is_quiet,
     )

@@ -46,7 +46,7 @@ def playground(**flags: Unpack[_Flags]) -> None:
     server = Playground(
         flags["directory"],
         flags["port"],
-        options.read_rendering(flags, is_quiet=False),
+        options.read_rendering(flags, is_quiet=False, retries=True),
         options.read_pool(flags),
         allowed=flags["allow_outside"],
     )

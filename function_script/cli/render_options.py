@@ -136,7 +136,9 @@ def read_rendering(
     flags: PipelineFlags, *, is_quiet: bool = True, hides_packages: bool = False
 ) -> renderer.Options:
     """Return the options of the renderer, as `options.read_rendering`, for one pipeline."""
-    rendering = options.read_rendering(flags, is_quiet=is_quiet, hides_packages=hides_packages)
+    rendering = options.read_rendering(
+        flags, is_quiet=is_quiet, hides_packages=hides_packages, retries=True
+    )
     pairs = split_pairs(flags["function_annotations"], "--function-annotations", ",")
     return replace(rendering, annotations=dict(pairs), print=terminal.echo_text)
 

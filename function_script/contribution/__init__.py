@@ -79,7 +79,7 @@ def read(
         contribution = _read_script(result, scope)
     else:
         contribution = _read_documents(result, scope, limits, dialect, input_warnings)
-    if warnings := lint.kind_warnings(contribution.composed):
+    if warnings := lint.kind_warnings(result, contribution.composed):
         contribution = replace(contribution, results=contribution.results + warnings)
     if scope.random_texts:
         contribution = predictable_secrets.warn(contribution, scope.random_texts)

@@ -214,6 +214,7 @@ def _reject_nameless(
     """Add the problem that a document has no resource name, with the likely reason as a hint."""
     resource_name = dialect.annotations.name
     problem = f"metadata.annotations lacks {resource_name}"
+    nameless = "this names no composed resource"
     hint = "it names the composed resource; give each one a name of its own"
     code: Code | None = None
     path = ""
@@ -231,15 +232,17 @@ def _reject_nameless(
         code = Code("nameless")
         keys = {key.rpartition("/")[2]: key for key in annotations}
         if "annotations" in document.value:
+            path, problem, code = "annotations", nameless, Code("nameless", "annotations")
             hint = "annotations are a field of metadata: indent them below it"
         elif objects.find_path(document.value, ("metadata", "labels", resource_name)) is not None:
-            hint = "it is an annotation, not a label"
+            path, problem = f'metadata.labels["{resource_name}"]', nameless
+            hint, code = "it is an annotation, not a label", Code("nameless", resource_name)
         elif near := spelling.nearest(resource_name.rpartition("/")[2], tuple(keys)) or next(
             (key for key in keys if key.endswith("resource-name")), None
         ):
             # The annotation that is meant is the place, and not the whole document.
             reader = ObjectReader(cast("Object", annotations), _ANNOTATIONS, document.problems)
-            path, problem = reader.at(keys[near]), "this names no composed resource"
+            path, problem = reader.at(keys[near]), nameless
             hint, code = f"write {resource_name}", Code("nameless", keys[near])
         elif document.value.get("type") == "connection.crossplane.io/v1alpha1":
             hint = 'connection_secret takes the name: resource_name="NAME"'

@@ -253,7 +253,8 @@ def _selector(item: ObjectReader) -> wire.Selector:
     item.refuse_unknown("api_version", "kind", "match_name", "match_labels", "namespace")
     name = item.text("match_name")
     labels = item.texts("match_labels")
-    if (name is None) == (labels is None):
+    # A matcher with a typing error is an unknown field, which says more.
+    if (name is None) == (labels is None) and not item.problems:
         item.problems.add(
             item.path,
             "needs exactly one of match_name and match_labels",

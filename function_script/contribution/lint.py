@@ -34,6 +34,8 @@ QUOTING: Final = frozenset({_DOUBTFUL, _BAD_NAME, _IGNORED_FIELDS, _MISSING_VALU
 PREDICTABLE: Final = "PredictableSecret"
 REASONS: Final = QUOTING | {PREDICTABLE}
 """The reasons of all warnings of this package about a program's result."""
+# A field of every managed resource. Without a schema nothing else finds it outside of spec.
+_OF_SPEC: Final = "forProvider"
 _DESIRED: Final[Path] = ("desired",)
 _RESOURCES: Final[Path] = ("desired", "resources")
 # The fields that identify the XR, and its status: a document may have them without a loss.
@@ -186,10 +188,16 @@ def _add_texts(value: Value, path: Path, texts: list[tuple[Path, str]]) -> None:
                 _add_texts(item, (*path, key), texts)
 
 
-def kind_warnings(composed: Mapping[str, DesiredResource]) -> tuple[wire.Result, ...]:
-    """Warn of kinds of Kubernetes in an apiVersion that has no such kind."""
+def kind_warnings(
+    result: TemplateResult | ScriptResult, composed: Mapping[str, DesiredResource]
+) -> tuple[wire.Result, ...]:
+    """Warn of kinds of Kubernetes in an apiVersion that has no such kind, and of a lost spec."""
     problems = []
     for name, entry in composed.items():
+        if entry.resource and _OF_SPEC in entry.resource:
+            message = f'resource "{name}": {_OF_SPEC} is a field of spec'
+            span = _find_field(result, name, entry.text, _OF_SPEC)
+            problems.append(Diagnostic(message=message, hint="move it into spec", span=span))
         kind = entry.resource.get("kind") if entry.resource else None
         if not isinstance(kind, str) or kind not in kubernetes_kinds.KINDS:
             continue
@@ -197,8 +205,22 @@ def kind_warnings(composed: Mapping[str, DesiredResource]) -> tuple[wire.Result,
         right = kubernetes_kinds.find_api_version(api_version, kind)
         if right is not None:
             message = f'resource "{name}": there is no {kind} in {api_version}'
-            problems.append(Diagnostic(message=message, hint=f"write apiVersion: {right}"))
+            span = _find_field(result, name, entry.text, "apiVersion")
+            hint = f"write apiVersion: {right}"
+            problems.append(Diagnostic(message=message, hint=hint, span=span))
     return warn(problems)
+
+
+def _find_field(
+    result: TemplateResult | ScriptResult, name: str, document: str, key: str
+) -> Span | None:
+    """Return the place of a field of a composed resource, which a template has in ``document``."""
+    if isinstance(result, ScriptResult):
+        path = (*_RESOURCES, name, "resource", key)
+        return None if result.locate is None else result.locate(path)
+    begin = result.text.find(document)
+    offset = result.text.find(key, begin)
+    return None if begin < 0 else result.locate(result.text.count("\n", 0, offset) + 1)
 
 
 def name_warnings(

@@ -40,14 +40,8 @@ def parse_object(
     # The expression matches whole pairs, too, so the values decide.
     if _SURROGATE.search(text, start, end) is not None and not is_encodable(value):
         raise YamlError("half of a surrogate pair in a string", line=0, column=0)
-    counter = _Counter(nodes, depth)
-    counter.count(value, depth)
-    return (
-        kubernetes_yaml.ParsedDocument(
-            value=value, line=0, nodes=nodes - counter.nodes, depth=depth - counter.depth
-        ),
-        end,
-    )
+    count, levels = _measure(value, nodes, depth)
+    return kubernetes_yaml.ParsedDocument(value=value, line=0, nodes=count, depth=levels), end
 
 
 def _decode(
@@ -92,27 +86,22 @@ class _RepeatedKeyError(_RejectedError):
     """A key occurs twice in one object."""
 
 
-class _Counter:
-    """The nodes and levels that are left of the limits."""
-
-    def __init__(self, nodes: int, depth: int) -> None:
-        self.nodes = nodes
-        self.depth = depth
-        self._too_many = f"more than {nodes:,} values"
-        self._too_deep = f"nested more than {depth} levels deep"
-
-    def count(self, value: Value, depth: int) -> None:
-        """Count a value; raise TooLargeError beyond the limits."""
-        self.nodes -= 1
-        if self.nodes < 0:
-            raise TooLargeError(self._too_many, line=0, column=0, limit="nodes")
-        if not isinstance(value, (dict, list)):
-            return
-        if depth == 0:
-            raise TooLargeError(self._too_deep, line=0, column=0, limit="depth")
-        self.depth = min(self.depth, depth - 1)
-        for item in value.values() if isinstance(value, dict) else value:
-            self.count(item, depth - 1)
+def _measure(value: Value, nodes: int, depth: int) -> tuple[int, int]:
+    """Return the nodes and the levels of a value; raise TooLargeError beyond the limits."""
+    count = levels = 0
+    row = [value]
+    while row:
+        count += len(row)
+        if count > nodes:
+            raise TooLargeError(f"more than {nodes:,} values", line=0, column=0, limit="nodes")
+        containers = [each for each in row if isinstance(each, (dict, list))]
+        levels += bool(containers)
+        if levels > depth:
+            message = f"nested more than {depth} levels deep"
+            raise TooLargeError(message, line=0, column=0, limit="depth")
+        rows = (each.values() if isinstance(each, dict) else each for each in containers)
+        row = [item for items in rows for item in items]
+    return count, levels
 
 
 def _object(pairs: list[tuple[str, Value]]) -> Object:

@@ -345,17 +345,22 @@ def _as_key(value: Value, event: Event) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        return str(value)
+        # As a key, a number with a point or an exponent stays a fraction: 1e6 is no 1000000.
+        text = event.value if isinstance(event, ScalarEvent) else str(value)
+        if to_integer(text.replace("_", "")) is not None:
+            return str(value)
+        value = float(value)
     if not isinstance(value, float):
         raise _error(f"a key must be a string, not {type_phrase(value)}", event, hint="quote it")
     # The digits that Go's conversion of keys, through 32 bits, leaves a number.
     try:
         single = struct.pack("<f", value)
     except OverflowError:
-        return "+Inf" if value > 0 else "-Inf"
-    digits = (float(f"{value:.{precision}g}") for precision in range(1, _SINGLE_DIGITS))
+        return ".inf" if value > 0 else "-.inf"
+    rounded: float = struct.unpack("<f", single)[0]
+    digits = (float(f"{rounded:.{precision}g}") for precision in range(1, _SINGLE_DIGITS))
     shortest = (number for number in digits if struct.pack("<f", number) == single)
-    return number_text(next(shortest, value))
+    return number_text(next(shortest, rounded))
 
 
 def _duplicate(key: str, event: Event, first: Event) -> errors.YamlError:

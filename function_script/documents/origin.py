@@ -11,6 +11,7 @@ from function_script.documents.errors import (
     YamlError,
     YamlSyntaxError,
     find_early_end,
+    lacks_sign,
 )
 from function_script.documents.rendered_lines import Rendering
 from function_script.texts.diagnostics import Diagnostic
@@ -96,7 +97,9 @@ class TextOrigin:
             reason = self._explain(line)
         if reason is None and read is not None:
             reason = self._rendering.explain(first_line, syntax_error, read)
-        span, hint = reason or (span, error.hint)
+        # A text that was printed, such as nginx:1.27, lacks no blank.
+        is_text = lacks_sign(self._rendering.find_printed_line(line))
+        span, hint = reason or (span, None if is_text else error.hint)
         numbers = range(max(1, line - 1), min(len(lines), line + 1) + 1)
         notes = tuple(f"rendered {n}: {lines[n - 1][:_MAX_NOTE_COLUMNS]}" for n in numbers)
         diagnostic = Diagnostic(message=message, span=span, hint=hint, notes=notes)

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain, islice, pairwise
 from typing import Final, NamedTuple
 
 from function_script.documents.errors import NAME_LINE, YamlError
@@ -47,6 +47,10 @@ _OPENING: Final = re.compile(r"[^\w\s\"'-]{1,16}-")
 _CLOSING: Final = re.compile(r"-[^\w\s\"'-]{1,16}\Z")
 # A block or a comment of Jinja takes away the line break behind it, also without "-".
 _CLOSING_TAG: Final = re.compile(r"(?:-[^\w\s\"'-]{1,16}|[%#]\})\Z")
+# And the blanks before it, where nothing else is in front of it in its line.
+_INDENTED_TAG: Final = re.compile(
+    r"(?P<blanks>[ \t]+)(?P<tag>\{%(?![-+])(?P<loop> *for\b(?!.*endfor))?).*%\}(?=\S)"
+)
 
 
 class Edit(NamedTuple):
@@ -153,6 +157,13 @@ class Rendering:
         is_expression = index >= 0 and self._pieces[index].expression is not None
         return self._pieces[index] if is_expression else None
 
+    def find_printed_line(self, line: int) -> str:
+        """Return a line (from 1) that one expression wrote, without its indentation; else ""."""
+        start = self._offset(line)
+        text = self._text[start : self._line_end(start)]
+        piece = self.find_expression(start + len(text) - len(text.lstrip()))
+        return text.strip() if piece is not None and text.strip() in piece.text else ""
+
     def find_outdents(self, ranges: Iterable[tuple[int, int]]) -> Iterator[Diagnostic]:
         """Yield a warning for each value of several lines whose later lines are of an outer object.
 
@@ -194,6 +205,7 @@ class Rendering:
         """Yield what may mend a line, or the line above it, which may make it unreadable."""
         stop = min(self._line_end(self._offset(line)), end)
         yield from self._restore_breaks(begin, stop, end)
+        yield from self._restore_blanks(begin, stop)
         start = max(self._offset(max(line - 1, 1)), begin)
         for index, piece in enumerate(self._pieces):
             is_near = self._starts[index] <= stop and self._starts[index + 1] >= start
@@ -251,6 +263,19 @@ class Rendering:
             mark, *_ = row
             yield _Correction(_join(*(edits[each] for each in row)), mark.span, mark.hint)
 
+    def _restore_blanks(self, begin: int, stop: int) -> Iterator[_Correction]:
+        """Yield the indentation that a tag of Jinja took away from what is behind it."""
+        for at, (before, after) in zip(self._starts[1:], pairwise(self._pieces), strict=False):
+            if not (begin < at <= stop and self._text[at - 1] == "\n" and after.text[:1].strip()):
+                continue
+            if match := _INDENTED_TAG.match(before.source, before.end):
+                hint = "{% takes away the blanks before it: write {%+"
+                if match["loop"]:
+                    # They would be those of its first turn alone.
+                    hint = "the lines of a loop begin below its tag"
+                span = before.locate(match.start("tag"), 2)
+                yield _Correction([Edit(at, at, match["blanks"])], span, hint)
+
     def _indent(self, index: int) -> Iterator[_Correction]:
         """Yield the lines of a value of several lines, with the indentation of their place."""
         piece, at = self._pieces[index], self._starts[index]
@@ -300,8 +325,10 @@ class Rendering:
             return
         text = f"{{{{ {piece.expression}{'' if has_quotes else ' | quote'} }}}}"
         hint = f"write {text}{', without quotes around it' * bool(quote)}"
-        if quote and piece.text[:1] in "[{":
-            hint = f"leave out the quotes around it; as a text it is {text}"
+        lines = piece.text.rstrip("\n").split("\n")
+        if quote and (piece.text[:1] in "[{" or (len(lines) > 1 and _is_collection(lines))):
+            indent = " and print it with nindent" * (len(lines) > 1)
+            hint = f"leave out the quotes around it{indent}; as a text it is {text}"
         yield _Correction([Edit(start, end, value)], piece.span, hint)
 
     def _index_at(self, offset: int) -> int:

@@ -26,7 +26,7 @@ _OfNames: TypeAlias = Literal[
     "function",
     "alias",
 ]
-_OfSyntax: TypeAlias = Literal["keyword", "statement", "comparison", "operator", "mark"]
+_OfSyntax: TypeAlias = Literal["keyword", "statement", "operator", "mark"]
 _OfStarlark: TypeAlias = Literal["response", "type"]
 Kind: TypeAlias = _OfNames | _OfSyntax | _OfStarlark
 """A kind of name: a function or variable, a method of a type, a part of Jinja, a word of a tag.
@@ -34,10 +34,10 @@ Kind: TypeAlias = _OfNames | _OfSyntax | _OfStarlark
 A ``call`` is the name of a function that may also be one of a variable: a hint is for its call.
 A ``function`` is where a Go template calls one, and may be a keyword of another language. An
 ``alias`` is one with the same order of arguments, and what is written is its name alone. In
-Starlark, a ``keyword`` is reserved, and a ``statement`` begins one elsewhere. In Jinja, a
-``comparison`` or another ``operator`` stands between two values. A ``mark`` is no name at all: what
-no source of the language may have. A ``response`` is a function of a response, whose name here is
-its hint, and a ``type`` the name of a type of values.
+Starlark, a ``keyword`` is reserved, and a ``statement`` begins one elsewhere. In Jinja, an
+``operator`` stands between two values. A ``mark`` is no name at all: what no source of the language
+may have. A ``response`` is a function of a response, whose name here is its hint, and a ``type``
+the name of a type of values.
 """
 _Language: TypeAlias = Literal["starlark", "jinja", "gotemplate"]
 _Hints: TypeAlias = Mapping[str, str]

@@ -15,7 +15,7 @@ from function_script.request.program import OWN_REQUIREMENTS
 from function_script.request.reader import ObjectReader
 from function_script.request.remote import parsing
 from function_script.request.values import Readable, type_phrase
-from function_script.texts.problems import ProblemList, suggest
+from function_script.texts.problems import suggest
 from function_script.texts.source import Source
 
 FILE_SYSTEM = "FileSystem"
@@ -67,18 +67,6 @@ def read(
     return _to_sources(value, section, lambda name: origin + _member(name))
 
 
-def required_resources(fields: ObjectReader) -> dict[str, wire.Selector]:
-    """Return the selectors of an input's programs; its problems are added by `read` only."""
-    quiet = ObjectReader(fields.value, fields.path, ProblemList())
-    holders = [("program", quiet)] if quiet.value.get("source") == REQUIRED_RESOURCE else []
-    holders += [(f"modules-{i}", item) for i, item in enumerate(quiet.objects("modulesFrom"))]
-    return {
-        requirement_name(suffix): _selector(section)
-        for suffix, holder in holders
-        if (section := holder.object("requiredResource")) is not None
-    }
-
-
 def requirement_name(suffix: str) -> str:
     """Return the name of one of the function's own requirements; programs cannot use it."""
     return f"{OWN_REQUIREMENTS}{suffix}"
@@ -126,6 +114,7 @@ def _read_resource(
     section: ObjectReader, sources: ProgramSources, requirement: str
 ) -> Texts | None:
     selector = _selector(section)
+    sources.selectors[requirement] = selector
     path = field_path(section, "fieldPath") or _DATA
     items = None if sources.required is None else sources.required(requirement, selector)
     if items is None:

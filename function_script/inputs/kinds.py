@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from function_script.engines.language import Language
-from function_script.inputs import external_sources, program_source, requirements
+from function_script.inputs import program_source, requirements
 from function_script.inputs.step import ProgramSources, ReadinessOptions, ReadinessScope, Step
 from function_script.request import quantities
 from function_script.request.limits import LIMITS, Limits
@@ -69,7 +69,7 @@ def parse(
         params=params.value if params is not None else {},
         ttl_seconds=_seconds(fields, "ttl"),
         keep_managed_fields=bool(options.flag("keepManagedFields")),
-        requirements=requirements.parse(fields, external_sources.required_resources(fields)),
+        requirements=requirements.parse(fields, sources.selectors),
         credentials=_credentials(fields),
         readiness=readiness,
     )

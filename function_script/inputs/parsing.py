@@ -58,7 +58,7 @@ def parse(value: Object, ceilings: Limits, sources: ProgramSources = EMPTY) -> S
     of its field, as in ``input.limits.timeout: cannot …``.
     """
     files = files_below(ceilings.program_root)
-    return _parse(value, ceilings, replace(sources, files=files, missing=[]))
+    return _parse(value, ceilings, replace(sources, files=files, missing=[], selectors={}))
 
 
 def parse_cached(payload: bytes, ceilings: Limits, sources: ProgramSources) -> Step:

@@ -155,7 +155,7 @@ class ProgramSources:
     ``required`` returns the objects that were fetched for a requirement, None while Crossplane
     has not looked for them. ``remote`` returns the content of a reference, None where it is not at
     hand. With None for a source, a program that comes from it stays empty. ``missing`` receives the
-    remote programs that are not there.
+    remote programs that are not there, ``selectors`` those of required resources by requirement.
     """
 
     files: Files | None = None
@@ -163,3 +163,4 @@ class ProgramSources:
     required: Callable[[str, wire.Selector], Sequence[Object] | None] | None = None
     remote: FindContent | None = None
     missing: list[MissingContent] = field(default_factory=list)
+    selectors: dict[str, wire.Selector] = field(default_factory=dict)

@@ -19,12 +19,8 @@ from function_script.texts.errors import InputError
 from function_script.texts.problems import Problem
 from function_script.wire import enums
 
-CAPABILITIES = {
-    enums.CAPABILITY_CAPABILITIES: "CAPABILITY_CAPABILITIES",
-    enums.CAPABILITY_REQUIRED_RESOURCES: "CAPABILITY_REQUIRED_RESOURCES",
-    enums.CAPABILITY_CREDENTIALS: "CAPABILITY_CREDENTIALS",
-    enums.CAPABILITY_CONDITIONS: "CAPABILITY_CONDITIONS",
-    enums.CAPABILITY_REQUIRED_SCHEMAS: "CAPABILITY_REQUIRED_SCHEMAS",
+CAPABILITIES: Final[dict[int, str]] = {
+    number: name for name, number in vars(enums).items() if name.startswith("CAPABILITY_")
 }
 READY: Final = {enums.READY_TRUE: "READY_TRUE", enums.READY_FALSE: "READY_FALSE"}
 # Objects down to this level are decoded by key: programs read few keys of status.atProvider.

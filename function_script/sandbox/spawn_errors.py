@@ -58,10 +58,10 @@ def explain(refusal: CallRefusedError) -> SandboxError:
     return cannot_start(f"there are no more {resource} ({name}: {reason})", hint)
 
 
-def explain_threads() -> SandboxError:
-    """Build the error of a thread that did not start."""
-    hint = "raise the container's pids limit, which counts threads, too"
-    return SandboxError.of("cannot start: there are no more threads to be had", hint=hint)
+def explain_threads(count: int) -> SandboxError:
+    """Build the error of ``count`` threads, of which one did not start."""
+    hint = "raise the limit of processes (pids) of container or user, which counts threads, too"
+    return SandboxError.of(f"cannot start {count} threads: there are no more to be had", hint=hint)
 
 
 def cannot_start(reason: str, hint: str | None = None) -> SandboxError:

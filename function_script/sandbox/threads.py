@@ -37,7 +37,7 @@ def start_threads(count: int, name: str) -> ThreadPoolExecutor:
         # Otherwise those that were started would wait for the others for ever.
         barrier.abort()
         executor.shutdown(cancel_futures=True)
-        raise explain_threads() from error
+        raise explain_threads(count) from error
     barrier.wait()
     return executor
 
@@ -63,7 +63,7 @@ class Reaper:
             self._thread.start()
         except RuntimeError as error:
             self._close_files()
-            raise explain_threads() from error
+            raise explain_threads(1) from error
 
     def add(self, worker: WorkerProcess, on_exit: Callable[[], object] | None) -> None:
         """Reap ``worker``, which was killed, when it has exited; call ``on_exit`` then."""

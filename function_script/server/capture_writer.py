@@ -18,7 +18,7 @@ from function_script.server import log
 from function_script.server.background import Background
 from function_script.step import telemetry
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.errors import FatalError
+from function_script.texts.errors import FatalError, cause_of
 
 _LOG = logging.getLogger(__name__)
 MAX_REQUEST_BYTES: Final = 4 * MIB
@@ -61,7 +61,7 @@ class CaptureWriter:
         except FatalError as error:
             _warn(str(error))
         except OSError as error:
-            _warn(f"cannot write it: {error.strerror}")
+            _warn(f"cannot write it: {cause_of(error)}")
         except Exception:  # noqa: BLE001 - a bug in here must not end the thread
             _LOG.exception("a request was not captured")
 

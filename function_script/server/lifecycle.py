@@ -8,7 +8,6 @@ import logging
 import os
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -30,11 +29,12 @@ from function_script.sandbox import Pool, PoolOptions, capacity, rlimits
 from function_script.sandbox.confinement import Measure
 from function_script.sandbox.dispatcher import Dispatcher
 from function_script.sandbox.fetcher import Fetcher, FetcherOptions
+from function_script.sandbox.threads import start_threads
 from function_script.server import channel_args, handler, log, memory, tracing
 from function_script.server.handler import RequestHandler
 from function_script.server.ops import OpsEndpoints
 from function_script.server.remote_programs import RemotePrograms
-from function_script.texts.errors import InputError, SandboxError
+from function_script.texts.errors import InputError, SandboxError, cause_of
 
 
 class ServeFlags(TypedDict):
@@ -188,31 +188,8 @@ def _check_system(workers: int) -> None:
             f"--workers {workers} needs {needed}",
             hint=f"raise the limit of open files (nofile) to {needed} or more",
         )
-    _check_threads(capacity.server_threads())
-
-
-def _check_threads(count: int) -> None:
-    """Start ``count`` threads and end them; raise SandboxError if the system does not allow it.
-
-    This finds limits that cannot be read, such as that of a user.
-    """
-    end = threading.Event()
-    threads: list[threading.Thread] = []
-    try:
-        for _ in range(count):
-            thread = threading.Thread(target=end.wait, daemon=True)
-            thread.start()
-            threads.append(thread)
-    except RuntimeError as error:
-        raise SandboxError.of(
-            f"cannot serve: a server needs {count} threads, and the system allows it "
-            f"{len(threads)} more",
-            hint="raise the limit of processes and threads (pids) of the container or user",
-        ) from error
-    finally:
-        end.set()
-        for thread in threads:
-            thread.join()
+    # This finds limits that cannot be read, such as that of a user.
+    start_threads(capacity.server_threads(), "check").shutdown()
 
 
 def _new_event_loop() -> asyncio.AbstractEventLoop:
@@ -302,7 +279,7 @@ def _start_fetcher(flags: ServeFlags, stack: ExitStack) -> Fetcher | None:
     try:
         fetcher = Fetcher(options)
     except OSError as error:
-        raise InputError.of(f"cannot start the process that fetches: {error.strerror}") from error
+        raise InputError.of(f"cannot start the process that fetches: {cause_of(error)}") from error
     stack.callback(fetcher.close)
     return fetcher
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from function_script import wire
 from function_script.request.cache import ByteLruCache
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from function_script.request.remote.reference import RemoteReference
     from function_script.sandbox import Answered
 
+_Credentials: TypeAlias = Mapping[str, Mapping[str, bytes]]
 _MAX_STEPS: Final = 1_000
 _MAX_ATTACHED_BYTES: Final = 2 * content.MAX_BYTES
 
@@ -46,8 +47,8 @@ class RemotePrograms:
         """Return a request with the content of the references that its input had before."""
         if not self._references:
             return data
-        references = self._references.get(identify(data).program)
-        return data if references is None else self._attach(data, references) or data
+        references = self._references.get(identify(data).program) or ()
+        return self._attach(data, references, _read_credentials(data, references)) or data
 
     def resolve(self, data: bytes, reply: Answered) -> bytes | Answered:
         """Return a request with the content that ``reply`` reports missing, to be run again.
@@ -55,14 +56,16 @@ class RemotePrograms:
         While it is not there, return the reply with the state of the fetches as its FATAL result.
         """
         references = tuple(reference for _, reference in reply.missing)
-        self._references.put(identify(data).program, references, 1)
+        identity = identify(data)
+        self._references.put(identity.program, references, 1)
+        credentials = _read_credentials(data, references)
         problems = [
             problem
             for path, reference in reply.missing
-            if (problem := self._request(data, path, reference)) is not None
+            if (problem := self._request(path, reference, credentials, identity.owner)) is not None
         ]
         if not problems:
-            whole = self._attach(data, references)
+            whole = self._attach(data, references, credentials)
             if whole is not None:
                 return whole
             path = reply.missing[0][0]
@@ -75,15 +78,16 @@ class RemotePrograms:
             missing=(),
         )
 
-    def _attach(self, data: bytes, references: tuple[RemoteReference, ...]) -> bytes | None:
+    def _attach(
+        self, data: bytes, references: tuple[RemoteReference, ...], credentials: _Credentials
+    ) -> bytes | None:
         """Return a request with content; None if a part is not in memory, or all is too large."""
         payloads = []
         size = 0
         # Several fields of an input may name the same content.
         for reference in dict.fromkeys(references):
-            payload = self._store.find(
-                FetchKey(reference, login.scope(_credentials(data, reference)))
-            )
+            scope = login.scope(credentials.get(reference.credentials))
+            payload = self._store.find(FetchKey(reference, scope))
             if payload is None:
                 return None
             size += len(payload)
@@ -92,7 +96,9 @@ class RemotePrograms:
         is_small = size <= _MAX_ATTACHED_BYTES and len(whole) <= self._max_bytes
         return whole if is_small else None
 
-    def _request(self, data: bytes, path: str, reference: RemoteReference) -> Problem | None:
+    def _request(
+        self, path: str, reference: RemoteReference, credentials: _Credentials, owner: Hashable
+    ) -> Problem | None:
         """Have content fetched; return the reason why it is not there, None if it is."""
         if not self._allowlist.allows(reference):
             return Problem(
@@ -100,28 +106,30 @@ class RemotePrograms:
                 f"cannot fetch {reference}: {reference.host} is not allowed",
                 f"the function's operator allows it: --remote-allow {reference.host}",
             )
-        credentials = _credentials(data, reference)
-        if credentials is None and reference.credentials:
+        own = credentials.get(reference.credentials)
+        if own is None and reference.credentials:
             return Problem(
                 path,
                 f'cannot fetch {reference}: the step has no credentials "{reference.credentials}"',
                 "list them in the step's credentials, beside its input",
             )
-        key = FetchKey(reference, login.scope(credentials))
+        key = FetchKey(reference, login.scope(own))
         if self._store.has(key):
             return None
-        failure = self._store.request(key, credentials, identify(data).owner)
+        failure = self._store.request(key, own, owner)
         if failure is None:
             return Problem(path, f"waiting for {reference}, which is being fetched")
         text, hint = f"cannot fetch {reference}: {failure.reason}", failure.hint
         return Problem(path, text, hint or "it is tried again")
 
 
-def _credentials(data: bytes, reference: RemoteReference) -> Mapping[str, bytes] | None:
-    """Return the step's credentials that a reference names; None for none."""
-    if not reference.credentials:
-        return None
+def _read_credentials(data: bytes, references: tuple[RemoteReference, ...]) -> _Credentials:
+    """Return the step's credentials by name, if a reference names any."""
+    if not any(reference.credentials for reference in references):
+        return {}
     try:
-        return wire.index_request(data).credentials.get(reference.credentials)
+        credentials = wire.index_passed(data).credentials
     except wire.WireError:
-        return None
+        return {}
+    # A reference without a name is one without credentials.
+    return {name: credentials[name] for name in credentials if name}

@@ -239,10 +239,12 @@ def _unreadable(error: wire.WireError) -> InputError:
     return InputError.of(f"cannot read the request: {error}")
 
 
-def pass_through(data: bytes, error: FatalError) -> bytes:
+def pass_through(
+    data: bytes, error: FatalError, index: Callable[[bytes], wire.Request] = wire.index_request
+) -> bytes:
     """Return the request's desired state, or only its tag if it is broken, with one FATAL."""
     try:
-        return response.fatal(wire.index_request(data), error)
+        return response.fatal(index(data), error)
     except wire.WireError:
         return response.fatal(wire.index_tag(data), error)
 
@@ -252,10 +254,7 @@ def pass_through_unread(data: bytes, error: FatalError) -> bytes:
 
     Decoding in the server would delay all its other calls.
     """
-    try:
-        return response.fatal(wire.index_passed(data), error)
-    except wire.WireError:
-        return response.fatal(wire.index_tag(data), error)
+    return pass_through(data, error, wire.index_passed)
 
 
 def _fatal(data: bytes, error: FatalError, info: RequestInfo) -> HandlerResult:

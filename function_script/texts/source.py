@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,18 +92,19 @@ _MAX_EXCERPT_COLUMNS = 200
 _LINES_AROUND = 2
 # As editors count lines; str.splitlines also splits at form feeds within a string.
 _LINE_END = re.compile(r"\r\n|\n|\r")
+# A text may have a problem in each of its lines.
+_split_lines = lru_cache(maxsize=2)(_LINE_END.split)
 
 
 def excerpt(source: Source, span: Span) -> Excerpt | None:
     """Return the lines around ``span`` in ``source``; None for a span outside of it."""
-    lines = _LINE_END.split(source.text)
-    if not lines[-1] and span.line < len(lines):
-        # The empty line after the last line end is a line only if the span is in it.
-        lines.pop()
-    if not 1 <= span.line <= len(lines):
+    lines = _split_lines(source.text)
+    # The empty line after the last line end is a line only if the span is in it.
+    count = len(lines) - (not lines[-1] and span.line < len(lines))
+    if not 1 <= span.line <= count:
         return None
     first = max(1, span.line - _LINES_AROUND)
-    last = min(len(lines), span.line + _LINES_AROUND)
+    last = min(count, span.line + _LINES_AROUND)
     start = 0
     if span.column is not None and span.column + span.width > _MAX_EXCERPT_COLUMNS:
         start = max(0, span.column - _MAX_EXCERPT_COLUMNS // 2)

@@ -124,6 +124,8 @@ class JsonReader:
         self._at = 0
         # The line and the column of the first character of ``_text``.
         self._line = self._column = 1
+        # The fields of an object beside its ``items``.
+        self.head: Object = {}
 
     @property
     def is_container(self) -> bool:
@@ -153,7 +155,6 @@ class JsonReader:
             yield self._read_value()
 
     def _read_object(self) -> Iterator[Value]:
-        value: Object = {}
         has_items = False
         for _ in self._read_members("{", "}"):
             key = self._read_value()
@@ -164,9 +165,9 @@ class JsonReader:
                 has_items = True
                 yield from self._read_array()
             else:
-                value[key] = self._read_value()
+                self.head[key] = self._read_value()
         if not has_items:
-            yield value
+            yield self.head
 
     def _read_members(self, first: str, last: str) -> Iterator[None]:
         """Read an array or an object; a value must be read at each yield."""

@@ -276,8 +276,8 @@ def _describe_library() -> Iterator[Entry]:
     for function in FUNCTIONS:
         details = []
         for each in function.parameters:
-            usage = "required" if each.is_required else f"default {json.dumps(each.default)}"
-            details.append(f"{each.name}: {each.type}, {usage}")
+            usage = "required" if each.rule.is_required else f"default {json.dumps(each.default)}"
+            details.append(f"{each.rule.name}: {each.type.name}, {usage}")
         result = json.dumps(function.result, ensure_ascii=False)
         details += ["", function.example, f"gives {result}"]
         if function.is_filter:

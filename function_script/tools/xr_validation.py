@@ -207,6 +207,13 @@ def _find_mistakes(schema: Object, path: objects.Path) -> Iterator[Diagnostic]:
             "properties.required": "`required` belongs beside `properties`",
         }
         yield Diagnostic(message=message, field=field, hint=hints.get(each.path) or each.hint)
+    for index, rule in enumerate(manifests.objects_at(schema, rules.RULES)):
+        field = format_path((*path, rules.RULES, index, "rule"))
+        for name, hint in rules.find_unknown_fields(manifests.text_at(rule, "rule"), schema):
+            # Crossplane, and the API server, add fields to an author's.
+            if path[-1] != "openAPIV3Schema" and not xrds.is_crossplane_field(str(path[-1]), name):
+                message = f"invalid XRD: the rule reads self.{name}, and there is no such field"
+                yield Diagnostic(message=message, field=field, hint=hint)
     for name, part in structural_schema.properties(schema).items():
         yield from _find_mistakes(part, (*path, "properties", name))
     for key in ("items", "additionalProperties"):

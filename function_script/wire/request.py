@@ -37,6 +37,8 @@ REMOTE_TEXTS: Final = 1000
 # a request whose parts come in pieces. No sound client sends more.
 _MAX_FIELDS: Final = 10_000
 _MAX_BYTES_IN_PIECES: Final = 256 * 1024
+# Of all credentials. A Secret has as much at most.
+_MAX_CREDENTIALS_BYTES: Final = 1024 * 1024
 
 
 def index_request(data: bytes) -> Request:
@@ -103,12 +105,15 @@ def index_tag(data: bytes) -> Request:
 
 
 def index_passed(data: bytes) -> Request:
-    """Index only the parts that a response passes on: the tag, desired state, the context.
+    """Index only the parts that the server itself reads: tag, desired state, context, credentials.
 
-    Maps and messages in them are not read, so desired state has no resources, and the number of
-    resources hardly matters. Raises WireError, also for what takes too long to read.
+    Maps and messages in the state and the context are not read, so desired state has no resources,
+    and the number of resources hardly matters. Credentials that are too large are left out. Raises
+    WireError, also for what takes too long to read.
     """
     single: dict[int, Part] = {}
+    credentials: dict[str, dict[str, bytes]] = {}
+    credentials_bytes = 0
     fields = Fields(data, 0, len(data))
     for _ in range(_MAX_FIELDS):
         if not fields.next():
@@ -117,12 +122,18 @@ def index_passed(data: bytes) -> Request:
             if fields.number in single and len(data) > _MAX_BYTES_IN_PIECES:
                 raise WireError(f"field {fields.number} comes in pieces")
             single[fields.number] = fields.merged(single.get(fields.number))
+        elif fields.is_field(_CREDENTIALS, LENGTH):
+            credentials_bytes += fields.end - fields.start
+            if credentials_bytes <= _MAX_CREDENTIALS_BYTES:
+                name, value = read_entry(data, fields.start, fields.end)
+                credentials[name] = _credentials(value)
     else:
         raise WireError(f"more than {_MAX_FIELDS:,} fields")
     desired = single.get(_DESIRED)
     return index_tag(data)._replace(
         desired=None if desired is None else State(desired, None, {}),
         context=_to_bytes(single.get(_CONTEXT)),
+        credentials=credentials,
     )
 
 

@@ -201,8 +201,9 @@ def test_integers_within_a_double_are_exact() -> None:
         assert "a double cannot hold exactly" in refusal(composed("a", f"value: {number}\n"))
 
 
-KEYS = [("1.5", "1.5"), ("0.123456789", "0.12345679"), ("1e30", "1e+30"), ("1e300", "+Inf"),
-        ("-1e300", "-Inf"), ("100000000000000000000", "1e+20")]  # fmt: skip
+KEYS = [("1.5", "1.5"), ("0.123456789", "0.12345679"), ("1e30", "1e+30"), ("1e300", ".inf"),
+        ("-1e300", "-.inf"), ("100000000000000000000", "1e+20"), ("1e6", "1e+06"), ("5.0", "5"),
+        ("0x10", "16"), ("1_000", "1000"), ("16777217.0", "1.6777216e+07")]  # fmt: skip
 
 
 @pytest.mark.parametrize(("fraction", "key"), KEYS)

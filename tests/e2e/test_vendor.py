@@ -161,6 +161,14 @@ def test_url_in_place_of_the_object_is_shown_as_the_object(project: Path, run: R
         assert "composition.yaml:14:" in output
 
 
+def test_tag_that_is_not_there_is_an_error_at_its_place(
+    registry: Registry, project: Path, run: Run
+) -> None:
+    write(project, f"oci: {{ref: '{registry.name}/lib:v9'}}")
+    (_, place) = run("vendor", code=1).err.split("cannot resolve it: HTTP 404: not found\n")
+    assert "--> composition.yaml:" in place
+
+
 def test_vendor_says_that_nothing_is_remote(project: Path, run: Run) -> None:
     text = one_step.composition("StarlarkScript", "def main(req):\n    return {}", field="script")
     (project / "composition.yaml").write_text(text)

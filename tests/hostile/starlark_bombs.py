@@ -124,6 +124,15 @@ STACK_ROWS = (
         "nested more than 100 levels",
     ),
     Hostile(
+        "deeper-dict-behind-what-is-refused",
+        _main(
+            *("x = {}", "for i in range(100000):", '    x = {"a": x}'),
+            'return {"output": float("nan"), "context": x}',
+        ),
+        DOCUMENT,
+        "not a finite number",
+    ),
+    Hostile(
         "deep-list-at-the-top-level",
         "x = []\nfor i in range(100000):\n    x = [x]\n" + _main("return {}"),
         OK | KILLED,

@@ -209,6 +209,22 @@ def sparse_member(directory: Path) -> str:
     return 'its file "manifest.json" is sparse'
 
 
+def link_to_itself(directory: Path) -> str:
+    """A listing that is a link."""
+    member = tarfile.TarInfo("manifest.json")
+    member.type, member.linkname = tarfile.SYMTYPE, "manifest.json"
+    (directory / "test.xpkg").write_bytes(member.tobuf() + bytes(1024))
+    return 'its file "manifest.json" is sparse or no plain file'
+
+
+def many_headers(directory: Path) -> str:
+    """Headers of one file, which Python reads by recursion."""
+    member = tarfile.TarInfo("a")
+    member.type = tarfile.XHDTYPE
+    (directory / "test.xpkg").write_bytes(member.tobuf() * 2_000)
+    return "a file of its archive has too many headers"
+
+
 def deep_listing(directory: Path) -> str:
     """The list of images is nested 200,000 levels deep."""
     listing = b"[" * 200_000 + b"]" * 200_000
@@ -266,6 +282,8 @@ BOMBS = [
     pytest.param(many_bombs, marks=pytest.mark.attack),
     outer_bomb,
     sparse_member,
+    link_to_itself,
+    many_headers,
     deep_listing,
     deep_config,
     many_digits,

@@ -153,8 +153,9 @@ class Plan:
         self.write("composition.yaml", before, after)
 
     def __call__(self, *manifests: Object, flags: tuple[str, ...] = (), code: int = 0) -> str:
-        """Plan the change for a dump of these objects and the XRD; return what is printed."""
-        dump = to_yaml_stream([XRD, *manifests])
+        """Plan the change for a dump of these objects and their XRD; return what is printed."""
+        has_xrd = any(each["metadata"] == XRD["metadata"] for each in manifests)
+        dump = to_yaml_stream(manifests if has_xrd else [XRD, *manifests])
         return self.of_dump(dump, "--before", "old", *flags, code=code).out
 
     def of_dump(self, dump: str, *flags: str, code: int = 0) -> Printed:

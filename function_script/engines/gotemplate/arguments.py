@@ -36,6 +36,7 @@ _TYPES: Final = {
     "request": ("object",),
     "resource": ("object", "null"),
     "string": ("string",),
+    "type": ("string",),
 }
 _LITERALS: Final = {"dict": "object", "list": "list", "tuple": "list"}
 

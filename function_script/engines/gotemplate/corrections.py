@@ -85,6 +85,18 @@ def _parse(correction: Correction, source: str, grammar: parser.Grammar) -> Corr
     return correction
 
 
+def find_open_blocks(text: str, left: str) -> list[str]:
+    """Return the keywords of the blocks that have no end in a text."""
+    blocks: list[str] = []
+    pattern = rf"{re.escape(left)}-?\s*(range|with|define|block|if|end)\b"
+    for keyword in re.findall(pattern, text):
+        if keyword != "end":
+            blocks.append(keyword)
+        elif blocks:
+            blocks.pop()
+    return blocks
+
+
 def find_unclosed(source: str, position: int, delims: tuple[str, str]) -> int | None:
     """Return the start of the action at a position if another one begins before its end."""
     left, right = delims
@@ -148,13 +160,7 @@ class _Action:
         self._variables = frozenset(
             name for pair in DECLARED.findall(before) for name in pair if name
         )
-        left = re.escape(grammar.delims[0])
-        blocks: list[str] = []
-        for keyword in re.findall(rf"{left}-?\s*(range|with|define|block|if|end)\b", before):
-            if keyword != "end":
-                blocks.append(keyword)
-            elif blocks:
-                blocks.pop()
+        blocks = find_open_blocks(before, grammar.delims[0])
         # The prefix of the root of the data, which is not certain to be at hand in a definition.
         is_inside = not {"range", "with"}.isdisjoint(blocks)
         is_defined = not {"define", "block"}.isdisjoint(blocks)

@@ -13,6 +13,7 @@ from function_script.engines.gotemplate.corrections import (
     Correction,
     correct,
     find_go_name,
+    find_open_blocks,
     find_unclosed,
 )
 from function_script.engines.gotemplate.errors import Code, GoError, ParseError
@@ -60,7 +61,6 @@ _UNEXPECTED: Final = {
     ("}", "operand"): "an action ends with two braces: }}",
     ("", "else"): "another condition is written as else if",
 }
-_BLOCK: Final = re.compile(r"\{\{-?\s*(define|block|if|range|with|end)\b")
 _OF_OTHER_TEMPLATE: Final = (
     "a named template has no variables of others: it reads what it is given, as the dot"
 )
@@ -207,7 +207,8 @@ def parse_problems(failure: ProgramFailure, settings: Settings) -> tuple[Diagnos
                 cause = f'function "{function}" is not available'
             message = f"cannot parse {location.span.name}: {cause}"
             if mistake.correction is None:
-                hint = _syntax_hint(mistake.error, source.text, mistake.position)
+                left = settings.delims[0]
+                hint = _syntax_hint(mistake.error, source.text, mistake.position, left)
             else:
                 hint = mistake.correction.hint
             problems.append(location.to_diagnostic(message, hint))
@@ -440,8 +441,8 @@ def _field_hint(error: errors.FieldError, site: Site | None) -> str | None:
 # Hints for failures of templates, and for what does not parse, by their codes
 
 
-def _syntax_hint(error: ParseError, source: str, position: int) -> str | None:
-    """Return the hint for a parser's error at a position of ``source``."""
+def _syntax_hint(error: ParseError, source: str, position: int, left: str) -> str | None:
+    """Return the hint for a parser's error at a position; ``left`` is the left delimiter."""
     name = error.subject
     variable = name[1:] if error.code is Code.VARIABLE_UNDEFINED else ""
     if error.code in {*_OUTSIDE_BLOCKS, Code.VARIABLE_UNDEFINED} and re.search(
@@ -466,31 +467,20 @@ def _syntax_hint(error: ParseError, source: str, position: int) -> str | None:
         case Code.OUTSIDE_RANGE:
             return _OUTSIDE_RANGE[name]
         case Code.VARIABLE_UNDEFINED:
-            return _variable_hint(name, source, position)
+            return _variable_hint(name, source, position, left)
         case _:
             return None if error.code is None else error.code.hint
 
 
-def _variable_hint(name: str, source: str, position: int) -> str | None:
+def _variable_hint(name: str, source: str, position: int, left: str) -> str | None:
     """Return the hint for a variable that is not declared where it is read."""
     declared = {*chain.from_iterable(DECLARED.findall(source))} - {""}
     if name not in declared:
         return suggest(name, tuple(declared), f"declare it first: {{{{ {name} := ... }}}}")
-    if "define" not in _open_blocks(source[:position]):
+    if "define" not in find_open_blocks(source[:position], left):
         return "its block has ended"
     # Of a define without an end nobody knows what is in it.
-    return None if "define" in _open_blocks(source) else _OF_OTHER_TEMPLATE
-
-
-def _open_blocks(text: str) -> list[str]:
-    """Return the keywords of the blocks that have no end in a text."""
-    blocks: list[str] = []
-    for keyword in _BLOCK.findall(text):
-        if keyword != "end":
-            blocks.append(keyword)
-        elif blocks:
-            blocks.pop()
-    return blocks
+    return None if "define" in find_open_blocks(source, left) else _OF_OTHER_TEMPLATE
 
 
 def _function_hint(name: str, source: str, position: int) -> str | None:

@@ -10,8 +10,13 @@ from typing import Final
 
 from function_script.engines import foreign_syntax, leftovers
 from function_script.engines.allowance import Allowance
-from function_script.engines.gotemplate import diagnostics, doubts, positions, programs
-from function_script.engines.gotemplate.errors import Code, GoError, LimitExceededError
+from function_script.engines.gotemplate import diagnostics, doubts, positions, programs, values
+from function_script.engines.gotemplate.errors import (
+    Code,
+    EvalError,
+    GoError,
+    LimitExceededError,
+)
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.recent import remembered
 from function_script.request.limits import Limits
@@ -91,7 +96,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         return None if hint is None else (span, hint)
 
     gaps = tuple(diagnostics.list_missing(run, pieces, loaded))
-    text = programs.to_output(pieces)
+    text = _join(pieces, loaded, scope, limits, allowance)
     return TemplateResult(
         text=text,
         gaps=gaps,
@@ -105,6 +110,32 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         doubts=dollars,
         list_lines=_list_lines(text, pieces, run.printed_lists),
     )
+
+
+def _join(
+    pieces: list[str],
+    loaded: programs.LoadedProgram,
+    scope: Scope,
+    limits: Limits,
+    allowance: Allowance,
+) -> str:
+    """Join the parts of a text; raises ProgramError for bytes that no file of YAML can hold."""
+    text = "".join(pieces)
+    if not values.is_broken(text):
+        return text
+    # Halves of a character that are side by side are whole after a turn through bytes.
+    text = values.to_string(values.to_bytes(text))
+    if not values.is_broken(text):
+        return text
+    index = next(index for index, piece in enumerate(pieces) if values.is_broken(piece))
+    remaining = replace(limits, timeout_seconds=allowance.left_seconds())
+    rerun = Run(loaded.program, remaining, scope.seed, is_salted=scope.is_salted)
+    try:
+        sites = [rerun.trace(loaded.data_of(scope))[index][1]]
+    except (GoError, LimitExceededError, RecursionError):
+        sites = []
+    error = EvalError("the text has bytes that are not UTF-8, such as a part of a character")
+    raise diagnostics.run_problem(error, sites, loaded)
 
 
 def _list_lines(text: str, pieces: list[str], printed: list[int]) -> list[int]:

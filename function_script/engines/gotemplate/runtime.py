@@ -203,11 +203,7 @@ def _method_argument(value: object, type_name: str) -> object:
 
 
 def check_argument(value: object, type_name: str) -> object:
-    """Convert ``value`` for a parameter of a type (see function.Function); raises EvalError."""
-    if type_name == "value":
-        return value
-    if type_name == "any":
-        return None if value is MISSING else value
+    """Convert ``value`` for a map or for a parameter of exactly one type; raises EvalError."""
     if type_name != "map":
         return value if values.go_type(value) == type_name else refuse(value, type_name)
     if isinstance(value, dict) and not isinstance(value, values.TypedMap):

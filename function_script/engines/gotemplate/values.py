@@ -49,10 +49,6 @@ class Missing:
     def __bool__(self) -> bool:
         return False
 
-    def get(self, _name: str, _default: object) -> Missing:
-        """Return a field of no value: no value again, as quickly as from a dict."""
-        return self
-
     def __repr__(self) -> str:
         return "MISSING"
 

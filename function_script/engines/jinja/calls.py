@@ -65,9 +65,9 @@ class LibraryFunction:
     def __init__(self, function: Function, alias: str | None = None) -> None:
         self.function = function
         self.alias = alias or function.name
-        self.names = [parameter.name for parameter in function.parameters]
+        self.names = [parameter.rule.name for parameter in function.parameters]
         # Parameters that are only looked into are not copied: they may be all observed state.
-        self.lazy = {each.name for each in function.parameters if each.is_view}
+        self.lazy = {each.rule.name for each in function.parameters if each.type.is_view}
 
     def __call__(self, run: Run, /, *arguments: object, **named: object) -> object:
         """Call it; raises RenderError where the library raises ValueError."""

@@ -33,6 +33,9 @@ _SINGLE_BRACES: Final = re.compile(
     r"(?:\.\w+)+[ ]*\})[ ]*$",
     re.MULTILINE,
 )
+# Tags that begin an indented line, and a key or an item that stands behind them.
+_INDENTED_TAGS: Final = re.compile(r"[ \t]+(?P<tag>\{%)(?![-+]| *for\b).*%\}")
+_ENTRY: Final = re.compile(r"- |[\w./\"-]+:(?=\s|$)")
 _CONDITIONS: Final = (nodes.If, nodes.CondExpr)
 # Tags that may read a name without an analysis seeing it.
 _IMPORTING: Final = (nodes.Import, nodes.FromImport, nodes.Macro)
@@ -56,6 +59,7 @@ def find(program: Program) -> Iterator[Diagnostic]:
         doubts = [
             *(doubt for rule in _RULES for doubt in rule(tree)),
             *_comparisons(tree, types),
+            *_lost_blanks(tree, source.text),
             # A template that imports a module may read the names that it sets.
             *(() if module else _never_read(tree, reads)),
         ]
@@ -155,6 +159,19 @@ def _comparisons(tree: nodes.Template, types: Types) -> Iterator[Violation]:
             elif set(kinds) == {"a boolean", "a text"}:
                 hint = "write true and false without quotes"
             yield Violation(offset=offset, message=message, hint=hint)
+
+
+def _lost_blanks(tree: nodes.Template, text: str) -> Iterator[Violation]:
+    """Find keys and items whose indentation a tag in front of them takes away."""
+    for data in tree.find_all(nodes.TemplateData):
+        begin = text.rfind("\n", 0, data.lineno) + 1
+        tags = _INDENTED_TAGS.fullmatch(text, begin, data.lineno)
+        # The indentation of what is in brackets means nothing.
+        is_in_brackets = text[:begin].rstrip().endswith((",", "[", "{"))
+        if tags is not None and not is_in_brackets and _ENTRY.match(data.data):
+            message = "the blanks before this tag are taken away, and with them the indentation"
+            hint = "write {%+ in its place"
+            yield Violation(offset=tags.start("tag"), width=2, message=message, hint=hint)
 
 
 @_RULES.add

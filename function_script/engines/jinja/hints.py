@@ -30,6 +30,7 @@ _TAGS: Final = frozenset(
 # A path by dots with a dash in its last key.
 _DASHED: Final = re.compile(r"(?P<path>[A-Za-z_]\w*(?:\.\w+)*)\.(?P<key>[A-Za-z_]\w*(?:-\w+)+)")
 _MARKS: Final = habits.marks("jinja")
+_COMPARISONS: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 # Names of Jinja that only some bodies have.
 _SPECIAL_NAMES: Final = {
     "loop": "only the body of a {% for %} has it: give its values to a macro, as in "
@@ -345,7 +346,8 @@ def _side_by_side(site: Site) -> Violation | None:
     if site.text_at(-1) == "is" and token.kind in {"string", "integer", "float"}:
         is_before = site.at(-1)
         return site.violation("compare with ==: a == b", token=is_before)
-    operator_hint = habits.find("jinja", token.text, "comparison", "operator")
+    kind: habits.Kind = "name" if token.text in _COMPARISONS else "operator"
+    operator_hint = habits.find("jinja", token.text, kind)
     if operator_hint is not None and site.is_value_before():
         return site.violation(operator_hint)
     is_value = token.kind in VALUES and (token.text not in site.words or token.text == "for")
@@ -405,7 +407,7 @@ def _go_call(site: Site, function: Token) -> Violation | None:
         return site.violation(hint, token=function)
     if not site.is_operand(-1) and site.text_at(-2) not in {"if", "elif", "(", ""}:
         return None
-    if hint := habits.find("jinja", name, "comparison"):
+    if name in _COMPARISONS and (hint := habits.find("jinja", name, "name")):
         return site.violation(hint, token=function)
     if name in {"and", "or"}:
         return site.violation(f"write `a {name} b`", token=function)

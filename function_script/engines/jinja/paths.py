@@ -79,7 +79,8 @@ def _hint_of(base: object, key: object, statement: str, path: str) -> str | None
         return hint
     if re.search(rf"\.{re.escape(name)}-\w", statement):
         hint = hints.key_hint(statement, name)
-    return hint or _suggest_key(name, base)
+    loop = re.search(rf"\bfor [\w, ]+ in [\w.]*\b{re.escape(name)} *[-+]?%}}", statement)
+    return hint or _suggest_key(name, base, is_loop=loop is not None)
 
 
 def _loop_hint(base: str, name: str, roots: Mapping[str, object], template: str) -> str | None:
@@ -95,10 +96,12 @@ def _loop_hint(base: str, name: str, roots: Mapping[str, object], template: str)
     return f"a loop over an object has its keys: write `for key, value in {path}.items()`"
 
 
-def _suggest_key(key: str, candidates: Iterable[object]) -> str:
-    first = (str(each) for each in itertools.islice(candidates, _MAX_CANDIDATES))
+def _suggest_key(key: str, holder: Mapping[object, object], *, is_loop: bool) -> str:
+    first = (str(each) for each in itertools.islice(holder, _MAX_CANDIDATES))
     keys = [each for each in first if len(each) <= _MAX_KEY_LENGTH]
-    if hint := suggest(key[:_MAX_KEY_LENGTH], tuple(keys)):
+    # No loop goes over a text or a number, whatever its name.
+    candidates = (each for each in keys if not is_loop or _is_container(holder[each]))
+    if hint := suggest(key[:_MAX_KEY_LENGTH], tuple(candidates)):
         return hint
     if not keys:
         return "the object is empty: `| default(value)` says what to take instead"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, cast
 
 from function_script.engines import signatures
-from function_script.engines.library.bounds import TYPES, Read, check_length
+from function_script.engines.library.bounds import TYPES, Type, check_length
 from function_script.request.program import Scope
 from function_script.request.values import Object, Readable, Value, type_name, with_article
 from function_script.texts.errors import HintedError
@@ -39,19 +39,15 @@ class ArgumentError(HintedError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A parameter. ``type`` is a name of the reference, ``json`` what a call is judged by."""
+    """A parameter: what a call is judged by, the type that reads an argument, and the default."""
 
-    name: str
-    type: str
-    json: signatures.Parameter
-    read: Read
-    is_view: bool
-    is_required: bool
-    is_named_only: bool = False
+    rule: signatures.Parameter
+    type: Type
     default: Value = None
 
     def __str__(self) -> str:
-        return self.name if self.is_required else f"{self.name}={self.default!r}"
+        name, is_required = self.rule.name, self.rule.is_required
+        return name if is_required else f"{name}={self.default!r}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +120,7 @@ class Group:
             signature = signatures.Signature(
                 name=call.__name__,
                 usage=_usage(call.__name__, parameters),
-                parameters=tuple(parameter.json for parameter in parameters),
+                parameters=tuple(parameter.rule for parameter in parameters),
                 result=_RETURNS[written.return_annotation],
             )
             function = Function(
@@ -168,21 +164,13 @@ def _parameter(parameter: inspect.Parameter) -> Parameter:
     if parameter.default is None and types:
         types += (signatures.NULL,)
     phrase = with_article(type_.name) if len(types) == 1 else ""
-    return Parameter(
-        name=parameter.name,
-        type=type_.name,
-        json=signatures.Parameter(parameter.name, types, is_required, is_named_only, phrase),
-        read=type_.read,
-        is_view=type_.is_view,
-        is_required=is_required,
-        is_named_only=is_named_only,
-        default=None if is_required else parameter.default,
-    )
+    rule = signatures.Parameter(parameter.name, types, is_required, is_named_only, phrase)
+    return Parameter(rule=rule, type=type_, default=None if is_required else parameter.default)
 
 
 def _usage(name: str, parameters: Iterable[Parameter]) -> str:
-    positional = [str(each) for each in parameters if not each.is_named_only]
-    named_only = [str(each) for each in parameters if each.is_named_only]
+    positional = [str(each) for each in parameters if not each.rule.is_named_only]
+    named_only = [str(each) for each in parameters if each.rule.is_named_only]
     star = ["*"] if named_only else []
     return f"{name}({', '.join([*positional, *star, *named_only])})"
 
@@ -192,9 +180,9 @@ def _checked(signature: signatures.Signature, call: Call, parameters: Sequence[P
     name = signature.name
     # The root of a function that is seeded is no argument of an author's.
     hidden = len(parameters) - len(signature.parameters)
-    by_name = {parameter.name: parameter for parameter in parameters}
-    positional = [parameter for parameter in parameters if not parameter.is_named_only]
-    required = sum(parameter.is_required for parameter in parameters)
+    by_name = {parameter.rule.name: parameter for parameter in parameters}
+    positional = [parameter for parameter in parameters if not parameter.rule.is_named_only]
+    required = sum(parameter.rule.is_required for parameter in parameters)
 
     def checked(*arguments: Readable, **named: Readable) -> Readable:
         if named or not required <= len(arguments) <= len(positional):
@@ -218,12 +206,12 @@ def _checked(signature: signatures.Signature, call: Call, parameters: Sequence[P
 
 
 def _read(parameter: Parameter, value: Readable) -> Readable:
-    if value is None and not parameter.is_required and parameter.default is None:
+    if value is None and not parameter.rule.is_required and parameter.default is None:
         return None
     try:
-        return parameter.read(value)
+        return parameter.type.read(value)
     except ValueError as error:
-        raise ArgumentError(f"{parameter.name}: {error}", parameter.json, value) from error
+        raise ArgumentError(f"{parameter.rule.name}: {error}", parameter.rule, value) from error
 
 
 def _bounded(result: Readable) -> Readable:

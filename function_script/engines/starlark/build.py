@@ -255,10 +255,13 @@ _WRAPPER = starlark.parse(
     WRAPPER,
     """
 load("script", "main")
-load("bridge", "as_name", "built", "to_json")
+load("bridge", "as_name", "built", "part_along", "to_json")
 
 def run(request):
     return as_name(to_json(built(main(json.decode(request.keys()[0]))), nodes, depth))
+
+def along(request, path):
+    return json.encode(part_along(built(main(json.decode(request.keys()[0]))), json.decode(path)))
 """,
 )
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final, TypeAlias, cast
 
@@ -10,11 +9,12 @@ import orjson
 import starlark
 
 from function_script.engines.starlark import build, errors, interpreter, predeclared, tracing
-from function_script.engines.starlark.analysis import missing, paths
+from function_script.engines.starlark.analysis import paths
 from function_script.engines.starlark.build import Script
 from function_script.engines.starlark.errors import WRAPPER
 from function_script.request.lazy import Lazy
 from function_script.request.limits import Limits
+from function_script.request.objects import Path
 from function_script.request.program import Deferred, Program, Scope, ScriptResult
 from function_script.request.values import Object, Readable
 from function_script.texts.errors import (
@@ -26,7 +26,7 @@ from function_script.texts.errors import (
 )
 from function_script.texts.source import Span
 
-Places: TypeAlias = Mapping[tuple[str | int, ...], Span | None]
+Places: TypeAlias = Mapping[Path, Span | None]
 
 
 # Keeps the result of main, so that its functions can be called one by one.
@@ -81,19 +81,63 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
             limits,
             raised=raised,
             is_deferring=is_deferring,
+            locate=_locator(program, scope, limits, options, text, None),
         ) from error
     call = partial(_call_again, [each.subject for each in withheld], text)
-    result = _result(reply, script, limits, text, partial(_trace, program, scope, limits, call))
-    return replace(result, withheld=withheld) if withheld else result
+    value, resources = _read(reply, limits)
+    return ScriptResult(
+        value=value,
+        span=script.span,
+        resources=resources,
+        locate=_locator(program, scope, limits, options, text, script.span),
+        mentions=lambda word: any(
+            word in each for each in (text, *(each.text for each in script.sources.values()))
+        ),
+        trace=partial(_trace, program, scope, limits, options, call, reply),
+        withheld=withheld,
+    )
 
 
-def _trace(
-    program: Program, scope: Scope, limits: Limits, call: tracing.Call, reply: str
+def _trace(  # noqa: PLR0913, PLR0917 - a run, and its result
+    program: Program,
+    scope: Scope,
+    limits: Limits,
+    options: starlark.EvalOptions,
+    call: tracing.Call,
+    reply: str,
 ) -> Places:
     """Return the places of what `main` has returned; see `tracing.trace`."""
-    options = interpreter.brief_options(interpreter.limited_options(limits))
     with predeclared.SeededRun(scope):
-        return tracing.trace(program, orjson.loads(reply), limits, options, call)
+        brief = interpreter.brief_options(options)
+        return tracing.trace(program, orjson.loads(reply), limits, brief, call)
+
+
+def _locator(  # noqa: PLR0913, PLR0917 - a run, and the place of main
+    program: Program,
+    scope: Scope,
+    limits: Limits,
+    options: starlark.EvalOptions,
+    text: str,
+    main: Span | None,
+) -> Callable[[Sequence[str | int]], Span | None]:
+    """Return a function that finds the place of a value; without one, it is that of main."""
+    # One script, and the time of one brief run, are for all problems of a result.
+    finders: list[Callable[[Path], Span | None]] = []
+
+    def part_along(script: Script, path: Path, brief: starlark.EvalOptions) -> str:
+        # Nothing of the result is frozen: a value that is nested without a bound has no end there.
+        argument = build.key_of(text)
+        part = script.wrapped.call_with(brief, "along", argument, json.dumps(path)).value
+        return cast("str", part)
+
+    def locate(path: Sequence[str | int]) -> Span | None:
+        with predeclared.SeededRun(scope):
+            if not finders:
+                brief = interpreter.brief_options(options)
+                finders.append(tracing.follow(program, limits, brief, part_along))
+            return finders[0](tuple(path)) or main
+
+    return locate
 
 
 def _call_again(
@@ -161,13 +205,8 @@ def to_json(request: Object) -> str:
         raise InputError.of(f"cannot hand the request to main: {error}") from error
 
 
-def _result(
-    reply: str,
-    script: build.Script,
-    limits: Limits,
-    request: str,
-    trace: Callable[[str], Places],
-) -> ScriptResult:
+def _read(reply: str, limits: Limits) -> tuple[Object, list[str]]:
+    """Return the result of main without its desired resources, and those, as JSON."""
     size = len(reply) if reply.isascii() else len(reply.encode())
     if size > limits.output_bytes:
         raise LimitError.of(
@@ -182,18 +221,7 @@ def _result(
         value = cast("Object", orjson.loads(before + after))
     except orjson.JSONDecodeError as error:
         raise DocumentError.of(f"cannot read the result of main: {error}") from error
-    return ScriptResult(
-        value=value,
-        span=script.span,
-        resources=[line[1:] for line in lines],
-        locate=lambda path: (
-            missing.find_written_key(tuple(path), script.sources.values()) or script.span
-        ),
-        mentions=lambda word: any(
-            word in text for text in (request, *(each.text for each in script.sources.values()))
-        ),
-        trace=partial(trace, reply),
-    )
+    return value, [line[1:] for line in lines]
 
 
 class DeferredEvaluation:

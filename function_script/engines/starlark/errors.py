@@ -12,6 +12,7 @@ from function_script.engines.starlark.analysis import missing
 from function_script.engines.starlark.interpreter import MAX_CALLS, Failure, Frame
 from function_script.request import objects
 from function_script.request.limits import Limits
+from function_script.request.objects import Path
 from function_script.request.values import Readable, type_name
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, Diagnostic, Note
@@ -168,18 +169,20 @@ def failed(  # noqa: PLR0913 - the script, its request, and what is known of the
     *,
     raised: ValueError | None,
     is_deferring: bool,
+    locate: Callable[[Path], Span | None],
 ) -> FatalError:
     """Return the error of a script that failed while it ran for this request.
 
     ``raised`` is the error of a function of ours that has stopped it. ``is_deferring``: resources
-    that are functions wait for missing values.
+    that are functions wait for missing values. ``locate`` returns the place of a value that is
+    refused.
     """
     failure = interpreter.read(text)
     if limit := _limit(_RUN, failure, sources, limits):
         return limit
     place = failure.spot.name if failure.spot is not None else ""
     if place == BRIDGE and isinstance(raised, RefusalError):
-        return _bad_result(raised, main, sources)
+        return _bad_result(raised, main, sources, locate)
     if place == WRAPPER:
         return _bad_contract(failure, main)
     problem = _diagnostic(_RUN, failure, sources, raised)
@@ -312,14 +315,14 @@ def _limit(verb: str, failure: Failure, sources: Sources, limits: Limits) -> Lim
     )
 
 
-def _bad_result(refusal: RefusalError, main: Source, sources: Sources) -> FatalError:
-    # Where the script writes the field.
-    span = (
-        missing.find_written_key(objects.parse_path(refusal.path), sources.values())
-        if refusal.path
-        else None
-    )
-    span = span or main_span(main)
+def _bad_result(
+    refusal: RefusalError,
+    main: Source,
+    sources: Sources,
+    locate: Callable[[Path], Span | None],
+) -> FatalError:
+    path = objects.parse_path(refusal.path) if refusal.path else ()
+    span = (locate(tuple(path)) if path else None) or main_span(main)
     code = Code("program") if refusal.subject == "function" else None
     problem = Diagnostic(message=f"cannot read the result of main: {refusal}", code=code)
     problem = problem.at(sources[span.name] if span else None, span)

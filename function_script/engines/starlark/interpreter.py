@@ -18,6 +18,7 @@ from starlark import LibraryExtension
 
 from function_script.engines.starlark.analysis import syntax
 from function_script.engines.tables import read_rows
+from function_script.engines.unexpected import CLOSING
 from function_script.request.limits import Limits
 from function_script.request.program import Program
 from function_script.texts import spelling
@@ -78,7 +79,6 @@ GLOBALS = starlark.Globals.extended_by(
 _FIRST_LINE = re.compile(r"^1 \| ", re.MULTILINE)
 _NEVER_CLOSED = re.compile(r"'([\[({])' was never closed")
 _HAS_CODE: Final = re.compile(r" *[^\s#]")
-_CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
 _UNEXPECTED: Final = frozenset(
     {"block", "chain", "colon", "else", "indentation", "pair", "unexpected"}
 )
@@ -284,7 +284,7 @@ def _unclosed(span: Span, source: Source) -> Failure | None:
             return None
         bracket = replace(span, line=error.lineno, column=error.offset, width=1)
         message = f'bracket "{match[1]}" is not closed'
-        return Failure(message=message, hint=f"close it with {_CLOSING[match[1]]}", spot=bracket)
+        return Failure(message=message, hint=f"close it with {CLOSING[match[1]]}", spot=bracket)
     except (ValueError, RecursionError, MemoryError):
         pass
     return None

@@ -339,7 +339,7 @@ def _loops(script: _Script) -> Iterator[Finding]:
         # After a failure, only the loop that failed is of interest.
         if kind is None or not (is_certain or items in script.kinds.facts):
             continue
-        hint = (_none_hint(items, script) or GET_VALUE) if kind == NONE else _LOOPS.get(kind)
+        hint = (_needed_hint(items, script) or GET_VALUE) if kind == NONE else _LOOPS.get(kind)
         if kind == "function":
             hint = f"call it, with parentheses: {calls.to_source(items)}()"
         yield script.at(items, f"a value of type {kind} has no items", hint)
@@ -904,20 +904,18 @@ def _results_of_changes(script: _Script) -> Iterator[Finding]:
 
 @_DOUBTS.add
 def _never_read(script: _Script) -> Iterator[Finding]:
-    """Find names that a function sets and never reads."""
+    """Find names that a function sets and never reads; not those in braces of a text."""
     for function in ast.walk(script.tree):
         if not isinstance(function, ast.FunctionDef):
             continue
         reads: set[str] = set()
-        texts = ""
         for node in ast.walk(function):
             match node:
                 # `x += 1` reads, too.
                 case ast.Name(id=name, ctx=ast.Load()) | ast.AugAssign(target=ast.Name(id=name)):
                     reads.add(name)
                 case ast.Constant(value=str(text)):
-                    texts += f"{text}\n"
-        names_in_braces = {match["name"] for match in _INTERPOLATION.finditer(texts)}
+                    reads.update(match["name"] for match in _INTERPOLATION.finditer(text))
         for statement in ast.walk(function):
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if (
@@ -926,10 +924,9 @@ def _never_read(script: _Script) -> Iterator[Finding]:
                     # A call may be there for its effect.
                     and not any(isinstance(node, ast.Call) for node in ast.walk(value))
                 ):
-                    hint = "use it, or take it out"
-                    if name in names_in_braces:
-                        hint = f'a text with a value begins with f: f"{{{name}}}"'
-                    yield script.at(target, f'"{name}" is set and never read', hint)
+                    yield script.at(
+                        target, f'"{name}" is set and never read', "use it, or take it out"
+                    )
 
 
 @_DOUBTS.add
@@ -946,18 +943,25 @@ def _one_value_tuples(script: _Script) -> Iterator[Finding]:
 
 
 @_DOUBTS.add
+def _early_returns(script: _Script) -> Iterator[Finding]:
+    """Find loops that return behind what their first turn does, whatever that is."""
+    for node in ast.walk(script.tree):
+        match node:
+            case ast.For(body=[_, *_, ast.Return() as last]) if not any(
+                isinstance(each, ast.Continue) for each in ast.walk(node)
+            ):
+                span = syntax.span_of(last, script.source)
+                message = "the loop ends here in its first turn"
+                yield Finding(span, message, "indent it as the `for`, to return after all turns")
+
+
+@_DOUBTS.add
 def _leftovers(script: _Script) -> Iterator[Finding]:
     """Find texts that are leftovers of another language: expressions that nothing replaces."""
-    formats = {
-        id(node.value)
-        for node in ast.walk(script.tree)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Constant)
-    }
-    names = {
-        node.id
-        for node in ast.walk(script.tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+    nodes = [*ast.walk(script.tree)]
+    formats = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    reads = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    names = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     for node in _data_texts(script.tree):
         if id(node) in formats or not isinstance(node.value, str):
             continue
@@ -965,9 +969,9 @@ def _leftovers(script: _Script) -> Iterator[Finding]:
         if leftover := leftovers.of_value(text):
             yield script.at(node, leftover.message, leftover.hint)
             continue
-        match = _EXPRESSION.search(text) or next(
-            (each for each in _INTERPOLATION.finditer(text) if each["lead"]), None
-        )
+        # Braces may be those of another tool, but for a name that nothing reads.
+        braces = (b for b in _INTERPOLATION.finditer(text) if b["lead"] or b["name"] not in reads)
+        match = _EXPRESSION.search(text) or next(braces, None)
         if "\n" not in text and match is not None and match["name"] in names:
             message = f"{match[0]} is a text here: nothing replaces it"
             yield script.at(node, message, 'write the value itself, as in "a-%s" % value')

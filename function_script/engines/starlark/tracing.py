@@ -7,15 +7,14 @@ in `merge` and `|`. A place is certain: where the entries do not come along ther
 
 import ast
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import starlark
 
-from function_script.engines.starlark import build
+from function_script.engines.starlark import build, errors, signatures
 from function_script.engines.starlark.analysis import syntax
-from function_script.engines.starlark.analysis.missing import Entry
 from function_script.request.limits import Limits
 from function_script.request.objects import Path
 from function_script.request.program import Program
@@ -24,7 +23,7 @@ from function_script.texts.errors import FatalError
 from function_script.texts.source import Source, Span
 
 _MARK: Final = "\0"
-# Any three names that no script has.
+# Any four names that no script has.
 _HELPERS: Final = """\
 def __mark_all(value, number):
     for key in list(value.keys()):
@@ -32,6 +31,13 @@ def __mark_all(value, number):
     return value
 def __mark(value, key, number):
     if type(value) == "dict" and type(key) == "string": value["\\0" + key] = number
+def __mark_call(rsp, path, key, number):
+    if type(rsp) != "struct" or type(getattr(rsp, "build", None)) != "function": return
+    value = rsp.build()
+    for part in path: value = value[part]
+    if type(value) == "dict": __mark(value, key, number)
+    item = value[-1] if type(value) == "list" else value.get(key)
+    if type(item) == "dict": __mark_all(item, number + 1)
 def __mark_path(path):
     parts = path.split(".") if type(path) == "string" else list(path)
     return parts[:-1] + ["\\0" + parts[-1]]
@@ -39,8 +45,26 @@ def __mark_path(path):
 # With these, an entry without a mark may be from anywhere.
 _UNMARKED_WRITES: Final = ("setdefault", "update")
 _MAX_NODES_FACTOR: Final = 3
-# A dict that is written out, the target of an assignment, or a call of `set_status`.
+# A dict that is written out, the target of an assignment, or a call of a response's function.
 _Writer: TypeAlias = ast.Dict | ast.DictComp | ast.Subscript | ast.Call
+# The parts of a response that its functions fill, and the key there: "" is their first argument, or
+# that of a new item.
+_PARTS: Final[Mapping[str, tuple[Sequence[str], str]]] = {
+    "condition": (("conditions",), ""),
+    **dict.fromkeys(("event", "fatal", "warning"), (("results",), "")),
+    "context": (("context",), ""),
+    "ready": (("desired", "composite"), "ready"),
+    "resource": (("desired", "resources"), ""),
+    "ttl": (("meta",), "ttl"),
+}
+
+
+class Entry(NamedTuple):
+    """The key of an entry of a dict, and its value if that is written out beside it."""
+
+    key: ast.expr
+    value: ast.expr | None
+    source: Source
 
 
 def _span_of(place: Entry) -> Span:
@@ -68,22 +92,63 @@ def trace(
     value of which nothing is known. Empty if the script with marks does not end well, or too late.
     """
     tracer = _Tracer()
-    # Each key has a second entry, which is a node more and has a value.
-    wide = replace(limits, nodes=limits.nodes * _MAX_NODES_FACTOR)
     try:
-        script = build.silent(syntax.map_sources(program, tracer.mark), wide, options)
-        marked = json.loads(call(script, wide, options))
-    except (starlark.StarlarkError, FatalError, ValueError):
+        marked = json.loads(call(*tracer.build(program, limits, options)))
+    except _FAILURES:
+        # The next run must not find the error of this one.
+        errors.take_raised()
         return {}
     return dict(tracer.places(value, marked))
+
+
+def follow(
+    program: Program,
+    limits: Limits,
+    options: starlark.EvalOptions,
+    call: Callable[[build.Script, Path, starlark.EvalOptions], str],
+) -> Callable[[Path], Span | None]:
+    """Return a function that finds the place of a value, or of the nearest one above it.
+
+    ``call`` runs the script with marks, and returns the part of its result along a path as JSON:
+    the result itself may be one that JSON cannot hold.
+    """
+    tracer = _Tracer()
+    try:
+        script, *_ = tracer.build(program, limits, options)
+    except _FAILURES:
+        errors.take_raised()
+        return lambda _: None
+
+    def find(path: Path) -> Span | None:
+        try:
+            part = json.loads(call(script, path, options))
+        except _FAILURES:
+            errors.take_raised()
+            return None
+        places = dict(tracer.places(part, part))
+        above = (places.get(path[:end]) for end in range(len(path), 0, -1))
+        return next(filter(None, above), None)
+
+    return find
+
+
+_FAILURES: Final = (starlark.StarlarkError, FatalError, ValueError)
 
 
 class _Tracer:
     """The expressions of all sources that write entries, by their numbers."""
 
     def __init__(self) -> None:
-        self._writers: list[tuple[_Writer, ast.expr | None, Source]] = []
+        self._writers: list[Entry | tuple[_Writer, ast.expr | None, Source]] = []
         self._is_certain = True
+
+    def build(
+        self, program: Program, limits: Limits, options: starlark.EvalOptions
+    ) -> tuple[build.Script, Limits, starlark.EvalOptions]:
+        """Return the script with marks, and what it runs with."""
+        # Each key has a second entry, which is a node more and has a value.
+        wide = replace(limits, nodes=limits.nodes * _MAX_NODES_FACTOR)
+        return build.silent(syntax.map_sources(program, self.mark), wide, options), wide, options
 
     def mark(self, source: Source) -> Source:
         """Return a source with marks; raises ValueError for one that has no tree."""
@@ -98,13 +163,25 @@ class _Tracer:
                 holder, key = map(marked.written_out, (node.value, node.slice))
                 insertions.append((end, 1, b"; __mark(%s, %s, %d)" % (holder, key, number)))
             elif isinstance(node, ast.Call):
-                function, status_path = map(marked.written_out, (node.func, node.args[0]))
-                second = b"; %s(__mark_path(%s), %d)" % (function, status_path, number)
-                insertions.append((end, 1, second))
+                insertions.append((end, 1, self._mark_call(node, number, marked)))
             else:
                 # What is inside comes after the opening, and before the closing.
                 insertions += [(begin, 0, b"__mark_all("), (end, 0, b", %d)" % number)]
         return marked.insert(insertions, _HELPERS)
+
+    def _mark_call(self, call: ast.Call, number: int, marked: syntax.Marked) -> bytes:
+        """Return the statement that marks what a function of a response has added."""
+        name, arguments = _arguments_of(call)
+        first = next(iter(arguments.values()))
+        holder, _, _ = marked.written_out(call.func).partition(b".")
+        key = marked.written_out(first)
+        if name == "set_status":
+            return b"; %s.set_status(__mark_path(%s), %d)" % (holder, key, number)
+        path, field = _PARTS[name]
+        # It is at the first argument, and its fields are at theirs.
+        self._writers[number:] = [Entry(first, None, marked.source), self._writers[number]]
+        key = json.dumps(field).encode() if field else key
+        return b"; __mark_call(%s, %s, %s, %d)" % (holder, json.dumps(path).encode(), key, number)
 
     def places(
         self, value: Value, marked: Value, path: Path = (), place: Entry | None = None
@@ -115,6 +192,8 @@ class _Tracer:
         if isinstance(value, dict) and isinstance(marked, dict):
             is_certain = self._is_certain or not any(key.startswith(_MARK) for key in marked)
             for key, item in value.items():
+                if key.startswith(_MARK):
+                    continue
                 number = marked.get(_MARK + key)
                 below = self._place(number, key) if isinstance(number, int) else None
                 if below is None and not is_certain:
@@ -136,12 +215,18 @@ class _Tracer:
 
     def _place(self, number: int, key: str) -> Entry:
         """Return the place that wrote a key: its own in a dict that is written out."""
-        node, value, source = self._writers[number]
+        writer = self._writers[number]
+        if isinstance(writer, Entry):
+            return writer
+        node, value, source = writer
         place: ast.expr = node
         if isinstance(node, ast.DictComp):
             place, value = node.key, node.value
         elif isinstance(node, ast.Call):
-            place = node.args[0]
+            name, arguments = _arguments_of(node)
+            place = next(iter(arguments.values()))
+            if name != "set_status":
+                place = value = arguments.get(key, place)
         elif isinstance(node, ast.Dict):
             entries = [
                 (each, item)
@@ -172,9 +257,19 @@ def _writers(tree: ast.AST) -> Iterator[tuple[_Writer, ast.expr | None, ast.expr
             case ast.Assign(targets=[ast.Subscript() as target], value=value):
                 yield target, value, child
             case ast.Expr(
-                value=ast.Call(func=ast.Attribute(attr="set_status"), args=[_, value]) as call
-            ):
-                yield call, value, child
+                value=ast.Call(func=ast.Attribute(value=ast.Name(), attr=name)) as call
+            ) if name in {*_PARTS, "set_status"} and (arguments := _arguments_of(call)[1]):
+                yield call, arguments.get("value"), child
             case ast.AugAssign(target=ast.Subscript() as target):
                 yield target, None, child
         yield from _writers(child)
+
+
+def _arguments_of(call: ast.Call) -> tuple[str, dict[str, ast.expr]]:
+    """Return the name of a response's function, and its arguments; none without the first one."""
+    name = ast.unparse(call.func).rpartition(".")[2]
+    names = [parameter.name for parameter in signatures.methods()[name].parameters]
+    arguments = syntax.bind_arguments(call, names)
+    return name, {
+        key: arguments[key] for key in names if key in arguments and names[0] in arguments
+    }

@@ -26,8 +26,6 @@ SUFFIX: Final = ".case.yaml"
 
 def is_requested(request: bytes) -> bool:
     """Report whether the observed composite resource has the annotation."""
-    if ANNOTATION.encode() not in request:
-        return False
     try:
         message = fnv1.RunFunctionRequest.FromString(request)
     except DecodeError:

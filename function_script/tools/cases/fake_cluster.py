@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from function_script.request import objects
-from function_script.request.reader import ObjectReader
+from function_script.request.reader import ObjectReader, format_path
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
@@ -155,7 +155,8 @@ def _check_names(step: Step, observed: Mapping[str, Object]) -> None:
         for name in sorted(set(names) - observed.keys()):
             hint = suggest(name, observed, "the steps before have composed none")
             message = f'{key}: there is no composed resource "{name}"'
-            problems.append(Diagnostic(message=message, hint=hint))
+            field = format_path((key, name))
+            problems.append(Diagnostic(message=message, field=field, hint=hint))
     if problems:
         raise InputError(*problems)
 

@@ -14,6 +14,7 @@ from typing import Final
 from google.protobuf import json_format
 
 from function_script.proto.v1.run_function_pb2 import RunFunctionRequest
+from function_script.request import objects
 from function_script.request.capture import responses
 from function_script.request.values import Object
 from function_script.sandbox import Pool, PoolOptions
@@ -103,7 +104,9 @@ class _CaseRun:
             try:
                 cluster = fake_cluster.before_step(cluster, step)
             except FatalError as error:
-                self._add_error(step, error)
+                for problem in error.diagnostics:
+                    at = (*step.at, *objects.read_path(problem.field))
+                    self._verdict.add(step, at, problem)
                 return
             report = self._verdict.report
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -129,8 +130,8 @@ class _Checker:
         self._run_options = run_options
         self._xrs = XrChecker(definitions=definitions, report=report)
         self._directory: Path | None = None
-        self._crds: list[Object] = []
-        self._catalog = Catalog()
+        self._has_crds = False
+        self._catalog = self._shared = Catalog(definitions.manifests)
         self._stored = step_inputs.StoredInputs(
             [document for file in files for document in file.documents]
         )
@@ -176,13 +177,13 @@ class _Checker:
         # Files come in the order of their paths, so that those of a directory follow one another.
         if self._directory != directory:
             self._directory = directory
-            self._crds = [*self._definitions.manifests]
+            beside: list[Document] = []
             try:
-                loaded = sources.load(loading.find_crds(directory), self._project)
-                self._crds += (each.value for each in loaded)
+                beside = sources.load(loading.find_crds(directory), self._project)
             except FatalError as error:
                 self.report.add(rules.YAML, error.diagnostics)
-            self._catalog = Catalog(self._crds)
+            self._has_crds = bool(beside or self._definitions.manifests)
+            self._catalog = self._shared.extend(each.value for each in beside)
 
     def _check_document(self, steps: _Steps, xrd: Object | None) -> None:
         report, document = self.report, steps.document
@@ -257,7 +258,7 @@ class _Checker:
             if schema is not None:
                 schemas[name] = schema
             # Who gives no CRD expects no comparison.
-            elif self._crds:
+            elif self._has_crds:
                 self.report.kinds.add(kind)
         return schemas
 
@@ -269,17 +270,21 @@ class _Checker:
         static: Collection[Finding],
     ) -> None:
         """Run a Composition with steps of ours; ``static`` findings are not reported again."""
-        from function_script.tools.check import runs  # noqa: PLC0415 - slow to import
+        from function_script.tools import xr_validation  # noqa: PLC0415 - slow to import
+        from function_script.tools.check import runs  # noqa: PLC0415 - as above
 
         is_composition = manifests.text_at(steps.document.value, "kind") == "Composition"
         if not (is_composition and steps.ours) or any(map(step_inputs.is_elsewhere, steps.ours)):
             return
+        if xrd is not None and any(each.code for each in xr_validation.find_mistakes(xrd)):
+            # A variant lacks what is below a misspelt keyword.
+            options = replace(options, variants=0)
         subject = runs.Subject(
             document=steps.document,
             inputs=[(each, step) for each, step in steps.parsed if isinstance(step, Step)],
             xrd=xrd,
             # A CRD of the XR's own kind may be older than its XRD.
-            catalog=Catalog([*self._crds, *([] if xrd is None else [xrd])]),
+            catalog=self._catalog.extend([] if xrd is None else [xrd]),
             programs=steps.programs,
             project=self._project,
         )

@@ -4,7 +4,8 @@ Without an option of the command, the XRD is looked for in the Composition's dir
 XRDs define the XR, neither is taken. XRs are those in a file, and xr.yaml beside it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -19,7 +20,6 @@ from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.texts.problems import Problem, suggest
-from function_script.texts.source import Source
 from function_script.tools import (
     author_positions,
     manifests,
@@ -103,12 +103,8 @@ class Definitions:
         """
         yield self.xrds
         yield [other.value for other in others if xrds.is_xrd(other.value)]
-        file = author_positions.file_of(document)
-        values: list[Object] = []
-        for path in xrds.find_files(file.parent, kind):
-            with suppress(FatalError):
-                values += _read_xrds(sources.load_file(path, self.project))
-        yield values
+        directory = author_positions.file_of(document).parent
+        yield _load_beside(directory, self.project).get(kind, [])
 
 
 def load(
@@ -130,10 +126,20 @@ def load(
     )
 
 
-@lru_cache(maxsize=1_000)
-def _read_xrds(source: Source) -> list[Object]:
-    """Return the XRDs in a file, which many Compositions may be beside."""
-    return [each.value for each in sources.read(source) if xrds.is_xrd(each.value)]
+@lru_cache(maxsize=100)
+def _load_beside(directory: Path, project: Project) -> Mapping[str, list[Object]]:
+    """Return the XRDs in a directory by the kinds that they define; "" has all of them.
+
+    Thousands of Compositions and XRs may be beside them.
+    """
+    by_kind = defaultdict(list)
+    for path in xrds.find_files(directory):
+        with suppress(FatalError):
+            for each in sources.read(sources.load_file(path, project)):
+                if xrds.is_xrd(each.value):
+                    for kind in {"", *(kind for _, kind, _ in xrds.to_schemas(each.value))}:
+                        by_kind[kind].append(each.value)
+    return by_kind
 
 
 def files_beside(file: Path) -> list[Path]:

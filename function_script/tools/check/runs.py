@@ -13,17 +13,19 @@ from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from function_script.documents import Document
 from function_script.documents.errors import lacks_sign
-from function_script.engines.lint import find_values
+from function_script.engines.lint import find_values, format_access
 from function_script.inputs import Step
 from function_script.request import objects
 from function_script.request.program import Branch
 from function_script.request.values import Object
 from function_script.sandbox import Pool
+from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Span
@@ -77,6 +79,7 @@ _FIXED: Final = re.compile(r"[ -]*[\w./-]+: +[\w.\"'/:+ -]+")
 _METADATA: Final = re.compile(
     r"(?m)^metadata:\n(?: +(?!annotations: *\S)[\w./\"-]+:.*\n)*(?=\w|---|\Z)"
 )
+_KIND: Final = re.compile(r"kind: ([\w-]+)")
 _EXAMPLES: Final = ("examples", "example")
 _CASES: Final = ("tests", "test", "cases")
 _MAX_EXAMPLES: Final = 8
@@ -139,23 +142,27 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
     """
     try:
         sequences = [*plan(subject, options.variants, report)]
-        file = loading.find_functions(author_positions.file_of(subject.document).parent)
-        manifests_ = loading.load_all(file, subject.project) if file else []
     except FatalError as error:
         report.unreached += (Finding.of(rules.DOUBT, each) for each in error.diagnostics)
         return
-    for document in manifests_:
-        report.add(rules.UNREAD, functions.find_misspelt_annotations(document))
+    file = loading.find_functions(author_positions.file_of(subject.document).parent)
+    try:
+        manifests_ = functions.load(
+            file, subject.project, lambda problem, _: report.add(rules.UNREAD, [problem])
+        )
+    except FatalError as error:
+        report.add(rules.COMPOSITION, error.diagnostics)
+        return
     # Without the others, remote programs come from this machine alone.
     packages = PackageOptions() if options.runs_others else PackageOptions(pull="Never")
     rendering = renderer.Options(
         timeout_seconds=_TIMEOUT_SECONDS,
         is_quiet=True,
-        servers=Servers(packages),
+        servers=Servers(packages, retries=False),
         allows_addresses=options.runs_others,
     )
     index = functions.FunctionIndex(
-        manifests=[each.value for each in manifests_],
+        manifests=manifests_ or [],
         options=rendering,
         is_confined=not options.runs_others,
     )
@@ -267,24 +274,33 @@ def _find_xrs(subject: Subject) -> Iterator[Document]:
     kinds = _kinds(subject)
     above = [each for each in (directory, *directory.parents) if subject.project.has_below(each)]
     folders = [each / name for each in above for name in _EXAMPLES if (each / name).is_dir()]
-    files = [each for name in ("xr.yaml", "xr.yml") if (each := directory / name).is_file()]
-    has_own = bool(files)
+    own = [each for name in ("xr.yaml", "xr.yml") if (each := directory / name).is_file()]
+    files = [(each, _find_words(each, subject.project)) for each in own]
     for folder in folders:
-        files += subject.project.find_files(folder, SUFFIXES)
+        files += _list_words(folder, subject.project)
     count = 0
-    for file in files:
-        # A search in the text spares reading the YAML of all other examples.
-        text = subject.project.read(file).decode("utf-8", "replace")
-        if not any(f"kind: {kind}" in text for _, kind in kinds) or count == subject.max_examples:
+    for file, words in files:
+        if count == subject.max_examples or words.isdisjoint(kind for _, kind in kinds):
             continue
         # Of folders with a Composition and an XR each, each has its own XR alone.
-        if has_own and file.parent != directory and any(file.parent.glob("composition*.y*ml")):
+        if own and file.parent != directory and any(file.parent.glob("composition*.y*ml")):
             continue
         for document in sources.read(sources.load_file(file, subject.project)):
             is_xr = objects.api_version_and_kind(document.value) in kinds
             if is_xr and not _is_rendered(document.value):
                 count += 1
                 yield document
+
+
+@lru_cache(maxsize=100)
+def _list_words(folder: Path, project: Project) -> list[tuple[Path, frozenset[str]]]:
+    """Return the files of examples, which thousands of Compositions may be above."""
+    return [(each, _find_words(each, project)) for each in project.find_files(folder, SUFFIXES)]
+
+
+def _find_words(file: Path, project: Project) -> frozenset[str]:
+    """Return the kinds that a file mentions, which spares reading the YAML of most examples."""
+    return frozenset(_KIND.findall(project.read(file).decode("utf-8", "replace")))
 
 
 def _is_rendered(xr: Object) -> bool:
@@ -399,7 +415,40 @@ def _judge(
     ]
     doubts = (each.diagnostic for each in warnings)
     hints = {each.span: each.hint for each in doubts if each.span is not None}
-    return rendering.result, [*_find_schema_faults(subject, run, rendering, hints), *warnings]
+    faults = _find_schema_faults(subject, run, rendering, hints)
+    return rendering.result, [*faults, *warnings, *_find_slips(subject, run)]
+
+
+def _find_slips(subject: Subject, run: Run) -> Iterator[Finding]:
+    """Yield reads that a program does without, of names that are misspelt ones of the XR at hand.
+
+    An XRD says better which fields there are.
+    """
+    request: Object = {"observed": {"composite": {"resource": run.inputs.xr}}}
+    for step_input, step in () if subject.xrd else subject.inputs:
+        for read in step.language.lint.find_reads(step.program):
+            holder, key = objects.find_path(request, read.path[:-1]), str(read.path[-1])
+            if not read.is_guarded or not isinstance(holder, dict) or key in holder:
+                continue
+            if near := _find_slip(key, holder):
+                message = f"{format_access(read.path)} does not exist: the XR at hand has {near}"
+                problem = Diagnostic(message=message, hint=f'did you mean "{near}"?')
+                located = author_positions.map_to_source(
+                    problem.at(read.source, read.span), step_input, subject.programs
+                )
+                yield Finding.of(rules.DOUBTFUL, run.note(located), step_input.step)
+
+
+def _find_slip(name: str, names: Iterable[str]) -> str | None:
+    """Return the nearest name if a slip of a finger alone makes the difference.
+
+    Two letters are swapped, or one inside of the name is missing or added: at its end it may make
+    a plural, which is another name.
+    """
+    near = spelling.nearest(name, names)
+    short, long = sorted((name.lower(), (near or "").lower()), key=len)
+    parts = {long[:at] + long[at + 1 :] for at in range(len(long) - 1)}
+    return near if short in parts or sorted(short) == sorted(long) else None
 
 
 def _locate(
@@ -450,7 +499,8 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
     for name in {str(key) for path in reads for key in path}:
         line = line.replace(name, "")
     return all(
-        (path[:3] == _XR[:-1] and path[3:] in _IDENTITY)
+        path[:1] == ("params",)
+        or (path[:3] == _XR[:-1] and path[3:] in _IDENTITY)
         or (
             path[: len(_XR)] == _XR
             and path[len(_XR) : len(_XR) + 1] not in [(name,) for name in _CROSSPLANE]

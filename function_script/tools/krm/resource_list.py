@@ -346,4 +346,4 @@ def file_of(value: Object) -> Object | None:
     )
     if not path:
         return None
-    return {"path": path, "index": int(index) if index.isascii() and index.isdecimal() else 0}
+    return {"path": path, "index": int(index[:9]) if index.isascii() and index.isdecimal() else 0}

@@ -45,6 +45,7 @@ class _Packed(NamedTuple):
     api_version: str
     uid: str
     labels: Mapping[str, str]
+    place: str
     text: str
 
     def unpack(self) -> Object:
@@ -52,30 +53,42 @@ class _Packed(NamedTuple):
 
 
 class Dump:
-    """The objects of one cluster, a `requirements.Cluster`.
+    """The objects of one cluster, each with its place, a `requirements.Cluster`.
 
-    ``path`` is the file or directory.
+    ``path`` is the file or directory. ``is_complete``: what its XRs refer to exists in it, or not
+    at all.
     """
 
-    def __init__(self, manifests_: Iterable[Object], path: Path | None = None) -> None:
+    def __init__(self, manifests_: Iterable[tuple[str, Object]], path: Path | None = None) -> None:
         self.path = path
+        self.is_complete = False
         self._objects: dict[tuple[str, str], dict[tuple[str, str], _Packed]] = {}
-        for manifest in manifests_:
+        for place, manifest in manifests_:
             key = manifests.key_of(manifest)
             packed = _Packed(
                 api_version=manifests.text_at(manifest, "apiVersion"),
                 uid=manifests.text_at(manifest, "metadata", "uid"),
                 labels=manifests.labels(manifest),
+                place=place,
                 text=json.dumps(manifest, separators=(",", ":")),
             )
             group = self._objects.setdefault(key[:2], {})
-            other = group.get(key[2:], packed)
+            other = group.setdefault(key[2:], packed)
+            if other.text == packed.text:
+                continue
+            name, places = manifests.describe(manifest), f"{other.place} and {place}"
             if other.uid and packed.uid and other.uid != packed.uid:
                 raise InputError.of(
-                    "cannot plan with a dump of several clusters: "
-                    f"{manifests.describe(manifest)} has two UIDs in it"
+                    f"cannot plan with a dump of several clusters: {name} has two UIDs, in {places}"
                 )
-            group[key[2:]] = packed
+            version, other_version = (
+                manifests.text_at(each, "metadata", "resourceVersion")
+                for each in (manifest, other.unpack())
+            )
+            if not version or version != other_version:
+                raise InputError.of(f"cannot read the dump: {name} has two states, in {places}")
+            # One state, printed without managedFields or in another apiVersion, too.
+            group[key[2:]] = max(other, packed, key=lambda each: len(each.text))
         if not self._objects:
             raise InputError.of("cannot plan: the dump has no objects")
 
@@ -124,6 +137,9 @@ class Dump:
             kind, name = (manifests.text_at(reference, each) for each in ("kind", "name"))
             place = manifests.text_at(reference, "namespace") or namespace
             manifest = self.get((group, kind, place, name))
+            if manifest is None and self.is_complete:
+                # The API server refused it, or it was deleted: Crossplane does not see it, either.
+                continue
             if manifest is None:
                 raise UnknownError(f'the dump lacks {kind} "{name}", which it composes')
             # A moved resource has the former name in Crossplane.
@@ -220,16 +236,27 @@ def load(path: Path) -> Dump:
     files: Sequence[Path] = [path]
     if path.is_dir():
         files = sorted(each for each in path.rglob("*") if each.suffix in _SUFFIXES)
-    return Dump((manifest for file in files for manifest in _read(file)), path)
+    heads: list[Object] = []
+    items = (
+        (f'object {number} of "{file}"', manifest)
+        for file in files
+        for number, manifest in enumerate(_read(file, heads), 1)
+    )
+    dump = Dump(items, path)
+    # XRs of another file may refer to kinds that `snapshot` has not read.
+    dump.is_complete = len(files) == 1 and any(head.get("unread") == {} for head in heads)
+    return dump
 
 
-def _read(file: Path) -> Iterator[Object]:
+def _read(file: Path, heads: list[Object]) -> Iterator[Object]:
+    """Yield the objects in a file; ``heads`` gets what a list in JSON has beside them."""
     try:
         with file.open(encoding="utf-8-sig") as stream:
             reader = bounded.JsonReader(stream.read)
             if reader.is_container:
                 for value in reader.read_items():
                     yield from _flatten(value, file)
+                heads.append(reader.head)
                 return
             text = reader.read_text()
     except OSError as error:

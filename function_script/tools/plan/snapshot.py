@@ -49,7 +49,8 @@ class Snapshot:
     def to_text(self) -> str:
         """Return a list in JSON with one object on each line."""
         lines = ",\n".join(json.dumps(each, ensure_ascii=False) for each in self.objects)
-        unread = json.dumps(self.unread, ensure_ascii=False)
+        others = {"other namespaces": f"only {self.namespace} was read"} if self.namespace else {}
+        unread = json.dumps({**self.unread, **others}, ensure_ascii=False)
         return f'{{"apiVersion":"v1","kind":"List","unread":{unread},"items":[\n{lines}\n]}}\n'
 
     def list_commands(self) -> list[list[str]]:

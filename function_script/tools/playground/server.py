@@ -24,7 +24,7 @@ from urllib.parse import parse_qs, urlsplit
 from function_script.engines.registry import ENGINE_MODULES, LANGUAGES
 from function_script.request.values import Object
 from function_script.sandbox import PoolOptions
-from function_script.texts.errors import FatalError, InputError
+from function_script.texts.errors import FatalError, InputError, cause_of
 from function_script.tools import bounded, local_pool
 from function_script.tools.playground import folders
 from function_script.tools.playground.workbench import RenderSession
@@ -307,7 +307,7 @@ def _listen(root: Path, port: int | None) -> _Server:
         return _Server((_HOST, port), _Handler)
     except OSError as error:
         raise InputError.of(
-            f"cannot listen on {_HOST}:{port}: {error.strerror}", hint="choose another --port"
+            f"cannot listen on {_HOST}:{port}: {cause_of(error)}", hint="choose another --port"
         ) from error
 
 

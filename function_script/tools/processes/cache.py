@@ -16,7 +16,6 @@ import hashlib
 import json
 import os
 import platform as system
-import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from function_script.tools import bounded, manifests
 from function_script.tools.processes.messages import Assignment
 from function_script.tools.processes.options import PackageOptions, cannot_run, default_root
 from function_script.tools.project import create
+from function_script.tools.xpkg import images
 
 # By the kernel's name of a machine, the name in images.
 _ARCHITECTURES: Final = {
@@ -40,7 +40,6 @@ _ARCHITECTURES: Final = {
     "s390x": "s390x",
 }
 _CONFIG: Final = "config.json"
-_DIGEST: Final = re.compile("sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
 ROOT_FILES: Final = "rootfs"
 # A function of another user than ours reads the files: root runs functions as nobody.
 _DIRECTORY_MODE: Final = 0o755
@@ -164,15 +163,13 @@ class ImageCache:
 
     def _image_path(self, digest: str) -> Path:
         """Return the directory of an image. Raises ValueError for an invalid digest."""
-        if not _DIGEST.fullmatch(digest):
-            raise ValueError(f"{digest[:100]!r} is not a digest")
-        return self._images / digest.replace(":", "-")
+        return self._images / images.read_digest({"digest": digest}).replace(":", "-")
 
 
 def load_package(function: str, package: str, options: PackageOptions) -> CachedImage:
     """Return the unpacked image of a package for this machine. Raises InputError."""
-    images = ImageCache(options.root or default_root())
-    if options.pull != "Always" and (image := images.find(package)):
+    cache = ImageCache(options.root or default_root())
+    if options.pull != "Always" and (image := cache.find(package)):
         return image
     # The client of registries is slow to import.
     from function_script.tools.processes import fetching  # noqa: PLC0415 - see above
@@ -182,10 +179,10 @@ def load_package(function: str, package: str, options: PackageOptions) -> Cached
         reference = references.parse(package)
         if options.pull == "Never":
             raise InputError.of(
-                f'package "{package}" is not in the cache "{images.root}"', hint=options.never_hint
+                f'package "{package}" is not in the cache "{cache.root}"', hint=options.never_hint
             )
-        image, digest = fetching.fetch(reference, images, options)
-        images.add_reference(package, digest)
+        image, digest = fetching.fetch(reference, cache, options)
+        cache.add_reference(package, digest)
     except ValueError as error:
         raise cannot_run(function, f'package "{package}": {error}') from error
     except FatalError as error:

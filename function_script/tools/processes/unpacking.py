@@ -64,7 +64,9 @@ class Unpacker:
                 file.write(_HOSTS)
 
     def _add(self, archive: tarfile.TarFile, member: tarfile.TarInfo) -> None:
-        self._count()
+        self._entries += 1
+        if self._entries > _MAX_ENTRIES:
+            raise ValueError(f"it holds more than {_MAX_ENTRIES:,} files")
         path = self._locate(member.name)
         if path is None or (member.isdev() and path.startswith(f"{self._root}/dev/")):
             return
@@ -82,11 +84,6 @@ class Unpacker:
             while len(path) > len(self._root) and path not in self._layer:
                 self._layer.add(path)
                 path = path.rpartition("/")[0]
-
-    def _count(self) -> None:
-        self._entries += 1
-        if self._entries > _MAX_ENTRIES:
-            raise ValueError(f"it holds more than {_MAX_ENTRIES:,} files")
 
     def _write(self, archive: tarfile.TarFile, member: tarfile.TarInfo, path: str) -> None:
         if member.isdir():
@@ -160,7 +157,7 @@ class Unpacker:
                 mode = os.lstat(path).st_mode
             except FileNotFoundError:
                 # A name of 500 bytes can make 250 of them.
-                self._count()
+                self._entries += 1
                 os.mkdir(path, 0o755)  # noqa: PTH102 - see `_locate`
                 mode = stat.S_IFDIR
             if stat.S_ISLNK(mode):

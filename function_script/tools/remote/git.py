@@ -22,6 +22,7 @@ from function_script.request.remote.content import MAX_BYTES, Content
 from function_script.request.remote.login import Login
 from function_script.request.remote.reference import RemoteReference
 from function_script.texts.diagnostics import cut
+from function_script.texts.errors import cause_of
 from function_script.tools.remote import selection
 from function_script.tools.remote.selection import FetchError
 from function_script.tools.xpkg.credentials import Trust
@@ -185,7 +186,7 @@ def _authorities(directory: Path, ca_file: Path | None) -> str:
     try:
         texts = [Path(name).read_bytes() for name in (system, ca_file) if name]
     except OSError as error:
-        raise FetchError(f"cannot read authorities: {error.strerror}") from error
+        raise FetchError(f"cannot read authorities: {cause_of(error)}") from error
     path.write_bytes(b"\n".join(texts))
     return str(path)
 
@@ -239,7 +240,7 @@ class Git:
                     start_new_session=True,
                 )
             except OSError as error:
-                raise FetchError(f"cannot start git: {error.strerror}") from error
+                raise FetchError(f"cannot start git: {cause_of(error)}") from error
             timer = threading.Timer(max(self._deadline - time.monotonic(), 0.0), _kill, [process])
             timer.start()
             try:

@@ -29,7 +29,7 @@ from function_script.tools.remote import git, local
 from function_script.tools.remote.fetching import Source
 from function_script.tools.remote.selection import FetchError
 from function_script.tools.xpkg import images, references
-from function_script.tools.xpkg.registry import Repository
+from function_script.tools.xpkg.registry import RegistryError, Repository
 
 LOCK: Final = "function-script.lock"
 _MANY: Final = "modulesFrom"
@@ -87,6 +87,11 @@ class _Place:
             span = self.document.span((*self.path, *self.version_field))
             raise InputError(*(problem.to_diagnostic(span=span) for problem in problems))
         return replace(reference, credentials="")
+
+    def failure(self, text: str, hint: str | None) -> InputError:
+        """Return an error at the field with the version."""
+        span = self.document.span((*self.path, *self.version_field))
+        return InputError(Problem(self.field, text, hint or None).to_diagnostic(span=span))
 
     def with_version(self, text: str) -> Self:
         """Return the place with another version."""
@@ -192,8 +197,7 @@ def _fetch(place: _Place, source: Source, reference: RemoteReference) -> bytes:
     try:
         return source.fetch(FetchKey(reference, ""))
     except FetchError as error:
-        text = f"cannot fetch {reference}: {error.reason}"
-        raise InputError(Problem(place.field, text, error.hint or None).to_diagnostic()) from error
+        raise place.failure(f"cannot fetch {reference}: {error.reason}", error.hint) from error
 
 
 def _read_lock(directory: Path, project: Project) -> dict[str, Entry]:
@@ -285,8 +289,10 @@ def _pin(place: _Place, source: Source, revision: str) -> _Place:
         data = Repository(reference, "pull", trust).pull_manifest(reference.version)
         return place.with_version(f"{name}@{images.sha256(data)}")
     except FetchError as error:
-        problem = Problem(place.field, f"cannot resolve it: {error.reason}", error.hint or None)
-        raise InputError(problem.to_diagnostic()) from error
+        raise place.failure(f"cannot resolve it: {error.reason}", error.hint) from error
+    except RegistryError as error:
+        hint = error.diagnostics[0].hint
+        raise place.failure(f"cannot resolve it: {error.cause}", hint) from error
 
 
 def _write_version(before: _Place, after: _Place, project: Project) -> None:

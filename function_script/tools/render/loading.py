@@ -180,7 +180,7 @@ def load_inputs(
     ``notes`` gets sentences about packages whose schemas are not at hand.
     """
     project = paths.project
-    observed = [] if paths.observed is None else load_all(paths.observed, project)
+    observed = [] if paths.observed is None else _load_with_kinds([paths.observed], project)
     base = load_shared(paths, RenderInputs(xr={}, composition=composition.value))
     xrds_: list[Object] = []
     if paths.xrd is not None:
@@ -248,6 +248,10 @@ def load_values(paths: Iterable[Path], project: Project) -> list[Object]:
 
 def load_objects(paths: Iterable[Path], project: Project) -> list[Object]:
     """`load_values`, but raise InputError for an object without a kind."""
+    return [document.value for document in _load_with_kinds(paths, project)]
+
+
+def _load_with_kinds(paths: Iterable[Path], project: Project) -> list[Document]:
     documents = [document for path in paths for document in load_all(path, project)]
     problems = [
         author_positions.locate(
@@ -259,7 +263,7 @@ def load_objects(paths: Iterable[Path], project: Project) -> list[Object]:
     ]
     if problems:
         raise InputError(*problems)
-    return [document.value for document in documents]
+    return documents
 
 
 def load_schemas(path: Path, project: Project) -> list[Object]:

@@ -50,7 +50,9 @@ def validate(
         # Crossplane refuses it, and an Object of a provider may have any.
         if has_namespace and not at and catalog.is_cluster_scoped(type_):
             message = f"kind: {type_[1]} has no namespace: an XR with one cannot compose it"
-            problem = Problem(type="schema", message=message, path="kind")
+            group = builtin.find_namespaced_group(type_[0])
+            hint = group and f"its kinds with a namespace are in the group {group}"
+            problem = Problem(type="schema", message=message, path="kind", hint=hint)
             yield _locate(problem, rendering, name), "error"
         for problem in _compare(part, catalog):
             # The provider may change an object that has the other fields.

@@ -11,6 +11,7 @@ from typing import Final
 
 from function_script.request import objects
 from function_script.request.values import Object, Value
+from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.texts.source import Span
@@ -121,7 +122,11 @@ def check_identity(file: Object) -> None:
     missing = [field for field, text in texts.items() if not text]
     if missing:
         message = "cannot render the XR: it needs apiVersion, kind and metadata.name"
-        raise XrError.of(message, field=missing[0])
+        part = missing[0].partition(".")[0]
+        others = tuple(file.keys() - texts.keys() - {"spec", "status"})
+        typo = "" if part in file else spelling.nearest(part, others)
+        hint = f"write {part}" if typo else None
+        raise XrError.of(message, field=typo or missing[0], hint=hint)
 
 
 def prepare(xr: Xr, composition: Object, observed: Sequence[Object]) -> None:

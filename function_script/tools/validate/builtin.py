@@ -6,6 +6,7 @@ required. Values of a field, such as the names of policies, are not in them.
 
 import json
 import lzma
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -44,6 +45,11 @@ Namespace Node PersistentVolume PriorityClass PriorityLevelConfiguration Resourc
 ServiceCIDR StorageClass StorageVersionMigration ValidatingAdmissionPolicy
 ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration VolumeAttachment
 VolumeAttributesClass"""
+# Groups of providers: kinds with a namespace are in others, such as `s3.aws.m.upbound.io`.
+_OF_PROVIDERS: Final = re.compile(
+    r"((?:\w+\.)?(?:aws|azure|azuread|gcp)(?=\.upbound)|(?:helm|kubernetes)(?=\.crossplane))"
+    r"\.(\w+)\.io/"
+)
 
 
 class _Type(TypedDict):
@@ -102,8 +108,15 @@ def find_misspelt_kind(api_version: str, kind: str) -> Iterator[Problem]:
 
 
 def is_cluster_scoped(api_version: str, kind: str) -> bool:
-    """Report whether a kind of Kubernetes certainly has no namespace."""
-    return kind in _CLUSTER_SCOPED.split() and find_schema(api_version, kind) is not None
+    """Report whether a kind of Kubernetes, or of a known provider, certainly has no namespace."""
+    is_own = kind in _CLUSTER_SCOPED.split() and find_schema(api_version, kind) is not None
+    return is_own or find_namespaced_group(api_version) is not None
+
+
+def find_namespaced_group(api_version: str) -> str | None:
+    """Return the group of a provider's kinds with a namespace, for one of those without."""
+    match = _OF_PROVIDERS.match(api_version)
+    return None if match is None else f"{match[1]}.m.{match[2]}.io"
 
 
 def find_other_version(api_version: str, kind: str, path: Sequence[str | int]) -> str | None:

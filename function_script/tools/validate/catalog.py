@@ -62,6 +62,13 @@ class Catalog:
             for api_version, kind, schema in to_schemas(extension)
         }
 
+    def extend(self, extensions: Iterable[Object]) -> "Catalog":
+        """Return a catalog with more extensions, without reading those of this one again."""
+        catalog = Catalog(extensions)
+        catalog._definitions = {**self._definitions, **catalog._definitions}
+        catalog._schemas = {**self._schemas, **catalog._schemas}
+        return catalog
+
     def find(self, api_version: str, kind: str) -> Object | None:
         """Return the schema of a kind, or None. It may contain itself."""
         return self._schemas.get((api_version, kind)) or builtin.find_schema(api_version, kind)

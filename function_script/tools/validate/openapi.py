@@ -247,6 +247,8 @@ def _advise(value: Value, types: Sequence[str]) -> str | None:
     """Return the hint for a value of another type that quotes, or their absence, have made."""
     if types == ["string"] and isinstance(value, bool | int | float):
         return text_hint(value)
+    if types == ["integer"] and isinstance(value, float):
+        return "make it a whole number: // divides so, and in Go templates div"
     if not isinstance(value, str):
         return None
     if _NUMERIC & set(types) and value.removeprefix("-").isdecimal():

@@ -7,10 +7,11 @@ starts. A rule that cannot be evaluated is reported as such; it never counts as 
 import importlib.util
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from function_script.request.values import Object, Value
+from function_script.texts.problems import suggest
 from function_script.tools import structural_schema
 from function_script.tools.validate import wording
 from function_script.tools.validate.evaluator import Evaluator, RuleError, UnsupportedError
@@ -26,6 +27,12 @@ _REASONS: Final = {
     "FieldValueRequired": "Required value",
     "FieldValueDuplicate": _DUPLICATE,
 }
+_PRESERVE: Final = structural_schema.PRESERVE
+# An object with one of these may have other fields than its schema names.
+_OPEN: Final = {"additionalProperties", "x-kubernetes-embedded-resource", _PRESERVE}
+# Signs and reserved words have underscores in CEL.
+_SELF_FIELD: Final = re.compile(r"(?<![\w.])self\.([A-Za-z][A-Za-z0-9]*)\b(?! *\()")
+_STRING: Final = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
 _WITHOUT_VALUE: Final = ("Forbidden", "Required value")
 
 
@@ -175,9 +182,18 @@ def _failed_rule(rule: _Rule, fault: str) -> Problem:
     kind = str(rule.schema.get("type") or wording.type_of(rule.value))
     name = rule.text("message").strip() or rule.rule
     text = f'Invalid value: "{kind}": {fault} evaluating rule: {name}'
-    return Problem(
-        type="cel", field=field, value=kind, message=f"{field}: {text}", path=rule.position
-    )
+    hints = (hint for _, hint in find_unknown_fields(rule.rule, rule.schema))
+    problem = Problem(type="cel", field=field, message=f"{field}: {text}", path=rule.position)
+    return replace(problem, value=kind, hint=next(hints, None))
+
+
+def find_unknown_fields(rule: str, schema: Object) -> Iterator[tuple[str, str]]:
+    """Yield the fields of an object that its rule reads and its schema lacks, with hints."""
+    fields = tuple(structural_schema.properties(schema))
+    is_open = not _OPEN.isdisjoint(schema)
+    for name in _SELF_FIELD.findall(_STRING.sub("", rule)) if fields and not is_open else ():
+        if name not in fields:
+            yield name, suggest(name, fields) or f"there are {', '.join(fields)}"
 
 
 def _skipped(rule: _Rule, reason: str) -> SkippedRule:

@@ -121,21 +121,17 @@ class Trust:
 
 
 class Authorizer:
-    """Holds the Authorization header for a repository; "" until the registry asks for one."""
+    """Holds login and Authorization header for a repository; empty until the registry asks."""
 
     def __init__(
         self, reference: Reference, actions: str, client: transport.Client, trust: Trust
     ) -> None:
         self.header = ""
-        self._login = Login()
+        self.login = Login()
         self._reference = reference
         self._actions = actions
         self._client = client
         self._trust = trust
-
-    def mask(self, text: str) -> str:
-        """Return a text of the registry or its token service without secrets."""
-        return self._login.mask(text, self.header)
 
     def authorize(self, response: transport.HttpResponse) -> bool:
         """Get the authorization that a response requires; False if there is nothing new to try.
@@ -150,7 +146,7 @@ class Authorizer:
         login = self._trust.find_login(self._reference.host)
         if login is not None and response.url.startswith("http:"):
             self._check_plain(self._reference.host)
-        self._login = login or self._login
+        self.login = login or self.login
         before = self.header
         if "bearer" in schemes:
             self.header = f"Bearer {self._fetch_token(schemes['bearer'], login)}"

@@ -67,8 +67,8 @@ class _Archive:
         member = self._members.get(str(PurePosixPath(_check_name(name))))
         if member is None:
             return None
-        if member.issparse():
-            raise ValueError(f'its file "{name}" is sparse, which no image has')
+        if member.issparse() or not member.isreg():
+            raise ValueError(f'its file "{name}" is sparse or no plain file')
         file = self._archive.extractfile(member)
         return None if file is None else _read_bounded(file, name, member.size, max_bytes)
 

@@ -271,7 +271,7 @@ class Repository:
             raise self._failure(str(error)) from error
 
     def _failure(self, cause: str, *, hint: str | None = None) -> RegistryError:
-        cause = self._authorizer.mask(cause)
+        cause = self._authorizer.login.mask(cause, self._authorizer.header)
         verb = "push to" if "push" in self._actions else "read"
         error = RegistryError.of(f'cannot {verb} "{self.reference}": {cause}', hint=hint)
         error.cause = cause

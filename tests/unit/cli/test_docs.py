@@ -56,7 +56,7 @@ def test_docs_of_a_library_function_has_all_of_it(function: Function, run: Run) 
     assert function.signature.usage in text
     assert function.example in text
     for parameter in function.parameters:
-        assert f"  {parameter.name}: {parameter.type}," in text
+        assert f"  {parameter.rule.name}: {parameter.type.name}," in text
 
 
 def test_manual_of_starlark_has_every_name() -> None:

@@ -62,6 +62,14 @@ ERRORS = [
         "-}} takes away the line break behind it: write }}",
     ),
     ("go", "  a: 1\n  {{- /* c */ -}}\n  b: 1", "8:15", "write }}"),
+    ("jinja", "  k: |\n    {% if true %}a{% endif %}", "8:5", "write {%+"),
+    ("go", '  k: "{{ toYaml .params.map }}"', "7:10", "and print it with nindent"),
+    (
+        "jinja",
+        "  l:\n  {% for x in params.list %}- {{ x }}\n  {% endfor %}",
+        "8:3",
+        "begin below its tag",
+    ),
 ]
 
 
@@ -80,6 +88,8 @@ UNCERTAIN = [
     ("jinja", "  k: {{ params.colon | quote }} x", "quote }}"),
     ("go", "  {{- if .params }}\n  a: b: c\n  {{- end }}", "takes away"),
     ("go", "  {{- if .params }}\n  a: [\n  {{- end }}", "takes away"),
+    ("go", '  a:\n    b: 1\n    {{ "nginx:1.27" }}', "a blank"),
+    ("jinja", '  a:\n    b: 1\n    {{ "nginx:1.27" }}', "a blank"),
 ]
 
 

@@ -23,6 +23,18 @@ def test_capabilities_may_be_packed_or_not(capabilities: str) -> None:
     assert wire.index_request(bytes([0x0A, len(meta)]) + meta).capabilities == [1, 5]
 
 
+def test_credentials_that_the_server_reads_are_bounded() -> None:
+    """All its calls wait meanwhile."""
+    request = pb.RunFunctionRequest()
+    request.credentials["few"].credential_data.data["token"] = b"x"
+    few = request.SerializeToString()
+    request.credentials["many"].credential_data.data.update({str(n): b"" for n in range(200_000)})
+    assert len(wire.index_request(request.SerializeToString()).credentials["many"]) == 200_000
+    del request.credentials["few"]
+    whole = wire.index_passed(few + request.SerializeToString())
+    assert whole.credentials == {"few": {"token": b"x"}}
+
+
 def test_enums_are_signed_32_bits() -> None:
     """An unknown value of an enum keeps its number."""
     payload = pb.Resource(ready=-1).SerializeToString()

@@ -137,7 +137,7 @@ class Condition(values.Struct):
     """A condition; fields without a value are empty, as in Go."""
 
     __slots__ = ()
-    go_type = "common.Condition"
+    go_type = "v2.Condition"
 
     @classmethod
     def empty(cls, kind: str, status: str) -> Self:
@@ -200,7 +200,12 @@ def _read_text(value: object) -> str:
     return value
 
 
-@FUNCTIONS.add("getResourceCondition", parameters="string map", accepts=Accepts.MISSING)
+@FUNCTIONS.add(
+    "getResourceCondition",
+    parameters="string map",
+    takes="type resource",
+    accepts=Accepts.MISSING,
+)
 def resource_condition(kind: str, resource: object) -> Condition:
     """The condition of this type: (getResourceCondition "Ready" $resource).Status.
 

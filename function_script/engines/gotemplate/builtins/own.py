@@ -112,16 +112,16 @@ def _add_row(row: library.Function) -> None:
             # The library's error begins with its own name of the function.
             raise CallError(str(error.__cause__ or error)) from error
 
-    required = [each for each in row.parameters if each.is_required]
-    takes_resources = all(each.type == "resource" for each in required)
+    required = [each for each in row.parameters if each.rule.is_required]
+    takes_resources = all(each.type.name == "resource" for each in required)
     FUNCTIONS.add(
         row.go_name,
-        parameters=" ".join(_GO_TYPES.get(each.type, "any") for each in required),
+        parameters=" ".join(_GO_TYPES.get(each.type.name, "any") for each in required),
         returns=_GO_TYPES.get(row.signature.result, "any"),
-        takes=" ".join(each.name for each in required),
+        takes=" ".join(each.rule.name for each in required),
         accepts=Accepts.MISSING if takes_resources else Accepts.VALUES,
         # Without a default, null says that there is no such value.
-        is_lookup="default" in {each.name for each in row.parameters},
+        is_lookup="default" in {each.rule.name for each in row.parameters},
         summary=row.summary,
     )(call)
 

@@ -106,9 +106,12 @@ def dig(*arguments: object, beyond_null: bool = False) -> object:
         raise CallError("dig needs at least three arguments")
     if not beyond_null:
         _as_map(value)
-    for name in keys:
-        if type(name) is not str:
-            raise _no_conversion(name, "string", Code.KEY_NOT_A_TEXT)
+    names: list[str] = []
+    for key in keys:
+        if type(key) is not str:
+            raise _no_conversion(key, "string", Code.KEY_NOT_A_TEXT)
+        names.append(key)
+    for name in names:
         if beyond_null and (value is None or value is values.MISSING):
             return default
         holder = _as_map(value)

@@ -21,11 +21,13 @@ class Server(Protocol):
 class Servers:
     """The servers of a command, by what they run. Threads may share it.
 
-    ``packages`` are the choices of the command about packages.
+    ``packages`` are the choices of the command about packages. ``retries``: what did not start is
+    tried again by the next rendering, which may come when somebody has mended it.
     """
 
-    def __init__(self, packages: PackageOptions | None = None) -> None:
+    def __init__(self, packages: PackageOptions | None = None, *, retries: bool = True) -> None:
         self.packages: Final = packages or PackageOptions()
+        self._retries = retries
         self._lock = threading.Lock()
         self._starts: dict[Hashable, Future[Server]] = {}
         self._executor: ThreadPoolExecutor | None = None
@@ -56,7 +58,8 @@ class Servers:
             return start.result()
         except Exception:
             # Not for Ctrl-C: the start may go on, and `close` ends it.
-            self.discard(key)
+            if self._retries:
+                self.discard(key)
             raise
 
     def discard(self, key: Hashable) -> None:

@@ -14,6 +14,8 @@ DATE = "{{ $date := now }}{{ $date.AddDate %s }}"
 ODD = [
     pytest.param(DIGITS, "a document must be an object, not an integer", id="digits"),
     pytest.param(r'{{ fromYaml "\xff" }}', "yaml: the text is not UTF-8", id="not UTF-8"),
+    pytest.param('{{ b64dec "/w==" }}', 'cannot evaluate b64dec "/w==": the text has', id="bytes"),
+    pytest.param('a{{ trunc 1 "é" }}', "inline:1:5: cannot evaluate trunc", id="half"),
     pytest.param('{{ include "" 1 }}', 'no template "" associated with template', id="no name"),
     pytest.param(RANGE, "a turn", id="uint64"),
     pytest.param(DATE % "-9223372036854775808 0 0", "the year is out of range", id="years"),

@@ -25,5 +25,5 @@ def test_stubs_are_python_with_every_function() -> None:
     assert [each.name for each in definitions] == [each.name for each in library.FUNCTIONS]
     for stub, function in zip(definitions, library.FUNCTIONS, strict=True):
         names = [argument.arg for argument in (*stub.args.args, *stub.args.kwonlyargs)]
-        assert names == [parameter.name for parameter in function.parameters]
+        assert names == [parameter.rule.name for parameter in function.parameters]
         assert (ast.get_docstring(stub) or "").startswith(function.summary)

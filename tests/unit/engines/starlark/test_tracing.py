@@ -123,3 +123,67 @@ def test_script_that_counts_its_keys_has_no_false_place() -> None:
 def test_script_that_fails_with_marks_has_no_places() -> None:
     text = '    spec = {"a": 1}\n    len(spec) == 1 or fail("more")'
     assert places(HEAD + text + TAIL) == {}
+
+
+# A statement of a script with a response, the path of a value, and the text at its place.
+CALLS = (
+    ('rsp.resource("a" + "b", {}, depends_on = ["c"])', "desired.resources.ab", '"a" + "b"'),
+    (
+        'rsp.resource("ready", {}, depends_on = ["c"])',
+        "desired.resources.ready.depends_on[0]",
+        '"c"',
+    ),
+    ('rsp.resource(body = {}, name = "a")', "desired.resources.a.ready", '"a"'),
+    ('rsp.resource("a", {"spec": {}})', "desired.resources.a.resource.kind", '"a"'),
+    ('rsp.condition("Works", True, "B")', "conditions[0].reason", '"B"'),
+    ('rsp.event("a"); rsp.event("b", reason = "C")', "results[1].reason", '"C"'),
+    ('rsp.event("a"); rsp.event("b", reason = "C")', "results[1].severity", '"b"'),
+    ('rsp.ttl("1 day")', "meta.ttl", '"1 day"'),
+    ('rsp.context("a", {"b": 1})', "context.a", '"a"'),
+    ('rsp.connection_details({"b": 1})', "desired.composite.connection_details.b", '"b"'),
+    ('rsp.set_status("a.b", 1)', "desired.composite.resource.status.a.b", '"a.b"'),
+    ("rsp.ready(True)", "desired.composite.ready", "True"),
+    ('other = struct(build = lambda: 1, ttl = lambda _: 1); other.ttl("a")', "meta.ttl", "def"),
+    ('rsp.resource(**{"name": "a", "body": {"kind": "A"}})', "desired.resources.a.ready", "def"),
+    ('n = ["b", "a"]; rsp.resource(n.pop(), {})', "desired.resources.a.ready", "def"),
+    ('n = ["b", "a"]; rsp.resource(n.pop(), {"x": {}})', "desired.resources.a.resource.x", '"x"'),
+)
+
+
+@pytest.mark.parametrize(("statement", "path", "place"), CALLS)
+def test_place_of_what_a_response_is_told(statement: str, path: str, place: str) -> None:
+    """It is the argument, else the first one; without a place, it is main."""
+    text = f"{HEAD}    rsp = response()\n    {statement}\n    return rsp\n"
+    result = engine.evaluate(programs.program(text, name="script"), programs.scope(), Limits())
+    assert result.locate is not None
+    span = result.locate(objects.parse_path(path))
+    assert span is not None
+    assert text.split("\n")[span.line - 1][(span.column or 1) - 1 :].startswith(place)
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        ('{"a": [1, {"b": 2.0 / 3 * 1e308 * 10}]}', '"b"'),
+        ('{"a": [1, len]}', "len]"),
+        ('{"a": {1: 2}}', '"a"'),
+        ('{"a": [1] + [len]}', '"a"'),
+        ('{"a": [1]}\n    spec["a"].append(len)', '"a"'),
+    ],
+)
+def test_place_of_a_value_that_is_refused(value: str, place: str) -> None:
+    """No JSON can be made of it, so that its trace has no JSON of all."""
+    text = f"{HEAD}    spec = {value}{TAIL}"
+    problem = programs.problem(engine, programs.program(text, name="script"))
+    assert problem.span is not None
+    line = text.split("\n")[problem.span.line - 1]
+    assert line[(problem.span.column or 1) - 1 :].startswith(place)
+
+
+def test_long_run_is_not_traced() -> None:
+    """The place is worth less than the response."""
+    text = f"{HEAD}    [i for i in range(1000) for _ in range(1000)]\n    spec = {{}}{TAIL}"
+    program = programs.program(text, name="script")
+    result = engine.evaluate(program, programs.scope(), Limits(timeout_seconds=60))
+    assert result.locate is not None
+    assert result.locate(("desired", "resources")) == result.span

@@ -125,8 +125,12 @@ NAMES = {
 @pytest.mark.parametrize(("step", "message"), NAMES.values(), ids=NAMES)
 def test_names_must_exist(tmp_path: Path, step: str, message: str) -> None:
     """Only what a step before composed can become ready or change."""
-    case = f"steps:\n- expect: {{}}\n- {step}\n  expect: {{error: whatever}}\n"
-    assert messages(run_one(tmp_path, case)) == [message]
+    case = f"steps:\n- expect: {{}}\n- name: two\n  {step}\n  expect: {{error: whatever}}\n"
+    verdict = run_one(tmp_path, case)
+    assert messages(verdict) == [message]
+    (problem,) = verdict.problems
+    assert problem.diagnostic.span is not None
+    assert problem.diagnostic.span.line == 4
 
 
 def test_events_of_the_first_reconcile_are_not_repeated(tmp_path: Path) -> None:

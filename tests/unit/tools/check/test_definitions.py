@@ -1,5 +1,6 @@
 """`check` compares a Composition, an XRD and the XRs at hand with one another."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,10 @@ from support.check_helpers import pointed_at
 from support.commands import Run
 
 from function_script.sandbox import Pool
-from function_script.tools import bounded, check
+from function_script.tools import check
 from function_script.tools.check import runs
 from function_script.tools.check.report import Finding
+from function_script.tools.project import Project
 
 _SPEC = "spec: {{type: object, properties: {{size: {}}}}}"
 _XRD = one_step.xrd(_SPEC.format("{type: string, enum: [small, large]}"))
@@ -36,20 +38,25 @@ def _check(path: Path, *, pool: Pool | None = None, **files: str) -> list[Findin
     return check.check([str(path)], run_options=options).findings
 
 
-def test_xrd_beside_many_compositions_is_read_for_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_files_beside_many_compositions_are_read_for_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pool: Pool
 ) -> None:
-    texts: list[str] = []
-    read = bounded.read_documents
+    reads: Counter[Path] = Counter()
+    read = Project.read
     monkeypatch.setattr(
-        bounded, "read_documents", lambda source: [texts.append(source.text), *read(source)][1:]
+        Project, "read", lambda self, path: (reads.update([path]), read(self, path))[1]
     )
-    names = [f"{number}-composition" for number in range(5)]
-    _check(tmp_path, **{"things-xrd": _XRD, "xrd": "{}", **dict.fromkeys(names, _TEMPLATE)})
+    names = [f"{number}-composition" for number in range(9)]
+    own = "apiVersion: example.org/v1\nkind: XThing\nmetadata: {name: x}\nspec: {size: tiny}\n"
+    examples = {"examples/own": own, "examples/other": own.replace("XThing", "XOther")}
+    files = {"things-xrd": _XRD, **examples, **dict.fromkeys(names, _TEMPLATE)}
+    _check(tmp_path, pool=pool, **files)
     (tmp_path / "xrd.yaml").unlink()
-    texts.clear()
-    check.check([str(tmp_path)])
-    assert texts.count(_XRD) <= 2
+    reads.clear()
+    report = check.check([str(tmp_path)], run_options=runs.Options(pool=pool, variants=1))
+    assert [pointed_at(each) for each in report.findings] == ["size: tiny}"]
+    assert reads[tmp_path / "things-xrd.yaml"] <= 3
+    assert reads[tmp_path / "examples/other.yaml"] <= 3
 
 
 TYPES = {
@@ -151,6 +158,11 @@ SCHEMAS = {
     ),
     "rules": ("{type: integer, x-kubernetes-validations: self > 1}", "x-kubernetes-", None),
     "rule": ("{type: integer, x-kubernetes-validations: [{message: a}]}", "{message: a}", None),
+    "field-of-a-rule": (
+        "{type: object, properties: {min: {}}, x-kubernetes-validations: [{rule: self.minn > 1}]}",
+        "rule: ",
+        'did you mean "min"?',
+    ),
     "flag": ("{type: array, uniqueItems: none, items: {type: string}}", "uniqueItems: ", None),
 }
 ALLOWED = {
@@ -164,6 +176,14 @@ ALLOWED = {
     "map": "{type: object, additionalProperties: {type: integer}, default: {a: 1}}",
     "format": "{type: string, format: date, default: 2024-01-01}",
     "keywords-of-others": "{type: string, examples: [a], x-format: b}",
+    "rule": (
+        "{type: object, properties: {a: {type: string}}, x-kubernetes-validations:"
+        " [{rule: 'self.a == \"self.b\" && has(self.a)'}]}"
+    ),
+    "rule-of-a-map": (
+        "{type: object, additionalProperties: {type: string},"
+        " x-kubernetes-validations: [{rule: has(self.a)}]}"
+    ),
     "alternatives": "{type: object, anyOf: [{required: [a]}, {not: {required: [b]}}]}",
 }
 
@@ -176,6 +196,13 @@ def test_mistake_in_an_xrd_is_found(
     assert (finding.rule, finding.severity) == ("xr", "error")
     assert pointed_at(finding).startswith(text)
     assert finding.diagnostic.hint == hint
+
+
+def test_xrd_with_a_misspelt_field_has_no_variants(tmp_path: Path, pool: Pool) -> None:
+    """They would lack what a program reads."""
+    xrd = _XRD.replace("openAPIV3Schema", "openApiV3Schema")
+    (finding,) = _check(tmp_path, pool=pool, xrd=xrd)
+    assert pointed_at(finding).startswith("openApiV3Schema:")
 
 
 FRAMES = {
@@ -243,6 +270,12 @@ def test_function_that_is_misspelt_is_found(
     composition = _TEMPLATE.replace("function-script", name)
     findings = _check(tmp_path, pool=pool, composition=composition, functions=_FUNCTIONS)
     assert [each.rule for each in findings] == rules
+
+
+def test_functions_file_with_another_kind_is_an_error(tmp_path: Path, pool: Pool) -> None:
+    functions = _FUNCTIONS.replace("kind: Function", "kind: Fuction")
+    (finding,) = _check(tmp_path, pool=pool, functions=functions)
+    assert pointed_at(finding) == "kind: Fuction"
 
 
 def test_input_in_a_field_of_another_name_is_found(tmp_path: Path, run: Run) -> None:

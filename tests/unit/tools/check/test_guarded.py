@@ -58,6 +58,24 @@ def test_fields_of_crossplane_go_by_the_scope(tmp_path: Path) -> None:
     assert finding.diagnostic.message.startswith(f"{XR}.spec.crossplane does not exist")
 
 
+OF_BOTH_SCOPES = {
+    "starlark": script(GET, 'a = xr["spec"].get("crossplane", {}).get("compositionRef")'),
+    "jinja": jinja("# {% if spec.crossplane %}{{ spec.crossplane.compositionRef }}{% endif %}"),
+    "go": go(
+        f'# {{{{ if hasKey .{XR}.spec "crossplane" }}}}',
+        f"# {{{{ .{XR}.spec.crossplane.compositionRef.name }}}}{{{{ end }}}}",
+    ),
+}
+
+
+@pytest.mark.parametrize("text", OF_BOTH_SCOPES.values(), ids=OF_BOTH_SCOPES)
+def test_program_may_ask_for_the_fields_of_another_scope(tmp_path: Path, text: str) -> None:
+    (tmp_path / "xrd.yaml").write_text(XRD.replace("crossplane.io/v2", "crossplane.io/v1"))
+    file = tmp_path / "composition.yaml"
+    file.write_text(composition(text).replace(PIPELINE, REFERENCE))
+    assert check.check([str(file)]).findings == []
+
+
 def test_hints_begin_with_the_author_s_fields(tmp_path: Path) -> None:
     ((_, hint),) = found(tmp_path, jinja("{{ spec.qqqqqq }}"))
     assert hint == "there are disks, free, labels, owner, owners, port, size, crossplane"

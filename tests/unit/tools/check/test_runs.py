@@ -484,6 +484,7 @@ WITH_ANY_DATA = {
     "format-by-position": [_OUTSIDE, 'return "{}-{}".format(status)'],
     "parameter": [_OUTSIDE, *_HELPER, "return add(name = 1, state = status)"],
     "request": ['return is_ready(req, "db")'],
+    "params": [_OUTSIDE, 'return req["params"]["stage"]'],
     "name-twice": [_OUTSIDE, *['rsp.resource("status", {"apiVersion": "v1", "kind": "A"})'] * 2],
     "reserved": ['rsp.condition("Re" + "ady", bool(get_environment(req, "db")), "Ready")'],
     "part-of-a-response": [_OUTSIDE, 'return {"desire": status}'],
@@ -706,6 +707,27 @@ def test_output_of_render_is_no_xr_at_hand(spec: str, tmp_path: Path, pool: Pool
     (tmp_path / "examples").mkdir()
     (tmp_path / "examples" / "expected.yaml").write_text(dedent(xr))
     assert _check(file, pool).findings == []
+
+
+@pytest.mark.parametrize(("field", "rules"), [("szie", ["doubtful"]), ("sizes", []), ("is", [])])
+def test_misspelt_field_of_an_xr_without_an_xrd_is_a_finding(
+    field: str, rules: list[str], tmp_path: Path, pool: Pool
+) -> None:
+    """A plural may be another field."""
+    file = _place(tmp_path, _STARLARK, _script(_config(f'get_xr(req, "spec.{field}", "a")')))
+    (tmp_path / "xrd.yaml").unlink()
+    (tmp_path / "xr.yaml").write_text(f"{one_step.XR}spec: {{size: red}}\n")
+    assert [each.rule for each in _check(file, pool).findings] == rules
+
+
+def test_provider_without_namespaces_is_refused_for_an_xr_with_one(
+    tmp_path: Path, pool: Pool
+) -> None:
+    old = _DATABASE.replace("example.org/v1", "rds.aws.upbound.io/v1beta1")
+    file = _place(tmp_path, _JINJA, f"{old}  a: b\n")
+    (tmp_path / "xr.yaml").write_text(dedent(_CASE.partition("\n")[2]))
+    (finding,) = _check(file, pool).findings
+    assert "rds.aws.m.upbound.io" in (finding.diagnostic.hint or "")
 
 
 def test_example_with_a_composition_of_its_own_is_not_that_of_another(

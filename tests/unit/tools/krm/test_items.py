@@ -75,6 +75,12 @@ def test_composed_resource_without_an_owner_belongs_to_none_of_two_xrs() -> None
     ]
 
 
+@pytest.mark.parametrize(("text", "index"), [("12", 12), ("-1", 0), ("9" * 5_000, 999_999_999)])
+def test_index_in_a_file_is_a_number(text: str, index: int) -> None:
+    value = site("a", annotations={resource_list.PATH: "a.yaml", resource_list.INDEX: text})
+    assert resource_list.file_of(value) == {"path": "a.yaml", "index": index}
+
+
 def test_two_items_of_one_resource_are_an_error() -> None:
     with pytest.raises(InputError, match=r'items\[1\] and items\[2\] are both resource "host"'):
         resource_list.find_composites(

@@ -41,7 +41,7 @@ def test_number_of_processes_follows_that_of_xrs(
 ) -> None:
     project = plan.directory
     monkeypatch.setattr(planning.capacity, "heavy_slots", lambda: 3)
-    cluster = Dump([XRD, *(xr(str(number)) for number in range(xr_count))])
+    cluster = Dump(("", each) for each in [XRD, *(xr(str(number)) for number in range(xr_count))])
     files = Project.of([project], allowed=None)
     os.mkfifo(project / "pipe")
     renderings = Renderings(cluster, files, renderer.Options(), pool)

@@ -345,6 +345,21 @@ def test_xr_of_which_something_is_not_at_hand_is_unknown(
     assert "1 XR looked at, 1 unknown." in text
 
 
+COMPLETENESS = {
+    "complete": ({}, "2 objects of 1 XR: spec.size: 1 becomes 2"),
+    "kind is unread": ({"Bucket.v1.s3.example.org": "forbidden"}, 'the dump lacks Bucket "demo-1"'),
+}
+
+
+@pytest.mark.parametrize(("unread", "text"), COMPLETENESS.values(), ids=COMPLETENESS)
+def test_object_that_a_complete_dump_lacks_does_not_exist(
+    plan: Plan, unread: Object, text: str
+) -> None:
+    plan.change(LARGER)
+    dump = json.dumps({"unread": unread, "items": [XRD, *LIVE[:2]]})
+    assert text in plan.of_dump(dump, "--before", "old").out
+
+
 LABELS = {"matchLabels": {"channel": "stable"}}
 HELD = {
     "policy": ({"compositionUpdatePolicy": "Manual"}, "Manual"),
@@ -484,12 +499,28 @@ BROKEN = {
         f"{POD}{{name: a, uid: b}}\n---\n{POD}{{name: a, uid: c}}\n",
         "several clusters",
     ),
+    "two states": (
+        f"{POD}{{name: a}}\n---\n{POD}{{name: b}}\n---\n{POD}{{name: a}}\nspec: {{}}\n",
+        'Pod "a" has two states, in object 1 of "dump.yaml" and object 3 of "dump.yaml"',
+    ),
 }
 
 
 @pytest.mark.parametrize(("text", "message"), BROKEN.values(), ids=BROKEN)
 def test_broken_dump_is_an_error(plan: Plan, text: str, message: str) -> None:
     assert message in plan.of_dump(text, code=exit_codes.PROBLEM).err
+
+
+def test_state_that_is_in_a_dump_twice_is_one(plan: Plan) -> None:
+    """The one with managedFields counts, wherever it stands."""
+    plan.change(("          size: 1\n", ""))
+    (brief,) = buckets(count=1)
+    brief["metadata"]["resourceVersion"] = "7"
+    live = managed((CROSSPLANE, SIZE))
+    live["metadata"]["resourceVersion"] = "7"
+    text = plan(xr(count=1), live)
+    assert text not in {plan(xr(count=1), brief), ""}
+    assert plan(xr(count=1), brief, live) == plan(xr(count=1), live, brief) == text
 
 
 def test_moved_object_that_is_composed_no_longer_is_destroyed(plan: Plan) -> None:

@@ -97,7 +97,7 @@ def dump_of(core: Core, text: str) -> Dump:
     references = [{**head, "name": each["metadata"]["name"]} for each in things]
     spec = cast("Object", xr["spec"])
     spec["crossplane"] = {"compositionRef": {"name": "things"}, "resourceRefs": references}
-    return Dump([XRD, composition(text), xr, *things])
+    return Dump(("", each) for each in [XRD, composition(text), xr, *things])
 
 
 def compare(plan: XrPlan, before: dict[str, Object], core: Core) -> tuple[int, int]:

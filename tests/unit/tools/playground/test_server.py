@@ -201,6 +201,8 @@ def test_tabs_that_load_at_once_are_not_turned_away(tmp_path: Path) -> None:
         listening = stack.enter_context(server._listen(tmp_path, 0))
         for _ in range(40):
             stack.enter_context(socket.create_connection(listening.server_address[:2], timeout=0.9))
+        with pytest.raises(InputError, match=r"cannot listen on .*: address already in use"):
+            server._listen(tmp_path, listening.server_address[1])
 
 
 def test_renders_what_it_is_given(guest: Visitor) -> None:

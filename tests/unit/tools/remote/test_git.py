@@ -106,6 +106,16 @@ def test_login_without_tls_is_not_sent(tmp_path: Path) -> None:
         assert server.seen == []
 
 
+def test_secret_that_a_server_repeats_is_masked() -> None:
+    login = Login(user="me", password="secret")  # noqa: S106 - a test's
+    url = "https://git.example.org/lib.git"
+    with (
+        pytest.raises(FetchError, match=r"^you sent Basic \*\*\*, \*\*\*$"),
+        client._open(url, Trust(find_login=lambda _: login)),
+    ):
+        raise FetchError(f"you sent {login.basic}, secret")
+
+
 def test_tag_and_branch_are_resolved(tmp_path: Path) -> None:
     first = make_repository(tmp_path)
     git(tmp_path / "work", "tag", "--annotate", "--message=x", "v1")

@@ -60,6 +60,21 @@ def test_start_that_failed_is_tried_again() -> None:
         assert servers.wait("a") is server
 
 
+def test_start_that_failed_is_not_tried_again_for_the_next_of_many_xrs() -> None:
+    starts: list[int] = []
+
+    def fail() -> Server:
+        starts.append(1)
+        raise ValueError("no")
+
+    with Servers(retries=False) as servers:
+        for _ in range(2):
+            servers.start("a", fail)
+            with pytest.raises(ValueError, match="no"):
+                servers.wait("a")
+    assert starts == [1]
+
+
 def test_discarded_server_is_stopped_and_started_again() -> None:
     first, second = Server(), Server()
     with Servers() as servers:

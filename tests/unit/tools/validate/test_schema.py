@@ -224,6 +224,11 @@ def test_value_may_have_several_problems(schema: Object, value: Value, messages:
     assert [problem.message for problem in result] == messages
 
 
+def test_hint_of_a_fraction_says_how_to_divide() -> None:
+    problem, *_ = openapi.check({"a": 2.5}, obj(a={"type": "integer"}))[0]
+    assert "//" in (problem.hint or "")
+
+
 def test_keywords_of_a_wrong_type_count_as_absent() -> None:
     """A schema that says nonsense refuses nothing by it."""
     nonsense: Object = {

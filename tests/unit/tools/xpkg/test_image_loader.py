@@ -2,12 +2,10 @@
 
 import hashlib
 import json
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.function_images import member
 
 from function_script.texts.errors import InputError
 from function_script.tools.xpkg import archives, image_loader, images
@@ -121,13 +119,6 @@ def test_indices_have_an_end(tmp_path: Path) -> None:
     (layout.root / "index.json").write_text(json.dumps(index))
     with pytest.raises(InputError, match="too many indices inside one another"):
         image_loader.load(layout.root)
-
-
-def test_headers_of_a_saved_image_have_an_end(tmp_path: Path) -> None:
-    path = tmp_path / "image.tar"
-    path.write_bytes(member("a", type=tarfile.XHDTYPE)[0].tobuf() * 2000)
-    with pytest.raises(InputError, match="a file of its archive has too many headers"):
-        image_loader.load(path)
 
 
 @pytest.mark.parametrize("name", ["config", "layer"])
