@@ -108,7 +108,7 @@ def describe(name: str) -> str:
     if texts:
         return "\n".join(texts)
     every = [entry for group in groups() for entry in entries(group)]
-    names = [each for entry in every for each in (entry.name, entry.short_name)]
+    names = (*(each.name for each in every), *(each.short_name for each in every))
     otherwise = "function-script docs lists its names; all else is in the pages of docs/"
     raise InputError.of(f'cannot find "{name}" in the manual', hint=suggest(name, names, otherwise))
 
