@@ -143,12 +143,11 @@ def render(**flags: Unpack[_Flags]) -> int:
         )
         xrd = _paths(flags).xrd
         is_own = flags["composition"] is None and xrd is not None and xrd.name == "xrd.yaml"
-        if xrd is not None and flags["xrd"] is None and not is_own:
+        is_noted = flags["xrd"] is None and not is_own and not flags["quiet"]
+        if xrd is not None and is_noted:
             terminal.echo_note(f'the XRD is "{xrd}"; --xrd none renders without it')
         if flags["explain_functions"]:
-            return render_options.print_choices(
-                *command.explain_composition(_paths(flags), run_options)
-            )
+            return render_options.print_choices(*command.explain(_paths(flags), run_options))
         with run_options.rendering.servers:
             if flags["watch"]:
                 _watch(flags, run_options, pool)
@@ -333,7 +332,7 @@ def render_operation(**flags: Unpack[_OperationFlags]) -> int:
             watched=flags["watched_resource"] or base.watched,
         )
         if flags["explain_functions"]:
-            return render_options.print_choices(*command.explain_operation(paths, run_options))
+            return render_options.print_choices(*command.explain(paths, run_options))
         with run_options.rendering.servers:
             terminal.echo_exact(command.render_operation(paths, run_options, pool))
     return exit_codes.OK

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+from function_script.request import objects
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Span
@@ -76,7 +77,7 @@ def reconcile(
     observed: dict[str, Object] = {}
     for manifest in inputs.observed:
         namespace = xr.namespace or manifests.namespace(manifest)
-        type_ = (manifests.text_at(manifest, "apiVersion"), manifests.text_at(manifest, "kind"))
+        type_ = objects.api_version_and_kind(manifest)
         # Of two with one key the store has the last.
         current = source.store.find(*type_, namespace, manifests.name(manifest)) or manifest
         observed[manifests.annotation(current, manifests.RESOURCE_NAME)] = current

@@ -21,11 +21,11 @@ from function_script.tools.render.conditions import Condition
 from function_script.tools.render.requirements import PipelineInputs, RequirementSource, Runner
 
 API_VERSION: Final = "ops.crossplane.io/v1alpha1"
+TEMPLATE: Final = ("spec", "operationTemplate")
 
 _OPERATION: Final = "Operation"
 _CRON: Final = "CronOperation"
 _WATCH: Final = "WatchOperation"
-_TEMPLATE: Final = ("spec", "operationTemplate")
 _GROUP: Final = "ops.crossplane.io"
 _HASH: Final = 7
 _RESOURCE_VERSION: Final = "999"
@@ -194,7 +194,7 @@ def require(operation: Object, watched: Object) -> None:
 
 
 def _instantiate(parent: Object, name: str) -> Object:
-    template = manifests.object_at(parent, *_TEMPLATE)
+    template = manifests.object_at(parent, *TEMPLATE)
     metadata = manifests.copy(manifests.object_at(template, "metadata"))
     return {
         "apiVersion": API_VERSION,
