@@ -95,7 +95,7 @@ def render(
     options = renderer.Options(print=print, servers=SERVERS, notes=_NOTES)
     rendering = runner.render_in(
         cluster,
-        case.setup,
+        case,
         pool(salt),
         runner.RunOptions(rendering=options),
         lambda problem, severity: options.print(diagnostics.to_frame(problem, severity)),

@@ -102,7 +102,7 @@ def run_all(
             yield verdict
     if not parsed:
         return
-    preload = local_pool.engines_in({case.setup.program.origin.document.text for case in parsed})
+    preload = local_pool.engines_in({case.setup.origin.document.text for case in parsed})
     with (
         options.rendering.servers,
         local_pool.open_pool(None, preload, options.pool) as pool,

@@ -76,28 +76,15 @@ class Located:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
-    """The Composition to run.
-
-    ``origin`` has its steps' inputs, and the directory of programs in files; ``root`` is that
-    directory without links.
-    """
-
-    composition: Object
-    origin: Origin
-    root: Path | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """The ``inputs`` that all steps of a case share; ``functions`` is None without a file.
 
-    ``xr_parts`` are the XR and its patch, in the order in which they are merged.
-    A case with a ``request`` has nothing else but its input in ``program``; ``redacted`` counts
-    the secrets that were removed from it.
+    ``origin`` is where the Composition is from. ``xr_parts`` are the XR and its patch, in the order
+    in which they are merged. A case with a ``request`` has nothing else but its input in the
+    Composition; ``redacted`` counts the secrets that were removed from it.
     """
 
-    program: Program
+    origin: Origin
     inputs: RenderInputs
     functions: Sequence[Object] | None = None
     xr_parts: Sequence[Located] = ()

@@ -29,6 +29,7 @@ from function_script.tools.cases.model import (
 )
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, functions
+from function_script.tools.render.runtimes.local import compose_input
 from function_script.tools.render.xr import resolve_claim
 
 CASE_FIELDS: Final = (
@@ -134,7 +135,7 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
     item = loader.one(fields, "xr", find("xr.yaml"))
     xr = None if item is None else item.value
     xrd = _read_xrd(loader, fields, find("xrd.yaml"), directory, xr)
-    program = loader.read_program(fields, directory, xr and resolve_claim(xr, xrd))
+    origin = loader.find_origin(fields, directory)
     named = loader.values(fields, "functions", find("functions.yaml"))
     named = loader.attempt("functions", lambda: functions.check_kinds(named))
     credentials = loader.values(fields, "credentials", find("credentials.yaml"))
@@ -144,15 +145,16 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
     context = loader.value(fields, "context", _own_file(file, "context.yaml"))
     if xr is None and fields.value.get("xr") is None:
         fields.problems.add("xr", "is required, as there is no xr.yaml")
-    if item is None or program is None:
+    if item is None or origin is None:
         return None
     patch = fields.object("patch")
     parts = [item, *([] if patch is None else [loader.own(patch.value, patch.path)])]
     # Cases share what is loaded, and a patch is merged into this one's copy.
-    xr = manifests.copy(*(part.value for part in parts))
+    xr = resolve_claim(manifests.copy(*(part.value for part in parts)), xrd)
+    composition = manifests.object_at(origin.document.value, *map(str, origin.at))
     inputs = RenderInputs(
-        xr=resolve_claim(xr, xrd),
-        composition=program.composition,
+        xr=xr,
+        composition=compose_input(composition, xr) if origin.is_input else composition,
         credentials=credentials,
         schemas=schemas,
         xrd=xrd,
@@ -160,7 +162,7 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
         context=context or {},
     )
     return Setup(
-        program=program,
+        origin=origin,
         inputs=inputs,
         functions=named or None,
         xr_parts=parts,
@@ -192,9 +194,9 @@ def _read_request(loader: ObjectLoader, fields: ObjectReader) -> Setup | None:
     except json_format.ParseError as error:
         fields.problems.add("request", f"is no RunFunctionRequest: {error}")
         return None
-    program = loader.build_program(step_input, {})
-    inputs = RenderInputs(xr={}, composition=program.composition)
-    return Setup(program=program, inputs=inputs, request=request, redacted=redacted)
+    origin = loader.locate_programs(step_input, is_input=True)
+    inputs = RenderInputs(xr={}, composition=compose_input(step_input.value, {}))
+    return Setup(origin=origin, inputs=inputs, request=request, redacted=redacted)
 
 
 def _read_xrd(

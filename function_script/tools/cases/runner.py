@@ -22,7 +22,7 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.tools import local_pool, sources
 from function_script.tools.cases import comparison, fake_cluster, model
-from function_script.tools.cases.model import Case, Expectation, Setup, Step
+from function_script.tools.cases.model import Case, Expectation, Step
 from function_script.tools.cases.verdicts import CaseVerdict, Status
 from function_script.tools.render import output, renderer, steps, validation
 from function_script.tools.render.functions import FunctionIndex
@@ -64,7 +64,7 @@ def run(case: Case, pool: Pool, options: RunOptions) -> CaseVerdict:
 
 def render_in(
     cluster: fake_cluster.FakeCluster,
-    setup: Setup,
+    case: Case,
     pool: Pool,
     options: RunOptions,
     report: Callable[[Diagnostic, str], None],
@@ -73,14 +73,15 @@ def render_in(
 
     Raises FatalError, positions in the author's files.
     """
+    setup = case.setup
     inputs = cluster.to_inputs(setup)
     if not (setup.skips_xr_validation or options.skips_xr_validation):
         inputs = replace(inputs, report=report)
     origin = replace(
-        setup.program.origin, locate_xr=lambda problem: model.locate_xr(problem, cluster.xr_parts)
+        setup.origin, locate_xr=lambda problem: model.locate_xr(problem, cluster.xr_parts)
     )
     index = FunctionIndex(manifests=setup.functions, options=options.rendering)
-    sandbox = local_pool.bind_root(pool, setup.program.root)
+    sandbox = local_pool.bind_programs(pool, origin.programs, case.project)
     return Renderer(sandbox, index, options.rendering).render(inputs, origin)
 
 
@@ -110,7 +111,7 @@ class _CaseRun:
                 return
             report = self._verdict.report
             try:
-                rendered = render_in(cluster, setup, self._pool, self._options, report)
+                rendered = render_in(cluster, self._case, self._pool, self._options, report)
             except FatalError as error:
                 if not self._is_expected(step, error):
                     return
@@ -132,12 +133,13 @@ class _CaseRun:
 
     def _replay(self, step: Step, request: RunFunctionRequest) -> None:
         """Call the function, and compare its response, not what Crossplane makes of it."""
-        program = self._case.setup.program
+        origin = self._case.setup.origin
         try:
             (pipeline_step,) = steps.parse(self._case.setup.inputs.composition)
             functions = ListedFunctions(runtimes={pipeline_step.function: Local()})
-            with program.origin.map_errors():
-                sandbox = local_pool.bind_root(self._pool, program.root)
+            with origin.map_errors():
+                project = self._case.project
+                sandbox = local_pool.bind_programs(self._pool, origin.programs, project)
                 replayer = Renderer(sandbox, functions, self._options.rendering)
                 runner = replayer.start([pipeline_step])
                 reply = runner(pipeline_step, request)

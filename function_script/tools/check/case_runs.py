@@ -28,7 +28,7 @@ def plan(subject: Subject, folders: Sequence[Path]) -> Iterator[Reconciles]:
         with suppress(FatalError):
             case = parser.parse(model.CaseFile(path=file), cache)
             setup = case.setup
-            if setup.program.composition == subject.document.value and not setup.skips_validation:
+            if setup.inputs.composition == subject.document.value and not setup.skips_validation:
                 yield _reconcile(subject, case)
 
 

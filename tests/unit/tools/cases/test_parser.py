@@ -120,7 +120,7 @@ def test_composition_beyond_the_repository_is_not_found(tmp_path: Path) -> None:
     inner = project(tmp_path) / "inner"
     case = folder(inner / "tests", case="{xr: ../../xr.yaml, expect: {}}") / "case.yaml"
     case_ = parser.parse(CaseFile(path=case), FileCache(Project([tmp_path])))
-    assert case_.setup.program.composition["kind"] == "Composition"
+    assert case_.setup.inputs.composition["kind"] == "Composition"
     (inner / ".git").mkdir()
     assert "composition: is required" in mistakes(case)
 
