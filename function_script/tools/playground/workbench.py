@@ -3,8 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass, replace
 from typing import Final, TypeAlias
 
 from function_script import documents
@@ -56,12 +55,12 @@ class _Project:
 
 
 class RenderSession:
-    """Renders texts in ``pool``, one run at a time, from a copy in ``directory``."""
+    """Renders texts in ``pool``, one run at a time, from their copy in ``mirror``."""
 
-    def __init__(self, pool: Pool, directory: Path, options: renderer.Options) -> None:
+    def __init__(self, pool: Pool, mirror: Mirror, options: renderer.Options) -> None:
         self._pool = pool
-        self._mirror = Mirror(directory)
-        self._files = Project([self._mirror.directory])
+        self._mirror = mirror
+        self._files = Project([mirror.directory])
         self._options = options
         self._lock = threading.Lock()
         self._runs = 0
@@ -257,10 +256,7 @@ def _to_page(rendering: Rendering, inputs: render.RenderInputs) -> Object:
     waiting = [each for call in rendering.calls for each in call.reply.blocked]
     return {
         "documents": [{"name": name or "", "yaml": text} for name, text in _print(rendering)],
-        "events": [
-            {"severity": event.severity, "reason": event.reason, "message": event.message}
-            for event in result.events
-        ],
+        "events": [*map(asdict, result.events)],
         "graph": _build_graph(result, comparison.to_outcome(rendering), inputs.observed, waiting),
         "waiting": [{"name": each.subject, "reason": each.reason} for each in waiting],
     }
