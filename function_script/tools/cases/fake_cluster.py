@@ -35,16 +35,15 @@ class FakeCluster:
 
     ``xr`` has the author's fields, which are those of ``xr_parts``; ``applied`` has those of
     Crossplane. ``observed`` and ``required`` are whole objects, and ``spans`` the positions of
-    observed ones by their index. By resource name, ``foreign`` has
-    the fields of observed resources that others than Crossplane set, and ``composed`` those of
-    Crossplane.
+    observed ones. By resource name, ``foreign`` has the fields of observed resources that others
+    than Crossplane set, and ``composed`` those of Crossplane.
     """
 
     xr: Object
     xr_parts: Sequence[Located] = ()
     applied: Object = field(default_factory=dict)
     observed: Sequence[Object] = ()
-    spans: Mapping[int, Span] = field(default_factory=dict)
+    spans: Sequence[Span | None] = ()
     required: Sequence[Object] = ()
     foreign: Mapping[str, Object] = field(default_factory=dict)
     composed: Mapping[str, Object] = field(default_factory=dict)
@@ -115,7 +114,7 @@ def before_step(cluster: FakeCluster, step: Step) -> FakeCluster:
         xr_parts=(*cluster.xr_parts, *patches),
         applied=cluster.applied,
         observed=[*whole.values()],
-        spans={index: span for index, name in enumerate(whole) if (span := spans.get(name))},
+        spans=[*map(spans.get, whole)],
         required=cluster.required if step.required is None else step.required,
         foreign=foreign,
         composed=cluster.composed,

@@ -31,7 +31,7 @@ class RenderInputs(PipelineInputs):
     """An XR, its Composition, and the objects of the cluster.
 
     ``desired`` are composed resources that steps desire which ran elsewhere, by resource name.
-    ``spans`` are the positions of observed resources, by their index. ``report`` gets what the
+    ``spans`` are the positions of observed resources, if they are known. ``report`` gets what the
     validation of the XR against ``xrd`` finds besides errors, with a severity: ``warning`` or
     ``note``. None: the XR is not validated. ``definitions`` are the XRD, and CRDs and
     XRDs of composed resources.
@@ -43,7 +43,7 @@ class RenderInputs(PipelineInputs):
     desired: Mapping[str, Object] = field(default_factory=dict)
     xrd: Object | None = None
     definitions: Sequence[Object] = ()
-    spans: Mapping[int, Span] = field(default_factory=dict)
+    spans: Sequence[Span | None] = ()
     report: Callable[[Diagnostic, str], None] | None = None
 
     def follow(self, result: RenderResult) -> Self:
@@ -57,7 +57,7 @@ class RenderInputs(PipelineInputs):
         ]
         for each in observed:
             conditions.make_ready(each)
-        return replace(self, xr=manifests.copy(self.xr, result.xr), observed=observed, spans={})
+        return replace(self, xr=manifests.copy(self.xr, result.xr), observed=observed, spans=())
 
 
 def reconcile(

@@ -159,12 +159,7 @@ def _own(manifest: Object, name: str, xr: Xr) -> None:
         )
         path = ("metadata", "ownerReferences")
         raise ComposeError(name, path, Diagnostic(message=message))
-    reference: Object = {
-        **manifests.reference(xr.manifest, has_namespace=False),
-        "uid": xr.uid,
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
+    reference = manifests.owner_reference(xr.manifest)
     owners = manifests.objects_at(manifest, "metadata", "ownerReferences")
     uids = [owner.get("uid") for owner in owners]
     own_index = uids.index(xr.uid) if xr.uid in uids else len(uids)

@@ -195,27 +195,20 @@ def load_inputs(
     xrd = next(iter(xrds_), None)
     composite = resolve_claim(xr.value, xrd)
     observed = [each for each in observed if not _is_printed(each.value, composite)]
-    spans = {index: document.span() for index, document in enumerate(observed)}
     return replace(
         base,
         xr=composite,
         observed=[document.value for document in observed],
         xrd=xrd,
         definitions=[*xrds_, *definitions],
-        spans={index: span for index, span in spans.items() if span is not None},
+        spans=[document.span() for document in observed],
     )
 
 
 def _is_printed(manifest: Object, xr: Object) -> bool:
     """Report whether an observed object is the XR or other output of ``render``, fed back."""
-    api_version, kind = objects.api_version_and_kind(manifest)
-    if api_version.startswith("render.crossplane.io/"):
-        return True
-    return (api_version, kind, manifests.name(manifest), manifests.namespace(manifest)) == (
-        *objects.api_version_and_kind(xr),
-        manifests.name(xr),
-        manifests.namespace(xr),
-    )
+    is_ours = manifests.text_at(manifest, "apiVersion").startswith("render.crossplane.io/")
+    return is_ours or manifests.reference(manifest) == manifests.reference(xr)
 
 
 def load_one(path: Path, what: str, project: Project) -> Document:

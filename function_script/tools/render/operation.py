@@ -205,17 +205,9 @@ def _instantiate(parent: Object, name: str) -> Object:
 
 
 def _with_owner(operation: Object, parent: Object, kind: str) -> Object:
-    name = manifests.name(parent)
-    label = f"{_GROUP}/{kind.lower()}"
-    manifests.add_texts(operation, {label: name}, "metadata", "labels")
-    owner: Object = {
-        "apiVersion": API_VERSION,
-        "kind": kind,
-        "name": name,
-        "uid": manifests.text_at(parent, "metadata", "uid"),
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
+    label = {f"{_GROUP}/{kind.lower()}": manifests.name(parent)}
+    manifests.add_texts(operation, label, "metadata", "labels")
+    owner = manifests.owner_reference({**parent, "apiVersion": API_VERSION, "kind": kind})
     owners: list[Value] = [*manifests.objects_at(operation, "metadata", "ownerReferences"), owner]
     manifests.object_at(operation, "metadata")["ownerReferences"] = owners
     # The engine's response has the object without its type.
@@ -225,9 +217,8 @@ def _with_owner(operation: Object, parent: Object, kind: str) -> Object:
 
 
 def _hash(watched: Object) -> str:
-    group, _, version = manifests.text_at(watched, "apiVersion").rpartition("/")
     parts = [
-        f"{group}/{version}, Kind={manifests.text_at(watched, 'kind')}",
+        manifests.go_type(watched),
         manifests.namespace(watched),
         manifests.name(watched),
         manifests.text_at(watched, "metadata", "uid"),

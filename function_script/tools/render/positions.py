@@ -172,7 +172,7 @@ class Positions:
 
     def find_step(self, name: str) -> Span | None:
         """Return the position of a step in the document of the pipeline; None if it is unknown."""
-        called = next((step for step in self._steps if step.name == name), None)
+        called = self._find_called(name)
         return None if called is None else called.span
 
     def excerpt(self, span: Span | None) -> Excerpt | None:
@@ -187,7 +187,7 @@ class Positions:
 
         None: it is not known which of them the run reached.
         """
-        return {step.name: step.find_branches() for step in self._steps}
+        return {step.step.name: step.find_branches() for step in self._steps}
 
     def find_warnings(self) -> Iterator[tuple[Step, Sequence[Diagnostic]]]:
         """Yield what our steps warn of, in the texts of their programs.
@@ -203,8 +203,11 @@ class Positions:
 
         An index, or a key that only a run knows, is `lint.ANY`. Names stand for their values.
         """
-        step = next((each for each in reversed(self._steps) if each.name == position.step), None)
+        step = self._find_called(position.step)
         return None if step is None or position.span is None else step.find_reads(position.span)
+
+    def _find_called(self, name: str) -> "_CalledStep | None":
+        return next((each for each in self._steps if each.step.name == name), None)
 
 
 def _to_span(name: str, line: int, column: int | None, width: int) -> Span:
@@ -215,27 +218,18 @@ class _CalledStep:
     """One step of a pipeline: the values before and after it, and the positions of its own."""
 
     def __init__(self, call: Call, origin: Origin | None) -> None:
+        self.step = call.step
         self._call = call
         self._origin = origin
         self._spans: Mapping[str | None, Mapping[Path, Span | None]] | None = None
         self._values: dict[tuple[bool, str | None], Object] = {}
 
     @property
-    def name(self) -> str:
-        """The name of the step."""
-        return self._call.step.name
-
-    @property
-    def step(self) -> Step:
-        """The step in the pipeline."""
-        return self._call.step
-
-    @property
     def span(self) -> Span | None:
         """The position of the step."""
         if self._origin is None:
             return None
-        path = self._origin.find_input(self._call.step)
+        path = self._origin.find_input(self.step)
         return self._origin.document.span(path[:-1])
 
     def has(self, resource: str | None, path: Path, *, is_after: bool = True) -> bool:
@@ -269,7 +263,7 @@ class _CalledStep:
         """Return what a line in the author's file reads; None for a program that is not there."""
         if self._origin is None:
             return None
-        step_input, programs = self._origin.input_of(self._call.step), self._origin.programs
+        step_input, programs = self._origin.input_of(self.step), self._origin.programs
         if not inputs.is_meant_for_us(step_input.value):
             return None
         limits = Limits().with_root(None if programs is None else programs.resolve())
@@ -314,9 +308,9 @@ class _CalledStep:
 
     def _position(self, span: Span | None) -> Position:
         if span is not None and self._origin is not None:
-            step_input = self._origin.input_of(self._call.step)
+            step_input = self._origin.input_of(self.step)
             span = author_positions.to_author(span, step_input, self._origin.programs)
-        return Position(self.name, span)
+        return Position(self.step.name, span)
 
     def _read(self) -> Mapping[str | None, Mapping[Path, Span | None]]:
         if self._spans is None:

@@ -5,8 +5,9 @@ Names and UIDs are those that Crossplane's render engine generates, so that outp
 
 import hashlib
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Final
 
 from function_script.request import objects
@@ -180,18 +181,18 @@ def machinery(*, is_legacy: bool) -> tuple[str, ...]:
     return ("spec",) if is_legacy else ("spec", "crossplane")
 
 
-def check_observed(xr: Xr, observed: Sequence[Object], spans: Mapping[int, Span]) -> None:
+def check_observed(xr: Xr, observed: Sequence[Object], spans: Sequence[Span | None]) -> None:
     """Raise InputError unless the XR may have composed all of ``observed``.
 
-    ``spans`` are their positions, by the index in ``observed``.
+    ``spans`` are their positions, or empty.
     """
     problems = [
         Diagnostic(
             message=f"cannot observe {manifests.describe(manifest)}: {cause}",
-            span=spans.get(index),
+            span=span,
             hint=hint,
         )
-        for index, manifest in enumerate(observed)
+        for manifest, span in zip(observed, spans or repeat(None), strict=False)
         for cause, hint in _ownership_problems(xr, manifest)
     ]
     if problems:
@@ -280,12 +281,7 @@ def resolve_claim(manifest: Object, xrd: Object | None) -> Object:
         for key, value in manifests.object_at(manifest, "spec").items()
         if key not in _MACHINERY
     }
-    spec["claimRef"] = {
-        "apiVersion": api_version,
-        "kind": kind,
-        "namespace": namespace,
-        "name": name,
-    }
+    spec["claimRef"] = {**manifests.reference(manifest), "namespace": namespace}
     xr: Object = {
         "apiVersion": api_version,
         "kind": manifests.text_at(xrd, "spec", "names", "kind"),
@@ -312,11 +308,7 @@ def _without_reserved(texts: dict[str, str]) -> dict[str, str]:
 
 def xr_uid(xr: Object) -> str:
     """Return the UID of an XR; a generated one depends on type, namespace and name only."""
-    api_version, kind = objects.api_version_and_kind(xr)
-    group, _, version = api_version.rpartition("/")
-    # Go writes a type like this, with a slash in front of the version of a core kind.
-    type_ = f"{group}/{version}, Kind={kind}"
-    text = "\0".join([type_, manifests.namespace(xr), manifests.name(xr)])
+    text = "\0".join([manifests.go_type(xr), manifests.namespace(xr), manifests.name(xr)])
     return manifests.text_at(xr, "metadata", "uid") or str(uuid.uuid5(_NIL, text))
 
 
