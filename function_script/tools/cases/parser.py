@@ -21,11 +21,12 @@ from function_script.tools.cases import fake_cluster
 from function_script.tools.cases.comparison import PARTS
 from function_script.tools.cases.loader import FileCache, ObjectLoader, find_above
 from function_script.tools.cases.model import (
+    FOLDER_FILE,
     Case,
-    CaseFile,
     Expectation,
     Setup,
     Step,
+    find_snapshot,
 )
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, functions
@@ -71,19 +72,19 @@ _CONDITION: Final = ("type", "status", "reason", "message")
 _EVENT: Final = ("severity", "reason", "message")
 
 
-def parse(file: CaseFile, files: FileCache) -> Case:
+def parse(file: Path, files: FileCache) -> Case:
     """Parse a case. Raises FatalError with every problem, positions in its file."""
-    files.add_input(file.path)
-    source = sources.load_file(file.path, files.project)
-    document = sources.read_one(source, f'cannot read "{file.path}"', noun="case")
+    files.add_input(file)
+    source = sources.load_file(file, files.project)
+    document = sources.read_one(source, f'cannot read "{file}"', noun="case")
     return read(document, file, files)
 
 
-def read(document: Document, file: CaseFile, files: FileCache) -> Case:
+def read(document: Document, file: Path, files: FileCache) -> Case:
     """Parse the document of a case as if it were in ``file``. Raises InputError."""
     loader = ObjectLoader(
         document=document,
-        directory=file.path.parent,
+        directory=file.parent,
         files=files,
         project=_find_project(document.value, file, files.project),
         problems=ProblemList(),
@@ -102,8 +103,7 @@ def read(document: Document, file: CaseFile, files: FileCache) -> Case:
     if setup is None or loader.has_problems():
         raise loader.error()
     return Case(
-        name=file.name,
-        path=file.path,
+        path=file,
         document=document,
         setup=setup,
         steps=steps,
@@ -112,15 +112,15 @@ def read(document: Document, file: CaseFile, files: FileCache) -> Case:
     )
 
 
-def _find_project(case: Object, file: CaseFile, project: Project) -> Project:
+def _find_project(case: Object, file: Path, project: Project) -> Project:
     """Return the files of a case, with those of the Composition above it."""
     if any(case.get(key) is not None for key in ("composition", "input", "request")):
         return project
-    directory = find_above(file.path.parent)
+    directory = find_above(file.parent)
     return project if directory is None else project.with_root(directory)
 
 
-def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup | None:
+def _setup(loader: ObjectLoader, fields: ObjectReader, file: Path) -> Setup | None:
     if fields.value.get("request") is not None:
         return _read_request(loader, fields)
     if "redacted" in fields.value:
@@ -215,13 +215,13 @@ def _read_xrd(
     return loader.value(fields, "xrd", path)
 
 
-def _own_file(file: CaseFile, name: str) -> Path | None:
+def _own_file(file: Path, name: str) -> Path | None:
     """Return a file in the case's own folder, if it has one."""
-    path = file.path.with_name(name)
-    return path if file.is_folder and path.exists() else None
+    path = file.with_name(name)
+    return path if file.name == FOLDER_FILE and path.exists() else None
 
 
-def _steps(loader: ObjectLoader, fields: ObjectReader, xr: Object, file: CaseFile) -> list[Step]:
+def _steps(loader: ObjectLoader, fields: ObjectReader, xr: Object, file: Path) -> list[Step]:
     """Parse the steps of a sequence; a case without ``steps`` is one step itself."""
     observed = fake_cluster.read(loader, fields, xr, _own_file(file, "observed.yaml"))
     required = loader.values(fields, "required", _own_file(file, "required.yaml"))
@@ -244,7 +244,7 @@ def _steps(loader: ObjectLoader, fields: ObjectReader, xr: Object, file: CaseFil
         return steps
     # Without an expectation, the steps are compared with snapshots.
     return [
-        replace(step, expect=Expectation(at=step.at, snapshot=file.snapshot(number)))
+        replace(step, expect=Expectation(at=step.at, snapshot=find_snapshot(file, number)))
         for number, step in (enumerate(steps, 1) if items else [(None, first)])
     ]
 

@@ -54,7 +54,7 @@ class RunOptions:
 def run(case: Case, pool: Pool, options: RunOptions) -> CaseVerdict:
     """Run all steps, up to the first that fails unexpectedly. Raises no FatalError."""
     started = time.monotonic()
-    verdict = CaseVerdict(case.name, case.path, case.document)
+    verdict = CaseVerdict(case.path, case.document)
     # Cases run at the same time, and what a program prints belongs to its case.
     rendering = replace(options.rendering, print=verdict.print, notes=set())
     _CaseRun(case, pool, replace(options, rendering=rendering), verdict).run()

@@ -26,7 +26,7 @@ def plan(subject: Subject, folders: Sequence[Path]) -> Iterator[Reconciles]:
     cache = loader.FileCache(subject.project)
     for file in files[: subject.max_examples]:
         with suppress(FatalError):
-            case = parser.parse(model.CaseFile(path=file), cache)
+            case = parser.parse(file, cache)
             setup = case.setup
             if setup.inputs.composition == subject.document.value and not setup.skips_validation:
                 yield _reconcile(subject, case)
