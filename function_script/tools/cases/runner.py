@@ -73,8 +73,7 @@ def render_in(
 
     Raises FatalError, positions in the author's files.
     """
-    setup = case.setup
-    inputs = cluster.to_inputs(setup)
+    setup, inputs = case.setup, cluster.inputs
     if not (setup.skips_xr_validation or options.skips_xr_validation):
         inputs = replace(inputs, report=report)
     origin = replace(
@@ -122,7 +121,7 @@ class _CaseRun:
                 self._compare(step, step.expect, rendered)
             # A paused XR stays as it is, and so do its composed resources.
             if rendered.responses:
-                cluster = fake_cluster.after_step(cluster, setup, rendered.result)
+                cluster = fake_cluster.after_step(cluster, rendered.result)
 
     def _validate(self, step: Step, rendered: Rendering) -> None:
         for problem, severity in validation.validate(rendered, self._catalog):
