@@ -141,13 +141,12 @@ def render(**flags: Unpack[_Flags]) -> int:
             skips_xr_validation=flags["skip_xr_validation"],
             skips_validation=flags["skip_validation"],
         )
-        xrd = _paths(flags).xrd
-        is_own = flags["composition"] is None and xrd is not None and xrd.name == "xrd.yaml"
-        is_noted = flags["xrd"] is None and not is_own and not flags["quiet"]
-        if xrd is not None and is_noted:
-            terminal.echo_note(f'the XRD is "{xrd}"; --xrd none renders without it')
+        paths = _paths(flags)
+        is_own = flags["composition"] is None and paths.xrd == flags["xr"] / "xrd.yaml"
+        if paths.xrd is not None and flags["xrd"] is None and not (is_own or flags["quiet"]):
+            terminal.echo_note(f'the XRD is "{paths.xrd}"; --xrd none renders without it')
         if flags["explain_functions"]:
-            return render_options.print_choices(*command.explain(_paths(flags), run_options))
+            return render_options.print_choices(*command.explain(paths, run_options))
         with run_options.rendering.servers:
             if flags["watch"]:
                 _watch(flags, run_options, pool)
