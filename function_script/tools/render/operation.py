@@ -81,7 +81,7 @@ def reconcile(
     source = RequirementSource.build(inputs, [operation])
     start = messages.make_start(inputs.context, fnv1.State())
     outcome = pipeline.run(pipeline_steps, None, start, source, runner)
-    return (_complete if outcome.failure is None else _fail)(operation, outcome)
+    return _finish(operation, outcome)
 
 
 def _failures(operation: Object) -> int:
@@ -92,44 +92,35 @@ def _mark(operation: Object, *states: Condition) -> None:
     conditions.mark(operation, states, is_observed=True)
 
 
-def _fail(operation: Object, outcome: pipeline.PipelineResult) -> OperationResult:
-    manifests.make_object(operation, "status")["failures"] = _failures(operation) + 1
+def _finish(operation: Object, outcome: pipeline.PipelineResult) -> OperationResult:
+    """Write the outcome of the pipeline into the status; apply nothing after a FATAL result."""
+    # Operations drop the reason that a function sets.
+    events = [replace(event, reason=_RUN) for event in outcome.events]
+    applied: list[Object] = []
     _add_outputs(operation, outcome)
-    _mark(operation, conditions.failed(outcome.fatal))
-    event = pipeline.Event(severity="Warning", reason=_FAILED, message=outcome.fatal)
-    return OperationResult(
-        operation=operation,
-        events=(*_events(outcome), event),
-        requirements=outcome.requirements,
-        failure=outcome.failure,
-    )
-
-
-def _complete(operation: Object, outcome: pipeline.PipelineResult) -> OperationResult:
-    desired = outcome.desired.resources
-    applied = [messages.read_struct(desired[name].resource) for name in sorted(desired)]
-    _add_outputs(operation, outcome)
-    refs = manifests.objects_at(operation, "status", "appliedResourceRefs")
-    for manifest in applied:
-        ref = manifests.reference(manifest)
-        if ref not in refs:
-            refs.append(ref)
-    items: list[Value] = [*sorted(refs, key=_reference_order)]
-    if items:
-        manifests.make_object(operation, "status")["appliedResourceRefs"] = items
-    _mark(operation, conditions.SYNCED, _COMPLETE)
+    if outcome.failure is None:
+        desired = outcome.desired.resources
+        applied = [messages.read_struct(desired[name].resource) for name in sorted(desired)]
+        refs = manifests.objects_at(operation, "status", "appliedResourceRefs")
+        for ref in map(manifests.reference, applied):
+            if ref not in refs:
+                refs.append(ref)
+        items: list[Value] = [*sorted(refs, key=_reference_order)]
+        if items:
+            manifests.make_object(operation, "status")["appliedResourceRefs"] = items
+        _mark(operation, conditions.SYNCED, _COMPLETE)
+    else:
+        manifests.make_object(operation, "status")["failures"] = _failures(operation) + 1
+        _mark(operation, conditions.failed(outcome.fatal))
+        events.append(pipeline.Event(severity="Warning", reason=_FAILED, message=outcome.fatal))
     return OperationResult(
         operation=operation,
         applied=tuple(applied),
-        events=_events(outcome),
+        events=tuple(events),
         context=outcome.context,
         requirements=outcome.requirements,
+        failure=outcome.failure,
     )
-
-
-def _events(outcome: pipeline.PipelineResult) -> tuple[pipeline.Event, ...]:
-    """Return the pipeline's events; Operations drop the reason that a function sets."""
-    return tuple(replace(event, reason=_RUN) for event in outcome.events)
 
 
 def _add_outputs(operation: Object, outcome: pipeline.PipelineResult) -> None:
