@@ -29,7 +29,7 @@ def open_folder(directory: Path) -> tuple[folders.Folder, dict[str, folders.File
 
 def test_file_is_written_and_its_new_digest_returned(directory: Path) -> None:
     folder, files = open_folder(directory)
-    digest = folder.save("xr.yaml", "a: 1\n", files["xr.yaml"].digest)
+    digest, _ = folder.save("xr.yaml", "a: 1\n", files["xr.yaml"].digest)
     assert (directory / "xr.yaml").read_text() == "a: 1\n"
     assert folder.load()[0]["xr.yaml"].digest == digest == folder.compute_digests()["xr.yaml"]
 
