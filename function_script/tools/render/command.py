@@ -1,6 +1,6 @@
 """The commands ``render`` and ``render operation``: load the files, render, write YAML."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -12,7 +12,7 @@ from function_script.request.values import Object
 from function_script.sandbox import Pool
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
-from function_script.tools import author_positions, local_pool, manifests, render, step_inputs
+from function_script.tools import author_positions, local_pool, manifests, step_inputs
 from function_script.tools.render import (
     blame,
     functions,
@@ -24,7 +24,7 @@ from function_script.tools.render import (
 )
 from function_script.tools.render.output import OutputOptions
 from function_script.tools.render.positions import Origin, Positions
-from function_script.tools.render.renderer import Renderer, Rendering
+from function_script.tools.render.renderer import Renderer
 
 _CREATION: Final = ("metadata", "creationTimestamp")
 _Paths: TypeAlias = loading.RenderPaths | loading.OperationPaths
@@ -66,25 +66,8 @@ def render_composition(paths: loading.RenderPaths, options: Options, pool: Pool)
     origin = replace(origin, locate_xr=lambda problem: author_positions.locate(problem, xr))
     _, index = _load_functions(paths, origin, options)
     rendering = Renderer(pool, index, options.rendering).render(inputs, origin)
-    if not is_quiet:
-        _print_problems(rendering, inputs, options, notes, origin)
-    printed = output.documents(rendering.result, options.output)
-    return blame.Blame(rendering=rendering, documents=printed, xr=xr)
-
-
-def _print_problems(
-    rendering: Rendering,
-    inputs: render.RenderInputs,
-    options: Options,
-    sentences: Iterable[str],
-    origin: Origin,
-) -> None:
-    """Print what the schemas at hand do not allow in the result, and what our steps warn of.
-
-    ``sentences`` are about schemas that are not at hand.
-    """
-    if not options.skips_validation:
-        for note in sentences:
+    if not (is_quiet or options.skips_validation):
+        for note in notes:
             options.rendering.note(note)
         from function_script.tools.render import validation  # noqa: PLC0415 - slow
         from function_script.tools.validate.catalog import Catalog  # noqa: PLC0415 - slow
@@ -92,11 +75,13 @@ def _print_problems(
         for problem, severity in validation.validate(rendering, Catalog(inputs.definitions)):
             options.report(problem, "note" if severity == "note" else "warning")
     _print_warnings(rendering.positions, options, origin)
+    printed = output.documents(rendering.result, options.output)
+    return blame.Blame(rendering=rendering, documents=printed, xr=xr)
 
 
 def _print_warnings(positions: Positions, options: Options, origin: Origin) -> None:
-    """Print what our steps warn of, unless the output has it."""
-    if options.output.results:
+    """Print what our steps warn of, unless the output has it or the author wants nothing."""
+    if options.output.results or options.rendering.is_quiet:
         return
     for step, problems in positions.find_warnings():
         for problem in origin.locate(step, problems):
@@ -116,8 +101,7 @@ def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool
     _, index = _load_functions(paths, origin, options)
     renderer_ = Renderer(pool, index, options.rendering)
     result, positions = renderer_.render_operation(inputs, origin)
-    if not options.rendering.is_quiet:
-        _print_warnings(positions, options, origin)
+    _print_warnings(positions, options, origin)
     has_context = bool(paths.context or paths.context_values)
     return documents.to_yaml_stream(
         output.operation_documents(result, options.output, has_context=has_context)

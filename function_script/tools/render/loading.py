@@ -181,7 +181,6 @@ def load_inputs(
     """
     project = paths.project
     observed = [] if paths.observed is None else _load_with_kinds([paths.observed], project)
-    base = load_shared(paths, RenderInputs(xr={}, composition=composition.value))
     xrds_: list[Object] = []
     if paths.xrd is not None:
         from function_script.tools.validate import catalog  # noqa: PLC0415 - slow to import
@@ -195,14 +194,15 @@ def load_inputs(
     xrd = next(iter(xrds_), None)
     composite = resolve_claim(xr.value, xrd)
     observed = [each for each in observed if not _is_printed(each.value, composite)]
-    return replace(
-        base,
+    inputs = RenderInputs(
         xr=composite,
+        composition=composition.value,
         observed=[document.value for document in observed],
         xrd=xrd,
         definitions=[*xrds_, *definitions],
         spans=[document.span() for document in observed],
     )
+    return load_shared(paths, inputs)
 
 
 def _is_printed(manifest: Object, xr: Object) -> bool:
