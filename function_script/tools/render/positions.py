@@ -99,17 +99,13 @@ class Origin:
             author_positions.map_to_source(each, step_input, self.programs) for each in problems
         )
 
-    def find_input(self, step: Step) -> Path:
-        """Return the path of a step's input in the document."""
-        return self.at if self.is_input else (*self.at, *step.input_path)
-
     def input_of(self, step: Step) -> StepInput:
         """Return the input of a step with its place in the document."""
         return StepInput(
             step=step.name,
             value=step.input or {},
             document=self.document,
-            path=self.find_input(step),
+            path=self.at if self.is_input else (*self.at, *step.input_path),
         )
 
 
@@ -125,7 +121,7 @@ class Positions:
     Without ``origin``, positions are those in the texts of the programs: ``owner`` says whose.
     """
 
-    def __init__(self, calls: Sequence[Call] = (), origin: Origin | None = None) -> None:
+    def __init__(self, calls: Iterable[Call] = (), origin: Origin | None = None) -> None:
         self.owner = ""
         self._origin = origin
         self._steps = [_CalledStep(call, origin) for call in calls]
@@ -229,8 +225,7 @@ class _CalledStep:
         """The position of the step."""
         if self._origin is None:
             return None
-        path = self._origin.find_input(self.step)
-        return self._origin.document.span(path[:-1])
+        return self._origin.document.span(self._origin.input_of(self.step).path[:-1])
 
     def has(self, resource: str | None, path: Path, *, is_after: bool = True) -> bool:
         """Report whether there is a value after this step; a null item of a list is one."""

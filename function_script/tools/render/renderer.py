@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeAlias
 
@@ -97,15 +97,18 @@ class Renderer:
         try:
             result = render.reconcile(inputs, pipeline, runner)
         except ComposeError as error:
-            positions = Positions([*runner.calls.values()], origin)
+            positions = Positions(runner.calls.values(), origin)
             place = positions.nearest_line(error.resource, error.path)
             span = place and place.span
             excerpt = positions.excerpt(span)
             problems = (replace(each, span=span, excerpt=excerpt) for each in error.diagnostics)
             raise ComposeError(error.resource, error.path, *problems) from error
-        calls = [*runner.calls.values()]
+        skipped = (step for step in pipeline if isinstance(runner.runtimes[step.index], Skip))
         return Rendering(
-            result=result, calls=calls, skipped=runner.skipped, positions=Positions(calls, origin)
+            result=result,
+            calls=[*runner.calls.values()],
+            skipped=[step.name for step in skipped],
+            positions=Positions(runner.calls.values(), origin),
         )
 
     def render_operation(
@@ -134,7 +137,7 @@ class Renderer:
         pipeline = steps.parse_operation(inputs.operation, is_lenient=inputs.is_prepared)
         runner = self.start(pipeline)
         result = operation.reconcile(inputs, pipeline, runner)
-        return result, Positions([*runner.calls.values()], origin)
+        return result, Positions(runner.calls.values(), origin)
 
     def start(self, pipeline: Sequence[Step]) -> StepRunner:
         """Choose the runtimes; what has to be started begins to start at once."""
@@ -142,59 +145,56 @@ class Renderer:
         runtimes = self._functions.find_runtimes(pipeline, self._caller)
         for runtime in runtimes:
             runtime.start(self._caller)
-        return StepRunner(pipeline, runtimes, self._caller, self._answers)
+        return StepRunner(
+            runtimes={step.index: each for step, each in zip(pipeline, runtimes, strict=True)},
+            caller=self._caller,
+            answers=self._answers,
+            remaining_seconds=self._caller.options.timeout_seconds,
+        )
 
 
+@dataclass(slots=True, kw_only=True)
 class StepRunner:
-    """Calls the functions of steps in the time of all, and records the last call of each."""
+    """Calls the functions of steps in the time of all, and records the last call of each.
 
-    def __init__(
-        self,
-        pipeline: Sequence[Step],
-        runtimes: Sequence[Runtime],
-        caller: FunctionCaller,
-        answers: Answers | None,
-    ) -> None:
-        self._answers = answers
-        self._runtimes = {
-            step.index: runtime for step, runtime in zip(pipeline, runtimes, strict=True)
-        }
-        self._caller = caller
-        self._remaining_seconds = caller.options.timeout_seconds
-        self.calls: dict[int, Call] = {}
-        self.skipped = [
-            step.name for step in pipeline if isinstance(self._runtimes[step.index], Skip)
-        ]
+    ``runtimes`` and ``calls`` are by the index of the step.
+    """
+
+    runtimes: Mapping[int, Runtime]
+    caller: FunctionCaller
+    answers: Answers | None
+    remaining_seconds: float
+    calls: dict[int, Call] = field(default_factory=dict)
 
     def __call__(self, step: Step, request: RunFunctionRequest) -> StepResponse:
         """Call the function once."""
-        if self._remaining_seconds <= 0:
+        if self.remaining_seconds <= 0:
             raise LimitError.of(
                 f'cannot run step "{step.name}": the time for rendering is over',
-                hint=self._caller.options.timeout_hint,
+                hint=self.caller.options.timeout_hint,
             )
-        runtime = self._runtimes[step.index]
-        if self._answers is None:
+        runtime = self.runtimes[step.index]
+        if self.answers is None:
             response = self._call(runtime, step, request)
         else:
-            pool = self._caller.pool if isinstance(runtime, Local) else None
+            pool = self.caller.pool if isinstance(runtime, Local) else None
             # The pool, too: a program in files is no part of the request.
             key = (step.function, pool, request.SerializeToString(deterministic=True))
-            if key not in self._answers:
-                self._answers[key] = self._call(runtime, step, request)
-            response = self._answers[key]
+            if key not in self.answers:
+                self.answers[key] = self._call(runtime, step, request)
+            response = self.answers[key]
         # Steps run in order, so the last entry is the last step of the pipeline.
-        ask = partial(runtime.ask, request, self._caller)
+        ask = partial(runtime.ask, request, self.caller)
         self.calls[step.index] = Call(step, request, response, ask)
         return response
 
     def _call(self, runtime: Runtime, step: Step, request: RunFunctionRequest) -> StepResponse:
         if note := runtime.note():
-            self._caller.note(note)
+            self.caller.note(note)
         # An image may have to be pulled, which takes no time of the pipeline's.
-        runtime.wait(self._caller)
+        runtime.wait(self.caller)
         started = time.monotonic()
         try:
-            return runtime.call(StepCall(step, request, self._remaining_seconds), self._caller)
+            return runtime.call(StepCall(step, request, self.remaining_seconds), self.caller)
         finally:
-            self._remaining_seconds -= time.monotonic() - started
+            self.remaining_seconds -= time.monotonic() - started
