@@ -136,4 +136,6 @@ def test_discovery(tmp_path: Path) -> None:
     for name in ("c", ".hidden", "node_modules"):
         folder(tmp_path / name, case="", other="")
     files = model.find_cases([tmp_path, tmp_path / "a.case.yaml"])
-    assert [case.name for case in files] == [f"{tmp_path}/{name}" for name in ("a", "b", "c")]
+    assert [model.name_of(case) for case in files] == [
+        f"{tmp_path}/{name}" for name in ("a", "b", "c")
+    ]
