@@ -165,8 +165,8 @@ def load_shared(paths: PipelinePaths, inputs: _Inputs) -> _Inputs:
     project = paths.project
     return replace(
         inputs,
-        required=load_objects(paths.required, project),
-        credentials=load_values([paths.credentials] if paths.credentials else [], project),
+        required=[document.value for document in _load_with_kinds(paths.required, project)],
+        credentials=load_values(paths.credentials, project),
         schemas=[] if paths.schemas is None else load_schemas(paths.schemas, project),
         context=load_context(paths.context, paths.context_values, project),
     )
@@ -234,17 +234,13 @@ def load_all(path: Path, project: Project) -> list[Document]:
     return [document for text in texts for document in sources.read(text)]
 
 
-def load_values(paths: Iterable[Path], project: Project) -> list[Object]:
-    """Load the objects of all files and directories, one after the other."""
-    return [document.value for path in paths for document in load_all(path, project)]
-
-
-def load_objects(paths: Iterable[Path], project: Project) -> list[Object]:
-    """`load_values`, but raise InputError for an object without a kind."""
-    return [document.value for document in _load_with_kinds(paths, project)]
+def load_values(path: Path | None, project: Project) -> list[Object]:
+    """Load the objects of a file or directory; none without one."""
+    return [] if path is None else [document.value for document in load_all(path, project)]
 
 
 def _load_with_kinds(paths: Iterable[Path], project: Project) -> list[Document]:
+    """Load all files and directories. Raises InputError for objects without a kind."""
     documents = [document for path in paths for document in load_all(path, project)]
     problems = [
         author_positions.locate(
