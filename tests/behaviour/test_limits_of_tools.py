@@ -13,7 +13,7 @@ from function_script import documents
 from function_script.cli import commands
 from function_script.request.limits import LIMITS, Limits
 from function_script.sandbox import Pool, PoolOptions
-from function_script.tools.playground.folders import Mirror
+from function_script.tools.playground.folders import Folder, Mirror
 from function_script.tools.playground.workbench import RenderSession
 from function_script.tools.render import renderer
 
@@ -113,6 +113,6 @@ def test_playground_has_limits_too(tmp_path: Path) -> None:
         session = RenderSession(
             pool, Mirror(tmp_path / "page"), renderer.Options(timeout_seconds=20.0)
         )
-        page = session.render({**files, "xr.yaml": one_step.XR}, None)
+        page = session.render({**files, "xr.yaml": one_step.XR}, Folder(None))
     assert "its limit of 0.1 s" in page["problems"][0]["message"]
     assert "set by --time-limit" in page["problems"][0]["hint"]

@@ -204,14 +204,14 @@ class Mirror:
         self.programs = self.directory / _PROGRAMS
         self.programs.mkdir(parents=True, exist_ok=True)
 
-    def write(self, texts: Mapping[str, str], folder: Folder | None) -> None:
+    def write(self, texts: Mapping[str, str], folder: Folder) -> None:
         """Write the page's texts, and what else the folder has on disk. Raises InputError.
 
         A text whose name no tool reads is left out, and so is an empty one that is new.
         """
         shutil.rmtree(self.directory)
         self.programs.mkdir(parents=True)
-        paths = {} if folder is None else folder.find_paths()
+        paths = folder.find_paths()
         for name in {**texts, **paths}:
             parts = PurePosixPath(name).parts
             if ".." in parts:
@@ -222,10 +222,7 @@ class Mirror:
             if not (name in FILES or is_below) or (name not in paths and not texts[name].strip()):
                 continue
             try:
-                if folder is None or name in texts:
-                    data = texts[name].encode()
-                else:
-                    data = folder.read(paths[name])
+                data = texts[name].encode() if name in texts else folder.read(paths[name])
                 target = self.directory.joinpath(*parts)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(data)

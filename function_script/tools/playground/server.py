@@ -142,14 +142,14 @@ class Playground:
                 return _load(folder)
             case "/api/digests", folders.Folder():
                 return {"digests": {**folder.compute_digests()}}
-            case "/api/render", _:
+            case "/api/render", folders.Folder():
                 return session.render(_texts(query), folder)
             case "/api/writers", _ if isinstance(number := query.get("run"), int):
                 return session.find_writers(number)
             case "/api/cancel", _:
                 session.cancel()
                 return {}
-            case "/api/case", _:
+            case "/api/case", folders.Folder():
                 return {"case": session.to_case(_texts(query), folder)}
             case "/api/save", folders.Folder():
                 return _save(folder, query)

@@ -74,7 +74,7 @@ class RenderSession:
         """Stop the functions that were started."""
         self._options.servers.close()
 
-    def render(self, texts: Mapping[str, str], folder: Folder | None) -> Object:
+    def render(self, texts: Mapping[str, str], folder: Folder) -> Object:
         """Render ``texts``, by file name, over the files of ``folder`` to the page's JSON.
 
         Never raises for mistakes in the texts: ``problems`` lists them. ``run`` is its number.
@@ -141,12 +141,12 @@ class RenderSession:
         file = "" if span is None else self._mirror.strip(span.name)
         return {"step": position.step, "file": file, "line": None if span is None else span.line}
 
-    def to_case(self, texts: Mapping[str, str], folder: Folder | None) -> str:
+    def to_case(self, texts: Mapping[str, str], folder: Folder) -> str:
         """Render ``texts`` to a case file. Raises InputError if that is not possible.
 
         With the texts of the folder, the case is one of the folder's Composition, else of a copy.
         """
-        is_saved = folder is not None and folder.holds(texts)
+        is_saved = folder.holds(texts)
         with self._lock:
             try:
                 project = self._load(texts, folder)
@@ -179,7 +179,7 @@ class RenderSession:
             raise InputError(*omissions)
         return expectation
 
-    def _load(self, texts: Mapping[str, str], folder: Folder | None) -> _Project:
+    def _load(self, texts: Mapping[str, str], folder: Folder) -> _Project:
         """Write the page's texts beside the folder's other files, and load all as `render` does."""
         self._mirror.write(texts, folder)
         paths = loading.find_render_paths(self._mirror.directory, self._files)
