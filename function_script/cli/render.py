@@ -184,8 +184,7 @@ def _watch(flags: _Flags, run_options: Options, pool: Pool) -> None:
     from function_script.tools.render import command, loading, output  # noqa: PLC0415 - as above
 
     def files() -> list[Path]:
-        paths = _paths(flags)
-        return [*loading.list_files(paths), *map(Path, _extensions(paths))]
+        return loading.list_files(_paths(flags))
 
     if flags["validate"]:
         watch_output.watch(
@@ -203,11 +202,6 @@ def _watch(flags: _Flags, run_options: Options, pool: Pool) -> None:
     )
 
 
-def _extensions(paths: RenderPaths) -> list[str]:
-    """Return the sources of schemas: the XRD, and those of composed resources."""
-    return [*([] if paths.xrd is None else [str(paths.xrd)]), *paths.crds]
-
-
 def _validate(flags: _Flags, run_options: Options, pool: Pool) -> Report:
     """Return the report of ``render -x | validate``."""
     from function_script import documents  # noqa: PLC0415 - slow to import
@@ -218,7 +212,7 @@ def _validate(flags: _Flags, run_options: Options, pool: Pool) -> Report:
     from function_script.tools.validate.packages import PackageSchemas  # noqa: PLC0415 - as above
 
     paths = _paths(flags)
-    extensions = _extensions(paths)
+    extensions = [str(path) for path in (paths.xrd, *paths.crds) if path is not None]
     packages = PackageSchemas(cache=flags["cache_dir"], fetches=flags["fetch"])
     catalog, notes = validate.load_catalog(
         extensions, packages, flags["crossplane_image"], paths.project

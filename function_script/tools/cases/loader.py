@@ -207,10 +207,6 @@ class ObjectLoader:
                 self.failures.extend((None, problem) for problem in error.diagnostics)
         return Origin(document=item.document, programs=path, at=item.at, is_input=is_input)
 
-    def has_problems(self) -> bool:
-        """Report whether there is a problem so far."""
-        return bool(self.problems or self.failures)
-
     def error(self) -> InputError:
         """Build the error with the first problems, and the number of the others."""
         problems = [(problem.path, problem.to_diagnostic()) for problem in self.problems]

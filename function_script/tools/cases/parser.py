@@ -100,7 +100,7 @@ def read(document: Document, file: Path, files: FileCache) -> Case:
     fields.text("description")
     setup = _setup(loader, fields, file)
     steps = _steps(loader, fields, {} if setup is None else setup.inputs.xr, file)
-    if setup is None or loader.has_problems():
+    if setup is None or loader.problems or loader.failures:
         raise loader.error()
     return Case(
         path=file,
