@@ -5,7 +5,7 @@ Names and UIDs are those that Crossplane's render engine generates, so that outp
 
 import hashlib
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Final
@@ -199,29 +199,18 @@ def check_observed(xr: Xr, observed: Sequence[Object], spans: Sequence[Span | No
         raise InputError(*problems)
 
 
-def _ownership_problems(xr: Xr, manifest: Object) -> list[tuple[str, str]]:
-    problems = []
+def _ownership_problems(xr: Xr, manifest: Object) -> Iterator[tuple[str, str]]:
+    """Yield causes and hints."""
     owner = manifests.controller(manifest)
     if owner is not None and owner.get("uid") != xr.uid:
         hint = f"set the owner reference's uid to \"{xr.uid}\", or the XR's to the owner's"
-        problems.append(
-            (f'its controller is not the XR, but one with uid "{owner.get("uid")}"', hint)
-        )
+        yield f'its controller is not the XR, but one with uid "{owner.get("uid")}"', hint
     if xr.namespace and manifests.namespace(manifest) != xr.namespace:
-        problems.append(
-            (
-                f'it is not in the XR\'s namespace "{xr.namespace}"',
-                "a namespaced XR only composes resources in its own namespace",
-            )
-        )
+        hint = "a namespaced XR only composes resources in its own namespace"
+        yield f'it is not in the XR\'s namespace "{xr.namespace}"', hint
     if not manifests.annotation(manifest, manifests.RESOURCE_NAME):
-        problems.append(
-            (
-                f'it has no annotation "{manifests.RESOURCE_NAME}"',
-                "the annotation says which desired resource it is",
-            )
-        )
-    return problems
+        hint = "the annotation says which desired resource it is"
+        yield f'it has no annotation "{manifests.RESOURCE_NAME}"', hint
 
 
 def check_match(xrd: Object, xr: Object) -> None:
