@@ -6,7 +6,7 @@ All problems are collected; what cannot be read counts as absent.
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -108,8 +108,8 @@ class ObjectLoader:
     directory: Path
     files: FileCache
     project: Project
-    problems: ProblemList
-    failures: list[tuple[str | None, Diagnostic]]
+    problems: ProblemList = field(default_factory=ProblemList)
+    failures: list[tuple[str | None, Diagnostic]] = field(default_factory=list)
 
     def path(self, text: str) -> Path:
         """Return the path of a file that the case names."""

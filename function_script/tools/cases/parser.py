@@ -15,7 +15,7 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object, Value, type_phrase
-from function_script.texts.problems import ProblemList, suggest
+from function_script.texts.problems import suggest
 from function_script.tools import manifests, sources, xrds
 from function_script.tools.cases import fake_cluster
 from function_script.tools.cases.comparison import PARTS
@@ -87,8 +87,6 @@ def read(document: Document, file: Path, files: FileCache) -> Case:
         directory=file.parent,
         files=files,
         project=_find_project(document.value, file, files.project),
-        problems=ProblemList(),
-        failures=[],
     )
     fields = ObjectReader(document.value, "", loader.problems)
     for key in _STEPS_ONLY:
