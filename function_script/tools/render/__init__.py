@@ -89,10 +89,14 @@ def reconcile(
         state.resources[name].connection_details.update(_find_details(manifest, source))
     start = messages.make_start(inputs.context, messages.state(inputs.desired))
     outcome = pipeline.run(pipeline_steps, state, start, source, runner)
-    is_failed = outcome.failure is not None
-    result = failed(xr, outcome) if is_failed else compose(xr, observed, outcome)
-    events = (*list_selections(xr, inputs.composition), *result.events)
-    return replace(result, events=events)
+    result = failed(xr, outcome) if outcome.failure else compose(xr, observed, outcome)
+    return replace(
+        result,
+        events=(*list_selections(xr, inputs.composition), *result.events),
+        context=outcome.context,
+        requirements=outcome.requirements,
+        failure=outcome.failure,
+    )
 
 
 def _identify(inputs: RenderInputs) -> Xr:

@@ -71,8 +71,6 @@ def compose(xr: Xr, observed: Mapping[str, Object], outcome: PipelineResult) -> 
             for name, manifest in sorted(observed.items())
             if name not in desired and manifests.controller(manifest) is not None
         ),
-        context=outcome.context,
-        requirements=outcome.requirements,
     )
 
 
@@ -97,14 +95,7 @@ def failed(xr: Xr, outcome: PipelineResult) -> RenderResult:
     conditions.restore(manifest, conditions.undetermined(manifest, custom))
     _name_claim_conditions(manifest, custom, xr)
     event = Event(severity="Warning", reason=COMPOSE, message=cause)
-    return RenderResult(
-        file=xr.file,
-        xr=manifest,
-        events=(event, *outcome.events),
-        context=outcome.context,
-        requirements=outcome.requirements,
-        failure=outcome.failure,
-    )
+    return RenderResult(file=xr.file, xr=manifest, events=(event, *outcome.events))
 
 
 def untouched(xr: Xr) -> RenderResult:
