@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
@@ -103,12 +103,9 @@ class Renderer:
             excerpt = positions.excerpt(span)
             problems = (replace(each, span=span, excerpt=excerpt) for each in error.diagnostics)
             raise ComposeError(error.resource, error.path, *problems) from error
-        skipped = (step for step in pipeline if isinstance(runner.runtimes[step.index], Skip))
+        calls = [*runner.calls.values()]
         return Rendering(
-            result=result,
-            calls=[*runner.calls.values()],
-            skipped=[step.name for step in skipped],
-            positions=Positions(runner.calls.values(), origin),
+            result=result, calls=calls, skipped=runner.skipped, positions=Positions(calls, origin)
         )
 
     def render_operation(
@@ -145,56 +142,59 @@ class Renderer:
         runtimes = self._functions.find_runtimes(pipeline, self._caller)
         for runtime in runtimes:
             runtime.start(self._caller)
-        return StepRunner(
-            runtimes={step.index: each for step, each in zip(pipeline, runtimes, strict=True)},
-            caller=self._caller,
-            answers=self._answers,
-            remaining_seconds=self._caller.options.timeout_seconds,
-        )
+        return StepRunner(pipeline, runtimes, self._caller, self._answers)
 
 
-@dataclass(slots=True, kw_only=True)
 class StepRunner:
-    """Calls the functions of steps in the time of all, and records the last call of each.
+    """Calls the functions of steps in the time of all, and records the last call of each."""
 
-    ``runtimes`` and ``calls`` are by the index of the step.
-    """
-
-    runtimes: Mapping[int, Runtime]
-    caller: FunctionCaller
-    answers: Answers | None
-    remaining_seconds: float
-    calls: dict[int, Call] = field(default_factory=dict)
+    def __init__(
+        self,
+        pipeline: Sequence[Step],
+        runtimes: Sequence[Runtime],
+        caller: FunctionCaller,
+        answers: Answers | None,
+    ) -> None:
+        self._answers = answers
+        self._runtimes = {
+            step.index: runtime for step, runtime in zip(pipeline, runtimes, strict=True)
+        }
+        self._caller = caller
+        self._remaining_seconds = caller.options.timeout_seconds
+        self.calls: dict[int, Call] = {}
+        self.skipped = [
+            step.name for step in pipeline if isinstance(self._runtimes[step.index], Skip)
+        ]
 
     def __call__(self, step: Step, request: RunFunctionRequest) -> StepResponse:
         """Call the function once."""
-        if self.remaining_seconds <= 0:
+        if self._remaining_seconds <= 0:
             raise LimitError.of(
                 f'cannot run step "{step.name}": the time for rendering is over',
-                hint=self.caller.options.timeout_hint,
+                hint=self._caller.options.timeout_hint,
             )
-        runtime = self.runtimes[step.index]
-        if self.answers is None:
+        runtime = self._runtimes[step.index]
+        if self._answers is None:
             response = self._call(runtime, step, request)
         else:
-            pool = self.caller.pool if isinstance(runtime, Local) else None
+            pool = self._caller.pool if isinstance(runtime, Local) else None
             # The pool, too: a program in files is no part of the request.
             key = (step.function, pool, request.SerializeToString(deterministic=True))
-            if key not in self.answers:
-                self.answers[key] = self._call(runtime, step, request)
-            response = self.answers[key]
+            if key not in self._answers:
+                self._answers[key] = self._call(runtime, step, request)
+            response = self._answers[key]
         # Steps run in order, so the last entry is the last step of the pipeline.
-        ask = partial(runtime.ask, request, self.caller)
+        ask = partial(runtime.ask, request, self._caller)
         self.calls[step.index] = Call(step, request, response, ask)
         return response
 
     def _call(self, runtime: Runtime, step: Step, request: RunFunctionRequest) -> StepResponse:
         if note := runtime.note():
-            self.caller.note(note)
+            self._caller.note(note)
         # An image may have to be pulled, which takes no time of the pipeline's.
-        runtime.wait(self.caller)
+        runtime.wait(self._caller)
         started = time.monotonic()
         try:
-            return runtime.call(StepCall(step, request, self.remaining_seconds), self.caller)
+            return runtime.call(StepCall(step, request, self._remaining_seconds), self._caller)
         finally:
-            self.remaining_seconds -= time.monotonic() - started
+            self._remaining_seconds -= time.monotonic() - started
