@@ -32,6 +32,8 @@ _SEPARATOR_REST: Final = re.compile(r"\s*(?:#.*)?\Z", re.DOTALL)
 
 # What readers made of a document's value, by what else it depends on. They share nearly all of it.
 Derived: TypeAlias = dict[Hashable, object]
+# A cluster has few types of XRs whose programs write the same text.
+_MAX_DERIVED: Final = 4
 # Parsed documents by their text. A value takes about ten times the memory of its text.
 _CACHE_BYTES = 24 << 20
 _BYTES_PER_CHARACTER: Final = 14
@@ -69,6 +71,12 @@ class Document:
         self.first_line = first_line
         self.warnings: tuple[YamlError, ...] = ()
         self.origin = origin
+
+    def remember(self, key: Hashable, part: object) -> None:
+        """Add to ``derived``, which has few entries at most."""
+        if len(self.derived) == _MAX_DERIVED:
+            self.derived.clear()
+        self.derived[key] = part
 
     def span(self, path: Path = ()) -> Span | None:
         """Return the author's position of the object, or of the field at ``path``.
