@@ -33,8 +33,8 @@ _SEPARATOR_REST: Final = re.compile(r"\s*(?:#.*)?\Z", re.DOTALL)
 # What readers made of a document's value, by what else it depends on. They share nearly all of it.
 Derived: TypeAlias = dict[Hashable, object]
 # A cluster has few types of XRs whose programs write the same text.
-_MAX_DERIVED: Final = 4
-# Parsed documents by their text. A value takes about ten times the memory of its text.
+_MAX_DERIVED: Final = 2
+# Parsed documents by their text, with as many derived parts of each.
 _CACHE_BYTES = 24 << 20
 _BYTES_PER_CHARACTER: Final = 14
 _cache: Final[ByteLruCache[str, tuple[ParsedDocument, Derived]]] = ByteLruCache(
