@@ -137,6 +137,9 @@ def test_manual_has_every_annotation() -> None:
         ("external_name", "\n  get_external_name "),
         ("annotation", "\n  setResourceNameAnnotation "),
         ("skip", "\n  skipXrValidation "),
+        # Also of a word that is a name of another language.
+        ("regex", "\n  regex_groups "),
+        ("delete", "\n  is_deleting "),
         # The names whose meaning has a word that no name has.
         ("order", "\n  script.fn.crossplane.io/depends-on "),
         ("Wait", "\n  missing "),
