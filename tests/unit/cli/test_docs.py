@@ -153,6 +153,11 @@ def test_docs_finds_a_name(name: str, text: str, run: Run) -> None:
     assert text in run("docs", name).out
 
 
+@pytest.mark.parametrize("name", ["true", "false", "none"])
+def test_docs_does_not_translate_a_name_to_itself(name: str, run: Run) -> None:
+    assert f"in Jinja: write {name}\n" not in run("docs", name).out
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
