@@ -79,10 +79,7 @@ class Definitions:
     def find_misnamed_type(
         self, document: Document, others: Iterable[Document]
     ) -> Iterator[Diagnostic]:
-        """Yield the problem of an XR's type that the only XRD of its group near it has almost.
-
-        The ``document`` is a Composition, or the XR itself.
-        """
+        """Yield the problem of a type of XRs that the only XRD of its group near it has almost."""
         is_composition = _is_of_api(document)
         read_type = manifests.composed_type if is_composition else objects.api_version_and_kind
         api_version, kind = read_type(document.value)
