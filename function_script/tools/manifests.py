@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from function_script.request import objects
 from function_script.request.values import Object, Readable, Value, type_phrase
+from function_script.texts import spelling
 from function_script.texts.diagnostics import Diagnostic
 
 COMPOSITION: Final = ("apiextensions.crossplane.io/v1", "Composition")
@@ -17,6 +18,7 @@ COMPOSITE: Final = "crossplane.io/composite"
 CLAIM_NAME: Final = "crossplane.io/claim-name"
 CLAIM_NAMESPACE: Final = "crossplane.io/claim-namespace"
 MACHINERY: Final = (("spec", "crossplane"), ("spec",))
+_PARTS: Final = ("apiVersion", "kind", "metadata", "spec", "status")
 """The places of Crossplane's fields in an XR; the second is that of legacy XRs."""
 
 # The group and kind, the namespace and the name.
@@ -172,9 +174,22 @@ def add_texts(manifest: Object, texts: Mapping[str, str], *path: str) -> None:
 
 
 def find_misshapen(xr: Object) -> tuple[Diagnostic, ...]:
-    """Return the problems of an XR that the schema of every XRD refuses: parts that are no maps."""
+    """Return the problems of an XR that the schema of every XRD refuses.
+
+    They are misspelt parts, and parts that are no maps.
+    """
+    absent = tuple(each for each in _PARTS if each not in xr)
+    misspelt = tuple(
+        Diagnostic(
+            message=f"invalid XR: there is no field {key}",
+            field=key,
+            hint=f'did you mean "{near}"?',
+        )
+        for key in xr
+        if key not in _PARTS and (near := spelling.nearest(key, absent))
+    )
     parts = {field: xr.get(field) for field in ("spec", "status")}
-    return tuple(
+    return misspelt + tuple(
         Diagnostic(
             message=f"invalid XR: {field} must be an object, not {type_phrase(value)}",
             field=field,

@@ -3,9 +3,9 @@
 Raises only FatalError.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from function_script.engines import foreign_syntax, leftovers
@@ -18,6 +18,7 @@ from function_script.engines.gotemplate.errors import (
     LimitExceededError,
 )
 from function_script.engines.gotemplate.run import Run
+from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.recent import remembered
 from function_script.request.limits import Limits
 from function_script.request.program import Program, Scope, TemplateResult
@@ -29,9 +30,6 @@ from function_script.texts.source import Piece, Span
 _MAX_RECENT: Final = 8
 
 
-_CALL_ALONE: Final = re.compile(r"\s*\{\{-? *(?P<name>\w+) [^|]*\}\}\s*")
-
-
 @remembered(_MAX_RECENT)
 def _load_checked(
     program: Program, limits: Limits
@@ -40,7 +38,7 @@ def _load_checked(
 
     The doubts are the same in every run, and take a millisecond in a large template.
     """
-    _check_size(program, limits)
+    program.check_size(limits)
     loaded = _load(program)
     # The lines of joined texts are no lines of a file; other delimiters are there for a "${{".
     is_usual = "parts" not in program.options and loaded.settings.delims[0] == "{{"
@@ -167,18 +165,18 @@ def _line_hint(line: str) -> str | None:
 
 def _find_printed(program: Program, span: Span) -> tuple[Span, str] | None:
     """Return the place and hint of an action that prints by mistake, in the line before."""
-    for source in program.sources():
-        lines = source.text.split("\n")[: span.line - 1]
-        match = _CALL_ALONE.fullmatch(lines[-1]) if source.name == span.name and lines else None
-        if match is not None and (doubt := doubts.PRINTED_BY_MISTAKE.get(match["name"])):
-            column, width = match.start("name") + 1, len(match["name"])
-            return Span(name=span.name, line=span.line - 1, column=column, width=width), doubt[1]
+    for source, trees in programs.parse_texts(program):
+        for part in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
+            for finding in doubts.find_printed(part, source):
+                place = positions.find_span(source, finding.position, finding.width).span
+                if (place.name, place.line) == (span.name, span.line - 1):
+                    return place, finding.hint
     return None
 
 
 def check(program: Program, limits: Limits) -> None:
     """Compile a program; raises ProgramError with all that is certain to fail."""
-    _check_size(program, limits)
+    program.check_size(limits)
     loaded = _load(program)
     problems: list[Diagnostic] = []
     undefined: set[str] = set()
@@ -216,12 +214,3 @@ def _load(program: Program) -> programs.LoadedProgram:
     except LimitExceededError as error:
         message = f"cannot parse {program.main.name}: {error}"
         raise LimitError.of(message, limit=error.limit) from error
-
-
-def _check_size(program: Program, limits: Limits) -> None:
-    size = program.size_bytes()
-    if size > limits.source_bytes:
-        message = f"a source of {size} bytes, the limit is {limits.source_bytes}"
-        hint = "its modules count, too" if program.modules else None
-        message = f"cannot parse {program.main.name}: {message}"
-        raise LimitError.of(message, hint=hint, limit="source")

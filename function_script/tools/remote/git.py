@@ -313,12 +313,12 @@ def _read(git: Git, reference: RemoteReference) -> Content:
     if git.run("cat-file", "-t", reference.version).strip() != b"commit":
         raise FetchError("it is no commit")
     files = {
-        selection.check_name(entry.name.decode("utf-8", "replace")): entry
+        entry.name.decode("utf-8", "replace"): entry
         for entry in git.list_files(reference.version)
         if not entry.is_link
     }
     selected = selection.select_names(files, reference.path)
-    entries = [files[path] for path in selected.values()]
+    entries = [files[selection.check_name(path)] for path in selected.values()]
     if sum(entry.size_bytes for entry in entries) > MAX_BYTES:
         raise selection.too_large()
     contents = dict(git.read_files(entries))

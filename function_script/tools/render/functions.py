@@ -42,6 +42,11 @@ _ANNOTATIONS: Final = (
     *(f"{_RUNTIME}-docker-{each}" for each in ("cleanup", "env", "image", "name", "network")),
     *(f"{_RUNTIME}-docker-{each}" for each in ("publish-address", "pull-policy", "target")),
 )
+_FIELDS: Final = (
+    *("package", "packagePullPolicy", "packagePullSecrets", "revisionActivationPolicy"),
+    *("revisionHistoryLimit", "ignoreCrossplaneConstraints", "skipDependencyResolution"),
+    *("commonLabels", "controllerConfigRef", "runtimeConfigRef"),
+)
 # In the order of choice where nothing selects one.
 _RUNTIMES: Final[tuple[type[Runtime], ...]] = (Remote, Local, Builtin, Process, Container, Skip)
 _CONFINED: Final[tuple[type[Runtime], ...]] = (Local, Builtin)
@@ -344,19 +349,25 @@ def load(
             located = author_positions.locate(error.diagnostics[0], document, ("kind",))
             raise InputError(located) from error
         if report is not None:
-            for problem in find_misspelt_annotations(document):
+            for problem in find_misspelt_keys(document):
                 report(problem, "warning")
     return [document.value for document in functions]
 
 
-def find_misspelt_annotations(document: Document) -> Iterator[Diagnostic]:
-    """Yield a problem for each annotation of a Function that is one of `render` by its prefix."""
-    for key in manifests.texts_at(document.value, "metadata", "annotations"):
-        near = spelling.nearest(key, _ANNOTATIONS)
-        if key.startswith("render.crossplane.io/") and key not in _ANNOTATIONS and near:
-            message = f'there is no annotation "{key}"'
-            problem = Diagnostic(message=message, hint=f'did you mean "{near}"?')
-            yield author_positions.locate(problem, document, ("metadata", "annotations", key))
+def find_misspelt_keys(document: Document) -> Iterator[Diagnostic]:
+    """Yield a problem for each field of a Function's spec, and annotation, that is misspelt."""
+    annotations: objects.Path = ("metadata", "annotations")
+    for at, names, noun in (
+        (annotations, _ANNOTATIONS, "annotation"),
+        (("spec",), _FIELDS, "field"),
+    ):
+        holder = objects.find_path(document.value, at)
+        for key in holder if isinstance(holder, dict) else ():
+            near = spelling.nearest(key, names)
+            if key not in names and near:
+                message = f'there is no {noun} "{key}"'
+                problem = Diagnostic(message=message, hint=f'did you mean "{near}"?')
+                yield author_positions.locate(problem, document, (*at, key))
 
 
 def select(objects_: Iterable[Object]) -> list[Object] | None:

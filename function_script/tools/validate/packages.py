@@ -61,7 +61,11 @@ class PackageSchemas:
 
     def load_beside(self, crds: Iterable[str], project: Project) -> list[Object]:
         """Load the objects of `sources.load`, behind those of the packages that they name."""
+        crds = [*crds]
         loaded = sources.load(crds, project)
+        if crds and not loaded:
+            names = ", ".join(f'"{each}"' for each in crds)
+            self.notes.append(f"there is no XRD, CRD or package in {names}")
         return [document.value for document in (*self.load(loaded), *loaded)]
 
     def load(self, extensions: Iterable[Document], optional: str = "") -> list[Document]:
