@@ -171,7 +171,7 @@ def test_tag_that_is_not_there_is_an_error_at_its_place(
 
 @pytest.mark.parametrize(
     ("reference", "message"),
-    [("{a: b}", "input.remote.oci.ref: must be a string"), ("nginx", 'cannot read "nginx"')],
+    [("{a: b}", 'input.remote: cannot read ""'), ("nginx", 'cannot read "nginx"')],
     ids=["no-text", "no-registry"],
 )
 def test_reference_that_names_no_package_is_an_error_at_its_place(

@@ -187,7 +187,9 @@ def check(program: Program, limits: Limits) -> None:
             if error.subject in undefined:
                 continue
             undefined.add(error.subject)
-        problem, correction = diagnostics.site_problem(error, site, loaded)
+        # A failure that is certain once its place is reached.
+        (problem,) = diagnostics.run_problem(error, [site], loaded).diagnostics
+        correction = diagnostics.correct(error, site, loaded)
         line = 0 if problem.span is None else problem.span.line
         # One correction of a line may be that of several failures.
         if correction is not None:

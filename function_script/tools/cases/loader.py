@@ -160,16 +160,6 @@ class ObjectLoader:
         """Load the objects at ``key`` without their positions."""
         return [item.value for item in self.all(fields, key, default)]
 
-    def required(self, fields: ObjectReader, default: Path | None = None) -> list[Object]:
-        """Load required resources, which nothing finds without a kind."""
-        located = self.all(fields, "required", default)
-        problem = Diagnostic(message="invalid required resource: its kind is missing")
-        for item in located:
-            if not objects.api_version_and_kind(item.value)[1]:
-                place = author_positions.locate(problem, item.document, item.at)
-                self.failures.append((None, place))
-        return [item.value for item in located]
-
     def schemas(self, fields: ObjectReader, default: Path | None) -> list[Object]:
         """Load OpenAPI documents: a directory, an object or a list of objects."""
         value = fields.value.get("schemas")

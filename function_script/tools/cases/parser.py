@@ -222,7 +222,7 @@ def _own_file(file: CaseFile, name: str) -> Path | None:
 def _steps(loader: ObjectLoader, fields: ObjectReader, xr: Object, file: CaseFile) -> list[Step]:
     """Parse the steps of a sequence; a case without ``steps`` is one step itself."""
     observed = fake_cluster.read(loader, fields, xr, _own_file(file, "observed.yaml"))
-    required = loader.required(fields, _own_file(file, "required.yaml"))
+    required = loader.values(fields, "required", _own_file(file, "required.yaml"))
     items = list(fields.objects("steps"))
     if not items and fields.value.get("steps") == []:
         fields.problems.add("steps", "must not be empty")
@@ -257,7 +257,7 @@ def _step(loader: ObjectLoader, fields: ObjectReader, xr: Object, at: objects.Pa
         name=fields.text("name") or "",
         patch=None if patch is None else loader.own(patch.value, patch.path),
         observed=fake_cluster.read(loader, fields, xr) if "observed" in fields.value else None,
-        required=loader.required(fields) if "required" in fields.value else None,
+        required=loader.values(fields, "required") if "required" in fields.value else None,
         ready=_texts(fields, "ready"),
         changed={} if changed is None else {key: each.value for key, each in changed.members()},
         expect=_expectation(loader, fields, (*at, "expect")),

@@ -296,12 +296,10 @@ def _find_misnamed_xr(subject: Subject) -> Iterator[Diagnostic]:
     """Yield why `render` refuses the XR beside a Composition, whose type is almost its own."""
     file = author_positions.file_of(subject.document)
     xr, types = file.with_name("xr.yaml"), _kinds(subject)
-    if file.name != "composition.yaml" or not xr.is_file():
-        return
-    for document in sources.read(sources.load_file(xr, subject.project)):
-        api_version, kind = objects.api_version_and_kind(document.value)
-        near = {spelling.nearest(kind, [each]) and manifests.group(group) for group, each in types}
-        if (api_version, kind) not in types and manifests.group(api_version) in near:
+    is_rendered = file.name == "composition.yaml" and xr.is_file()
+    for document in loading.load_all(xr, subject.project) if is_rendered else ():
+        type_ = objects.api_version_and_kind(document.value)
+        if type_ not in types and spelling.nearest(type_[1], {kind for _, kind in types}):
             try:
                 steps.check_type(subject.document.value, document.value)
             except InputError as error:

@@ -276,9 +276,6 @@ def _pin(place: _Place, source: Source, revision: str) -> _Place:
 
     Raises InputError.
     """
-    if not place.version:
-        # Refused with its place.
-        place.read()
     try:
         if place.version_field[0] == "git":
             url = manifests.text_at(place.value, "git", "url")

@@ -96,7 +96,7 @@ def reconcile(
 
 def _identify(inputs: RenderInputs) -> Xr:
     is_legacy = xrs.is_legacy(inputs.xrd)
-    if inputs.xrd is None and (problems := manifests.find_misshapen(inputs.xr)):
+    if inputs.xrd is None and (problems := [*manifests.find_misshapen(inputs.xr)]):
         raise XrError(*problems)
     xrs.check_identity(inputs.xr)
     steps.check_type(inputs.composition, inputs.xr)

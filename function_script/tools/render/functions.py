@@ -42,11 +42,6 @@ _ANNOTATIONS: Final = (
     *(f"{_RUNTIME}-docker-{each}" for each in ("cleanup", "env", "image", "name", "network")),
     *(f"{_RUNTIME}-docker-{each}" for each in ("publish-address", "pull-policy", "target")),
 )
-_FIELDS: Final = (
-    *("package", "packagePullPolicy", "packagePullSecrets", "revisionActivationPolicy"),
-    *("revisionHistoryLimit", "ignoreCrossplaneConstraints", "skipDependencyResolution"),
-    *("commonLabels", "controllerConfigRef", "runtimeConfigRef"),
-)
 # In the order of choice where nothing selects one.
 _RUNTIMES: Final[tuple[type[Runtime], ...]] = (Remote, Local, Builtin, Process, Container, Skip)
 _CONFINED: Final[tuple[type[Runtime], ...]] = (Local, Builtin)
@@ -355,14 +350,12 @@ def load(
 
 
 def find_misspelt_keys(document: Document) -> Iterator[Diagnostic]:
-    """Yield a problem for each field of a Function's spec, and annotation, that is misspelt."""
-    annotations: objects.Path = ("metadata", "annotations")
-    for at, names, noun in (
-        (annotations, _ANNOTATIONS, "annotation"),
-        (("spec",), _FIELDS, "field"),
+    """Yield a problem for each annotation of a Function that is misspelt, and for its package."""
+    for *at, names, noun in (
+        ("metadata", "annotations", _ANNOTATIONS, "annotation"),
+        ("spec", ("package",), "field"),
     ):
-        holder = objects.find_path(document.value, at)
-        for key in holder if isinstance(holder, dict) else ():
+        for key in manifests.object_at(document.value, *at):
             near = spelling.nearest(key, names)
             if key not in names and near:
                 message = f'there is no {noun} "{key}"'
