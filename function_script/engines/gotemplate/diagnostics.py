@@ -359,11 +359,11 @@ def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | N
     if isinstance(error, errors.NoValueError):
         return _missing_hint(error, site)
     # The corrected text says more than the sentence about the error's code.
-    correction = correct(error, site, loaded) if site is not None else None
+    correction = find_correction(error, site, loaded) if site is not None else None
     return correction or _run_hint(error, loaded.program.templates)
 
 
-def correct(error: Exception, site: Site, loaded: LoadedProgram) -> str | None:
+def find_correction(error: Exception, site: Site, loaded: LoadedProgram) -> str | None:
     """Return the hint for an action that the parser takes for another one than its author.
 
     It may also be a call whose arguments are in the order of another language.

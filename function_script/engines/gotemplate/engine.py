@@ -189,7 +189,7 @@ def check(program: Program, limits: Limits) -> None:
             undefined.add(error.subject)
         # A failure that is certain once its place is reached.
         (problem,) = diagnostics.run_problem(error, [site], loaded).diagnostics
-        correction = diagnostics.correct(error, site, loaded)
+        correction = diagnostics.find_correction(error, site, loaded)
         line = 0 if problem.span is None else problem.span.line
         # One correction of a line may be that of several failures.
         if correction is not None:

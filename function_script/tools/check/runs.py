@@ -25,7 +25,7 @@ from function_script.inputs import Step
 from function_script.request import objects
 from function_script.request.program import Branch
 from function_script.request.values import Object
-from function_script.sandbox import Pool
+from function_script.sandbox.pool import Pool
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, Diagnostic
 from function_script.texts.errors import FatalError, InputError
