@@ -43,9 +43,9 @@ class Program:
         """Raise LimitError for sources that are too big to be parsed."""
         size = self.size_bytes()
         if size > limits.source_bytes:
-            message = f"a source of {size} bytes, the limit is {limits.source_bytes}"
+            cause = f"a source of {size} bytes, the limit is {limits.source_bytes}"
+            message = f"cannot parse {self.main.name}: {cause}"
             hint = "its modules count, too" if self.modules else None
-            message = f"cannot parse {self.main.name}: {message}"
             raise LimitError.of(message, hint=hint, limit="source")
 
 

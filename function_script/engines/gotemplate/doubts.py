@@ -50,6 +50,7 @@ def find(trees: parser.Trees, source: Source, grammar: parser.Grammar) -> list[F
     """Return the doubtful parts of a text that compiles."""
     doubts = [
         *_find_in_nodes(trees, source, grammar),
+        *find_printed(trees, source),
         *(doubt for root in trees.values() for doubt in _find_unread_variables(root)),
     ]
     return sorted(doubts)
@@ -106,8 +107,6 @@ def _find_in_nodes(
                         f"{name} changes what the template is given, not the text that it writes"
                     )
                     yield Finding(last.position, len(name), message, correction.hint)
-            case nodes.Action():
-                yield from find_printed(part, source)
             case nodes.Pipe(commands=commands):
                 yield from _find_constant_subjects(commands)
             case nodes.Command():
@@ -117,15 +116,16 @@ def _find_in_nodes(
                 yield Finding(position, len(text), message, f'write "{text[1:-1]}"')
 
 
-def find_printed(part: nodes.SyntaxNode, source: Source) -> Iterator[Finding]:
-    """Find an action that prints the result of a function that is called for its effect."""
-    match part:
-        case nodes.Action(pipe=nodes.Pipe(declared=(), commands=[command])) if (
-            command.function in _PRINTED_BY_MISTAKE
-        ) and not _is_in_comment(source.text, command.position):
-            name = command.function
-            message, hint = _PRINTED_BY_MISTAKE[name]
-            yield Finding(command.position, len(name), f"{name} {message}", hint)
+def find_printed(trees: parser.Trees, source: Source) -> Iterator[Finding]:
+    """Find actions that print the result of a function that is called for its effect."""
+    for part in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
+        match part:
+            case nodes.Action(pipe=nodes.Pipe(declared=(), commands=[command])) if (
+                command.function in _PRINTED_BY_MISTAKE
+            ) and not _is_in_comment(source.text, command.position):
+                name = command.function
+                message, hint = _PRINTED_BY_MISTAKE[name]
+                yield Finding(command.position, len(name), f"{name} {message}", hint)
 
 
 def _find_constant_subjects(commands: Sequence[nodes.Command]) -> Iterator[Finding]:

@@ -5,7 +5,6 @@ Raises only FatalError.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Final
 
 from function_script.engines import foreign_syntax, leftovers
@@ -18,7 +17,6 @@ from function_script.engines.gotemplate.errors import (
     LimitExceededError,
 )
 from function_script.engines.gotemplate.run import Run
-from function_script.engines.gotemplate.syntax import nodes
 from function_script.engines.recent import remembered
 from function_script.request.limits import Limits
 from function_script.request.program import Program, Scope, TemplateResult
@@ -166,11 +164,10 @@ def _line_hint(line: str) -> str | None:
 def _find_printed(program: Program, span: Span) -> tuple[Span, str] | None:
     """Return the place and hint of an action that prints by mistake, in the line before."""
     for source, trees in programs.parse_texts(program):
-        for part in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
-            for finding in doubts.find_printed(part, source):
-                place = positions.find_span(source, finding.position, finding.width).span
-                if (place.name, place.line) == (span.name, span.line - 1):
-                    return place, finding.hint
+        for finding in doubts.find_printed(trees, source):
+            place = positions.find_span(source, finding.position, finding.width).span
+            if (place.name, place.line) == (span.name, span.line - 1):
+                return place, finding.hint
     return None
 
 

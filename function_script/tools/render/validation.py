@@ -98,14 +98,10 @@ def _compare(manifest: Object, catalog: Catalog) -> list[Problem]:
     comparison = catalog.compare(manifest)
     if comparison is None:
         return [*builtin.find_misspelt_kind(*objects.api_version_and_kind(manifest))]
-    named = {each.path for each in comparison.problems if each.field != wording.NO_FIELD}
+    problems = [*comparison.problems, *_compare_labels(manifest)]
     # Of a fraction that is to be whole, the API server says so twice.
-    problems = (
-        each
-        for each in comparison.problems
-        if each.field != wording.NO_FIELD or each.path not in named
-    )
-    return [*problems, *_compare_labels(manifest)]
+    paths = {each.path for each in problems if each.field != wording.NO_FIELD}
+    return [each for each in problems if each.field != wording.NO_FIELD or each.path not in paths]
 
 
 def _compare_labels(manifest: Object) -> Iterator[Problem]:

@@ -5,7 +5,7 @@ nothing is downloaded.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,9 +59,8 @@ class PackageSchemas:
     fetches: bool = False
     notes: list[str] = field(default_factory=list)
 
-    def load_beside(self, crds: Iterable[str], project: Project) -> list[Object]:
+    def load_beside(self, crds: Sequence[str], project: Project) -> list[Object]:
         """Load the objects of `sources.load`, behind those of the packages that they name."""
-        crds = [*crds]
         loaded = sources.load(crds, project)
         if crds and not loaded:
             names = ", ".join(f'"{each}"' for each in crds)
