@@ -74,14 +74,21 @@ class Dump:
             )
             group = self._objects.setdefault(key[:2], {})
             other = group.setdefault(key[2:], packed)
-            if other.text != packed.text:
-                name, places = manifests.describe(manifest), f"{other.place} and {place}"
-                if other.uid and packed.uid and other.uid != packed.uid:
-                    raise InputError.of(
-                        "cannot plan with a dump of several clusters: "
-                        f"{name} has two UIDs, in {places}"
-                    )
+            if other.text == packed.text:
+                continue
+            name, places = manifests.describe(manifest), f"{other.place} and {place}"
+            if other.uid and packed.uid and other.uid != packed.uid:
+                raise InputError.of(
+                    f"cannot plan with a dump of several clusters: {name} has two UIDs, in {places}"
+                )
+            version, other_version = (
+                manifests.text_at(each, "metadata", "resourceVersion")
+                for each in (manifest, other.unpack())
+            )
+            if not version or version != other_version:
                 raise InputError.of(f"cannot read the dump: {name} has two states, in {places}")
+            # One state, printed without managedFields or in another apiVersion, too.
+            group[key[2:]] = max(other, packed, key=lambda each: len(each.text))
         if not self._objects:
             raise InputError.of("cannot plan: the dump has no objects")
 

@@ -511,6 +511,18 @@ def test_broken_dump_is_an_error(plan: Plan, text: str, message: str) -> None:
     assert message in plan.of_dump(text, code=exit_codes.PROBLEM).err
 
 
+def test_state_that_is_in_a_dump_twice_is_one(plan: Plan) -> None:
+    """The one with managedFields counts, wherever it stands."""
+    plan.change(("          size: 1\n", ""))
+    (brief,) = buckets(count=1)
+    brief["metadata"]["resourceVersion"] = "7"
+    live = managed((CROSSPLANE, SIZE))
+    live["metadata"]["resourceVersion"] = "7"
+    text = plan(xr(count=1), live)
+    assert text not in {plan(xr(count=1), brief), ""}
+    assert plan(xr(count=1), brief, live) == plan(xr(count=1), live, brief) == text
+
+
 def test_moved_object_that_is_composed_no_longer_is_destroyed(plan: Plan) -> None:
     """Crossplane has it by its former name."""
     plan.change(("range(spec.count)", "range(1)"), before=COMPOSITION.replace(*STORE))
