@@ -768,7 +768,7 @@ def test_provider_without_namespaces_is_refused_for_an_xr_with_one(
     old = _DATABASE.replace("example.org/v1", "rds.aws.upbound.io/v1beta1")
     file = _place(tmp_path, _JINJA, f"{old}  a: {{{{ spec.region }}}}\n")
     (tmp_path / "xr.yaml").write_text(dedent(_CASE.partition("\n")[2]))
-    *_, finding = _check(file, pool).findings
+    (finding,) = _check(file, pool).findings
     assert "rds.aws.m.upbound.io" in (finding.diagnostic.hint or "")
 
 
