@@ -141,14 +141,12 @@ def render(**flags: Unpack[_Flags]) -> int:
             skips_xr_validation=flags["skip_xr_validation"],
             skips_validation=flags["skip_validation"],
         )
-        xrd = _paths(flags).xrd
-        is_own = flags["composition"] is None and xrd is not None and xrd.name == "xrd.yaml"
-        if xrd is not None and flags["xrd"] is None and not is_own:
-            terminal.echo_note(f'the XRD is "{xrd}"; --xrd none renders without it')
+        paths = _paths(flags)
+        is_own = flags["composition"] is None and paths.xrd == flags["xr"] / "xrd.yaml"
+        if paths.xrd is not None and flags["xrd"] is None and not (is_own or flags["quiet"]):
+            terminal.echo_note(f'the XRD is "{paths.xrd}"; --xrd none renders without it')
         if flags["explain_functions"]:
-            return render_options.print_choices(
-                *command.explain_composition(_paths(flags), run_options)
-            )
+            return render_options.print_choices(*command.explain(paths, run_options))
         with run_options.rendering.servers:
             if flags["watch"]:
                 _watch(flags, run_options, pool)
@@ -186,8 +184,7 @@ def _watch(flags: _Flags, run_options: Options, pool: Pool) -> None:
     from function_script.tools.render import command, loading, output  # noqa: PLC0415 - as above
 
     def files() -> list[Path]:
-        paths = _paths(flags)
-        return [*loading.list_files(paths), *map(Path, _extensions(paths))]
+        return loading.list_files(_paths(flags))
 
     if flags["validate"]:
         watch_output.watch(
@@ -205,11 +202,6 @@ def _watch(flags: _Flags, run_options: Options, pool: Pool) -> None:
     )
 
 
-def _extensions(paths: RenderPaths) -> list[str]:
-    """Return the sources of schemas: the XRD, and those of composed resources."""
-    return [*([] if paths.xrd is None else [str(paths.xrd)]), *paths.crds]
-
-
 def _validate(flags: _Flags, run_options: Options, pool: Pool) -> Report:
     """Return the report of ``render -x | validate``."""
     from function_script import documents  # noqa: PLC0415 - slow to import
@@ -220,7 +212,7 @@ def _validate(flags: _Flags, run_options: Options, pool: Pool) -> Report:
     from function_script.tools.validate.packages import PackageSchemas  # noqa: PLC0415 - as above
 
     paths = _paths(flags)
-    extensions = _extensions(paths)
+    extensions = [str(path) for path in (paths.xrd, *paths.crds) if path is not None]
     packages = PackageSchemas(cache=flags["cache_dir"], fetches=flags["fetch"])
     catalog, notes = validate.load_catalog(
         extensions, packages, flags["crossplane_image"], paths.project
@@ -333,7 +325,7 @@ def render_operation(**flags: Unpack[_OperationFlags]) -> int:
             watched=flags["watched_resource"] or base.watched,
         )
         if flags["explain_functions"]:
-            return render_options.print_choices(*command.explain_operation(paths, run_options))
+            return render_options.print_choices(*command.explain(paths, run_options))
         with run_options.rendering.servers:
             terminal.echo_exact(command.render_operation(paths, run_options, pool))
     return exit_codes.OK

@@ -192,12 +192,12 @@ def _read(
     if dialect.annotations.name in annotations:
         composed = _read_composed(reader, annotations, dialect, document.text)
         if not problems:
-            document.derived[key] = composed
+            document.remember(key, composed)
         return composed
     if (api_version, kind) == key[1] and kind:
         part = _read_composite(reader, annotations, dialect)
         if not problems and not part.reads_xr:
-            document.derived[key] = part
+            document.remember(key, part)
         if part.reads_xr and (
             warnings := lint.ignored_field_warnings(document.value, xr, document.span)
         ):

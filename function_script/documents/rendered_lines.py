@@ -143,7 +143,7 @@ class Rendering:
         """
         offset = self._offset(line) + column - 1
         index = self._index_at(offset)
-        piece = self._pieces[index] if 0 <= index < len(self._pieces) else None
+        piece = self._pieces[index] if index >= 0 else None
         if piece is None or piece.start < 0:
             return None
         if piece.expression is not None:
@@ -332,8 +332,9 @@ class Rendering:
         yield _Correction([Edit(start, end, value)], piece.span, hint)
 
     def _index_at(self, offset: int) -> int:
-        """Return the index of the piece that has an offset; -1 if it is unknown."""
-        return bisect_right(self._starts, offset) - 1 if self._pieces else -1
+        """Return the index of the piece that has an offset; -1 if there is none."""
+        index = bisect_right(self._starts, offset) - 1
+        return index if index < len(self._pieces) else -1
 
     def _rest(self, offset: int) -> str:
         return self._text[offset : self._line_end(offset)]

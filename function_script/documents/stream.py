@@ -32,13 +32,21 @@ _SEPARATOR_REST: Final = re.compile(r"\s*(?:#.*)?\Z", re.DOTALL)
 
 # What readers made of a document's value, by what else it depends on. They share nearly all of it.
 Derived: TypeAlias = dict[Hashable, object]
-# Parsed documents by their text. A value takes about ten times the memory of its text.
+_Known: TypeAlias = tuple[ParsedDocument, Derived]
+# A cluster has few types of XRs whose programs write the same text.
+_MAX_DERIVED: Final = 2
+# Parsed documents by their text, with as many derived parts of each.
 _CACHE_BYTES = 24 << 20
 _BYTES_PER_CHARACTER: Final = 14
-_cache: Final[ByteLruCache[str, tuple[ParsedDocument, Derived]]] = ByteLruCache(
-    _CACHE_BYTES, is_of_requests=True
-)
-_UNKNOWN: Final[tuple[None, Derived]] = None, {}
+_cache: Final[ByteLruCache[str, _Known]] = ByteLruCache(_CACHE_BYTES, is_of_requests=True)
+
+
+def _remember(key: str, parsed: ParsedDocument, warnings: Sequence[YamlError]) -> _Known:
+    known: _Known = parsed, {}
+    # From the cache it would come without them.
+    if not warnings:
+        _cache.put(key, known, len(key) * _BYTES_PER_CHARACTER)
+    return known
 
 
 class Document:
@@ -54,21 +62,27 @@ class Document:
 
     def __init__(
         self,
-        parsed: ParsedDocument,
+        known: _Known,
         text: str,
         origin: TextOrigin,
         *,
         number: int,
         first_line: int,
     ) -> None:
+        parsed, self.derived = known
         self.value = cast("Object", parsed.value)
         self.text = text
-        self.derived: Derived = {}
         self.number = number
         self.line = first_line + parsed.line
         self.first_line = first_line
         self.warnings: tuple[YamlError, ...] = ()
         self.origin = origin
+
+    def remember(self, key: Hashable, part: object) -> None:
+        """Add to ``derived``, which has few entries at most."""
+        if len(self.derived) == _MAX_DERIVED:
+            self.derived.clear()
+        self.derived[key] = part
 
     def span(self, path: Path = ()) -> Span | None:
         """Return the author's position of the object, or of the field at ``path``.
@@ -185,10 +199,13 @@ class _StreamReader:
                 if parsed is None:
                     break
                 document, end = parsed
-                _check_object(document, text[start:end], sink)
+                whole = text[start:end]
+                _check_object(document, whole, sink)
             except YamlError as error:
                 raise self._error(error, line) from error
-            self._add(document, text[start:end], line, warnings)
+            # YAML, which may read the text in another way, never begins so.
+            key = f"\0{whole}"
+            self._add(_cache.get(key) or _remember(key, document, warnings), whole, line, warnings)
             line += text.count("\n", start, end)
         return end
 
@@ -219,21 +236,18 @@ class _StreamReader:
     def _add_yaml(self, text: str, line: int) -> None:
         if not text or text.isspace():
             return
-        parsed, derived = _cache.get(text) or _UNKNOWN
+        known = _cache.get(text)
         warnings: list[YamlError] = []
         nodes, depth = self._nodes_left, self._limits.depth
         # One that exceeds what is left of the limits is parsed again, which finds the place.
-        if parsed is None or parsed.nodes > nodes or parsed.depth > depth:
-            derived = {}
+        if known is None or known[0].nodes > nodes or known[0].depth > depth:
             try:
                 parsed = self._parse(text, nodes, depth, warnings)
             except YamlError as error:
                 raise self._error(error, line) from error
-            # From the cache it would come without them.
-            if not warnings:
-                _cache.put(text, (parsed, derived), len(text) * _BYTES_PER_CHARACTER)
-        if parsed.value is not None:
-            self._add(parsed, text, line, warnings).derived = derived
+            known = _remember(text, parsed, warnings)
+        if known[0].value is not None:
+            self._add(known, text, line, warnings)
 
     def _parse(
         self, text: str, nodes: int, depth: int, warnings: list[YamlError]
@@ -248,20 +262,18 @@ class _StreamReader:
             _check_object(parsed, text, sink)
         return parsed
 
-    def _add(
-        self, parsed: ParsedDocument, text: str, line: int, warnings: Sequence[YamlError]
-    ) -> Document:
+    def _add(self, known: _Known, text: str, line: int, warnings: Sequence[YamlError]) -> None:
+        parsed, _ = known
         if len(self._documents) == self._limits.documents:
             message = f"more than {self._limits.documents:,} documents"
             error = TooLargeError(message, line=parsed.line, column=0, limit="documents")
             raise self._error(error, line)
         self._nodes_left -= parsed.nodes
         number = len(self._documents) + 1
-        document = Document(parsed, text, self._origin, number=number, first_line=line)
+        document = Document(known, text, self._origin, number=number, first_line=line)
         if warnings:
             document.warnings = tuple(warnings)
         self._documents.append(document)
-        return document
 
     def _error(self, error: YamlError, line: int) -> FatalError:
         what = f"document {len(self._documents) + 1}"

@@ -122,7 +122,7 @@ def _read_resource(
     identity = "/".join(filter(None, (selector.namespace, selector.match_name)))
     if not items:
         cause = f"cannot find {selector.kind} {identity}"
-        hint = f"it must be there as {selector.api_version}"
+        hint = f"correct its name, or create it with apiVersion: {selector.api_version}"
         section.problems.add(section.path, cause, hint=hint)
         return None
     value = objects.find_path(items[0], path)

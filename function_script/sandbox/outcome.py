@@ -4,12 +4,14 @@ import os
 import re
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, TypeAlias
 
+from function_script.inputs import MissingContent
 from function_script.request.limits import MIB, EffectiveLimits
-from function_script.step.telemetry import HandlerResult
+from function_script.request.program import Blocked
+from function_script.step.telemetry import RequestInfo
 from function_script.texts.diagnostics import CONTROL, Code, Diagnostic, cut
 from function_script.texts.errors import FatalError, LimitError, LimitName, SandboxError
 
@@ -44,12 +46,18 @@ RETRIED: Final = frozenset({Cause.STARVED, Cause.WAITED, Cause.REFUSED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered(HandlerResult):
+class Answered:
     """A request with a response, which may be FATAL; ``cpu_seconds`` is the CPU time it used.
 
+    The first fields are those of a HandlerResult, which is compiled and so no base class.
     ``blocked`` is empty when the report has no room for it.
     """
 
+    response: bytes
+    diagnostics: tuple[Diagnostic, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
+    missing: tuple[MissingContent, ...] = ()
+    info: RequestInfo = field(default_factory=RequestInfo)
     log: str = ""
     waited_seconds: float = 0.0
     cpu_seconds: float = 0.0

@@ -21,7 +21,7 @@ from function_script.texts.source import Source
 from function_script.tools import local_pool, sources, watcher
 from function_script.tools.cases import comparison, fake_cluster, parser, runner
 from function_script.tools.cases.loader import FileCache
-from function_script.tools.cases.model import FOLDER_FILE, CaseFile
+from function_script.tools.cases.model import FOLDER_FILE
 from function_script.tools.project import Project
 from function_script.tools.render import renderer
 from function_script.tools.render.runtimes.servers import Servers
@@ -87,7 +87,7 @@ def render(
     # Other paths may be read when others are named.
     parsed = _parsed.setdefault((Path(directory), *named), _ParsedFiles())
     files = parsed.fresh(project)
-    case = parser.read(document, CaseFile(path=Path(directory) / FOLDER_FILE), files)
+    case = parser.read(document, Path(directory) / FOLDER_FILE, files)
     parsed.keep(files, started)
     (step,) = case.steps
     cluster = fake_cluster.before_step(fake_cluster.first(case.setup), step)
@@ -95,7 +95,7 @@ def render(
     options = renderer.Options(print=print, servers=SERVERS, notes=_NOTES)
     rendering = runner.render_in(
         cluster,
-        case.setup,
+        case,
         pool(salt),
         runner.RunOptions(rendering=options),
         lambda problem, severity: options.print(diagnostics.to_frame(problem, severity)),

@@ -58,10 +58,7 @@ class CaseItem(pytest.Item):
         project = Project([self.config.rootpath])
         files = self.config.stash.setdefault(_files, FileCache(project))
         try:
-            case = parser.parse(model.CaseFile(path=self.path), files)
-        except FatalError as error:
-            return console.to_text(error.diagnostics)
-        try:
+            case = parser.parse(self.path, files)
             pool = testing.pool(*self.config.getini(_SEED_FILE)[:1])
         except FatalError as error:
             return console.to_text(error.diagnostics)
@@ -71,4 +68,4 @@ class CaseItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Return the case's file and name for reports."""
-        return self.path, None, model.CaseFile(path=self.path).name
+        return self.path, None, model.name_of(self.path)

@@ -62,12 +62,9 @@ def bind_programs(pool: Pool, programs: Path | None, project: Project) -> Sandbo
 
     Raises InputError for one that leads out of the project.
     """
-    return bind_root(pool, None if programs is None else project.resolve(programs))
-
-
-def bind_root(pool: Pool, root: Path | None) -> Sandbox:
-    """Return the pool for programs in files below ``root``, which is a path without links."""
-    return pool if root is None else RootedPool(pool=pool, root=root)
+    if programs is None:
+        return pool
+    return RootedPool(pool=pool, root=project.resolve(programs))
 
 
 def evaluate(data: bytes, run: Callable[[bytes], Reply], packages: PackageOptions) -> Reply:

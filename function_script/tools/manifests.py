@@ -133,6 +133,19 @@ def reference(manifest: Object, *, has_namespace: bool = True) -> Object:
     return value
 
 
+def owner_reference(manifest: Object) -> Object:
+    """Return the reference by which an object is the controller of another."""
+    uid = text_at(manifest, "metadata", "uid")
+    own = reference(manifest, has_namespace=False)
+    return {**own, "uid": uid, "controller": True, "blockOwnerDeletion": True}
+
+
+def go_type(manifest: Object) -> str:
+    """Return a type as Go writes it, with a slash in front of the version of a core kind."""
+    group_, _, version = text_at(manifest, "apiVersion").rpartition("/")
+    return f"{group_}/{version}, Kind={text_at(manifest, 'kind')}"
+
+
 def describe(manifest: Object) -> str:
     """Describe an object for messages: ``Bucket "demo"``."""
     kind = text_at(manifest, "kind") or "object"

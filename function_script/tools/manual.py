@@ -98,26 +98,30 @@ def describe(name: str) -> str:
     ]
     if not texts and members:
         return _list(members)
+    is_ours = bool(texts)
     if corrections := habits.describe(name):
         lines = [f"  {_plain(line)}\n" for line in corrections]
-        title = "The same in each language" if texts else f"{name}, a name of another language"
+        title = "The same in each language" if is_ours else f"{name}, a name of another language"
         texts.append(f"{title}\n\n{''.join(lines)}")
-    return "\n".join(texts) if texts else _list_with(name)
+    if not is_ours and (others := _find_with(name)):
+        texts.append(_list(others))
+    if texts:
+        return "\n".join(texts)
+    every = [entry for group in groups() for entry in entries(group)]
+    names = (*(each.name for each in every), *(each.short_name for each in every))
+    otherwise = "function-script docs lists its names; all else is in the pages of docs/"
+    raise InputError.of(f'cannot find "{name}" in the manual', hint=suggest(name, names, otherwise))
 
 
-def _list_with(word: str) -> str:
-    """Return the list of the entries whose name or else summary has a word; raises InputError."""
+def _find_with(word: str) -> list[Entry]:
+    """Return the entries whose name or else summary has a word, by section."""
     every = {each.name: each for group in groups() for each in entries(group)}
     part = word.lower()
     members = [entry for name, entry in every.items() if part and part in name.lower()]
     if part and not members:
         start = re.compile(rf"\b{re.escape(part)}", re.IGNORECASE)
         members = [entry for entry in every.values() if start.search(entry.summary)]
-    if members:
-        return _list(sorted(members, key=attrgetter("section")))
-    names = (*every, *(entry.short_name for entry in every.values()))
-    otherwise = "function-script docs lists its names; all else is in the pages of docs/"
-    raise InputError.of(f'cannot find "{word}" in the manual', hint=suggest(word, names, otherwise))
+    return sorted(members, key=attrgetter("section"))
 
 
 def _matches(name: str, candidates: Sequence[Entry]) -> list[Entry]:

@@ -3,6 +3,7 @@
 import ast
 import gc
 import re
+import runpy
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -258,3 +259,33 @@ def test_modules_have_a_layer() -> None:
         if (path.suffix == ".py" and path.stem != "__init__") or (path / "__init__.py").exists()
     }
     assert modules - divided == named
+
+
+def _bases(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yield the module and the name of each base that a class has from another module."""
+    nodes = [*ast.walk(tree)]
+    imports = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+    names = {
+        it.asname or it.name: f"{each.module}.{it.name}" for each in imports for it in each.names
+    }
+    for base in (base for node in nodes if isinstance(node, ast.ClassDef) for base in node.bases):
+        name, dot, rest = ast.unparse(base).partition(".")
+        module, _, name = f"{names.get(name, '')}{dot}{rest}".rpartition(".")
+        yield module, name
+
+
+def test_base_of_an_interpreted_class_is_interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CPython refuses the others where an object is made: in a build that is compiled."""
+    monkeypatch.setattr("setuptools.setup", lambda **_: None)
+    modules = runpy.run_path(str(ROOT / "setup.py"))["MODULES"]
+    compiled = {PACKAGE / path.with_suffix(".py") for path in modules}
+    names = {
+        _name(path.with_suffix("")).replace("/", ".").removesuffix(".__init__") for path in compiled
+    }
+    refused = {
+        (_name(path), name)
+        for path in PACKAGE_FILES
+        for module, name in _bases(ast.parse(path.read_text()))
+        if path not in compiled and module in names
+    }
+    assert refused == set()

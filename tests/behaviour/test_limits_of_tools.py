@@ -13,6 +13,7 @@ from function_script import documents
 from function_script.cli import commands
 from function_script.request.limits import LIMITS, Limits
 from function_script.sandbox.pool import Pool, PoolOptions
+from function_script.tools.playground.folders import Folder, Mirror
 from function_script.tools.playground.workbench import RenderSession
 from function_script.tools.render import renderer
 
@@ -109,7 +110,9 @@ def test_playground_has_limits_too(tmp_path: Path) -> None:
     files = {"composition.yaml": project(tmp_path, LOOP).joinpath("composition.yaml").read_text()}
     options = PoolOptions(limits=Limits(timeout_seconds=0.1), workers=1)
     with Pool(options) as pool:
-        session = RenderSession(pool, tmp_path / "page", renderer.Options(timeout_seconds=20.0))
-        page = session.render({**files, "xr.yaml": one_step.XR}, None)
+        session = RenderSession(
+            pool, Mirror(tmp_path / "page"), renderer.Options(timeout_seconds=20.0)
+        )
+        page = session.render({**files, "xr.yaml": one_step.XR}, Folder(None))
     assert "its limit of 0.1 s" in page["problems"][0]["message"]
     assert "set by --time-limit" in page["problems"][0]["hint"]

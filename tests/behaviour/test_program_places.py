@@ -257,7 +257,8 @@ def test_missing_source_is_reported_by_its_name(fields: Object, message: str) ->
 def test_object_that_is_not_there_is_told_by_its_name() -> None:
     remote = step("starlark", source="RequiredResource", requiredResource=REFERENCE)
     assert builders.fatal(call(remote, required_resources=fetched())) == (
-        "input.requiredResource: cannot find ConfigMap platform/programs (it must be there as v1)"
+        "input.requiredResource: cannot find ConfigMap platform/programs "
+        "(correct its name, or create it with apiVersion: v1)"
     )
 
 

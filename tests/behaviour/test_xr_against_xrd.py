@@ -14,6 +14,7 @@ from function_script.request.values import Object
 from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.texts.errors import FatalError
 from function_script.tools import manifests, xr_validation
+from function_script.tools.playground.folders import Folder, Mirror
 from function_script.tools.playground.workbench import RenderSession
 from function_script.tools.render import renderer
 
@@ -207,11 +208,11 @@ def test_check_leaves_objects_alone_that_are_no_xr(tmp_path: Path, run: Run) -> 
 def test_playground_shows_an_invalid_xr_at_its_place(tmp_path: Path) -> None:
     files = {"xrd.yaml": XRD, "composition.yaml": COMPOSITION}
     with Pool(PoolOptions(workers=1)) as pool:
-        session = RenderSession(pool, tmp_path, renderer.Options())
-        page = session.render({**files, "xr.yaml": f"{XR}  replicas: 55\n"}, None)
+        session = RenderSession(pool, Mirror(tmp_path), renderer.Options())
+        page = session.render({**files, "xr.yaml": f"{XR}  replicas: 55\n"}, Folder(None))
         (problem,) = page["problems"]
         assert (problem["file"], problem["line"], problem["column"]) == ("xr.yaml", 7, 3)
-        page = session.render({**files, "xr.yaml": f"{XR}  replcas: 3\n"}, None)
+        page = session.render({**files, "xr.yaml": f"{XR}  replcas: 3\n"}, Folder(None))
         (problem,) = page["problems"]
         assert problem["severity"] == "warning"
         assert problem["message"].startswith("unknown field of the XR: spec.replcas")

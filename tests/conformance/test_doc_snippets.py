@@ -24,7 +24,6 @@ from function_script.request.values import Object
 from function_script.tools import input_schema, structural_schema
 from function_script.tools.cases import parser
 from function_script.tools.cases.loader import FileCache
-from function_script.tools.cases.model import CaseFile
 from function_script.tools.project import Project
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*/*.md"))]
@@ -323,7 +322,7 @@ def test_case_of_a_page_is_valid(snippet: Snippet, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples" / "starlark-robots", tmp_path, dirs_exist_ok=True)
     path = tmp_path / "page.case.yaml"
     path.write_text(snippet.text)
-    case = parser.parse(CaseFile(path=path), FileCache(Project([path.parent])))
+    case = parser.parse(path, FileCache(Project([path.parent])))
     assert case.steps
 
 

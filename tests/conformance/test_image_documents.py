@@ -10,7 +10,7 @@ from support.paths import ROOT
 from function_script.texts import release
 
 DOCKERFILE = (ROOT / "package" / "Dockerfile").read_text()
-PAGES = ("README.md", "package/README.md", "docs/how-to/publish-a-package.md")
+PAGES = ("README.md", "package/README.md")
 # Arguments that BuildKit knows itself.
 PREDEFINED = {"SOURCE_DATE_EPOCH"}
 BUILD = re.compile(r"^docker (?:buildx )?build (?P<arguments>(?:[^\n]*\\\n)*[^\n]*)", re.MULTILINE)

@@ -97,7 +97,6 @@ def test_rollout_moves_xrs_from_one_server_to_the_other(
             flags = [
                 f"--function=function-script={servers[0].address}",
                 f"--function=function-script-next={servers[1].address}",
-                "--quiet",
             ]
             code = execute(["render", "one.yaml", composition, "functions.yaml", *flags])
             assert code == 0
@@ -118,6 +117,7 @@ def test_rollout_render_notes_an_xr_of_another_revision(project: Path, run: Run)
         'selects revisions with label release-channel="stable"'
         in run("render", "xr.yaml", "composition-next.yaml").err
     )
+    assert "selects" not in run("render", "xr.yaml", "composition-next.yaml", "--quiet").err
     text = (project / "xr.yaml").read_text()
     (project / "xr.yaml").write_text(text.replace("Automatic", "Manual"))
     assert "selects revisions" not in run("render", "xr.yaml", "composition-next.yaml").err

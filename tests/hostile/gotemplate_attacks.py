@@ -120,7 +120,7 @@ ATTACKS = _numbered(
         ("tokens", "{{ " + _nested("(", ")", 100_000, "1") + " }}"),
         ("abc", "{{ `abc`" + " | print" * 199 + " }}", True),
         ("nested", _nested("{{ if . }}", "{{ end }}", 200)),
-        ("nested", _nested("{{ range 1 }}", "{{ end }}", 21)),
+        ("steps", _nested("{{ range 2 }}", "{{ end }}", 45)),
         ("", "{{ if .x }}" + "{{ else if .x }}x" * 3_000 + "{{ end }}", True),
         ("a source of", "x" * 2_000_000),
         # Work that grows faster than what is worked on.
@@ -170,7 +170,7 @@ ATTACKS = _numbered(
         ("illegal number syntax", "{{ " + "1" * 100_000 + " }}"),
         ("unexpected . after term", "{{ ." + ".a" * 9_000 + " }}"),
         ("b", "{{ if .x }}a{{ else }}" * 40 + "b" + "{{ end }}" * 40, True),
-        ("x", "{{ range 1 }}" * 18 + "x" + "{{ end }}" * 18, True),
+        ("x", "{{ range 1 }}" * 45 + "x" + "{{ end }}" * 45, True),
         ("<no value>", "{{ .a" + ".a" * 9_000 + " }}", True),
         ("1", " " * 200_000 + "{{- 1 }}", True),
         ("x" * 250_000, "x" * 250_000, True),

@@ -71,10 +71,9 @@ def load(folder: Path, pool: Pool, *, is_quiet: bool = False) -> Loaded:
     composition = loading.load_one(paths.composition, "a Composition", paths.project)
     xr = loading.load_one(paths.xr, "an XR", paths.project)
     inputs = loading.load_inputs(paths, composition, xr)
-    manifests = [] if paths.functions is None else [paths.functions]
     options = Options(timeout_seconds=600, is_quiet=is_quiet)
     functions = FunctionIndex(
-        manifests=loading.load_values(manifests, paths.project), options=options
+        manifests=loading.load_values(paths.functions, paths.project), options=options
     )
     programs = local_pool.programs_beside(paths.composition)
     origin = Origin(document=composition, programs=programs)

@@ -64,7 +64,7 @@ def _find_problem(
     grammar: parser.Grammar,
 ) -> Finding | None:
     signature = _signature(function, len(arguments))
-    types = [_type_of(argument, grammar) for argument in arguments]
+    types = [type_of(argument, grammar) for argument in arguments]
     for wrong in find_wrong_types(signature, types, {}):
         argument = arguments[int(wrong.at)]
         text = nodes.to_source(argument)
@@ -103,18 +103,23 @@ def _signature(function: Function, count: int) -> Signature:
     return Signature(function.name, usage, tuple(parameters), is_variadic=is_variadic)
 
 
-def _type_of(word: nodes.Operand, grammar: parser.Grammar) -> str:
-    """Return the type of an argument; "" where the text does not tell it."""
+def type_of(word: nodes.Operand, grammar: parser.Grammar) -> str:
+    """Return the type of an operand; "" where the text does not tell it."""
     match word:
         case nodes.Nil():
             return "null"
-        case nodes.Pipe(commands=[*_, nodes.Command(words=(nodes.Identifier(name=name), *_))]) if (
-            name in _LITERALS
-        ):
-            return _LITERALS[name]
+        case nodes.String():
+            return "string"
+        case nodes.Number():
+            return "integer"
+        case nodes.Bool():
+            return "boolean"
+        case nodes.Pipe(commands=[*_, nodes.Command(words=(nodes.Identifier(name=name), *_))]):
+            function = grammar.functions.get(name)
+            returns = function.returns if function is not None else "any"
+            return _LITERALS.get(name) or next(iter(_TYPES.get(returns, ())), "")
         case _:
-            (type_,) = _TYPES.get(type_of(word, grammar), ("",))[:1]
-            return type_
+            return ""
 
 
 # The order of a call's arguments
@@ -189,26 +194,9 @@ def _fit(types: Sequence[str], arguments: Sequence[nodes.Operand], grammar: pars
     """Report whether parameters may take arguments; one of an unknown type may fit."""
     parameters = (Parameter(type_, _TYPES.get(type_, ())) for type_ in types)
     return all(
-        parameter.takes(_type_of(argument, grammar))
+        parameter.takes(type_of(argument, grammar))
         for parameter, argument in zip(parameters, arguments, strict=True)
     )
-
-
-def type_of(word: nodes.Operand, grammar: parser.Grammar) -> str:
-    """Return the Go type of an operand; "" where the text does not tell it."""
-    match word:
-        case nodes.String():
-            return "string"
-        case nodes.Number():
-            return "int"
-        case nodes.Bool():
-            return "bool"
-        case nodes.Pipe(commands=[*_, nodes.Command(words=(nodes.Identifier(name=name), *_))]):
-            function = grammar.functions.get(name)
-            returns = function.returns if function is not None else "any"
-            return "" if returns == "any" else returns
-        case _:
-            return ""
 
 
 # Calls of templates

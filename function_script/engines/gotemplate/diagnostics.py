@@ -258,21 +258,10 @@ def list_missing(run: Run, pieces: list[str], loaded: LoadedProgram) -> Iterator
         yield MissingValue(offset=offset, missing=message, span=location.span)
 
 
-def _undefined_variable(error: Exception | None) -> str:
-    """Return the name of the variable that an error is about, or ""."""
-    if isinstance(error, GoError) and error.code is Code.VARIABLE_UNDEFINED:
-        return error.subject
-    return ""
-
-
 def _locate(site: Site, loaded: LoadedProgram, error: Exception | None = None) -> SourceSpan:
-    """Return the place of a site; an error may name a variable before it."""
+    """Return the place of a site; an error may be about the keyword before it."""
     source = loaded.origins[site.template]
     action = max(source.text.rfind(loaded.settings.delims[0], 0, site.node.position + 1), 0)
-    if name := _undefined_variable(error):
-        position = source.text.find(name, action)
-        if 0 <= position <= site.node.position:
-            return find_span(source, position, len(name))
     # In `template`, a pipe is about the data: the keyword is what its author has to change.
     if error is not None and (piped := _PIPED_TEMPLATE.match(source.text, action)):
         return find_span(source, piped.start(1), piped.end(1) - piped.start(1))
@@ -299,8 +288,6 @@ def _message(error: Exception, site: Site | None, location: SourceSpan | None) -
         if _is_refusal(error, site):
             return f"cannot render {name}: {error}"
         return f"cannot call {site.function}: {error}"
-    if variable := _undefined_variable(error):
-        return f"cannot evaluate {variable}: {error}"
     cause = _cause(error, site) or run_text(error, site)
     return f"cannot evaluate {_expression(site)}: {cause}"
 

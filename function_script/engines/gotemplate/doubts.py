@@ -14,6 +14,7 @@ from function_script.engines.gotemplate.arguments import (
     find_wrong_calls,
     type_of,
 )
+from function_script.engines.gotemplate.errors import Code
 from function_script.engines.gotemplate.positions import Finding
 from function_script.engines.gotemplate.syntax import nodes, parser
 from function_script.texts.source import Source
@@ -228,12 +229,11 @@ def _is_constant(word: nodes.Operand) -> bool:
 
 # Comparisons
 
-# The words for Go's types that have an order.
+# The words for the types that have an order.
 _TYPES: Final = {
-    "bool": "a boolean",
-    "float64": "a number",
-    "int": "a number",
-    "int64": "a number",
+    "boolean": "a boolean",
+    "integer": "a number",
+    "number": "a number",
     "string": "a text",
 }
 
@@ -269,5 +269,5 @@ def _find_comparisons(
             position=part.position,
             width=len(function),
             message=f"{function} cannot compare {first} with {other}",
-            hint=next(hints, "convert one of the two: int, float64 or toString"),
+            hint=next(hints, Code.INCOMPATIBLE_TYPES.hint or ""),
         )

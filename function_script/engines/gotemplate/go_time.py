@@ -7,7 +7,6 @@ time zone database. Layouts and the texts that they read are taken byte by byte.
 
 from __future__ import annotations
 
-import calendar
 import datetime as dt
 import re
 import zoneinfo
@@ -46,7 +45,7 @@ DAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday",
 # The layout of times in Kubernetes.
 RFC3339: Final = "2006-01-02T15:04:05Z07:00"
 # The last second of the year 9999, in seconds since 1970.
-MAX_SECONDS: Final = 253_402_300_799
+_MAX_SECONDS: Final = 253_402_300_799
 
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 # The first second of the year 0.
@@ -91,22 +90,18 @@ class Weekday(NamedNumber):
 
 
 class Location(NamedTuple):
-    """time.Location: the name of a zone, and its distance from UTC in seconds.
-
-    Go's local zone is another value than UTC, in a process whose local zone is UTC, too.
-    """
+    """time.Location: the name of a zone, and its distance from UTC in seconds."""
 
     name: str
     offset: int
-    is_local: bool = False
 
     def abbreviation(self) -> str:
         """Return the name, or else the offset."""
         return self.name or _offset_text(self.offset, _NUMERIC_ZONE)
 
 
+# Go's local zone, too.
 UTC: Final = Location("UTC", 0)
-LOCAL: Final = Location("UTC", 0, is_local=True)
 
 
 class Duration(NamedNumber):
@@ -163,7 +158,7 @@ class Time(Struct):
     go_type = "time.Time"
 
     def __init__(self, seconds: int, nanoseconds: int = 0, location: Location = UTC) -> None:
-        if not _MIN_SECONDS <= seconds + location.offset <= MAX_SECONDS:
+        if not _MIN_SECONDS <= seconds + location.offset <= _MAX_SECONDS:
             raise _out_of_range()
         super().__init__({})
         self.seconds = seconds
@@ -184,10 +179,6 @@ class Time(Struct):
             raise _out_of_range() from error
         days = (date - _EPOCH.date()).days
         return cls(days * _DAY + seconds - (0 if year else _CYCLE))
-
-    def content(self) -> tuple[object, ...]:
-        """Return the instant and the location."""
-        return self.seconds, self.nanoseconds, self.location
 
     def wall_clock(self) -> dt.datetime:
         """Return the wall clock of its zone, without nanoseconds; the year 400 stands for 0."""
@@ -322,11 +313,6 @@ def _day_name(local: dt.datetime) -> str:
     return DAYS[local.isoweekday() % len(DAYS)]
 
 
-def day_of_year(local: dt.datetime) -> int:
-    """Return the number of a day in its year, from 1."""
-    return local.timetuple().tm_yday
-
-
 def _any_of(names: Sequence[str]) -> str:
     return f"(?i:{'|'.join(names)})"
 
@@ -349,8 +335,6 @@ _ELEMENTS: Final[Mapping[str, _Element]] = {
     "2": _Element(lambda local: str(local.day), "[0-9]{1,2}", "day"),
     "_2": _Element(lambda local: f"{local.day:2}", " ?[0-9]{1,2}", "day"),
     "02": _Element(lambda local: f"{local.day:02}", "[0-9]{2}", "day"),
-    "__2": _Element(lambda local: f"{day_of_year(local):3}", " {0,2}[0-9]{1,3}", "day of year"),
-    "002": _Element(lambda local: f"{day_of_year(local):03}", "[0-9]{3}", "day of year"),
     "15": _Element(lambda local: f"{local.hour:02}", "[0-9]{1,2}", "hour", _HOURS),
     "3": _Element(lambda local: str(_hour(local)), "[0-9]{1,2}", "hour", _HALF),
     "03": _Element(lambda local: f"{_hour(local):02}", "[0-9]{2}", "hour", _HALF),
@@ -372,9 +356,14 @@ _WORDS: Final = {
 
 
 def _split_layout(layout: str) -> Iterator[tuple[str, str]]:
-    """Yield each element after the plain text in front of it; last the rest and no element."""
+    """Yield each element after the plain text in front of it; last the rest and no element.
+
+    Raises CallError for a day of the year.
+    """
     end = 0
     for match in _ELEMENT.finditer(layout):
+        if match[0] in {"002", "__2"}:
+            raise CallError(f"the day of the year, {match[0]}, is not supported: write .YearDay")
         yield layout[end : match.start()], match[0]
         end = match.end()
     yield layout[end:], ""
@@ -418,18 +407,11 @@ def _offset_text(offset: int, element: str) -> str:
 _CENTURY: Final = 1900
 # Years of two digits from here on are of the 20th century.
 _PIVOT: Final = 69
-_SIGNED_HOURS: Final = "[+-]0*(?:2[0-3]|1?[0-9])(?![0-9])"
-# Three upper-case letters, or four or five if the last is a T; GMT may have hours. Three letters
-# are enough for UTC, also in front of a fourth one.
-_ZONE: Final = (
-    rf"(?=(?s:.{{3}}))(?:UTC|ChST|MeST|GMT(?:{_SIGNED_HOURS})?|{_SIGNED_HOURS}"
-    "|(?:[A-Z]{4}T|[A-Z]{3}T|WITA|[A-Z]{3})(?![A-Z]))"
-)
 _PATTERNS: Final = {
     **{element: row.pattern for element, row in _ELEMENTS.items()},
     "2006": "[0-9]{4}",
     "06": "[0-9]{2}|[+-][0-9]",
-    "MST": _ZONE,
+    "MST": "[A-Z]{3,5}|[+-][0-9]{2}",
 }
 _SECONDS: Final = frozenset({"05", "5"})
 _BLANKS: Final = re.compile(" +")
@@ -499,20 +481,18 @@ def _to_time(texts: Iterable[tuple[str, str]]) -> Time:
     if half is not None and hour <= _NOON:
         hour = hour % _NOON + half * _NOON
     clock = hour * _HOUR + parts.get("minute", 0) * _MINUTE + parts.get("second", 0)
-    time = Time.at(parts.get("year", 0), *_find_day(parts), clock)
+    day = parts.get("month", 1), parts.get("day", 1)
+    time = Time.at(parts.get("year", 0), *day, clock)
     location = _find_location(zone, offset)
     moved = 0 if location is UTC else offset or 0
     return Time(time.seconds - moved, nanoseconds, location)
 
 
 def _find_location(zone: str, offset: int | None) -> Location:
-    """Return the location that was read: the local one without any, and for an offset of 0."""
-    if zone == "UTC":
+    """Return the location that was read: UTC without any, and for an offset of 0."""
+    if zone == "UTC" or not (offset or zone):
         return UTC
-    if not offset and not zone:
-        return LOCAL
-    hours = int(zone[3:] or 0) if zone.startswith("GMT") else 0
-    return Location(zone, hours * _HOUR if offset is None else offset)
+    return Location(zone, offset or 0)
 
 
 def _read_offset(text: str) -> int:
@@ -521,17 +501,3 @@ def _read_offset(text: str) -> int:
         raise CallError("time zone offset out of range")
     offset = sum(number * unit for number, unit in zip(numbers, (_HOUR, _MINUTE, 1), strict=False))
     return -offset if text[0] == "-" else offset
-
-
-def _find_day(parts: Mapping[str, int]) -> tuple[int, int]:
-    """Return month and day, perhaps from the day of the year; they must not contradict."""
-    month, day = parts.get("month"), parts.get("day")
-    number = parts.get("day of year")
-    if number is None:
-        return month or 1, 1 if day is None else day
-    # Python's calendar has no year 0, and leap years have the same days.
-    first = dt.date(2000 if calendar.isleap(parts.get("year", 0)) else 2001, 1, 1)
-    date = first + dt.timedelta(days=number - 1)
-    if date.year != first.year or month not in {None, date.month} or day not in {None, date.day}:
-        raise CallError("the day of the year does not match")
-    return date.month, date.day

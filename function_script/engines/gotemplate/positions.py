@@ -4,7 +4,6 @@ Those of lines of the output are found by rendering once more. This is slow, and
 text that turns out to be wrong.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -12,7 +11,7 @@ from typing import Final, NamedTuple
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.programs import JoinedSource, LoadedProgram
 from function_script.engines.gotemplate.run import Run
-from function_script.engines.gotemplate.syntax.nodes import Text
+from function_script.engines.gotemplate.syntax.nodes import Action
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Piece, Source, Span, span_at
 
@@ -76,24 +75,15 @@ def trace(run: Run, data: object, loaded: LoadedProgram) -> Sequence[Piece]:
 
 def _pieces(run: Run, data: object, loaded: LoadedProgram) -> Iterator[Piece]:
     left, right = loaded.settings.delims
-    # A text in an action may have the delimiter in it.
-    closing = re.compile(rf'"(?:\\.|[^"\\])*"|`[^`]*`|(?P<close>{re.escape(right)})')
-    # A loop writes the same actions in each turn.
-    actions: dict[tuple[str, int], tuple[int, int, str]] = {}
     for text, site in run.trace(data):
-        source = loaded.origins[site.template]
-        start, expression = site.node.position, None
+        source, node = loaded.origins[site.template], site.node
+        start, expression = node.position, None
         end = start + len(text)
-        if not isinstance(site.node, Text):
-            action = (site.template, start)
-            if action not in actions:
-                # A node is somewhere inside of its action; the delimiter before it is the action's.
-                begin = max(source.text.rfind(left, 0, start + 1), 0)
-                matches = closing.finditer(source.text, start)
-                close = next(match for match in matches if match["close"])
-                inside = source.text[begin + len(left) : close.start()]
-                actions[action] = begin, close.end(), inside.strip("- \t\r\n")
-            start, end, expression = actions[action]
+        if isinstance(node, Action):
+            # A mark that trims stands in front of the delimiter.
+            start, close = node.left, source.text.index(right, node.right)
+            end = close + len(right)
+            expression = source.text[start + len(left) : close].strip("- \t\r\n")
         yield Piece(
             text=text,
             source=source.text,

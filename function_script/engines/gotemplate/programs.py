@@ -146,17 +146,12 @@ def main_source(program: Program) -> Source:
 
 def _missing_key(options: Mapping[str, Value]) -> MissingKey:
     """Return the handling of absent keys; a deferring step withholds what Go would print."""
-    match options.get("missingkey"):
-        case "error":
-            return "error"
-        case "checked":
-            return "checked"
-        case _ if options.get("missing") == "Defer":
-            return "checked"
-        case "zero":
-            return "zero"
-        case _:
-            return "default"
+    missing = options.get("missingkey")
+    if missing == "error":
+        return "error"
+    if missing == "checked" or options.get("missing") == "Defer":
+        return "checked"
+    return "zero" if missing == "zero" else "default"
 
 
 def sources_of(program: Program) -> Sources:

@@ -6,7 +6,6 @@ from typing import Final, Literal, NamedTuple, NoReturn, TypeAlias, cast
 from function_script.engines.gotemplate import errors, printing, values
 from function_script.engines.gotemplate.go_time import (
     DAYS,
-    LOCAL,
     UNITS,
     UTC,
     Duration,
@@ -14,7 +13,6 @@ from function_script.engines.gotemplate.go_time import (
     Time,
     TransitionTime,
     Weekday,
-    day_of_year,
     format_time,
 )
 from function_script.engines.gotemplate.sprig.semver import Version
@@ -51,7 +49,7 @@ _OF_TIME: Final = {
     "Format": Method(format_time, ("string",)),
     "Hour": Method(lambda time: Int(time.wall_clock().hour)),
     "IsZero": Method(Time.is_zero),
-    "Local": Method(lambda time: time.in_location(LOCAL)),
+    "Local": Method(lambda time: time.in_location(UTC)),
     "Minute": Method(lambda time: Int(time.wall_clock().minute)),
     "Month": Method(lambda time: Month(time.wall_clock().month)),
     "Nanosecond": Method(lambda time: Int(time.nanoseconds)),
@@ -65,7 +63,7 @@ _OF_TIME: Final = {
     "UnixNano": Method(lambda time: values.wrap_int64(time.unix_nanoseconds())),
     "Weekday": Method(lambda time: Weekday(time.wall_clock().isoweekday() % len(DAYS))),
     "Year": Method(lambda time: Int(time.year)),
-    "YearDay": Method(lambda time: Int(day_of_year(time.wall_clock()))),
+    "YearDay": Method(lambda time: Int(time.wall_clock().timetuple().tm_yday)),
 }
 
 

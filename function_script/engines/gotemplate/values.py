@@ -141,13 +141,6 @@ class Ints(TypedList):
     go_type = "[]int"
 
 
-class Lists(TypedList):
-    """[][]interface {}."""
-
-    __slots__ = ()
-    go_type = "[][]interface {}"
-
-
 class NilList(list[object]):
     """A nil []interface {}: an empty list that JSON writes as null. Never append to it."""
 
@@ -200,7 +193,7 @@ class NilBytesMap(BytesMap):
 class Struct:
     """A Go struct or a pointer to one; ``fields`` are the exported fields in Go's order.
 
-    ``==`` is Go's: a pointer equals itself. runtime.py has the methods of all types.
+    runtime.py has the methods of all types.
     """
 
     __slots__ = ("fields",)
@@ -209,18 +202,6 @@ class Struct:
 
     def __init__(self, fields: Mapping[str, object]) -> None:
         self.fields = fields
-
-    def __eq__(self, other: object) -> bool:
-        if self.pointer or not isinstance(other, Struct):
-            return self is other
-        return go_type(self) == go_type(other) and self.content() == other.content()
-
-    def __hash__(self) -> int:
-        return id(self) if self.pointer else hash(self.content())
-
-    def content(self) -> tuple[object, ...]:
-        """Return all that makes two values equal, unexported fields included."""
-        return tuple(self.fields.values())
 
     def text(self) -> str | None:
         """Return the text of Go's String or Error method; None when the type has neither."""
@@ -300,8 +281,9 @@ def deep_key(value: object) -> object:
     if isinstance(value, list):
         return kind, is_nil(value), tuple(map(deep_key, value))
     if isinstance(value, Struct):
-        # The fields of a time and of a version are not exported, and count as well.
-        return kind, tuple(map(deep_key, value.content()))
+        # A time and a version have no exported fields, and all that they are in their text.
+        text = value.text()
+        return kind, tuple(map(deep_key, value.fields.values())) if text is None else text
     # NaN equals nothing, not even itself.
     return object() if value != value else (kind, value)  # noqa: PLR0124 # how to know NaN
 

@@ -4,10 +4,10 @@ A plain scalar that is read is a text, a number, a boolean, a time or null. A st
 plain, quoted, or as a block of lines.
 """
 
-import base64
 import re
 from collections.abc import Iterable, Iterator
-from functools import cmp_to_key
+from contextlib import suppress
+from functools import cmp_to_key, partial
 from typing import Final
 
 from yaml import events
@@ -18,8 +18,8 @@ from function_script.documents.writer import compare_keys, double_quoted
 from function_script.engines.gotemplate import values
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.go_time import UTC, Duration, Time, parse_date
-from function_script.engines.gotemplate.printing import float_text
+from function_script.engines.gotemplate.go_time import Duration, Time, parse_date
+from function_script.engines.gotemplate.printing import float_text, sorted_items
 from function_script.engines.gotemplate.run import Run
 
 # Scalars
@@ -72,18 +72,13 @@ def _number(text: str, *, dotted: bool) -> object | None:
 def _time(text: str) -> Time | None:
     """Return a date, or a date and a time; None for other texts."""
     for layout in _LAYOUTS:
-        try:
-            time = parse_date(layout, text)
-        except CallError:
-            continue
-        return time if layout.endswith("Z07:00") else time.in_location(UTC)
+        with suppress(CallError):
+            return parse_date(layout, text)
     return None
 
 
 # Writing
 
-# A longer key needs a question mark.
-MAX_SIMPLE_KEY: Final = 128
 # Plain in any context, apart from the words below.
 _SIMPLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
 _WORDS: Final = frozenset(
@@ -101,22 +96,19 @@ _BASE60: Final = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
 _INDICATORS: Final = re.compile(
     r"""---|\.\.\.|[#,\[\]{}&*!|>'"%@`]|[?:-](?:[ \t]|$)|.*?(?::(?:[ \t]|$)|[ \t]\#)""", re.DOTALL
 )
-_BASE64_LINE: Final = 70
 
 
 def is_simple(text: str) -> bool:
     """Report whether a string is written plain, also as a key, in any context."""
-    return (
-        len(text) <= MAX_SIMPLE_KEY and _SIMPLE.fullmatch(text) is not None and text not in _WORDS
-    )
+    return _SIMPLE.fullmatch(text) is not None and text not in _WORDS
 
 
 def write_string(text: str, indent: int) -> str:
     """Return a string as a value; the lines of a block are indented by ``indent``."""
-    if _SIMPLE.fullmatch(text) and text not in _WORDS:
+    if is_simple(text):
         return text
     if values.is_broken(text):
-        return f"!!binary {_write_binary(values.to_bytes(text), indent)}"
+        raise CallError("yaml: the text is not UTF-8: write it through b64enc")
     if "\n" not in text:
         return _on_one_line(text)
     if text.endswith(" ") or " \n" in text or _SPECIAL.search(text):
@@ -126,7 +118,7 @@ def write_string(text: str, indent: int) -> str:
 
 def write_key(text: str) -> str:
     """Return a string as a key: on one line, quoted if it would read back as something else."""
-    if _SIMPLE.fullmatch(text) and text not in _WORDS:
+    if is_simple(text):
         return text
     return (
         double_quoted(text, _ESCAPED)
@@ -162,16 +154,6 @@ def _block(text: str, indent: int) -> str:
     pad = " " * indent
     lines = (f"{pad}{line}" if line else "" for line in body.removesuffix("\n").split("\n"))
     return f"|{hint}\n" + "\n".join(lines)
-
-
-def _write_binary(data: bytes, indent: int) -> str:
-    encoded = base64.b64encode(data).decode()
-    if len(encoded) <= _BASE64_LINE:
-        return encoded
-    lines = [
-        encoded[start : start + _BASE64_LINE] for start in range(0, len(encoded), _BASE64_LINE)
-    ]
-    return _block("\n".join(lines) + "\n", indent)
 
 
 # fromYaml
@@ -325,11 +307,12 @@ def _write_block(value: object, indent: int, lead: str, parts: list[str]) -> Non
         _write_map(value.items(), indent, lead, parts)
     elif isinstance(value, dict):
         texts = [key for key in value if isinstance(key, str)]
-        if len(texts) == len(value) and _PLAIN_ORDER.fullmatch("\n".join(texts)):
-            pairs: list[tuple[object, object]] = [(key, value[key]) for key in sorted(texts)]
-        else:
-            pairs = sorted(value.items(), key=_by_key)
-        _write_map(pairs, indent, lead, parts)
+        if len(texts) < len(value):
+            _write_map(sorted_items(value), indent, lead, parts)
+            return
+        is_plain = _PLAIN_ORDER.fullmatch("\n".join(texts)) is not None
+        keys = sorted(texts) if is_plain else sorted(texts, key=_by_key)
+        _write_map(((key, value[key]) for key in keys), indent, lead, parts)
     elif isinstance(value, (list, bytes)):
         for item in value:
             start = f"{lead or ' ' * indent}- "
@@ -355,21 +338,12 @@ def _write_map(
         parts.append(lead or pad)
         lead = ""
         block = _block_of(item)
-        # A simple key stands before its colon.
-        simple = not isinstance(key, str) or (
-            "\n" not in key and values.byte_length(key) <= MAX_SIMPLE_KEY
-        )
-        if simple:
-            parts.append(f"{write_key(key) if isinstance(key, str) else _scalar(key, 0)}:")
-        else:
-            parts.append(f"? {_scalar(key, deeper)}\n{pad}:")
+        parts.append(f"{write_key(key) if isinstance(key, str) else _scalar(key, 0)}:")
         if block is None:
             parts.append(f" {_scalar(item, deeper)}\n")
-        elif simple:
+        else:
             parts.append("\n")
             _write_block(block, deeper, "", parts)
-        else:
-            _write_block(block, deeper, " " * (deeper - indent - 1), parts)
 
 
 class _Fields(dict[object, object]):
@@ -408,15 +382,4 @@ _SPECIAL_FLOATS: Final = {"+Inf": ".inf", "-Inf": "-.inf", "NaN": ".nan"}
 _PLAIN_ORDER: Final = re.compile(r"[A-Za-z./ \n-]*")
 
 
-def _compare(left: tuple[object, object], right: tuple[object, object]) -> int:
-    first, second = left[0], right[0]
-    if isinstance(first, str) and isinstance(second, str):
-        return compare_keys(first, second, is_v3=True)
-    if isinstance(first, (int, float)) and isinstance(second, (int, float)):
-        return (first > second) - (first < second)
-    kinds = [_KINDS.get(values.go_kind(key), len(_KINDS)) for key in (first, second)]
-    return kinds[0] - kinds[1]
-
-
-_KINDS: Final = {kind: order for order, kind in enumerate(("invalid", "bool", "int", "int64"))}
-_by_key = cmp_to_key(_compare)
+_by_key = cmp_to_key(partial(compare_keys, is_v3=True))

@@ -78,7 +78,7 @@ def fail(run: Run, message: object = "the template failed") -> object:
 
 
 def log(run: Run, *values: object) -> str:
-    """Write a line to the function's log; gives no text."""
+    """Write a line to the function's log, at debug level; gives no text."""
     run.log(run.budget.concat([f"{to_text(run.budget, value)} " for value in values])[:-1])
     return ""
 

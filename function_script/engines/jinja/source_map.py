@@ -245,8 +245,11 @@ class LineLocator:
     def explain(self, line: int, text: str) -> tuple[Span, str] | None:
         """Return the place and a hint for a line of the text that is one of another language."""
         span = self.locate(line)
+        # YAML has more ends of lines, so that there may be no such line.
+        if span is None:
+            return None
         hint = foreign_syntax.hint_of(text.split("\n")[line - 1], foreign_syntax.IN_JINJA)
-        return None if span is None or hint is None else (span, hint)
+        return None if hint is None else (span, hint)
 
     def trace(self) -> Sequence[Piece]:
         """Return the pieces of the text, none if there is no time to find them."""

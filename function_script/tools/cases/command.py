@@ -14,7 +14,7 @@ from function_script.texts.errors import FatalError, InputError
 from function_script.tools import local_pool
 from function_script.tools.cases import parser, runner, verdicts
 from function_script.tools.cases.loader import FileCache
-from function_script.tools.cases.model import Case, CaseFile, find_cases
+from function_script.tools.cases.model import Case, find_cases
 from function_script.tools.cases.verdicts import CaseVerdict, Problem, Status
 from function_script.tools.project import Project, write_named
 
@@ -82,27 +82,27 @@ def _print_verdict(verdict: CaseVerdict, options: Options) -> None:
 
 
 def run_all(
-    cases: Sequence[CaseFile], options: runner.RunOptions, files: FileCache | None = None
+    cases: Sequence[Path], options: runner.RunOptions, files: FileCache | None = None
 ) -> Generator[CaseVerdict]:
     """Yield verdicts, always in the same order; as many cases run at once as the pool has workers.
 
     Closing the generator cancels the cases that have not begun. By default, cases may read what is
     beside them, and beside their Compositions.
     """
-    files = files or FileCache(Project.of(file.path for file in cases))
+    files = files or FileCache(Project.of(cases))
     parsed: list[Case] = []
     for file in cases:
         started = time.monotonic()
         try:
             parsed.append(parser.parse(file, files))
         except FatalError as error:
-            verdict = CaseVerdict(file.name, file.path)
+            verdict = CaseVerdict(file)
             verdict.problems += (Problem(diagnostic=problem) for problem in error.diagnostics)
             verdict.seconds = time.monotonic() - started
             yield verdict
     if not parsed:
         return
-    preload = local_pool.engines_in({case.setup.program.origin.document.text for case in parsed})
+    preload = local_pool.engines_in({case.setup.origin.document.text for case in parsed})
     with (
         options.rendering.servers,
         local_pool.open_pool(None, preload, options.pool) as pool,

@@ -16,7 +16,6 @@ from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.texts.problems import suggest
-from function_script.texts.source import Span
 from function_script.tools import manifests
 from function_script.tools.cases.loader import ObjectLoader
 from function_script.tools.cases.model import Located, Setup, Step
@@ -33,35 +32,18 @@ _UNOWNED_METADATA: Final = ("name", "namespace", "managedFields")
 class FakeCluster:
     """The state before a step.
 
-    ``xr`` has the author's fields, which are those of ``xr_parts``; ``applied`` has those of
-    Crossplane. ``observed`` and ``required`` are whole objects, and ``spans`` the positions of
-    observed ones by their index. By resource name, ``foreign`` has
-    the fields of observed resources that others than Crossplane set, and ``composed`` those of
-    Crossplane.
+    ``inputs`` are those of its reconcile; their XR is not validated. ``xr`` has the author's fields
+    of that XR, which are those of ``xr_parts``, and ``applied`` those of Crossplane. By resource
+    name, ``foreign`` has the fields of observed resources that others than Crossplane set, and
+    ``composed`` those of Crossplane.
     """
 
+    inputs: RenderInputs
     xr: Object
-    xr_parts: Sequence[Located] = ()
+    xr_parts: Sequence[Located]
     applied: Object = field(default_factory=dict)
-    observed: Sequence[Object] = ()
-    spans: Mapping[int, Span] = field(default_factory=dict)
-    required: Sequence[Object] = ()
     foreign: Mapping[str, Object] = field(default_factory=dict)
     composed: Mapping[str, Object] = field(default_factory=dict)
-
-    def whole_xr(self) -> Object:
-        """Return the XR as it is in the cluster."""
-        return manifests.copy(self.xr, self.applied)
-
-    def to_inputs(self, setup: Setup) -> RenderInputs:
-        """Return the inputs of the next reconcile; its XR is not validated."""
-        return replace(
-            setup.inputs,
-            xr=self.whole_xr(),
-            observed=self.observed,
-            required=self.required,
-            spans=self.spans,
-        )
 
 
 def read(
@@ -89,7 +71,7 @@ def read(
 
 def first(setup: Setup) -> FakeCluster:
     """Return the state before a case."""
-    return FakeCluster(xr=setup.inputs.xr, xr_parts=setup.xr_parts)
+    return FakeCluster(inputs=setup.inputs, xr=setup.inputs.xr, xr_parts=setup.xr_parts)
 
 
 def before_step(cluster: FakeCluster, step: Step) -> FakeCluster:
@@ -110,19 +92,20 @@ def before_step(cluster: FakeCluster, step: Step) -> FakeCluster:
         foreign[name] = _changed(step, name, foreign[name])
         whole[name] = _changed(step, name, whole[name])
     patches = () if step.patch is None else (step.patch,)
-    return FakeCluster(
-        xr=manifests.copy(cluster.xr, *(patch.value for patch in patches)),
-        xr_parts=(*cluster.xr_parts, *patches),
-        applied=cluster.applied,
+    xr = manifests.copy(cluster.xr, *(patch.value for patch in patches))
+    inputs = replace(
+        cluster.inputs,
+        xr=manifests.copy(xr, cluster.applied),
         observed=[*whole.values()],
-        spans={index: span for index, name in enumerate(whole) if (span := spans.get(name))},
-        required=cluster.required if step.required is None else step.required,
-        foreign=foreign,
-        composed=cluster.composed,
+        spans=[*map(spans.get, whole)],
+        required=cluster.inputs.required if step.required is None else step.required,
+    )
+    return replace(
+        cluster, inputs=inputs, xr=xr, xr_parts=(*cluster.xr_parts, *patches), foreign=foreign
     )
 
 
-def after_step(cluster: FakeCluster, setup: Setup, result: RenderResult) -> FakeCluster:
+def after_step(cluster: FakeCluster, result: RenderResult) -> FakeCluster:
     """Return the state after a pipeline: composed resources exist, the XR has its status."""
     resources = result.resources.values()
     composed = {manifests.resource_name(manifest): manifest for manifest in resources}
@@ -133,8 +116,8 @@ def after_step(cluster: FakeCluster, setup: Setup, result: RenderResult) -> Fake
         foreign[name] = cluster.foreign.get(name, cluster.foreign.get(old_name, {}))
     # Crossplane set references, status and selection of the XR.
     applied = manifests.copy(result.xr)
-    machinery = xrs.machinery(is_legacy=xrs.is_legacy(setup.inputs.xrd))
-    composition = manifests.name(setup.inputs.composition)
+    machinery = xrs.machinery(is_legacy=xrs.is_legacy(cluster.inputs.xrd))
+    composition = manifests.name(cluster.inputs.composition)
     manifests.set_text(applied, composition, *machinery, "compositionRef", "name")
     label = {manifests.COMPOSITE: manifests.name(result.file)}
     manifests.add_texts(applied, label, "metadata", "labels")

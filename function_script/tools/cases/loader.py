@@ -6,7 +6,7 @@ All problems are collected; what cannot be read counts as absent.
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -18,11 +18,10 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
 from function_script.texts.problems import ProblemList
 from function_script.tools import author_positions, local_pool
-from function_script.tools.cases.model import Located, Program, is_case_input
+from function_script.tools.cases.model import Located, is_case_input
 from function_script.tools.project import Project
 from function_script.tools.render import loading
 from function_script.tools.render.positions import Origin
-from function_script.tools.render.runtimes.local import compose_input
 
 _T = TypeVar("_T")
 
@@ -109,8 +108,8 @@ class ObjectLoader:
     directory: Path
     files: FileCache
     project: Project
-    problems: ProblemList
-    failures: list[tuple[str | None, Diagnostic]]
+    problems: ProblemList = field(default_factory=ProblemList)
+    failures: list[tuple[str | None, Diagnostic]] = field(default_factory=list)
 
     def path(self, text: str) -> Path:
         """Return the path of a file that the case names."""
@@ -181,35 +180,32 @@ class ObjectLoader:
             return None
         return find_above(self.directory)
 
-    def read_program(
-        self, fields: ObjectReader, directory: Path | None, xr: Object | None
-    ) -> Program | None:
-        """Load the Composition, or build one around ``input`` for this XR."""
+    def find_origin(self, fields: ObjectReader, directory: Path | None) -> Origin | None:
+        """Load the Composition, or the ``input`` that takes its place."""
         if fields.value.get("input") is not None:
             if fields.value.get("composition") is not None:
                 fields.problems.add("input", "there can be a Composition or an input, not both")
             step_input = self.one(fields, "input")
-            return None if step_input is None else self.build_program(step_input, xr or {})
+            return None if step_input is None else self.locate_programs(step_input, is_input=True)
         path = None if directory is None else directory / _FILE
         item = self.one(fields, "composition", path)
-        if item is None:
-            if path is None and fields.value.get("composition") is None:
-                text = f"is required, as there is no {_FILE} in this directory or above"
-                fields.problems.add("composition", text)
-            return None
+        if item is not None:
+            return self.locate_programs(item)
+        if path is None and fields.value.get("composition") is None:
+            text = f"is required, as there is no {_FILE} in this directory or above"
+            fields.problems.add("composition", text)
+        return None
 
-        return self._program(item.value, Origin(document=item.document, programs=None, at=item.at))
-
-    def build_program(self, step_input: Located, xr: Object) -> Program:
-        """Build a Composition around an input for an XR."""
-        origin = Origin(
-            document=step_input.document, programs=None, at=step_input.at, is_input=True
-        )
-        return self._program(compose_input(step_input.value, xr), origin)
-
-    def has_problems(self) -> bool:
-        """Report whether there is a problem so far."""
-        return bool(self.problems or self.failures)
+    def locate_programs(self, item: Located, *, is_input: bool = False) -> Origin:
+        """Return the origin of a Composition or an input, with the programs in files beside it."""
+        path = local_pool.programs_beside(author_positions.file_of(item.document))
+        if path is not None:
+            try:
+                self.project.resolve(path)
+                self.files.add_input(path)
+            except InputError as error:
+                self.failures.extend((None, problem) for problem in error.diagnostics)
+        return Origin(document=item.document, programs=path, at=item.at, is_input=is_input)
 
     def error(self) -> InputError:
         """Build the error with the first problems, and the number of the others."""
@@ -236,20 +232,6 @@ class ObjectLoader:
             return self.path(value)
         self.problems.add(at, f"must be a path or an object, not {type_phrase(value)}")
         return None
-
-    def _program(self, composition: Object, origin: Origin) -> Program:
-        """Return a Composition with the programs in files, beside the file that names them."""
-        path = local_pool.programs_beside(author_positions.file_of(origin.document))
-        root = None
-        try:
-            root = path and self.project.resolve(path)
-        except InputError as error:
-            self.failures.extend((None, problem) for problem in error.diagnostics)
-        if root is not None and path is not None:
-            self.files.add_input(path)
-        programs = None if root is None else path
-        origin = replace(origin, programs=programs)
-        return Program(composition=composition, origin=origin, root=root)
 
     def attempt(self, at: str, load: Callable[[], list[_T]]) -> list[_T]:
         """Call ``load`` and collect its problems; those without a position are at ``at``."""

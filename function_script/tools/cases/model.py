@@ -31,32 +31,6 @@ _INPUTS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CaseFile:
-    """The file of a case."""
-
-    path: Path
-
-    @property
-    def is_folder(self) -> bool:
-        """Report whether the case has a folder of its own, with further files."""
-        return self.path.name == FOLDER_FILE
-
-    @property
-    def name(self) -> str:
-        """Return the folder, or the file without ``.case.yaml``."""
-        if self.is_folder:
-            return self.path.parent.as_posix()
-        return self.path.as_posix().removesuffix(SUFFIX)
-
-    def snapshot(self, number: int | None = None) -> Path:
-        """Return the file of expected documents; ``number`` counts steps of a sequence from 1."""
-        ending = "expected.yaml" if number is None else f"expected-{number}.yaml"
-        if self.is_folder:
-            return self.path.with_name(ending)
-        return self.path.with_name(f"{self.path.name.removesuffix(SUFFIX)}.{ending}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Located:
     """An object at ``at`` in ``document``: the case's own, or that of a file that it names."""
 
@@ -76,28 +50,15 @@ class Located:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
-    """The Composition to run.
-
-    ``origin`` has its steps' inputs, and the directory of programs in files; ``root`` is that
-    directory without links.
-    """
-
-    composition: Object
-    origin: Origin
-    root: Path | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """The ``inputs`` that all steps of a case share; ``functions`` is None without a file.
 
-    ``xr_parts`` are the XR and its patch, in the order in which they are merged.
-    A case with a ``request`` has nothing else but its input in ``program``; ``redacted`` counts
-    the secrets that were removed from it.
+    ``origin`` is where the Composition is from. ``xr_parts`` are the XR and its patch, in the order
+    in which they are merged. A case with a ``request`` has nothing else but its input in the
+    Composition; ``redacted`` counts the secrets that were removed from it.
     """
 
-    program: Program
+    origin: Origin
     inputs: RenderInputs
     functions: Sequence[Object] | None = None
     xr_parts: Sequence[Located] = ()
@@ -148,12 +109,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One case in the file ``path``; ``name`` is its path as people type it.
+    """One case in the file ``path``.
 
     It may read and write ``project``. ``is_input`` reports whether a case reads a file.
     """
 
-    name: str
     path: Path
     document: Document
     setup: Setup
@@ -172,6 +132,21 @@ def locate_xr(problem: Diagnostic, parts: Sequence[Located]) -> Diagnostic:
     return author_positions.locate(problem, part.document, (*part.at, *path))
 
 
+def name_of(file: Path) -> str:
+    """Return the name of a case as people type it: its folder, or the file without its suffix."""
+    if file.name == FOLDER_FILE:
+        return file.parent.as_posix()
+    return file.as_posix().removesuffix(SUFFIX)
+
+
+def find_snapshot(file: Path, number: int | None = None) -> Path:
+    """Return the file of expected documents; ``number`` counts steps of a sequence from 1."""
+    ending = "expected.yaml" if number is None else f"expected-{number}.yaml"
+    if file.name == FOLDER_FILE:
+        return file.with_name(ending)
+    return file.with_name(f"{file.name.removesuffix(SUFFIX)}.{ending}")
+
+
 def is_case(path: Path) -> bool:
     """Report whether a file's name is that of a case."""
     return path.name == FOLDER_FILE or path.name.endswith(SUFFIX)
@@ -184,25 +159,24 @@ def is_case_input(path: Path) -> bool:
     return is_case(lower) or lower.name in _INPUTS
 
 
-def find_cases(paths: Iterable[Path], pattern: re.Pattern[str] | None = None) -> list[CaseFile]:
+def find_cases(paths: Iterable[Path], pattern: re.Pattern[str] | None = None) -> list[Path]:
     """Return the cases at and below ``paths`` whose name matches, each once, in order of names.
 
     Raises InputError for a path that is not a case, and if there is no case at all.
     """
     paths = list(paths)
-    by_path = {path: CaseFile(path=path) for start in paths for path in _list_files(start)}
-    cases = [case for _, case in sorted(by_path.items())]
+    cases = sorted({path for start in paths for path in _list_files(start)})
     if not cases:
         names = ", ".join(f'"{path}"' for path in paths)
         raise InputError.of(
             f"cannot find a case in {names}",
             hint=f"a case is a folder with {FOLDER_FILE}, or a file NAME{SUFFIX}",
         )
-    matches = [case for case in cases if pattern is None or pattern.search(case.name)]
+    matches = [case for case in cases if pattern is None or pattern.search(name_of(case))]
     if not matches and pattern is not None:
         raise InputError.of(
             f'cannot find a case whose name matches "{pattern.pattern}" among {len(cases)}',
-            hint=f"the cases are {field_names.listed(case.name for case in cases)}",
+            hint=f"the cases are {field_names.listed(map(name_of, cases))}",
         )
     return matches
 

@@ -15,20 +15,22 @@ from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request import objects
 from function_script.request.reader import ObjectReader
 from function_script.request.values import Object, Value, type_phrase
-from function_script.texts.problems import ProblemList, suggest
+from function_script.texts.problems import suggest
 from function_script.tools import manifests, sources, xrds
 from function_script.tools.cases import fake_cluster
 from function_script.tools.cases.comparison import PARTS
 from function_script.tools.cases.loader import FileCache, ObjectLoader, find_above
 from function_script.tools.cases.model import (
+    FOLDER_FILE,
     Case,
-    CaseFile,
     Expectation,
     Setup,
     Step,
+    find_snapshot,
 )
 from function_script.tools.project import Project
 from function_script.tools.render import RenderInputs, functions
+from function_script.tools.render.runtimes.local import compose_input
 from function_script.tools.render.xr import resolve_claim
 
 CASE_FIELDS: Final = (
@@ -70,23 +72,21 @@ _CONDITION: Final = ("type", "status", "reason", "message")
 _EVENT: Final = ("severity", "reason", "message")
 
 
-def parse(file: CaseFile, files: FileCache) -> Case:
+def parse(file: Path, files: FileCache) -> Case:
     """Parse a case. Raises FatalError with every problem, positions in its file."""
-    files.add_input(file.path)
-    source = sources.load_file(file.path, files.project)
-    document = sources.read_one(source, f'cannot read "{file.path}"', noun="case")
+    files.add_input(file)
+    source = sources.load_file(file, files.project)
+    document = sources.read_one(source, f'cannot read "{file}"', noun="case")
     return read(document, file, files)
 
 
-def read(document: Document, file: CaseFile, files: FileCache) -> Case:
+def read(document: Document, file: Path, files: FileCache) -> Case:
     """Parse the document of a case as if it were in ``file``. Raises InputError."""
     loader = ObjectLoader(
         document=document,
-        directory=file.path.parent,
+        directory=file.parent,
         files=files,
         project=_find_project(document.value, file, files.project),
-        problems=ProblemList(),
-        failures=[],
     )
     fields = ObjectReader(document.value, "", loader.problems)
     for key in _STEPS_ONLY:
@@ -98,11 +98,10 @@ def read(document: Document, file: CaseFile, files: FileCache) -> Case:
     fields.text("description")
     setup = _setup(loader, fields, file)
     steps = _steps(loader, fields, {} if setup is None else setup.inputs.xr, file)
-    if setup is None or loader.has_problems():
+    if setup is None or loader.problems or loader.failures:
         raise loader.error()
     return Case(
-        name=file.name,
-        path=file.path,
+        path=file,
         document=document,
         setup=setup,
         steps=steps,
@@ -111,15 +110,15 @@ def read(document: Document, file: CaseFile, files: FileCache) -> Case:
     )
 
 
-def _find_project(case: Object, file: CaseFile, project: Project) -> Project:
+def _find_project(case: Object, file: Path, project: Project) -> Project:
     """Return the files of a case, with those of the Composition above it."""
     if any(case.get(key) is not None for key in ("composition", "input", "request")):
         return project
-    directory = find_above(file.path.parent)
+    directory = find_above(file.parent)
     return project if directory is None else project.with_root(directory)
 
 
-def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup | None:
+def _setup(loader: ObjectLoader, fields: ObjectReader, file: Path) -> Setup | None:
     if fields.value.get("request") is not None:
         return _read_request(loader, fields)
     if "redacted" in fields.value:
@@ -134,7 +133,7 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
     item = loader.one(fields, "xr", find("xr.yaml"))
     xr = None if item is None else item.value
     xrd = _read_xrd(loader, fields, find("xrd.yaml"), directory, xr)
-    program = loader.read_program(fields, directory, xr and resolve_claim(xr, xrd))
+    origin = loader.find_origin(fields, directory)
     named = loader.values(fields, "functions", find("functions.yaml"))
     named = loader.attempt("functions", lambda: functions.check_kinds(named))
     credentials = loader.values(fields, "credentials", find("credentials.yaml"))
@@ -144,15 +143,16 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
     context = loader.value(fields, "context", _own_file(file, "context.yaml"))
     if xr is None and fields.value.get("xr") is None:
         fields.problems.add("xr", "is required, as there is no xr.yaml")
-    if item is None or program is None:
+    if item is None or origin is None:
         return None
     patch = fields.object("patch")
     parts = [item, *([] if patch is None else [loader.own(patch.value, patch.path)])]
     # Cases share what is loaded, and a patch is merged into this one's copy.
-    xr = manifests.copy(*(part.value for part in parts))
+    xr = resolve_claim(manifests.copy(*(part.value for part in parts)), xrd)
+    composition = manifests.object_at(origin.document.value, *map(str, origin.at))
     inputs = RenderInputs(
-        xr=resolve_claim(xr, xrd),
-        composition=program.composition,
+        xr=xr,
+        composition=compose_input(composition, xr) if origin.is_input else composition,
         credentials=credentials,
         schemas=schemas,
         xrd=xrd,
@@ -160,7 +160,7 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
         context=context or {},
     )
     return Setup(
-        program=program,
+        origin=origin,
         inputs=inputs,
         functions=named or None,
         xr_parts=parts,
@@ -192,9 +192,9 @@ def _read_request(loader: ObjectLoader, fields: ObjectReader) -> Setup | None:
     except json_format.ParseError as error:
         fields.problems.add("request", f"is no RunFunctionRequest: {error}")
         return None
-    program = loader.build_program(step_input, {})
-    inputs = RenderInputs(xr={}, composition=program.composition)
-    return Setup(program=program, inputs=inputs, request=request, redacted=redacted)
+    origin = loader.locate_programs(step_input, is_input=True)
+    inputs = RenderInputs(xr={}, composition=compose_input(step_input.value, {}))
+    return Setup(origin=origin, inputs=inputs, request=request, redacted=redacted)
 
 
 def _read_xrd(
@@ -213,13 +213,13 @@ def _read_xrd(
     return loader.value(fields, "xrd", path)
 
 
-def _own_file(file: CaseFile, name: str) -> Path | None:
+def _own_file(file: Path, name: str) -> Path | None:
     """Return a file in the case's own folder, if it has one."""
-    path = file.path.with_name(name)
-    return path if file.is_folder and path.exists() else None
+    path = file.with_name(name)
+    return path if file.name == FOLDER_FILE and path.exists() else None
 
 
-def _steps(loader: ObjectLoader, fields: ObjectReader, xr: Object, file: CaseFile) -> list[Step]:
+def _steps(loader: ObjectLoader, fields: ObjectReader, xr: Object, file: Path) -> list[Step]:
     """Parse the steps of a sequence; a case without ``steps`` is one step itself."""
     observed = fake_cluster.read(loader, fields, xr, _own_file(file, "observed.yaml"))
     required = loader.values(fields, "required", _own_file(file, "required.yaml"))
@@ -242,7 +242,7 @@ def _steps(loader: ObjectLoader, fields: ObjectReader, xr: Object, file: CaseFil
         return steps
     # Without an expectation, the steps are compared with snapshots.
     return [
-        replace(step, expect=Expectation(at=step.at, snapshot=file.snapshot(number)))
+        replace(step, expect=Expectation(at=step.at, snapshot=find_snapshot(file, number)))
         for number, step in (enumerate(steps, 1) if items else [(None, first)])
     ]
 

@@ -22,7 +22,7 @@ from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.tools import local_pool, sources
 from function_script.tools.cases import comparison, fake_cluster, model
-from function_script.tools.cases.model import Case, Expectation, Setup, Step
+from function_script.tools.cases.model import Case, Expectation, Step
 from function_script.tools.cases.verdicts import CaseVerdict, Status
 from function_script.tools.render import output, renderer, steps, validation
 from function_script.tools.render.functions import FunctionIndex
@@ -54,7 +54,7 @@ class RunOptions:
 def run(case: Case, pool: Pool, options: RunOptions) -> CaseVerdict:
     """Run all steps, up to the first that fails unexpectedly. Raises no FatalError."""
     started = time.monotonic()
-    verdict = CaseVerdict(case.name, case.path, case.document)
+    verdict = CaseVerdict(case.path, case.document)
     # Cases run at the same time, and what a program prints belongs to its case.
     rendering = replace(options.rendering, print=verdict.print, notes=set())
     _CaseRun(case, pool, replace(options, rendering=rendering), verdict).run()
@@ -64,7 +64,7 @@ def run(case: Case, pool: Pool, options: RunOptions) -> CaseVerdict:
 
 def render_in(
     cluster: fake_cluster.FakeCluster,
-    setup: Setup,
+    case: Case,
     pool: Pool,
     options: RunOptions,
     report: Callable[[Diagnostic, str], None],
@@ -73,14 +73,14 @@ def render_in(
 
     Raises FatalError, positions in the author's files.
     """
-    inputs = cluster.to_inputs(setup)
+    setup, inputs = case.setup, cluster.inputs
     if not (setup.skips_xr_validation or options.skips_xr_validation):
         inputs = replace(inputs, report=report)
     origin = replace(
-        setup.program.origin, locate_xr=lambda problem: model.locate_xr(problem, cluster.xr_parts)
+        setup.origin, locate_xr=lambda problem: model.locate_xr(problem, cluster.xr_parts)
     )
     index = FunctionIndex(manifests=setup.functions, options=options.rendering)
-    sandbox = local_pool.bind_root(pool, setup.program.root)
+    sandbox = local_pool.bind_programs(pool, origin.programs, case.project)
     return Renderer(sandbox, index, options.rendering).render(inputs, origin)
 
 
@@ -110,7 +110,7 @@ class _CaseRun:
                 return
             report = self._verdict.report
             try:
-                rendered = render_in(cluster, setup, self._pool, self._options, report)
+                rendered = render_in(cluster, self._case, self._pool, self._options, report)
             except FatalError as error:
                 if not self._is_expected(step, error):
                     return
@@ -121,7 +121,7 @@ class _CaseRun:
                 self._compare(step, step.expect, rendered)
             # A paused XR stays as it is, and so do its composed resources.
             if rendered.responses:
-                cluster = fake_cluster.after_step(cluster, setup, rendered.result)
+                cluster = fake_cluster.after_step(cluster, rendered.result)
 
     def _validate(self, step: Step, rendered: Rendering) -> None:
         for problem, severity in validation.validate(rendered, self._catalog):
@@ -132,12 +132,13 @@ class _CaseRun:
 
     def _replay(self, step: Step, request: RunFunctionRequest) -> None:
         """Call the function, and compare its response, not what Crossplane makes of it."""
-        program = self._case.setup.program
+        origin = self._case.setup.origin
         try:
             (pipeline_step,) = steps.parse(self._case.setup.inputs.composition)
             functions = ListedFunctions(runtimes={pipeline_step.function: Local()})
-            with program.origin.map_errors():
-                sandbox = local_pool.bind_root(self._pool, program.root)
+            with origin.map_errors():
+                project = self._case.project
+                sandbox = local_pool.bind_programs(self._pool, origin.programs, project)
                 replayer = Renderer(sandbox, functions, self._options.rendering)
                 runner = replayer.start([pipeline_step])
                 reply = runner(pipeline_step, request)

@@ -15,7 +15,7 @@ from function_script.request.values import Object, Value
 from function_script.texts import diagnostics
 from function_script.texts.diagnostics import Diagnostic, Form
 from function_script.tools import author_positions, console
-from function_script.tools.cases.model import Step
+from function_script.tools.cases.model import Step, name_of
 
 
 class Status(StrEnum):
@@ -59,8 +59,8 @@ class CaseVerdict:
     and notes about the XR, each with its severity; ``printed`` is the output of its programs.
     """
 
-    def __init__(self, name: str, path: Path, document: Document | None = None) -> None:
-        self.name = name
+    def __init__(self, path: Path, document: Document | None = None) -> None:
+        self.name = name_of(path)
         self.path = path
         self.problems: list[Problem] = []
         self.written: dict[Path, Status] = {}

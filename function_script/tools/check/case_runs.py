@@ -26,9 +26,9 @@ def plan(subject: Subject, folders: Sequence[Path]) -> Iterator[Reconciles]:
     cache = loader.FileCache(subject.project)
     for file in files[: subject.max_examples]:
         with suppress(FatalError):
-            case = parser.parse(model.CaseFile(path=file), cache)
+            case = parser.parse(file, cache)
             setup = case.setup
-            if setup.program.composition == subject.document.value and not setup.skips_validation:
+            if setup.inputs.composition == subject.document.value and not setup.skips_validation:
                 yield _reconcile(subject, case)
 
 
@@ -45,13 +45,10 @@ def _reconcile(subject: Subject, case: model.Case) -> Reconciles:
             cluster = fake_cluster.before_step(cluster, step)
         except FatalError:
             return
-        xr = cluster.whole_xr()
-        if subject.xrd is not None and xr_validation.validate(xr, subject.xrd).errors:
+        inputs = replace(cluster.inputs, composition=subject.document.value, xrd=subject.xrd)
+        if subject.xrd is not None and xr_validation.validate(inputs.xr, subject.xrd).errors:
             return
-        inputs = replace(
-            cluster.to_inputs(case.setup), composition=subject.document.value, xrd=subject.xrd
-        )
         result = yield Run(inputs=inputs, label=f'the XR of the case "{case.path}"')
         # A paused XR stays as it is, and so do its composed resources: no step was called.
         if result.requirements is not None:
-            cluster = fake_cluster.after_step(cluster, case.setup, result)
+            cluster = fake_cluster.after_step(cluster, result)

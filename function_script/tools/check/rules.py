@@ -380,13 +380,9 @@ _FINDERS: Final[Mapping[str, Finder]] = {
     "failing-code": lambda it: it.step.language.lint.find_failures(it.step.program),
     "doubtful": _doubts,
 }
+_SEVERITIES: Final[Mapping[str, Severity]] = {"error": "error", "warning": "warning"}
 RULES: Final = tuple(
-    Rule(
-        name=name,
-        severity="error" if severity == "error" else "warning",
-        means=means,
-        find=_FINDERS.get(name),
-    )
+    Rule(name=name, severity=_SEVERITIES[severity], means=means, find=_FINDERS.get(name))
     for name, severity, means in read_rows("rules", Path(__file__).parent)
 )
 _BY_NAME: Final = {rule.name: rule for rule in RULES}

@@ -150,7 +150,10 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
     file = loading.find_functions(author_positions.file_of(subject.document).parent)
     try:
         manifests_ = functions.load(
-            file, subject.project, lambda problem, _: report.add(rules.UNREAD, [problem])
+            file,
+            subject.project,
+            lambda problem, _: report.add(rules.UNREAD, [problem]),
+            skips_others=True,
         )
     except FatalError as error:
         report.add(rules.COMPOSITION, error.diagnostics)

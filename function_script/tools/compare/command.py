@@ -182,7 +182,7 @@ def _find_captured(
         if not any("request" in document.value for document in file.documents):
             continue
         try:
-            setup = parser.parse(model.CaseFile(path=Path(file.name)), cache).setup
+            setup = parser.parse(Path(file.name), cache).setup
         except FatalError as error:
             rows.append(Row(file.name, "", error))
             continue

@@ -122,7 +122,7 @@ class Side(NamedTuple):
             empty = fnv1.RunFunctionResponse()
             response = StepResponse(response=empty, diagnostics=error.diagnostics)
         problems = self.origin.locate(own_step, response.diagnostics)
-        positions = Positions([*runner.calls.values()], self.origin)
+        positions = Positions(runner.calls.values(), self.origin)
         return Answer(replace(response, diagnostics=problems), positions)
 
 

@@ -77,13 +77,6 @@ def to_digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict:
-    """The file has another version on disk than the page has seen; None: it was deleted."""
-
-    current: File | None
-
-
 class Folder:
     """A directory on disk, or the starter project of a language, which cannot be written.
 
@@ -147,11 +140,12 @@ class Folder:
                 digests[name] = to_digest(self.read(path))
         return digests
 
-    def save(self, name: str, text: str, digest: str | None) -> str | Conflict:
+    def save(self, name: str, text: str, digest: str | None) -> tuple[str | None, File | None]:
         """Write a file and return its digest, if its digest on disk is ``digest``.
 
-        ``digest`` None: the file must not exist. Raises InputError for a file that is not the
-        folder's, for a link, and when it cannot be written.
+        ``digest`` None: the file must not exist. For another version on disk than the page has
+        seen, return no digest and that version, None for a file that was deleted. Raises InputError
+        for a file that is not the folder's, for a link, and when it cannot be written.
         """
         with self._lock:
             # Under the lock: two pages may save the same file, and one of them must lose.
@@ -161,10 +155,10 @@ class Folder:
             except UnfitError as error:
                 raise InputError.of(f'cannot save "{name}": {error}') from error
             if (None if current is None else current.digest) != digest:
-                return Conflict(current=current)
+                return None, current
             data = text.encode() if current is None else current.encode(text)
             self._project.write(target, data)
-        return to_digest(data)
+        return to_digest(data), None
 
     def _find_target(self, name: str) -> Path:
         if self.directory is None:
@@ -210,14 +204,14 @@ class Mirror:
         self.programs = self.directory / _PROGRAMS
         self.programs.mkdir(parents=True, exist_ok=True)
 
-    def write(self, texts: Mapping[str, str], folder: Folder | None) -> None:
+    def write(self, texts: Mapping[str, str], folder: Folder) -> None:
         """Write the page's texts, and what else the folder has on disk. Raises InputError.
 
         A text whose name no tool reads is left out, and so is an empty one that is new.
         """
         shutil.rmtree(self.directory)
         self.programs.mkdir(parents=True)
-        paths = {} if folder is None else folder.find_paths()
+        paths = folder.find_paths()
         for name in {**texts, **paths}:
             parts = PurePosixPath(name).parts
             if ".." in parts:
@@ -228,10 +222,7 @@ class Mirror:
             if not (name in FILES or is_below) or (name not in paths and not texts[name].strip()):
                 continue
             try:
-                if folder is None or name in texts:
-                    data = texts[name].encode()
-                else:
-                    data = folder.read(paths[name])
+                data = texts[name].encode() if name in texts else folder.read(paths[name])
                 target = self.directory.joinpath(*parts)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(data)

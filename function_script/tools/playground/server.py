@@ -85,10 +85,8 @@ class Playground:
         # Before the sandbox starts: the port may be in use.
         self._server = _listen(self._root, port)
         self._directory = tempfile.TemporaryDirectory(prefix="function-script-")
-        mirror = Path(self._directory.name).resolve() / "folder"
-        programs = mirror / "programs"
-        programs.mkdir(parents=True)
-        self._pool = local_pool.open_pool(programs, ENGINE_MODULES, pool)
+        mirror = folders.Mirror(Path(self._directory.name) / "folder")
+        self._pool = local_pool.open_pool(mirror.programs, ENGINE_MODULES, pool)
         self._pool.prefork()
         # The page has no flag for the time of all steps.
         seconds = pool.limits.timeout_seconds * _WALL_CLOCK_FACTOR
@@ -144,14 +142,14 @@ class Playground:
                 return _load(folder)
             case "/api/digests", folders.Folder():
                 return {"digests": {**folder.compute_digests()}}
-            case "/api/render", _:
+            case "/api/render", folders.Folder():
                 return session.render(_texts(query), folder)
             case "/api/writers", _ if isinstance(number := query.get("run"), int):
                 return session.find_writers(number)
             case "/api/cancel", _:
                 session.cancel()
                 return {}
-            case "/api/case", _:
+            case "/api/case", folders.Folder():
                 return {"case": session.to_case(_texts(query), folder)}
             case "/api/save", folders.Folder():
                 return _save(folder, query)
@@ -326,11 +324,10 @@ def _save(folder: folders.Folder, query: Object) -> Object | None:
     name, text, digest = query.get("file"), query.get("text"), query.get("digest")
     if not isinstance(name, str) or not isinstance(text, str):
         return None
-    outcome = folder.save(name, text, digest if isinstance(digest, str) else None)
-    if isinstance(outcome, folders.Conflict):
-        current = outcome.current
+    saved, current = folder.save(name, text, digest if isinstance(digest, str) else None)
+    if saved is None:
         return {"conflict": None if current is None else _to_page(current), "digest": None}
-    return {"digest": outcome}
+    return {"digest": saved}
 
 
 def _to_page(file: folders.File) -> Object:

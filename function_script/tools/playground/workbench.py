@@ -3,8 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass, replace
 from typing import Final, TypeAlias
 
 from function_script import documents
@@ -56,12 +55,12 @@ class _Project:
 
 
 class RenderSession:
-    """Renders texts in ``pool``, one run at a time, from a copy in ``directory``."""
+    """Renders texts in ``pool``, one run at a time, from their copy in ``mirror``."""
 
-    def __init__(self, pool: Pool, directory: Path, options: renderer.Options) -> None:
+    def __init__(self, pool: Pool, mirror: Mirror, options: renderer.Options) -> None:
         self._pool = pool
-        self._mirror = Mirror(directory)
-        self._files = Project([self._mirror.directory])
+        self._mirror = mirror
+        self._files = Project([mirror.directory])
         self._options = options
         self._lock = threading.Lock()
         self._runs = 0
@@ -75,7 +74,7 @@ class RenderSession:
         """Stop the functions that were started."""
         self._options.servers.close()
 
-    def render(self, texts: Mapping[str, str], folder: Folder | None) -> Object:
+    def render(self, texts: Mapping[str, str], folder: Folder) -> Object:
         """Render ``texts``, by file name, over the files of ``folder`` to the page's JSON.
 
         Never raises for mistakes in the texts: ``problems`` lists them. ``run`` is its number.
@@ -142,12 +141,12 @@ class RenderSession:
         file = "" if span is None else self._mirror.strip(span.name)
         return {"step": position.step, "file": file, "line": None if span is None else span.line}
 
-    def to_case(self, texts: Mapping[str, str], folder: Folder | None) -> str:
+    def to_case(self, texts: Mapping[str, str], folder: Folder) -> str:
         """Render ``texts`` to a case file. Raises InputError if that is not possible.
 
         With the texts of the folder, the case is one of the folder's Composition, else of a copy.
         """
-        is_saved = folder is not None and folder.holds(texts)
+        is_saved = folder.holds(texts)
         with self._lock:
             try:
                 project = self._load(texts, folder)
@@ -180,7 +179,7 @@ class RenderSession:
             raise InputError(*omissions)
         return expectation
 
-    def _load(self, texts: Mapping[str, str], folder: Folder | None) -> _Project:
+    def _load(self, texts: Mapping[str, str], folder: Folder) -> _Project:
         """Write the page's texts beside the folder's other files, and load all as `render` does."""
         self._mirror.write(texts, folder)
         paths = loading.find_render_paths(self._mirror.directory, self._files)
@@ -257,10 +256,7 @@ def _to_page(rendering: Rendering, inputs: render.RenderInputs) -> Object:
     waiting = [each for call in rendering.calls for each in call.reply.blocked]
     return {
         "documents": [{"name": name or "", "yaml": text} for name, text in _print(rendering)],
-        "events": [
-            {"severity": event.severity, "reason": event.reason, "message": event.message}
-            for event in result.events
-        ],
+        "events": [*map(asdict, result.events)],
         "graph": _build_graph(result, comparison.to_outcome(rendering), inputs.observed, waiting),
         "waiting": [{"name": each.subject, "reason": each.reason} for each in waiting],
     }

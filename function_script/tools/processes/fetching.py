@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -30,9 +29,8 @@ def fetch(
 
     The layers are fetched if the cache does not have the image. Raises InputError and ValueError.
     """
-    display = options.progress() if options.progress else nullcontext(Progress())
-    with _FETCHES, display as lines:
-        progress = _CancellableProgress(lines, options.is_cancelled or (lambda: False))
+    with _FETCHES, options.progress() as display:
+        progress = _CancellableProgress(display, options.is_cancelled)
         progress.line(f"{reference}: resolving")
         repository = Repository(reference, "pull", progress=progress)
         data = _pull_manifest(repository)

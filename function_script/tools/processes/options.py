@@ -5,7 +5,7 @@ This module imports nothing that is slow or of Linux.
 
 import os
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -29,8 +29,8 @@ class PackageOptions:
     root: Path | None = None
     pull: PullPolicy = "IfNotPresent"
     never_hint: str | None = None
-    progress: Callable[[], AbstractContextManager[Progress]] | None = None
-    is_cancelled: Callable[[], bool] | None = None
+    progress: Callable[[], AbstractContextManager[Progress]] = lambda: nullcontext(Progress())
+    is_cancelled: Callable[[], bool] = lambda: False
 
 
 def default_root() -> Path:

@@ -130,7 +130,7 @@ class FunctionServer:
             return remote.send_request(channel, request, timeout_seconds)
         except remote.CallError as error:
             late = f"did not answer within {timeout_seconds:.3g} s"
-            raise self._explain(f"it {late if error.is_late else error.text}") from error
+            raise self._explain(f"it {late if error.is_late else error}") from error
 
     def has_ended(self) -> bool:
         """Report whether the process has ended by itself since it listened."""

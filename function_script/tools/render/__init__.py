@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+from function_script.request import objects
 from function_script.request.values import Object
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.source import Span
@@ -30,7 +31,7 @@ class RenderInputs(PipelineInputs):
     """An XR, its Composition, and the objects of the cluster.
 
     ``desired`` are composed resources that steps desire which ran elsewhere, by resource name.
-    ``spans`` are the positions of observed resources, by their index. ``report`` gets what the
+    ``spans`` are the positions of observed resources, if they are known. ``report`` gets what the
     validation of the XR against ``xrd`` finds besides errors, with a severity: ``warning`` or
     ``note``. None: the XR is not validated. ``definitions`` are the XRD, and CRDs and
     XRDs of composed resources.
@@ -42,7 +43,7 @@ class RenderInputs(PipelineInputs):
     desired: Mapping[str, Object] = field(default_factory=dict)
     xrd: Object | None = None
     definitions: Sequence[Object] = ()
-    spans: Mapping[int, Span] = field(default_factory=dict)
+    spans: Sequence[Span | None] = ()
     report: Callable[[Diagnostic, str], None] | None = None
 
     def follow(self, result: RenderResult) -> Self:
@@ -56,7 +57,7 @@ class RenderInputs(PipelineInputs):
         ]
         for each in observed:
             conditions.make_ready(each)
-        return replace(self, xr=manifests.copy(self.xr, result.xr), observed=observed, spans={})
+        return replace(self, xr=manifests.copy(self.xr, result.xr), observed=observed, spans=())
 
 
 def reconcile(
@@ -76,7 +77,7 @@ def reconcile(
     observed: dict[str, Object] = {}
     for manifest in inputs.observed:
         namespace = xr.namespace or manifests.namespace(manifest)
-        type_ = (manifests.text_at(manifest, "apiVersion"), manifests.text_at(manifest, "kind"))
+        type_ = objects.api_version_and_kind(manifest)
         # Of two with one key the store has the last.
         current = source.store.find(*type_, namespace, manifests.name(manifest)) or manifest
         observed[manifests.annotation(current, manifests.RESOURCE_NAME)] = current
@@ -88,10 +89,14 @@ def reconcile(
         state.resources[name].connection_details.update(_find_details(manifest, source))
     start = messages.make_start(inputs.context, messages.state(inputs.desired))
     outcome = pipeline.run(pipeline_steps, state, start, source, runner)
-    is_failed = outcome.failure is not None
-    result = failed(xr, outcome) if is_failed else compose(xr, observed, outcome)
-    events = (*list_selections(xr, inputs.composition), *result.events)
-    return replace(result, events=events)
+    result = failed(xr, outcome) if outcome.failure else compose(xr, observed, outcome)
+    return replace(
+        result,
+        events=(*list_selections(xr, inputs.composition), *result.events),
+        context=outcome.context,
+        requirements=outcome.requirements,
+        failure=outcome.failure,
+    )
 
 
 def _identify(inputs: RenderInputs) -> Xr:

@@ -1,8 +1,7 @@
 """The commands ``render`` and ``render operation``: load the files, render, write YAML."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final, TypeAlias
 
 from function_script import documents
@@ -13,7 +12,7 @@ from function_script.request.values import Object
 from function_script.sandbox.pool import Pool
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
-from function_script.tools import author_positions, local_pool, manifests, render, step_inputs
+from function_script.tools import author_positions, local_pool, manifests, step_inputs
 from function_script.tools.render import (
     blame,
     functions,
@@ -25,10 +24,10 @@ from function_script.tools.render import (
 )
 from function_script.tools.render.output import OutputOptions
 from function_script.tools.render.positions import Origin, Positions
-from function_script.tools.render.renderer import Renderer, Rendering
+from function_script.tools.render.renderer import Renderer
 
-_TEMPLATE: Final = ("spec", "operationTemplate")
 _CREATION: Final = ("metadata", "creationTimestamp")
+_Paths: TypeAlias = loading.RenderPaths | loading.OperationPaths
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,54 +50,38 @@ def render_composition(paths: loading.RenderPaths, options: Options, pool: Pool)
 
     The pool is needed for that, too. Raises FatalError, positions in the files.
     """
-    origin = _open(paths.composition, "a Composition", paths)
+    origin = _open(paths)
     composition = origin.document
     xr = loading.load_one(paths.xr, "an XR", paths.project)
     is_quiet = options.rendering.is_quiet
     if not is_quiet:
         for note in find_clock_reads(composition, xr.value):
-            options.rendering.print(f"note: {note}")
+            options.rendering.note(note)
     if revision := find_other_revision(composition.value, xr.value):
-        options.rendering.print(f"note: {revision}")
+        options.rendering.note(revision)
     notes: list[str] = []
     inputs = loading.load_inputs(paths, composition, xr, notes)
     if not options.skips_xr_validation:
         inputs = replace(inputs, report=(lambda *_: None) if is_quiet else options.report)
     origin = replace(origin, locate_xr=lambda problem: author_positions.locate(problem, xr))
-    with origin.map_errors():
-        index = _load_functions(steps.parse(inputs.composition), paths, options)
+    _, index = _load_functions(paths, origin, options)
     rendering = Renderer(pool, index, options.rendering).render(inputs, origin)
-    if not is_quiet:
-        _print_problems(rendering, inputs, options, notes, origin)
-    printed = output.documents(rendering.result, options.output)
-    return blame.Blame(rendering=rendering, documents=printed, xr=xr)
-
-
-def _print_problems(
-    rendering: Rendering,
-    inputs: render.RenderInputs,
-    options: Options,
-    sentences: Iterable[str],
-    origin: Origin,
-) -> None:
-    """Print what the schemas at hand do not allow in the result, and what our steps warn of.
-
-    ``sentences`` are about schemas that are not at hand.
-    """
-    if not options.skips_validation:
-        for note in sentences:
-            options.rendering.print(f"note: {note}")
+    if not (is_quiet or options.skips_validation):
+        for note in notes:
+            options.rendering.note(note)
         from function_script.tools.render import validation  # noqa: PLC0415 - slow
         from function_script.tools.validate.catalog import Catalog  # noqa: PLC0415 - slow
 
         for problem, severity in validation.validate(rendering, Catalog(inputs.definitions)):
             options.report(problem, "note" if severity == "note" else "warning")
     _print_warnings(rendering.positions, options, origin)
+    printed = output.documents(rendering.result, options.output)
+    return blame.Blame(rendering=rendering, documents=printed, xr=xr)
 
 
 def _print_warnings(positions: Positions, options: Options, origin: Origin) -> None:
-    """Print what our steps warn of, unless the output has it."""
-    if options.output.results:
+    """Print what our steps warn of, unless the output has it or the author wants nothing."""
+    if options.output.results or options.rendering.is_quiet:
         return
     for step, problems in positions.find_warnings():
         for problem in origin.locate(step, problems):
@@ -108,82 +91,64 @@ def _print_warnings(positions: Positions, options: Options, origin: Origin) -> N
 
 def render_operation(paths: loading.OperationPaths, options: Options, pool: Pool) -> str:
     """Run an Operation and return a YAML stream. Raises FatalError, positions in the files."""
-    origin = _open_operation(paths)
+    origin = _open(paths)
     manifest = operation.to_operation(origin.document.value)
     inputs = loading.load_shared(paths, operation.OperationInputs(operation=manifest))
     if paths.watched is not None:
         watched = loading.load_one(paths.watched, "the watched resource", paths.project).value
         operation.require(manifest, watched)
         inputs = replace(inputs, required=[*inputs.required, watched])
-    with origin.map_errors():
-        index = _load_functions(_parse_operation(origin), paths, options)
+    _, index = _load_functions(paths, origin, options)
     renderer_ = Renderer(pool, index, options.rendering)
     result, positions = renderer_.render_operation(inputs, origin)
-    if not options.rendering.is_quiet:
-        _print_warnings(positions, options, origin)
+    _print_warnings(positions, options, origin)
     has_context = bool(paths.context or paths.context_values)
     return documents.to_yaml_stream(
         output.operation_documents(result, options.output, has_context=has_context)
     )
 
 
-_Choices: TypeAlias = tuple[Sequence[functions.Choice], Sequence[Diagnostic]]
-
-
-def explain_composition(paths: loading.RenderPaths, options: Options) -> _Choices:
-    """Return how the functions of a Composition would run, and the problems of the others.
+def explain(
+    paths: _Paths, options: Options
+) -> tuple[Sequence[functions.Choice], Sequence[Diagnostic]]:
+    """Return how the functions of a pipeline would run, and the problems of the others.
 
     Raises FatalError.
     """
-    origin = _open(paths.composition, "a Composition", paths)
-    with origin.map_errors():
-        return _explain(steps.parse(origin.document.value), origin, _load_index(paths, options))
-
-
-def explain_operation(paths: loading.OperationPaths, options: Options) -> _Choices:
-    """`explain_composition` for an Operation, or its template."""
-    origin = _open_operation(paths)
-    with origin.map_errors():
-        return _explain(_parse_operation(origin), origin, _load_index(paths, options))
-
-
-def _explain(
-    pipeline: Sequence[steps.Step], origin: Origin, index: functions.FunctionIndex
-) -> _Choices:
-    choices, problems = functions.choose(pipeline, index)
+    origin = _open(paths)
+    choices, problems = functions.choose(*_load_functions(paths, origin, options))
     return choices, [*map(origin.locate_field, problems)]
 
 
-def _open(file: Path, what: str, paths: loading.PipelinePaths) -> Origin:
+def _open(paths: _Paths) -> Origin:
     """Load the document of a pipeline. Raises FatalError."""
+    at: tuple[str, ...] = ()
+    if isinstance(paths, loading.OperationPaths):
+        file, what, at = paths.operation, "an Operation", operation.TEMPLATE
+    else:
+        file, what = paths.composition, "a Composition"
+    document = loading.load_one(file, what, paths.project)
     programs = paths.programs or local_pool.programs_beside(file)
-    return Origin(document=loading.load_one(file, what, paths.project), programs=programs)
-
-
-def _open_operation(paths: loading.OperationPaths) -> Origin:
-    """Load an Operation, or its template. Raises FatalError."""
-    origin = _open(paths.operation, "an Operation", paths)
-    template = manifests.object_at(origin.document.value, *_TEMPLATE)
-    return replace(origin, at=_TEMPLATE if template else ())
-
-
-def _parse_operation(origin: Origin) -> Sequence[steps.Step]:
-    value = manifests.object_at(origin.document.value, *_TEMPLATE) or origin.document.value
-    return steps.parse_operation(value, at=".".join(map(str, origin.at)))
+    has_template = bool(manifests.object_at(document.value, *at))
+    return Origin(document=document, programs=programs, at=at if has_template else ())
 
 
 def _load_functions(
-    pipeline: Sequence[steps.Step], paths: loading.PipelinePaths, options: Options
-) -> functions.FunctionIndex:
-    for note in functions.find_unused(pipeline, options.rendering.runtimes):
-        options.rendering.print(f"note: {note}")
-    return _load_index(paths, options)
-
-
-def _load_index(paths: loading.PipelinePaths, options: Options) -> functions.FunctionIndex:
-    report = None if options.rendering.is_quiet else options.report
-    manifests_ = functions.load(paths.functions, paths.project, report)
-    return functions.FunctionIndex(manifests=manifests_, options=options.rendering)
+    paths: _Paths, origin: Origin, options: Options
+) -> tuple[Sequence[steps.Step], functions.FunctionIndex]:
+    """Return the steps, and the functions that run them. Raises FatalError."""
+    at = tuple(map(str, origin.at))
+    value = manifests.object_at(origin.document.value, *at)
+    with origin.map_errors():
+        if isinstance(paths, loading.OperationPaths):
+            pipeline = steps.parse_operation(value, at=".".join(at))
+        else:
+            pipeline = steps.parse(value)
+        for note in functions.find_unused(pipeline, options.rendering.runtimes):
+            options.rendering.note(note)
+        report = None if options.rendering.is_quiet else options.report
+        manifests_ = functions.load(paths.functions, paths.project, report)
+    return pipeline, functions.FunctionIndex(manifests=manifests_, options=options.rendering)
 
 
 def find_clock_reads(composition: Document, xr: Object) -> Iterator[str]:

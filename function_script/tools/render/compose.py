@@ -71,8 +71,6 @@ def compose(xr: Xr, observed: Mapping[str, Object], outcome: PipelineResult) -> 
             for name, manifest in sorted(observed.items())
             if name not in desired and manifests.controller(manifest) is not None
         ),
-        context=outcome.context,
-        requirements=outcome.requirements,
     )
 
 
@@ -97,14 +95,7 @@ def failed(xr: Xr, outcome: PipelineResult) -> RenderResult:
     conditions.restore(manifest, conditions.undetermined(manifest, custom))
     _name_claim_conditions(manifest, custom, xr)
     event = Event(severity="Warning", reason=COMPOSE, message=cause)
-    return RenderResult(
-        file=xr.file,
-        xr=manifest,
-        events=(event, *outcome.events),
-        context=outcome.context,
-        requirements=outcome.requirements,
-        failure=outcome.failure,
-    )
+    return RenderResult(file=xr.file, xr=manifest, events=(event, *outcome.events))
 
 
 def untouched(xr: Xr) -> RenderResult:
@@ -159,12 +150,7 @@ def _own(manifest: Object, name: str, xr: Xr) -> None:
         )
         path = ("metadata", "ownerReferences")
         raise ComposeError(name, path, Diagnostic(message=message))
-    reference: Object = {
-        **manifests.reference(xr.manifest, has_namespace=False),
-        "uid": xr.uid,
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
+    reference = manifests.owner_reference(xr.manifest)
     owners = manifests.objects_at(manifest, "metadata", "ownerReferences")
     uids = [owner.get("uid") for owner in owners]
     own_index = uids.index(xr.uid) if xr.uid in uids else len(uids)

@@ -45,12 +45,12 @@ DELETING: Final = Condition(type="Ready", status="False", reason="Deleting")
 
 def unready(names: Sequence[str]) -> Condition:
     """Return the condition for unready composed resources, with the names of a few of them."""
-    sorted_names = sorted(names)
-    text = ", ".join(sorted_names)
-    if len(sorted_names) == _MAX_NAMES:
-        text = f"{', '.join(sorted_names[:-1])}, and {sorted_names[-1]}"
-    elif len(sorted_names) > _MAX_NAMES:
-        text = f"{', '.join(sorted_names[:_MAX_NAMES])}, and {len(sorted_names) - _MAX_NAMES} more"
+    parts = sorted(names)
+    if len(parts) > _MAX_NAMES:
+        parts[_MAX_NAMES:] = [f"{len(parts) - _MAX_NAMES} more"]
+    if len(parts) >= _MAX_NAMES:
+        parts[-1] = f"and {parts[-1]}"
+    text = ", ".join(parts)
     return Condition(
         type="Ready", status="False", reason="Creating", message=f"Unready resources: {text}"
     )

@@ -328,15 +328,27 @@ def find_unused(steps: Iterable[Step], selections: Iterable[str]) -> Iterator[st
 
 
 def load(
-    path: Path | None, project: Project, report: Callable[[Diagnostic, str], None] | None = None
+    path: Path | None,
+    project: Project,
+    report: Callable[[Diagnostic, str], None] | None = None,
+    *,
+    skips_others: bool = False,
 ) -> list[Object] | None:
     """Load the Functions of a file; None without one. Raises FatalError.
 
-    ``report`` gets a warning for each misspelt annotation.
+    ``report`` gets a warning for each misspelt annotation. ``skips_others``: an object of another
+    kind, unless that is a misspelt one, is left out, and no error.
     """
     if path is None:
         return None
     functions = loading.load_all(path, project)
+    if skips_others:
+        # Providers and the like: the file is for a cluster, too.
+        functions = [
+            each
+            for each in functions
+            if spelling.nearest(manifests.text_at(each.value, "kind"), (_FUNCTION[1],))
+        ]
     for document in functions:
         try:
             check_kinds([document.value])
@@ -380,7 +392,7 @@ def find_beside(
     Both may hold other objects. Raises FatalError.
     """
     path = None if directory is None else loading.find_functions(directory)
-    return select(cluster if path is None else loading.load_values([path], project))
+    return select(cluster if path is None else loading.load_values(path, project))
 
 
 def check_kinds(functions: list[Object]) -> list[Object]:

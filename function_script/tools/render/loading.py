@@ -165,8 +165,8 @@ def load_shared(paths: PipelinePaths, inputs: _Inputs) -> _Inputs:
     project = paths.project
     return replace(
         inputs,
-        required=load_objects(paths.required, project),
-        credentials=load_values([paths.credentials] if paths.credentials else [], project),
+        required=[document.value for document in _load_with_kinds(paths.required, project)],
+        credentials=load_values(paths.credentials, project),
         schemas=[] if paths.schemas is None else load_schemas(paths.schemas, project),
         context=load_context(paths.context, paths.context_values, project),
     )
@@ -181,7 +181,6 @@ def load_inputs(
     """
     project = paths.project
     observed = [] if paths.observed is None else _load_with_kinds([paths.observed], project)
-    base = load_shared(paths, RenderInputs(xr={}, composition=composition.value))
     xrds_: list[Object] = []
     if paths.xrd is not None:
         from function_script.tools.validate import catalog  # noqa: PLC0415 - slow to import
@@ -195,27 +194,21 @@ def load_inputs(
     xrd = next(iter(xrds_), None)
     composite = resolve_claim(xr.value, xrd)
     observed = [each for each in observed if not _is_printed(each.value, composite)]
-    spans = {index: document.span() for index, document in enumerate(observed)}
-    return replace(
-        base,
+    inputs = RenderInputs(
         xr=composite,
+        composition=composition.value,
         observed=[document.value for document in observed],
         xrd=xrd,
         definitions=[*xrds_, *definitions],
-        spans={index: span for index, span in spans.items() if span is not None},
+        spans=[document.span() for document in observed],
     )
+    return load_shared(paths, inputs)
 
 
 def _is_printed(manifest: Object, xr: Object) -> bool:
     """Report whether an observed object is the XR or other output of ``render``, fed back."""
-    api_version, kind = objects.api_version_and_kind(manifest)
-    if api_version.startswith("render.crossplane.io/"):
-        return True
-    return (api_version, kind, manifests.name(manifest), manifests.namespace(manifest)) == (
-        *objects.api_version_and_kind(xr),
-        manifests.name(xr),
-        manifests.namespace(xr),
-    )
+    is_ours = manifests.text_at(manifest, "apiVersion").startswith("render.crossplane.io/")
+    return is_ours or manifests.reference(manifest) == manifests.reference(xr)
 
 
 def load_one(path: Path, what: str, project: Project) -> Document:
@@ -241,17 +234,13 @@ def load_all(path: Path, project: Project) -> list[Document]:
     return [document for text in texts for document in sources.read(text)]
 
 
-def load_values(paths: Iterable[Path], project: Project) -> list[Object]:
-    """Load the objects of all files and directories, one after the other."""
-    return [document.value for path in paths for document in load_all(path, project)]
-
-
-def load_objects(paths: Iterable[Path], project: Project) -> list[Object]:
-    """`load_values`, but raise InputError for an object without a kind."""
-    return [document.value for document in _load_with_kinds(paths, project)]
+def load_values(path: Path | None, project: Project) -> list[Object]:
+    """Load the objects of a file or directory; none without one."""
+    return [] if path is None else [document.value for document in load_all(path, project)]
 
 
 def _load_with_kinds(paths: Iterable[Path], project: Project) -> list[Document]:
+    """Load all files and directories. Raises InputError for objects without a kind."""
     documents = [document for path in paths for document in load_all(path, project)]
     problems = [
         author_positions.locate(

@@ -21,11 +21,11 @@ from function_script.tools.render.conditions import Condition
 from function_script.tools.render.requirements import PipelineInputs, RequirementSource, Runner
 
 API_VERSION: Final = "ops.crossplane.io/v1alpha1"
+TEMPLATE: Final = ("spec", "operationTemplate")
 
 _OPERATION: Final = "Operation"
 _CRON: Final = "CronOperation"
 _WATCH: Final = "WatchOperation"
-_TEMPLATE: Final = ("spec", "operationTemplate")
 _GROUP: Final = "ops.crossplane.io"
 _HASH: Final = 7
 _RESOURCE_VERSION: Final = "999"
@@ -81,7 +81,7 @@ def reconcile(
     source = RequirementSource.build(inputs, [operation])
     start = messages.make_start(inputs.context, fnv1.State())
     outcome = pipeline.run(pipeline_steps, None, start, source, runner)
-    return (_complete if outcome.failure is None else _fail)(operation, outcome)
+    return _finish(operation, outcome)
 
 
 def _failures(operation: Object) -> int:
@@ -92,44 +92,35 @@ def _mark(operation: Object, *states: Condition) -> None:
     conditions.mark(operation, states, is_observed=True)
 
 
-def _fail(operation: Object, outcome: pipeline.PipelineResult) -> OperationResult:
-    manifests.make_object(operation, "status")["failures"] = _failures(operation) + 1
+def _finish(operation: Object, outcome: pipeline.PipelineResult) -> OperationResult:
+    """Write the outcome of the pipeline into the status; apply nothing after a FATAL result."""
+    # Operations drop the reason that a function sets.
+    events = [replace(event, reason=_RUN) for event in outcome.events]
+    applied: list[Object] = []
     _add_outputs(operation, outcome)
-    _mark(operation, conditions.failed(outcome.fatal))
-    event = pipeline.Event(severity="Warning", reason=_FAILED, message=outcome.fatal)
-    return OperationResult(
-        operation=operation,
-        events=(*_events(outcome), event),
-        requirements=outcome.requirements,
-        failure=outcome.failure,
-    )
-
-
-def _complete(operation: Object, outcome: pipeline.PipelineResult) -> OperationResult:
-    desired = outcome.desired.resources
-    applied = [messages.read_struct(desired[name].resource) for name in sorted(desired)]
-    _add_outputs(operation, outcome)
-    refs = manifests.objects_at(operation, "status", "appliedResourceRefs")
-    for manifest in applied:
-        ref = manifests.reference(manifest)
-        if ref not in refs:
-            refs.append(ref)
-    items: list[Value] = [*sorted(refs, key=_reference_order)]
-    if items:
-        manifests.make_object(operation, "status")["appliedResourceRefs"] = items
-    _mark(operation, conditions.SYNCED, _COMPLETE)
+    if outcome.failure is None:
+        desired = outcome.desired.resources
+        applied = [messages.read_struct(desired[name].resource) for name in sorted(desired)]
+        refs = manifests.objects_at(operation, "status", "appliedResourceRefs")
+        for ref in map(manifests.reference, applied):
+            if ref not in refs:
+                refs.append(ref)
+        items: list[Value] = [*sorted(refs, key=_reference_order)]
+        if items:
+            manifests.make_object(operation, "status")["appliedResourceRefs"] = items
+        _mark(operation, conditions.SYNCED, _COMPLETE)
+    else:
+        manifests.make_object(operation, "status")["failures"] = _failures(operation) + 1
+        _mark(operation, conditions.failed(outcome.fatal))
+        events.append(pipeline.Event(severity="Warning", reason=_FAILED, message=outcome.fatal))
     return OperationResult(
         operation=operation,
         applied=tuple(applied),
-        events=_events(outcome),
+        events=tuple(events),
         context=outcome.context,
         requirements=outcome.requirements,
+        failure=outcome.failure,
     )
-
-
-def _events(outcome: pipeline.PipelineResult) -> tuple[pipeline.Event, ...]:
-    """Return the pipeline's events; Operations drop the reason that a function sets."""
-    return tuple(replace(event, reason=_RUN) for event in outcome.events)
 
 
 def _add_outputs(operation: Object, outcome: pipeline.PipelineResult) -> None:
@@ -194,7 +185,7 @@ def require(operation: Object, watched: Object) -> None:
 
 
 def _instantiate(parent: Object, name: str) -> Object:
-    template = manifests.object_at(parent, *_TEMPLATE)
+    template = manifests.object_at(parent, *TEMPLATE)
     metadata = manifests.copy(manifests.object_at(template, "metadata"))
     return {
         "apiVersion": API_VERSION,
@@ -205,17 +196,9 @@ def _instantiate(parent: Object, name: str) -> Object:
 
 
 def _with_owner(operation: Object, parent: Object, kind: str) -> Object:
-    name = manifests.name(parent)
-    label = f"{_GROUP}/{kind.lower()}"
-    manifests.add_texts(operation, {label: name}, "metadata", "labels")
-    owner: Object = {
-        "apiVersion": API_VERSION,
-        "kind": kind,
-        "name": name,
-        "uid": manifests.text_at(parent, "metadata", "uid"),
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
+    label = {f"{_GROUP}/{kind.lower()}": manifests.name(parent)}
+    manifests.add_texts(operation, label, "metadata", "labels")
+    owner = manifests.owner_reference({**parent, "apiVersion": API_VERSION, "kind": kind})
     owners: list[Value] = [*manifests.objects_at(operation, "metadata", "ownerReferences"), owner]
     manifests.object_at(operation, "metadata")["ownerReferences"] = owners
     # The engine's response has the object without its type.
@@ -225,9 +208,8 @@ def _with_owner(operation: Object, parent: Object, kind: str) -> Object:
 
 
 def _hash(watched: Object) -> str:
-    group, _, version = manifests.text_at(watched, "apiVersion").rpartition("/")
     parts = [
-        f"{group}/{version}, Kind={manifests.text_at(watched, 'kind')}",
+        manifests.go_type(watched),
         manifests.namespace(watched),
         manifests.name(watched),
         manifests.text_at(watched, "metadata", "uid"),

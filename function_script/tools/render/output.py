@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass
 from typing import Final, TypeAlias
 
 from function_script.documents import to_yaml_stream
-from function_script.request import objects
 from function_script.request.values import Object, Value
 from function_script.tools import manifests
 from function_script.tools.render import conditions
@@ -15,8 +14,8 @@ from function_script.tools.render.pipeline import ReconcileResult
 
 _API_VERSION: Final = "render.crossplane.io/v1beta1"
 
-# Type, namespace and name, and how many documents of the same came before.
-_Key: TypeAlias = tuple[str, str, str, str, int]
+# The key of an object, and how many documents of the same came before.
+_Key: TypeAlias = tuple[manifests.Key, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,19 +93,17 @@ def diff(before: Sequence[Object], after: Sequence[Object]) -> str:
 def _by_key(manifests_: Sequence[Object]) -> dict[_Key, Object]:
     by_key: dict[_Key, Object] = {}
     for manifest in manifests_:
-        type_ = objects.api_version_and_kind(manifest)
-        name = (manifests.namespace(manifest), manifests.name(manifest))
-        number = 0
-        while (*type_, *name, number) in by_key:
+        key, number = manifests.key_of(manifest), 0
+        while (key, number) in by_key:
             number += 1
-        by_key[(*type_, *name, number)] = manifest
+        by_key[key, number] = manifest
     return by_key
 
 
 def _lines(key: _Key, old: Object | None, new: Object | None) -> Iterator[str]:
     import difflib  # noqa: PLC0415 - only for `--watch`
 
-    _, kind, namespace, name, number = key
+    (_, kind, namespace, name), number = key
     title = " ".join(part for part in (kind, f"{namespace}/{name}".strip("/")) if part)
     title += f" {number + 1}" if number else ""
     for line in difflib.unified_diff(

@@ -99,17 +99,13 @@ class Origin:
             author_positions.map_to_source(each, step_input, self.programs) for each in problems
         )
 
-    def find_input(self, step: Step) -> Path:
-        """Return the path of a step's input in the document."""
-        return self.at if self.is_input else (*self.at, *step.input_path)
-
     def input_of(self, step: Step) -> StepInput:
         """Return the input of a step with its place in the document."""
         return StepInput(
             step=step.name,
             value=step.input or {},
             document=self.document,
-            path=self.find_input(step),
+            path=self.at if self.is_input else (*self.at, *step.input_path),
         )
 
 
@@ -125,7 +121,7 @@ class Positions:
     Without ``origin``, positions are those in the texts of the programs: ``owner`` says whose.
     """
 
-    def __init__(self, calls: Sequence[Call] = (), origin: Origin | None = None) -> None:
+    def __init__(self, calls: Iterable[Call] = (), origin: Origin | None = None) -> None:
         self.owner = ""
         self._origin = origin
         self._steps = [_CalledStep(call, origin) for call in calls]
@@ -172,7 +168,7 @@ class Positions:
 
     def find_step(self, name: str) -> Span | None:
         """Return the position of a step in the document of the pipeline; None if it is unknown."""
-        called = next((step for step in self._steps if step.name == name), None)
+        called = self._find_called(name)
         return None if called is None else called.span
 
     def excerpt(self, span: Span | None) -> Excerpt | None:
@@ -187,7 +183,7 @@ class Positions:
 
         None: it is not known which of them the run reached.
         """
-        return {step.name: step.find_branches() for step in self._steps}
+        return {step.step.name: step.find_branches() for step in self._steps}
 
     def find_warnings(self) -> Iterator[tuple[Step, Sequence[Diagnostic]]]:
         """Yield what our steps warn of, in the texts of their programs.
@@ -203,8 +199,11 @@ class Positions:
 
         An index, or a key that only a run knows, is `lint.ANY`. Names stand for their values.
         """
-        step = next((each for each in reversed(self._steps) if each.name == position.step), None)
+        step = self._find_called(position.step)
         return None if step is None or position.span is None else step.find_reads(position.span)
+
+    def _find_called(self, name: str) -> "_CalledStep | None":
+        return next((each for each in self._steps if each.step.name == name), None)
 
 
 def _to_span(name: str, line: int, column: int | None, width: int) -> Span:
@@ -215,28 +214,18 @@ class _CalledStep:
     """One step of a pipeline: the values before and after it, and the positions of its own."""
 
     def __init__(self, call: Call, origin: Origin | None) -> None:
+        self.step = call.step
         self._call = call
         self._origin = origin
         self._spans: Mapping[str | None, Mapping[Path, Span | None]] | None = None
         self._values: dict[tuple[bool, str | None], Object] = {}
 
     @property
-    def name(self) -> str:
-        """The name of the step."""
-        return self._call.step.name
-
-    @property
-    def step(self) -> Step:
-        """The step in the pipeline."""
-        return self._call.step
-
-    @property
     def span(self) -> Span | None:
         """The position of the step."""
         if self._origin is None:
             return None
-        path = self._origin.find_input(self._call.step)
-        return self._origin.document.span(path[:-1])
+        return self._origin.document.span(self._origin.input_of(self.step).path[:-1])
 
     def has(self, resource: str | None, path: Path, *, is_after: bool = True) -> bool:
         """Report whether there is a value after this step; a null item of a list is one."""
@@ -269,7 +258,7 @@ class _CalledStep:
         """Return what a line in the author's file reads; None for a program that is not there."""
         if self._origin is None:
             return None
-        step_input, programs = self._origin.input_of(self._call.step), self._origin.programs
+        step_input, programs = self._origin.input_of(self.step), self._origin.programs
         if not inputs.is_meant_for_us(step_input.value):
             return None
         limits = Limits().with_root(None if programs is None else programs.resolve())
@@ -314,9 +303,9 @@ class _CalledStep:
 
     def _position(self, span: Span | None) -> Position:
         if span is not None and self._origin is not None:
-            step_input = self._origin.input_of(self._call.step)
+            step_input = self._origin.input_of(self.step)
             span = author_positions.to_author(span, step_input, self._origin.programs)
-        return Position(self.name, span)
+        return Position(self.step.name, span)
 
     def _read(self) -> Mapping[str | None, Mapping[Path, Span | None]]:
         if self._spans is None:

@@ -25,11 +25,10 @@ _CLOSE_SECONDS: Final = 0.5
 
 
 class CallError(Exception):
-    """A call without a response; ``text`` is the cause. ``is_late``: its time was over."""
+    """A call without a response; the text is the cause. ``is_late``: its time was over."""
 
     def __init__(self, text: str, *, is_late: bool) -> None:
         super().__init__(text)
-        self.text = text
         self.is_late = is_late
 
 
@@ -53,7 +52,7 @@ def call(
         try:
             return send_request(channel, request, deadline - time.monotonic())
         except CallError as error:
-            text = f'cannot run step "{step.name}": {step.function} at {address} {error.text}'
+            text = f'cannot run step "{step.name}": {step.function} at {address} {error}'
             raise ProgramError.of(text) from error
 
 

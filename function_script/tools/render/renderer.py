@@ -97,7 +97,7 @@ class Renderer:
         try:
             result = render.reconcile(inputs, pipeline, runner)
         except ComposeError as error:
-            positions = Positions([*runner.calls.values()], origin)
+            positions = Positions(runner.calls.values(), origin)
             place = positions.nearest_line(error.resource, error.path)
             span = place and place.span
             excerpt = positions.excerpt(span)
@@ -134,7 +134,7 @@ class Renderer:
         pipeline = steps.parse_operation(inputs.operation, is_lenient=inputs.is_prepared)
         runner = self.start(pipeline)
         result = operation.reconcile(inputs, pipeline, runner)
-        return result, Positions([*runner.calls.values()], origin)
+        return result, Positions(runner.calls.values(), origin)
 
     def start(self, pipeline: Sequence[Step]) -> StepRunner:
         """Choose the runtimes; what has to be started begins to start at once."""

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, Protocol, Self, TypeAlias
 
 from function_script import wire
 from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.request import objects
 from function_script.request.program import Blocked
 from function_script.request.values import Object, Value
 from function_script.texts.diagnostics import Diagnostic
@@ -72,12 +73,12 @@ class Store:
     come first.
     """
 
-    def __init__(self, objects: Iterable[Object], below: Cluster | None = None) -> None:
+    def __init__(self, items: Iterable[Object], below: Cluster | None = None) -> None:
         self._below = below
         # By type, so that a selector by labels does not look at all objects of a cluster.
         self._objects: dict[tuple[str, str], dict[tuple[str, str], Object]] = {}
-        for manifest in objects:
-            type_ = (manifests.text_at(manifest, "apiVersion"), manifests.text_at(manifest, "kind"))
+        for manifest in items:
+            type_ = objects.api_version_and_kind(manifest)
             self._objects.setdefault(type_, {})[_place(manifest)] = manifest
 
     def find(self, api_version: str, kind: str, namespace: str, name: str) -> Object | None:
@@ -131,36 +132,28 @@ class PipelineInputs:
     is_prepared: bool = False
 
 
-class Schemas:
-    """OpenAPI schemas by kind, from documents as the API server publishes them.
+def find_schema(documents: Iterable[Object], api_version: str, kind: str) -> Object | None:
+    """Return the OpenAPI schema of a kind with its references resolved; None if it is not known.
 
-    The first document with a group and version provides its schemas.
+    ``documents`` are as the API server publishes them. The first one that has the group and version
+    provides its schemas.
     """
-
-    def __init__(self, documents: Iterable[Object]) -> None:
-        self._documents: dict[str, Object] = {}
-        for document in documents:
-            schemas = manifests.object_at(document, "components", "schemas")
-            for name in schemas:
-                for gvk in manifests.objects_at(schemas, name, _GVKS):
-                    self._documents.setdefault(_api_version(gvk), schemas)
-
-    def find(self, api_version: str, kind: str) -> Object | None:
-        """Return the schema of a kind with its references resolved; None if it is not known."""
-        schemas = self._documents.get(api_version, {})
-        for name, schema in schemas.items():
-            gvks = manifests.objects_at(schemas, name, _GVKS)
-            matches = [gvk for gvk in gvks if _api_version(gvk) == api_version]
-            # Those of several kinds are of no object, such as that of DeleteOptions.
-            if len(gvks) == 1 and matches and matches[0].get("kind") == kind:
-                return _resolve_schema(schema, schemas, frozenset({name}))
-        return None
+    for document in documents:
+        schemas = manifests.object_at(document, "components", "schemas")
+        types = {
+            name: [*map(_type, manifests.objects_at(schemas, name, _GVKS))] for name in schemas
+        }
+        # Those of several kinds are of no object, such as that of DeleteOptions.
+        for name in (name for name in types if types[name] == [(api_version, kind)]):
+            return _resolve_schema(schemas[name], schemas, frozenset({name}))
+        if any(version == api_version for each in types.values() for version, _ in each):
+            return None
+    return None
 
 
-def _api_version(gvk: Object) -> str:
-    group = manifests.text_at(gvk, "group")
-    version = manifests.text_at(gvk, "version")
-    return f"{group}/{version}" if group else version
+def _type(gvk: Object) -> tuple[str, str]:
+    group, version = manifests.text_at(gvk, "group"), manifests.text_at(gvk, "version")
+    return f"{group}/{version}" if group else version, manifests.text_at(gvk, "kind")
 
 
 def _resolve_schema(schema: Value, schemas: Object, above: frozenset[str]) -> Object:
@@ -197,12 +190,13 @@ def _reference(schema: Object) -> str:
 class RequirementSource:
     """The objects and schemas that steps may require, and a record of what they required.
 
+    ``schemas`` are OpenAPI documents.
     ``requested`` and ``requested_schemas`` are the selectors so far, in their order. ``advice``
     ends the note about an object that was not found.
     """
 
     store: Store
-    schemas: Schemas
+    schemas: Sequence[Object]
     advice: str = ""
     requested: list[wire.Selector] = field(default_factory=list)
     requested_schemas: list[wire.Selector] = field(default_factory=list)
@@ -214,7 +208,7 @@ class RequirementSource:
         secrets = ({"apiVersion": "v1", "kind": "Secret", **item} for item in inputs.credentials)
         store = Store([*observed, *inputs.required, *secrets], inputs.cluster)
         advice = "" if inputs.required or inputs.cluster is not None else _NO_OBJECTS
-        return cls(store=store, schemas=Schemas(inputs.schemas), advice=advice)
+        return cls(store=store, schemas=inputs.schemas, advice=advice)
 
     def fetch(self, selector: wire.Selector) -> fnv1.Resources:
         """Record ``selector`` and return what it selects."""
@@ -225,7 +219,7 @@ class RequirementSource:
         """Record ``selector`` and return the schema of its kind; empty if it is not known."""
         self.requested_schemas.append(selector)
         message = fnv1.Schema()
-        schema = self.schemas.find(selector.api_version, selector.kind)
+        schema = find_schema(self.schemas, selector.api_version, selector.kind)
         if schema is not None:
             messages.write_struct(message.openapi_v3, schema)
         return message

@@ -5,8 +5,9 @@ Names and UIDs are those that Crossplane's render engine generates, so that outp
 
 import hashlib
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Final
 
 from function_script.request import objects
@@ -180,47 +181,36 @@ def machinery(*, is_legacy: bool) -> tuple[str, ...]:
     return ("spec",) if is_legacy else ("spec", "crossplane")
 
 
-def check_observed(xr: Xr, observed: Sequence[Object], spans: Mapping[int, Span]) -> None:
+def check_observed(xr: Xr, observed: Sequence[Object], spans: Sequence[Span | None]) -> None:
     """Raise InputError unless the XR may have composed all of ``observed``.
 
-    ``spans`` are their positions, by the index in ``observed``.
+    ``spans`` are their positions, or empty.
     """
     problems = [
         Diagnostic(
             message=f"cannot observe {manifests.describe(manifest)}: {cause}",
-            span=spans.get(index),
+            span=span,
             hint=hint,
         )
-        for index, manifest in enumerate(observed)
+        for manifest, span in zip(observed, spans or repeat(None), strict=False)
         for cause, hint in _ownership_problems(xr, manifest)
     ]
     if problems:
         raise InputError(*problems)
 
 
-def _ownership_problems(xr: Xr, manifest: Object) -> list[tuple[str, str]]:
-    problems = []
+def _ownership_problems(xr: Xr, manifest: Object) -> Iterator[tuple[str, str]]:
+    """Yield causes and hints."""
     owner = manifests.controller(manifest)
     if owner is not None and owner.get("uid") != xr.uid:
         hint = f"set the owner reference's uid to \"{xr.uid}\", or the XR's to the owner's"
-        problems.append(
-            (f'its controller is not the XR, but one with uid "{owner.get("uid")}"', hint)
-        )
+        yield f'its controller is not the XR, but one with uid "{owner.get("uid")}"', hint
     if xr.namespace and manifests.namespace(manifest) != xr.namespace:
-        problems.append(
-            (
-                f'it is not in the XR\'s namespace "{xr.namespace}"',
-                "a namespaced XR only composes resources in its own namespace",
-            )
-        )
+        hint = "a namespaced XR only composes resources in its own namespace"
+        yield f'it is not in the XR\'s namespace "{xr.namespace}"', hint
     if not manifests.annotation(manifest, manifests.RESOURCE_NAME):
-        problems.append(
-            (
-                f'it has no annotation "{manifests.RESOURCE_NAME}"',
-                "the annotation says which desired resource it is",
-            )
-        )
-    return problems
+        hint = "the annotation says which desired resource it is"
+        yield f'it has no annotation "{manifests.RESOURCE_NAME}"', hint
 
 
 def check_match(xrd: Object, xr: Object) -> None:
@@ -280,12 +270,7 @@ def resolve_claim(manifest: Object, xrd: Object | None) -> Object:
         for key, value in manifests.object_at(manifest, "spec").items()
         if key not in _MACHINERY
     }
-    spec["claimRef"] = {
-        "apiVersion": api_version,
-        "kind": kind,
-        "namespace": namespace,
-        "name": name,
-    }
+    spec["claimRef"] = {**manifests.reference(manifest), "namespace": namespace}
     xr: Object = {
         "apiVersion": api_version,
         "kind": manifests.text_at(xrd, "spec", "names", "kind"),
@@ -312,11 +297,7 @@ def _without_reserved(texts: dict[str, str]) -> dict[str, str]:
 
 def xr_uid(xr: Object) -> str:
     """Return the UID of an XR; a generated one depends on type, namespace and name only."""
-    api_version, kind = objects.api_version_and_kind(xr)
-    group, _, version = api_version.rpartition("/")
-    # Go writes a type like this, with a slash in front of the version of a core kind.
-    type_ = f"{group}/{version}, Kind={kind}"
-    text = "\0".join([type_, manifests.namespace(xr), manifests.name(xr)])
+    text = "\0".join([manifests.go_type(xr), manifests.namespace(xr), manifests.name(xr)])
     return manifests.text_at(xr, "metadata", "uid") or str(uuid.uuid5(_NIL, text))
 
 

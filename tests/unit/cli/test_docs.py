@@ -137,6 +137,9 @@ def test_manual_has_every_annotation() -> None:
         ("external_name", "\n  get_external_name "),
         ("annotation", "\n  setResourceNameAnnotation "),
         ("skip", "\n  skipXrValidation "),
+        # Also of a word that is a name of another language.
+        ("regex", "\n  regex_groups "),
+        ("delete", "\n  is_deleting "),
         # The names whose meaning has a word that no name has.
         ("order", "\n  script.fn.crossplane.io/depends-on "),
         ("Wait", "\n  missing "),
@@ -148,6 +151,11 @@ def test_manual_has_every_annotation() -> None:
 )
 def test_docs_finds_a_name(name: str, text: str, run: Run) -> None:
     assert text in run("docs", name).out
+
+
+@pytest.mark.parametrize("name", ["true", "false", "none"])
+def test_docs_does_not_translate_a_name_to_itself(name: str, run: Run) -> None:
+    assert f"in Jinja: write {name}\n" not in run("docs", name).out
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,20 @@ import time
 
 import pytest
 from google.protobuf import json_format
-from support.builders import NAME_KEY, XR, call, composed, fatal, jinja, request, starlark
+from support.builders import (
+    NAME_KEY,
+    XR,
+    call,
+    composed,
+    document,
+    fatal,
+    jinja,
+    request,
+    starlark,
+)
 from support.timing import stretched
 
+from function_script import documents
 from function_script.request.values import Object
 
 
@@ -81,6 +92,15 @@ def test_status_of_cached_document_is_not_changed_by_merge() -> None:
         status("b: 1", f"c: {number}")
     assert status("b: 1") == {"a": {"b": 1}}
     assert status("b: 1", "c: 0") == {"a": {"b": 1, "c": 0}}
+
+
+def test_document_is_remembered_for_few_types_of_xrs() -> None:
+    text = document("a")
+    for number in range(9):
+        xr = {**XR, "kind": f"X{number}"}
+        call(request(jinja(text), observed={"composite": {"resource": xr}}))
+    (read,) = documents.read_stream(text)
+    assert 0 < len(read.derived) <= 2
 
 
 def test_resource_of_script_replaces_and_of_template_merges() -> None:

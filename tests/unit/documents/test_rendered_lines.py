@@ -100,6 +100,16 @@ def test_correction_that_mends_nothing_is_no_hint(language: str, body: str, hint
     assert hint not in result.message
 
 
+@pytest.mark.parametrize(
+    ("language", "breaks", "end"), [("jinja", 1, "\n"), ("jinja", 3, ""), ("go", 1, "\n")]
+)
+def test_error_is_told_though_yaml_counts_more_lines(language: str, breaks: int, end: str) -> None:
+    """U+2028 ends a line of YAML, so that its last one is behind the text's."""
+    text = f"x{breaks * chr(0x2028)}y"
+    (result,) = results(language, f'  a: {{{{ "{text}" }}}}{end}')
+    assert ": cannot read document 1, line " in result.message
+
+
 def test_text_that_became_a_number_is_named() -> None:
     labels = "  a: 1\n---\n" + HEAD.format(builders.NAME_KEY).replace(
         "  annotations", "  labels:\n    size: {{ params.number }}\n  annotations"

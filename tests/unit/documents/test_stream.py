@@ -67,6 +67,15 @@ def test_document_with_cached_text_shares_value() -> None:
     assert (first.line, second.line) == (1, 3)
 
 
+@pytest.mark.parametrize("text", ["a: remembered", '{"a": "remembered"}'])
+def test_derived_part_of_a_document_is_remembered(text: str) -> None:
+    """From the second reading on: most texts never come again."""
+    _, (first,) = (documents.read_stream(text) for _ in range(2))
+    first.remember("key", "part")
+    (second,) = documents.read_stream(text)
+    assert second.derived == {"key": "part"}
+
+
 def test_span_of_rendered_document_is_that_of_template() -> None:
     (document,) = documents.read_stream("---\na:\n  b: 1\n", locate=locate)
     assert document.span() == Span(name="inline", line=12)

@@ -63,9 +63,7 @@ def _equals(left: object, right: object) -> bool:
         raise CallError(f"non-comparable types {types}")
     if values.is_nil(left) or values.is_nil(right):
         return values.is_nil(left) == values.is_nil(right)
-    if not isinstance(right, values.Struct):
-        raise CallError(f"non-comparable type {values.go_type(right)}")
-    return left == right
+    raise CallError(f"non-comparable type {values.go_type(right)}")
 
 
 _NOTHING: Final = (None, values.MISSING)

@@ -14,9 +14,8 @@ from function_script.engines.gotemplate.data import copy_tree, find_at
 from function_script.engines.gotemplate.errors import CallError, Code
 from function_script.engines.gotemplate.function import Accepts, FunctionTable
 from function_script.engines.gotemplate.go_time import (
-    LOCAL,
-    MAX_SECONDS,
     RFC3339,
+    UTC,
     Time,
     TransitionTime,
     parse_date,
@@ -167,9 +166,7 @@ class Condition(values.Struct):
         transition = entry.get("lastTransitionTime")
         time = Time.zero()
         if transition is not None:
-            time = parse_date(RFC3339, _read_text(transition))
-            # West of UTC the year 9999 ends after the last time of Time.
-            time = Time(min(time.seconds, MAX_SECONDS), time.nanoseconds, LOCAL)
+            time = parse_date(RFC3339, _read_text(transition)).in_location(UTC)
         return cls(
             {
                 **cls.empty(kind, status).fields,

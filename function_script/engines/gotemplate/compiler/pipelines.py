@@ -10,7 +10,6 @@ from function_script.engines.gotemplate.compiler.values import (
     Value,
     certain,
     constant_value,
-    slot_of,
 )
 from function_script.engines.gotemplate.errors import Code, EvalError
 from function_script.engines.gotemplate.function import Accepts, Function
@@ -56,12 +55,14 @@ class Context:
         return callee
 
 
+# Values of these Python types need no other check. Maps of other types are dicts, too.
 _EXACT: Final[Mapping[str, type[object]]] = {
     "string": str,
     "int": values.Int,
     "int64": int,
     "float64": float,
     "bool": bool,
+    "map": dict,
 }
 _MISSING: Final = values.MISSING
 # Evaluating a pipeline takes stack for each stage and each pair of parentheses around others.
@@ -150,19 +151,19 @@ class PipelineCompiler:
         result = value or Value(expressions.Constant(_MISSING), null=False)
         if binds:
             for variable in pipe.declared:
-                result = self.bind(variable.names[0], result, assigns=pipe.assigns)
+                result = self.bind(variable, result, assigns=pipe.assigns)
         return result
 
-    def bind(self, name: str, value: Value, *, assigns: bool) -> Value:
+    def bind(self, declared: nodes.Variable, value: Value, *, assigns: bool) -> Value:
         """Assign a variable: a new one, or with ``assigns`` an existing one; return the value."""
+        name = declared.names[0]
         converted = self.missing.convert_nil(value)
         if assigns:
-            variable = self.scope.get(name)
-            if variable is None:
-                text = f"undefined variable: {name}"
-                failure = self.fail_after(value, text, Code.VARIABLE_UNDEFINED, name)
-                return value.copy(failure.expression)
-            slot = slot_of(variable)
+            variable = self.compile_variable(declared)
+            if not isinstance(variable.expression, Slot):
+                failure = expressions.Sequence(value.expression, variable.expression)
+                return value.copy(failure)
+            slot = variable.expression.index
         else:
             new = self.new_slot()
             self.scope[name] = self.describe_variable(name, new, value, converted)
@@ -211,10 +212,12 @@ class PipelineCompiler:
             )
         return self.fail("nil is not a command")
 
-    def compile_variable(self, name: str) -> Value:
-        """Compile a variable."""
+    def compile_variable(self, node: nodes.Variable) -> Value:
+        """Compile a variable, without the fields behind it."""
+        name = node.names[0]
         variable = self.scope.get(name)
         if variable is None:
+            self.at = nodes.Variable(node.position, (name,))
             return self.fail(f"undefined variable: {name}", Code.VARIABLE_UNDEFINED, name)
         return variable
 
@@ -238,7 +241,7 @@ class PipelineCompiler:
         if isinstance(node, nodes.Field):
             return self.dot, node.names
         if isinstance(node, nodes.Variable):
-            start, names = self.compile_variable(node.names[0]), node.names[1:]
+            start, names = self.compile_variable(node), node.names[1:]
         else:
             start, names = self.compile_operand(node.start), node.names
             if start.from_pipeline:
@@ -274,17 +277,17 @@ class PipelineCompiler:
         if len(names) > 1:
             receiver = self.compile_fields(receiver, names[:-1])
         start = self.site()
-        slot = self.new_slot() if final is not None else None
+        first: Expression | None = None
         arguments = [self.compile_argument(word, "value").expression for word in command.words[1:]]
-        if final is not None and slot is not None:
+        if final is not None:
+            slot = self.new_slot()
+            first = expressions.Store(final.expression, slot.index)
             arguments.append(self.check_value(final.copy(slot), "value").expression)
         site = Site(command.words[0], self.template, names[-1])
         call: Expression = expressions.CallMethod(
             receiver.expression, names[-1], arguments, self.context.missing, start, site
         )
-        if final is not None and slot is not None:
-            call = expressions.Sequence(final.expression, call, slot.index)
-        return Value(call)
+        return Value(call if first is None else expressions.Sequence(first, call))
 
     # Calls
 
@@ -298,7 +301,8 @@ class PipelineCompiler:
         """Compile a call."""
         self.steps += 1
         callee = self.context.find_callee(name.name)
-        self.mutates = self.mutates or callee.mutates
+        if callee.mutates:
+            self.mutates = self.context.has_mutation = True
         is_lookup = self.missing.refuses and callee.name in {"get", "index"}
         origin = self.find_lookup_origin(words) if is_lookup else None
         value = self.compile_any_call(callee, node, words, final)
@@ -355,7 +359,8 @@ class PipelineCompiler:
         slot = self.new_slot()
         arguments.append(self.check_value(final.copy(slot), type_name, callee))
         value = self.compile_result(callee, node, arguments, site)
-        return value.copy(expressions.Sequence(final.expression, value.expression, slot.index))
+        first = expressions.Store(final.expression, slot.index)
+        return value.copy(expressions.Sequence(first, value.expression))
 
     def are_simple(self, arguments: list[Value]) -> bool:
         """Report whether arguments may as well be evaluated before the value of a pipeline."""
@@ -383,8 +388,6 @@ class PipelineCompiler:
         site: Site,
     ) -> Value:
         """Compile the call itself."""
-        if callee.mutates:
-            self.context.has_mutation = True
         if callee.name in {"and", "or"}:
             operands = [value.expression for value in arguments]
             return Value(expressions.FirstOf(operands, truth=callee.name == "or"))
@@ -424,7 +427,7 @@ class PipelineCompiler:
             start, names = self.compile_chain_start(word)
             return self.compile_fields(start, names)
         if isinstance(word, nodes.Variable):
-            return self.compile_variable(word.names[0])
+            return self.compile_variable(word)
         if isinstance(word, (nodes.Bool, nodes.Number, nodes.String)):
             return self.compile_constant(word)
         return self.dot
@@ -444,21 +447,12 @@ class PipelineCompiler:
         if type_name in ("any", value.type):
             return value
         accepts = Accepts.VALUES if callee is None else callee.accepts
-        kind = _EXACT.get(type_name)
-        if kind is not None:
-            converted = self.missing.convert_nil(value, accepts)
-            argument = expressions.ExactArgument(
-                value.expression,
-                kind,
-                type_name,
-                self.site(),
-                nil_is_missing=value.from_pipeline and converted is not value.expression,
-            )
-            return certain(argument, type_name)
         final = self.leave_pipeline(value, accepts) if value.from_pipeline else value
         if type_name == "value":
             return final
-        return certain(expressions.Argument(final.expression, type_name, self.site()))
+        kind = _EXACT.get(type_name)
+        argument = expressions.Argument(final.expression, kind, type_name, self.site())
+        return certain(argument, type_name)
 
     def leave_pipeline(self, value: Value, accepts: Accepts) -> Value:
         """Return the value as it leaves a pipeline: MISSING for nil."""

@@ -26,8 +26,6 @@ from function_script.engines.gotemplate.values import MISSING
 
 _MISSING: Final = MISSING
 _SEPARATOR: Final = re.compile(r"^---", re.MULTILINE)
-# Nested loops multiply their turns: no template is meant to have more.
-MAX_LOOPS: Final = 18
 
 
 class Loop:
@@ -45,7 +43,6 @@ class TemplateCompiler(PipelineCompiler):
         super().__init__(context, template)
         self.body: list[Statement] = []
         self.handlers: list[Handler] = []
-        self.loops: int = 0
         self.loop: Loop = Loop(0)
 
     def compile_template(self, root: list[nodes.Node]) -> Body:
@@ -84,7 +81,7 @@ class TemplateCompiler(PipelineCompiler):
         start, self.mutates = len(self.body), False
         value = self.compile_whole_pipeline(node.pipe)
         if node.pipe.declared:
-            self.write_binding(value)
+            self.body.append(statements.Evaluate(value.expression))
         else:
             value = self.missing.require(value, _last_stage(node.pipe))
             # In Go, an error of printing has the place of the whole action.
@@ -108,25 +105,18 @@ class TemplateCompiler(PipelineCompiler):
                 self.scope[variable.names[0]] = Value(value.expression)
         self.handlers.append(Handler(start, len(self.body), poisoned, mutates=self.mutates))
 
-    def write_binding(self, value: Value) -> None:
-        """Add the statement that computes a value which goes into a variable."""
-        expression = value.expression
-        if isinstance(expression, expressions.Store):
-            self.body.append(statements.Assign(expression.slot, expression.operand))
-        else:
-            self.body.append(statements.Evaluate(expression))
-
     def store(self, expression: Expression) -> Slot:
         """Add a statement that stores a value in a slot."""
         slot = self.new_slot()
-        self.body.append(statements.Assign(slot.index, expression))
+        self.body.append(statements.Evaluate(expressions.Store(expression, slot.index)))
         return slot
 
     def compile_template_call(self, node: nodes.Template) -> None:
         """Compile ``{{ template }}``."""
         if node.name not in self.context.templates:
             text = f"template {printing.quote(node.name)} not defined"
-            self.write_failure(text, Code.TEMPLATE_UNKNOWN, node.name)
+            failure = self.fail(text, Code.TEMPLATE_UNKNOWN, node.name)
+            self.body.append(statements.Evaluate(failure.expression))
             return
         data = (
             expressions.Constant(_MISSING)
@@ -135,10 +125,6 @@ class TemplateCompiler(PipelineCompiler):
         )
         self.at = node
         self.body.append(statements.CallTemplate(node.name, data, self.site()))
-
-    def write_failure(self, text: str, code: Code | None = None, subject: str = "") -> None:
-        """Add a statement that fails."""
-        self.body.append(statements.Evaluate(self.fail(text, code, subject).expression))
 
     # Branches
 
@@ -176,12 +162,13 @@ class TemplateCompiler(PipelineCompiler):
         """
         condition = len(self.body)
         self.scope = self.scope.copy()
-        jump = statements.JumpUnless(value.expression, self.site())
+        expression, site = value.expression, self.site()
         if isinstance(link, nodes.With):
             slot = self.new_slot()
-            jump.slot = slot.index
+            expression = expressions.Store(expression, slot.index)
             self.dot = value.copy(slot)
             self.dot.nil = self.dot.null = False
+        jump = statements.JumpUnless(expression, site)
         self.body.append(jump)
         self.compile_nodes(link.body)
         if ends is not None:
@@ -194,9 +181,6 @@ class TemplateCompiler(PipelineCompiler):
 
     def compile_range(self, node: nodes.Range) -> None:
         """Compile ``range`` and its else."""
-        if self.loops >= MAX_LOOPS:
-            self.write_failure(f"ranges are nested more than {MAX_LOOPS} deep")
-            return
         outer_scope, outer_dot = self.scope, self.dot
         self.scope = range_scope = outer_scope.copy()
         # The variables are the items; only an else sees the value of the pipeline in them.
@@ -217,7 +201,7 @@ class TemplateCompiler(PipelineCompiler):
         if is_stored:
             items = self.store(items)
         for variable in declared:
-            self.bind_range_variable(variable.names[0], value, node)
+            self.bind_range_variable(variable, value, node)
         if node.otherwise is None:
             self.compile_loop(node, items)
         else:
@@ -233,17 +217,20 @@ class TemplateCompiler(PipelineCompiler):
             jump_behind.distance = len(self.body) - end
         self.scope, self.dot = outer_scope, outer_dot
 
-    def bind_range_variable(self, name: str, value: Value, node: nodes.Range) -> None:
+    def bind_range_variable(
+        self, variable: nodes.Variable, value: Value, node: nodes.Range
+    ) -> None:
         """Declare a variable of a range; before the first iteration it has the whole value."""
         # Go's else sees the variables with the value that had no items.
         if node.pipe.assigns or node.otherwise is not None:
             whole = value.copy()
             whole.type = "any"
-            self.write_binding(self.bind(name, whole, assigns=node.pipe.assigns))
+            binding = self.bind(variable, whole, assigns=node.pipe.assigns)
+            self.body.append(statements.Evaluate(binding.expression))
         else:
             slot = self.new_slot()
             slot.changes = True
-            self.scope[name] = Value(slot)
+            self.scope[variable.names[0]] = Value(slot)
 
     def compile_loop(self, node: nodes.Range, items: Expression) -> None:
         """Compile the loop; the dot and the variables are the element of an iteration."""
@@ -257,7 +244,6 @@ class TemplateCompiler(PipelineCompiler):
             turn.key = key.index
         self.body.append(turn)
         outer_loop, self.loop = self.loop, Loop(start)
-        self.loops += 1
         self.scope = self.scope.copy()
         self.dot = Value(element)
         for name, slot in zip(
@@ -267,7 +253,7 @@ class TemplateCompiler(PipelineCompiler):
             # A variable that some `=` changes needs a slot of its own; others share that of the
             # item.
             if variable is not None and (node.pipe.assigns or name in self.context.assigned):
-                self.body.append(statements.Assign(slot_of(variable), slot))
+                self.body.append(statements.Evaluate(expressions.Store(slot, slot_of(variable))))
             else:
                 self.scope[name] = Value(slot)
         self.compile_nodes(node.body)
@@ -278,7 +264,6 @@ class TemplateCompiler(PipelineCompiler):
         for jump, place in self.loop.breaks:
             jump.distance = end - place
         self.loop = outer_loop
-        self.loops -= 1
 
     def compile_loop_control(self, node: nodes.Break | nodes.Continue) -> None:
         """Compile ``break`` and ``continue``."""
@@ -307,11 +292,5 @@ def _last_stage(pipe: nodes.Pipe) -> nodes.Placed:
 
 def _writes_separators(body: list[nodes.Node]) -> bool:
     """Report whether a text in this body has a line that begins with ``---``."""
-    for node in body:
-        if isinstance(node, nodes.Text) and _SEPARATOR.search(node.text):
-            return True
-        if isinstance(node, (nodes.If, nodes.With, nodes.Range)) and _writes_separators(
-            [*node.body, *(node.otherwise or ())]
-        ):
-            return True
-    return False
+    texts = (node for node in nodes.walk_nodes(body) if isinstance(node, nodes.Text))
+    return any(_SEPARATOR.search(node.text) is not None for node in texts)

@@ -72,21 +72,15 @@ class Store(Expression):
 
 
 class Sequence(Expression):
-    """Two expressions in order; the value is that of the second.
+    """Two expressions in order; the value is that of the second."""
 
-    A slot gets the value of the first one, unless it is negative.
-    """
-
-    def __init__(self, first: Expression, second: Expression, slot: int = -1) -> None:
+    def __init__(self, first: Expression, second: Expression) -> None:
         self.first: Expression = first
         self.second: Expression = second
-        self.slot: int = slot
 
     def evaluate(self, frame: Frame) -> object:
         """Evaluate both."""
-        value = self.first.evaluate(frame)
-        if self.slot >= 0:
-            frame.values[self.slot] = value
+        self.first.evaluate(frame)
         return self.second.evaluate(frame)
 
 
@@ -139,48 +133,22 @@ def missing_for_nil(operand: Expression) -> Expression:
 # Checks of arguments
 
 
-class ExactArgument(Expression):
-    """An argument for a parameter that is one Python type.
-
-    ``nil_is_missing``: it is the value of a pipeline, where a nil is no value.
-    """
+class Argument(Expression):
+    """An argument for a parameter of a type; a value of ``kind`` is one of the type for certain."""
 
     def __init__(
-        self,
-        operand: Expression,
-        kind: type[object],
-        type_name: str,
-        site: Site,
-        *,
-        nil_is_missing: bool,
+        self, operand: Expression, kind: type[object] | None, type_name: str, site: Site
     ) -> None:
         self.operand: Expression = operand
-        self.kind: type[object] = kind
-        self.type_name: str = type_name
-        self.site: Site = site
-        self.nil_is_missing: bool = nil_is_missing
-
-    def evaluate(self, frame: Frame) -> object:
-        """Return the value; raises EvalError for another type."""
-        value = self.operand.evaluate(frame)
-        if type(value) is not self.kind:
-            frame.site = self.site
-            is_missing = value is None and self.nil_is_missing
-            runtime.refuse(_MISSING if is_missing else value, self.type_name)
-        return value
-
-
-class Argument(Expression):
-    """An argument for a parameter of another type."""
-
-    def __init__(self, operand: Expression, type_name: str, site: Site) -> None:
-        self.operand: Expression = operand
+        self.kind: type[object] | None = kind
         self.type_name: str = type_name
         self.site: Site = site
 
     def evaluate(self, frame: Frame) -> object:
         """Return the value as the function gets it; raises EvalError."""
         value = self.operand.evaluate(frame)
+        if type(value) is self.kind:
+            return value
         frame.site = self.site
         return runtime.check_argument(value, self.type_name)
 

@@ -48,21 +48,8 @@ class Print(Statement):
         return 1
 
 
-class Assign(Statement):
-    """A slot that gets a value."""
-
-    def __init__(self, slot: int, value: Expression) -> None:
-        self.slot: int = slot
-        self.value: Expression = value
-
-    def run(self, frame: Frame) -> int:
-        """Evaluate and store."""
-        frame.values[self.slot] = self.value.evaluate(frame)
-        return 1
-
-
 class Evaluate(Statement):
-    """An expression whose value is not used."""
+    """An expression that is evaluated for what it does: a store, or a failure."""
 
     def __init__(self, value: Expression) -> None:
         self.value: Expression = value
@@ -88,24 +75,19 @@ class Jump(Statement):
 
 
 class JumpUnless(Jump):
-    """A jump for a false condition; a true one goes into a slot, unless that is negative."""
+    """A jump for a false condition."""
 
-    def __init__(self, condition: Expression, site: Site, slot: int = -1) -> None:
+    def __init__(self, condition: Expression, site: Site) -> None:
         super().__init__()
         self.condition: Expression = condition
         self.site: Site = site
-        self.slot: int = slot
 
     def run(self, frame: Frame) -> int:
         """Jump, or go on."""
         value = self.condition.evaluate(frame)
         frame.site = self.site
         # The truth of poison is an error, too, so the site is set before.
-        if not value:
-            return self.distance
-        if self.slot >= 0:
-            frame.values[self.slot] = value
-        return 1
+        return 1 if value else self.distance
 
 
 # Loops

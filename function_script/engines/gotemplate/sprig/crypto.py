@@ -144,20 +144,14 @@ def decrypt(password: str, text: str) -> str:
     if not text:
         return ""
     data = decode_64(text)
-    if len(data) < _BLOCK:
-        capacity = f"with capacity {len(data)}"
-        raise CallError(f"runtime error: slice bounds out of range [:{_BLOCK}] {capacity}")
     start, blocks = data[:_BLOCK], data[_BLOCK:]
-    if len(blocks) % _BLOCK:
-        raise CallError("crypto/cipher: input not full blocks")
-    if not blocks:
-        raise CallError("runtime error: index out of range [-1]")
+    if not blocks or len(blocks) % _BLOCK:
+        raise CallError("it is not a text of encryptAES, which has whole blocks")
     decryptor = _cipher(password, start).decryptor()
     plain = decryptor.update(blocks) + decryptor.finalize()
-    end = len(plain) - plain[-1]
-    if end < 0:
-        raise CallError(f"runtime error: slice bounds out of range [:{end}]")
-    return to_string(plain[:end])
+    if plain[-1] > len(plain):
+        raise CallError("it was encrypted with another password")
+    return to_string(plain[: len(plain) - plain[-1]])
 
 
 @FUNCTIONS.add("buildCustomCert")

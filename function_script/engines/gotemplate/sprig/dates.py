@@ -13,10 +13,10 @@ from function_script.engines.gotemplate.data import find_at
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import FunctionTable
 from function_script.engines.gotemplate.go_time import (
-    LOCAL,
     NANOSECONDS,
     RFC3339,
     UNITS,
+    UTC,
     Duration,
     Time,
     format_time,
@@ -48,11 +48,9 @@ def date_in_zone(layout: str, value: object, zone: str) -> str:
     """A time in Go's layout and a time zone."""
     time = _find_time(value)
     if time is None:
-        kind = go_type(value)
-        phrase = f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}" if kind != "<nil>" else "nil"
         raise CallError(
-            f"{phrase} is no date, and there is no current time to take instead: "
-            "use toDate, or seconds since 1970"
+            f"a value of type {go_type(value)} is no date, and there is no current time to take "
+            "instead: use toDate, or seconds since 1970"
         )
     return format_time(time.in_zone(zone), layout)
 
@@ -170,7 +168,7 @@ def now(run: Run) -> Time:
         time = parse_date(RFC3339, value) if isinstance(value, str) else Time(0)
     except CallError:
         time = Time(0)
-    return time.in_location(LOCAL)
+    return time.in_location(UTC)
 
 
 @FUNCTIONS.add("ago", option="stable_values")

@@ -5,12 +5,10 @@ their names give an empty text or nil where the others fail.
 """
 
 import base64
-import json
 import math
-import re
 from contextlib import suppress
 from decimal import Decimal
-from typing import Final, NoReturn
+from typing import Final
 
 import orjson
 
@@ -19,7 +17,6 @@ from function_script.engines.gotemplate import printing, values
 from function_script.engines.gotemplate.errors import CallError, LimitExceededError
 from function_script.engines.gotemplate.function import Accepts, FunctionTable
 from function_script.engines.gotemplate.run import Run
-from function_script.request.values import LONE_SURROGATE
 
 # Outside of these bounds a float is written with an exponent.
 _MIN_PLAIN: Final = 1e-6
@@ -56,7 +53,7 @@ _HTML: Final = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})
 def _to_plain(value: object) -> object:
     """Return a value in which orjson writes everything as Go does."""
     if isinstance(value, str):
-        return _mend(value) if values.is_broken(value) else value
+        return values.whole(value)
     if isinstance(value, int):
         return value if isinstance(value, bool) else orjson.Fragment(int.__repr__(value))
     if isinstance(value, float):
@@ -79,12 +76,6 @@ def _to_plain(value: object) -> object:
     return None
 
 
-def _mend(text: str) -> orjson.Fragment:
-    """Return a text with an escape for each byte that belongs to no character, as in Go."""
-    quoted = orjson.dumps(values.whole(text)).decode()
-    return orjson.Fragment(quoted.replace("\ufffd", r"\ufffd"))
-
-
 def float_text(number: float) -> str:
     """Format a float in JSON: ``1``, ``0.5``, ``1e+21``, ``1e-7``; raises CallError."""
     if not math.isfinite(number):
@@ -98,46 +89,26 @@ def float_text(number: float) -> str:
 
 # Reading
 
-_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
-
-
-def _read_number(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text} is too large")
-    return number
-
-
-def _reject_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
-
-
-_DECODER: Final = json.JSONDecoder(
-    parse_int=_read_number, parse_float=_read_number, parse_constant=_reject_constant
-)
-
 
 def unmarshal(run: Run, text: str) -> object:
     """Return the value of a JSON text; raises CallError."""
     run.check_string(len(text))
     # Before it is read: an item takes many times the memory of its text.
     run.check_list(text.count(","))
-    characters = values.whole(text)
     try:
-        value: object = _DECODER.decode(characters)
+        return _read_numbers(orjson.loads(values.whole(text)))
     except ValueError as error:
         raise CallError(f"it is not JSON: {error}") from error
-    return _replace_surrogates(value) if _SURROGATE_ESCAPE.search(characters) else value
 
 
-def _replace_surrogates(value: object) -> object:
-    """Replace halves of surrogate pairs, which were escaped alone, with U+FFFD."""
-    if isinstance(value, str):
-        return LONE_SURROGATE.sub("\ufffd", value)
+def _read_numbers(value: object) -> object:
+    """Return a value in which all numbers are floats, as Go reads them."""
+    if type(value) is int:
+        return float(value)
     if isinstance(value, list):
-        return list(map(_replace_surrogates, value))
+        return list(map(_read_numbers, value))
     if isinstance(value, dict):
-        return {_replace_surrogates(key): _replace_surrogates(item) for key, item in value.items()}
+        return {key: _read_numbers(item) for key, item in value.items()}
     return value
 
 

@@ -116,12 +116,12 @@ def slice_(value: object, *bounds: object) -> object:
 
 
 @FUNCTIONS.add("chunk", "mustChunk")
-def chunk(size: int, value: object) -> values.Lists:
+def chunk(size: int, value: object) -> list[object]:
     """The list in lists of N items."""
     items = _items(value)
     if size < 1:
         raise CallError(f"wants at least 1 item in a list, got {size}")
-    return values.Lists(items[start : start + size] for start in range(0, len(items), size))
+    return [items[start : start + size] for start in range(0, len(items), size)]
 
 
 # Membership: equal items have equal types

@@ -5,7 +5,6 @@ written byte by byte: all texts but those of the functions are "narrow", with on
 byte.
 """
 
-import ipaddress
 import posixpath
 import re
 import urllib.parse
@@ -67,12 +66,15 @@ FRAGMENT: Final = "!$&()*+,/:;=?@"
 _USER: Final = "$&+,;="
 _HOST: Final = "!\"$&'()*+,:;<=>[]"
 
-_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
-_USERINFO: Final = re.compile(r"[A-Za-z0-9._:~!$&'()*+,;=%@-]*")
-_PORT: Final = re.compile(r"(?::[0-9]*)?")
-# A character that no host has. Go lets some be escaped in a host and in the zone of an address.
-_NOT_OF_HOST: Final = re.compile(rf"[^\w.~\x80-\xff{re.escape(_HOST)}-]", re.ASCII)
+# With an authority a path begins with a slash, and without a scheme its first part has no colon.
+_URL: Final = re.compile(
+    r"(?![^#]*[\x00-\x1f\x7f])(?:(?P<scheme>[a-z][a-z0-9+.-]*):(?P<opaque>[^/?#][^?#]*)?)?"
+    r"(?:(?(scheme)//|//(?!/))(?:(?P<user>[\w.:~!$&'()*+,;=%@-]*)@)?"
+    r"(?P<host>(?:\[[0-9a-f.]*:[0-9a-f:.]*\]|[\w.~\x80-\xff!\"$&'()*+,;<=>-]*)(?::[0-9]*)?)"
+    r"(?P<below>/[^?#]*)?|(?P<path>(?!//|[^/?#]*:)[^?#]*))"
+    r"(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>.*))?",
+    re.ASCII | re.DOTALL | re.IGNORECASE,
+)
 _BAD_ESCAPE: Final = re.compile("%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
 
 
@@ -87,64 +89,24 @@ class Url(NamedTuple):
     query: str = ""
     fragment: str = ""
 
-    @property
-    def hostname(self) -> str:
-        """The host without port and brackets."""
-        name, colon, port = self.host.rpartition(":")
-        if not colon or not _PORT.fullmatch(colon + port):
-            name = self.host
-        return name[1:-1] if name.startswith("[") and name.endswith("]") else name
-
 
 def parse_url(text: str) -> Url:
-    """Return a URL's parts; raises CallError with Go's text."""
-    plain, _, fragment = text.partition("#")
-    try:
-        return _parse(plain)._replace(fragment=unescape(fragment))
-    except CallError as error:
-        raise CallError(f"parse {quote(to_wide(text))}: {error.text}") from error
-
-
-def _parse(text: str) -> Url:
-    if _CONTROL.search(text) is not None:
-        raise CallError("net/url: invalid control character in URL")
-    if text.startswith(":"):
-        raise CallError("missing protocol scheme")
-    match = _SCHEME.match(text)
-    scheme = match[1].lower() if match is not None else ""
-    rest, _, query = text[match.end() if match is not None else 0 :].partition("?")
-    if scheme and not rest.startswith("/"):
-        return Url(scheme=scheme, opaque=rest, query=query)
-    if ":" in rest.partition("/")[0]:
-        raise CallError("first path segment in URL cannot contain colon")
-    if rest.startswith("//") and (scheme or not rest.startswith("///")):
-        authority, slash, path = rest.removeprefix("//").partition("/")
-        userinfo, at, host = authority.rpartition("@")
-        host = _host(scheme, host)
-        if at and _USERINFO.fullmatch(userinfo) is None:
-            raise CallError("net/url: invalid userinfo")
-        name, colon, password = userinfo.partition(":")
-        user = escape(unescape(name), _USER) + colon + escape(unescape(password), _USER)
-        return Url(scheme, "", user if at else None, host, unescape(slash + path), query)
-    return Url(scheme=scheme, path=unescape(rest), query=query)
-
-
-def _host(scheme: str, text: str) -> str:
-    if bad := _NOT_OF_HOST.search(text):
-        raise CallError(f"invalid character {quote(to_wide(bad[0]))} in host name")
-    name, bracket, port = text.rpartition("]")
-    if bracket:
-        try:
-            ipaddress.IPv6Address(name.removeprefix("["))
-        except ValueError as error:
-            raise CallError(f"invalid host {quote(to_wide(text))}") from error
-    else:
-        is_strict = scheme in {"http", "https"}
-        _, colon, port = text.partition(":") if is_strict else text.rpartition(":")
-        port = colon + port if colon else ""
-    if "[" in text[1:] or (text[:1] == "[") != bool(bracket) or _PORT.fullmatch(port) is None:
-        raise CallError(f"invalid host or port {quote(to_wide(text))}")
-    return text
+    """Return a URL's parts; raises CallError."""
+    match = _URL.fullmatch(text)
+    if match is None:
+        raise CallError(f"{quote(to_wide(text))} is no URL")
+    parts = {name: part or "" for name, part in match.groupdict().items()}
+    name, colon, password = parts["user"].partition(":")
+    user = escape(unescape(name), _USER) + colon + escape(unescape(password), _USER)
+    return Url(
+        parts["scheme"].lower(),
+        parts["opaque"],
+        None if match["user"] is None else user,
+        parts["host"],
+        unescape(parts["below"] + parts["path"]),
+        parts["query"],
+        unescape(parts["fragment"]),
+    )
 
 
 # Escapes
@@ -192,12 +154,10 @@ def write_url(url: Url) -> str:
 @FUNCTIONS.add("urlParse")
 def url_parse(text: str) -> dict[str, object]:
     """The parts of a URL, as a map."""
-    try:
-        url = parse_url(to_narrow(text))
-    except CallError as error:
-        raise CallError(f"unable to parse url: {error.text}") from error
+    url = parse_url(to_narrow(text))
     parts = url._asdict()
-    parts |= {"hostname": url.hostname, "userinfo": parts.pop("user") or ""}
+    hostname = re.sub(":[0-9]*$", "", url.host).strip("[]")
+    parts |= {"hostname": hostname, "userinfo": parts.pop("user") or ""}
     return {name: to_wide(part) for name, part in parts.items()}
 
 
@@ -208,10 +168,7 @@ def url_join(parts: dict[str, object]) -> str:
     url = Url(**{name: _part(parts, name) for name in names})
     userinfo = _part(parts, "userinfo")
     if userinfo:
-        try:
-            url = url._replace(user=parse_url(f"proto://{userinfo}@host").user)
-        except CallError as error:
-            raise CallError(f"unable to parse userinfo in dict: {error.text}") from error
+        url = url._replace(user=parse_url(f"proto://{userinfo}@host").user)
     return to_wide(write_url(url))
 
 

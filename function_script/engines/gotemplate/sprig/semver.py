@@ -55,10 +55,6 @@ class Version(Struct):
         _check_pre(pre)
         return cls((major, minor, patch), pre, match["metadata"] or "", text)
 
-    def content(self) -> tuple[object, ...]:
-        """Return the parts and the text that was read."""
-        return *self.numbers, self.pre, self.metadata, self.original
-
     def text(self) -> str:
         """Return ``1.2.3-rc.1+build``."""
         pre = f"-{self.pre}" if self.pre else ""
@@ -97,8 +93,7 @@ def precedence(pre: str) -> tuple[object, ...]:
 def _number(digits: str) -> int:
     significant = digits.lstrip("0") or "0"
     if len(significant) > _MAX_DIGITS or int(significant) > MAX_UINT64:
-        cause = f'strconv.ParseUint: parsing "{digits}": value out of range'
-        raise CallError(f"error parsing version segment: {cause}")
+        raise CallError(f"{digits} is too large for a version")
     return int(significant)
 
 

@@ -136,11 +136,13 @@ class Text(SyntaxNode):
 
 
 class Action(SyntaxNode):
-    """``{{ pipeline }}``."""
+    """``{{ pipeline }}``; ``left`` and ``right`` are the positions of its delimiters."""
 
-    def __init__(self, position: int, pipe: Pipe) -> None:
+    def __init__(self, position: int, pipe: Pipe, left: int, right: int) -> None:
         self.position = position
         self.pipe = pipe
+        self.left = left
+        self.right = right
 
 
 class Branch(SyntaxNode):

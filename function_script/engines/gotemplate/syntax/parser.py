@@ -258,8 +258,9 @@ class _Parser:
         kind = self.kinds[self.index]
         if kind in _CONTROLS:
             return self.control(kind)
-        position = self.ahead
-        return nodes.Action(position, self.pipeline("command", "right"))
+        position, left = self.ahead, self.here
+        pipe = self.pipeline("command", "right")
+        return nodes.Action(position, pipe, left, self.here)
 
     def control(self, kind: str) -> nodes.Node | End:
         """Parse an action that begins with a keyword."""

@@ -33,7 +33,7 @@ class BuiltinFunction:
     api_version: str
 
 
-_FUNCTIONS: Final = {
+FUNCTIONS: Final = {
     name: BuiltinFunction(name=name, version=version, api_version=f"{group}/v1beta1")
     for name, version, group in (
         ("function-auto-ready", "v0.7.0", "autoready.fn.crossplane.io"),
@@ -41,11 +41,7 @@ _FUNCTIONS: Final = {
         ("function-extra-resources", "v0.3.0", "extra-resources.fn.crossplane.io"),
     )
 }
-
-
-def find(name: str) -> BuiltinFunction | None:
-    """Return the function for a name or a package reference, if there is one."""
-    return _FUNCTIONS.get(repository_name(name))
+"""The functions by the last part of their packages' repositories."""
 
 
 def repository_name(reference: str) -> str:

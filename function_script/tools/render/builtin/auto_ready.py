@@ -79,8 +79,8 @@ def _first_true(observed: Object, kinds: tuple[str, ...]) -> str | None:
 
 def _number(observed: Object, path: str) -> int | None:
     number = objects.find_path(observed, path)
-    is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
-    return int(number) if is_number else None  # type: ignore[arg-type] # a number
+    is_bool = isinstance(number, bool)
+    return int(number) if isinstance(number, (int, float)) and not is_bool else None
 
 
 def _replicas(observed: Object) -> int:
@@ -152,10 +152,6 @@ def _pod(observed: Object) -> bool:
     return phase == "Succeeded" or (phase == "Running" and is_service and is_ready)
 
 
-def _exists(_observed: Object) -> bool:
-    return True
-
-
 _DECODED: Final = {
     ("v1", "PersistentVolumeClaim"),
     ("v1", "Pod"),
@@ -166,15 +162,15 @@ _DECODED: Final = {
 }
 _JOB_RESULTS: Final = ("Failed", "Suspended", "Complete")
 _CHECKS: Final[dict[tuple[str, str], Callable[[Object], bool]]] = {
-    ("v1", "ConfigMap"): _exists,
-    ("v1", "Namespace"): _exists,
+    ("v1", "ConfigMap"): lambda _: True,
+    ("v1", "Namespace"): lambda _: True,
     ("v1", "PersistentVolumeClaim"): lambda it: objects.find_path(it, "status.phase") == "Bound",
     ("v1", "Pod"): _pod,
-    ("v1", "Secret"): _exists,
+    ("v1", "Secret"): lambda _: True,
     ("v1", "Service"): lambda it: (
         objects.find_path(it, "spec.type") != "LoadBalancer" or _has_address(it)
     ),
-    ("v1", "ServiceAccount"): _exists,
+    ("v1", "ServiceAccount"): lambda _: True,
     ("apps/v1", "DaemonSet"): _daemon_set,
     ("apps/v1", "Deployment"): _deployment,
     ("apps/v1", "ReplicaSet"): _replica_set,

@@ -111,18 +111,14 @@ class Builtin(model.Runtime):
     @classmethod
     def judge(cls, function: model.FunctionReference) -> model.Suitability:
         """Accept the packages in the table of built-in functions."""
-        match = builtin.find(function.repository)
-        if match is None:
-            return model.Suitability("it is not built in", is_suitable=False)
-        return model.Suitability(f"{match.name} needs no image here")
+        if function.repository in builtin.FUNCTIONS:
+            return model.Suitability(f"{function.repository} needs no image here")
+        return model.Suitability("it is not built in", is_suitable=False)
 
     @classmethod
     def build(cls, function: model.FunctionReference) -> Self:
-        """Return the built-in function. Raises InputError."""
-        match = builtin.find(function.repository)
-        if match is None:
-            raise InputError.of("it is not built in")
-        return cls(function=match, package=function.package)
+        """Return the built-in function, which `judge` has accepted."""
+        return cls(function=builtin.FUNCTIONS[function.repository], package=function.package)
 
     def describe(self) -> str:
         """Return the words after the function's name."""

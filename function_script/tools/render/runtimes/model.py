@@ -60,6 +60,11 @@ class Options:
         setter = f", set by {self.timeout_flag}" if self.timeout_flag else ""
         return f"all steps together have {self.timeout_seconds:g} s{setter}"
 
+    def note(self, text: str) -> None:
+        """Print a note, unless the author wants none."""
+        if not self.is_quiet:
+            self.print(f"note: {text}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionReference:
@@ -133,9 +138,9 @@ class FunctionCaller:
 
     def note(self, text: str) -> None:
         """Print a note once, unless the author wants none."""
-        if not self.options.is_quiet and text not in self._notes:
+        if text not in self._notes:
             self._notes.add(text)
-            self.options.print(f"note: {text}")
+            self.options.note(text)
 
 
 class Suitability(NamedTuple):

@@ -110,21 +110,6 @@ def test_condition_is_read_by_type(template: str, text: str) -> None:
     assert rendered(template) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "printed"),
-    [
-        ("9999-12-31T23:59:59-05:00", "9999-12-31 23:59:59 +0000 UTC"),
-        ("0001-01-01T00:00:00+05:00", "0000-12-31 19:00:00 +0000 UTC"),
-    ],
-    ids=["last", "first"],
-)
-def test_transition_time_at_the_bounds_of_the_calendar(text: str, printed: str) -> None:
-    """A zone does not move it beyond the years that a time has."""
-    conditions = [{"type": "Ready", "status": "True", "lastTransitionTime": text}]
-    template = '{{ (getResourceCondition "Ready" .).LastTransitionTime }}'
-    assert render_text(template, {"status": {"conditions": conditions}}) == printed
-
-
 @pytest.mark.parametrize("text", ["", "2024-05-06", "2024-05-06T07:08:09", "2024-05-06 07:08:09Z"])
 def test_condition_with_a_time_that_go_cannot_read_is_unknown(text: str) -> None:
     """All conditions of the resource are then."""

@@ -9,7 +9,6 @@ from support.paths import ROOT
 from function_script.texts.errors import InputError
 from function_script.tools.cases import model, parser
 from function_script.tools.cases.loader import FileCache
-from function_script.tools.cases.model import CaseFile
 from function_script.tools.project import Project
 
 MISTAKES = {
@@ -82,7 +81,7 @@ MISTAKES = {
 def mistakes(path: Path) -> str:
     """What is wrong with a case, as lines of place, message and hint."""
     with pytest.raises(InputError) as caught:
-        parser.parse(CaseFile(path=path), FileCache(Project([path.parent])))
+        parser.parse(path, FileCache(Project([path.parent])))
     lines = []
     for problem in caught.value.diagnostics:
         assert problem.span.name == str(path)
@@ -102,7 +101,7 @@ def test_files_with_mistakes_keep_their_own_place(tmp_path: Path) -> None:
     project(tmp_path, one="observed: bad.yaml")
     (tmp_path / "bad.yaml").write_text("a: 1\nb: [")
     with pytest.raises(InputError) as caught:
-        parser.parse(CaseFile(path=tmp_path / "one.case.yaml"), FileCache(Project([tmp_path])))
+        parser.parse(tmp_path / "one.case.yaml", FileCache(Project([tmp_path])))
     assert caught.value.diagnostics[0].span.name == str(tmp_path / "bad.yaml")
 
 
@@ -119,8 +118,8 @@ def test_composition_beyond_the_repository_is_not_found(tmp_path: Path) -> None:
     """What lies above the root of a repository belongs to others."""
     inner = project(tmp_path) / "inner"
     case = folder(inner / "tests", case="{xr: ../../xr.yaml, expect: {}}") / "case.yaml"
-    case_ = parser.parse(CaseFile(path=case), FileCache(Project([tmp_path])))
-    assert case_.setup.program.composition["kind"] == "Composition"
+    case_ = parser.parse(case, FileCache(Project([tmp_path])))
+    assert case_.setup.inputs.composition["kind"] == "Composition"
     (inner / ".git").mkdir()
     assert "composition: is required" in mistakes(case)
 
@@ -137,4 +136,6 @@ def test_discovery(tmp_path: Path) -> None:
     for name in ("c", ".hidden", "node_modules"):
         folder(tmp_path / name, case="", other="")
     files = model.find_cases([tmp_path, tmp_path / "a.case.yaml"])
-    assert [case.name for case in files] == [f"{tmp_path}/{name}" for name in ("a", "b", "c")]
+    assert [model.name_of(case) for case in files] == [
+        f"{tmp_path}/{name}" for name in ("a", "b", "c")
+    ]

@@ -272,10 +272,13 @@ def test_function_that_is_misspelt_is_found(
     assert [each.rule for each in findings] == rules
 
 
-def test_functions_file_with_another_kind_is_an_error(tmp_path: Path, pool: Pool) -> None:
+def test_functions_file_with_a_misspelt_kind_is_an_error(tmp_path: Path, pool: Pool) -> None:
+    """With another one, such as Provider, it may be a file for a cluster, too."""
     functions = _FUNCTIONS.replace("kind: Function", "kind: Fuction")
     (finding,) = _check(tmp_path, pool=pool, functions=functions)
     assert pointed_at(finding) == "kind: Fuction"
+    functions += "---\n" + _FUNCTIONS.replace("kind: Function", "kind: Provider")
+    assert _check(tmp_path, pool=pool, functions=functions.replace("Fuction", "Function")) == []
 
 
 def test_input_in_a_field_of_another_name_is_found(tmp_path: Path, run: Run) -> None:

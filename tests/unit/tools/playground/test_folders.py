@@ -6,7 +6,6 @@ import pytest
 
 from function_script.texts.errors import InputError
 from function_script.tools.playground import folders
-from function_script.tools.playground.folders import Conflict
 from function_script.tools.project import Project
 
 
@@ -30,7 +29,7 @@ def open_folder(directory: Path) -> tuple[folders.Folder, dict[str, folders.File
 
 def test_file_is_written_and_its_new_digest_returned(directory: Path) -> None:
     folder, files = open_folder(directory)
-    digest = folder.save("xr.yaml", "a: 1\n", files["xr.yaml"].digest)
+    digest, _ = folder.save("xr.yaml", "a: 1\n", files["xr.yaml"].digest)
     assert (directory / "xr.yaml").read_text() == "a: 1\n"
     assert folder.load()[0]["xr.yaml"].digest == digest == folder.compute_digests()["xr.yaml"]
 
@@ -38,15 +37,15 @@ def test_file_is_written_and_its_new_digest_returned(directory: Path) -> None:
 def test_version_on_disk_that_differs_is_a_conflict(directory: Path) -> None:
     folder, files = open_folder(directory)
     (directory / "xr.yaml").write_text("b: 2\n")
-    outcome = folder.save("xr.yaml", "a: 1\n", files["xr.yaml"].digest)
-    assert isinstance(outcome, Conflict)
-    assert outcome.current.text == (directory / "xr.yaml").read_text() == "b: 2\n"
+    saved, current = folder.save("xr.yaml", "a: 1\n", files["xr.yaml"].digest)
+    assert saved is None
+    assert current.text == (directory / "xr.yaml").read_text() == "b: 2\n"
 
 
 def test_new_file_is_not_written_over_another(directory: Path) -> None:
     folder, _ = open_folder(directory)
     (directory / "required.yaml").write_text("b: 2\n")
-    assert isinstance(folder.save("required.yaml", "a: 1\n", None), Conflict)
+    assert folder.save("required.yaml", "a: 1\n", None)[0] is None
     assert (directory / "required.yaml").read_text() == "b: 2\n"
 
 

@@ -72,7 +72,7 @@ class Visitor:
 
     def render(self, files: dict[str, str]) -> Any:
         """Render texts as the page does."""
-        status, text = self.ask("/api/render", {"files": files})
+        status, text = self.ask("/api/render", {"folder": "starter: jinja", "files": files})
         assert status == 200
         return json.loads(text)
 
@@ -131,8 +131,8 @@ def test_server_serves_only_the_page(guest: Visitor, path: str) -> None:
         pytest.param("{", 400, id="no-json"),
         pytest.param("[" * 100_000, 400, id="nested"),
         pytest.param('{"files": {"\\ud800": ""}}', 400, id="half-a-surrogate"),
-        pytest.param('{"files": 3}', 422, id="no-files"),
-        pytest.param('{"files": {"xr.yaml": 3}}', 422, id="no-text"),
+        pytest.param('{"folder": "starter: jinja", "files": 3}', 422, id="no-files"),
+        pytest.param('{"folder": "starter: jinja", "files": {"xr.yaml": 3}}', 422, id="no-text"),
     ],
 )
 def test_bad_questions_are_told(guest: Visitor, body: str, status: int) -> None:

@@ -19,7 +19,7 @@ EARLY, LATE = "2024-01-01T00:00:00Z", "2024-01-01T00:00:01Z"
 
 
 def call(name: str, value: Object, **request: object) -> StepResponse:
-    function = builtin.find(name)
+    function = builtin.FUNCTIONS[name]
     whole = {"input": value, **request}
     return builtin.call(function, json_format.ParseDict(whole, fnv1.RunFunctionRequest()))
 

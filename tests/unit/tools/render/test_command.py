@@ -313,9 +313,12 @@ SKIP = "--function=function-other=skip"
 def test_place_for_a_function_that_no_step_calls_is_noted(tmp_path: Path, run: Run) -> None:
     """One list of flags may serve many Compositions, but a misspelt name is told."""
     folder = example(tmp_path, STEP + SCRIPT + REMOTE)
-    err = run(*RENDER, folder, SKIP, "--function=function-othr=skip").err
+    flags = (folder, SKIP, "--function=function-othr=skip")
+    err = run(*RENDER, *flags).err
     note = 'no step calls function "function-othr" of --function: did you mean "function-other"?'
     assert err.count(f"note: {note}\n") == 1
+    assert note in run(*RENDER, *flags, "--explain-functions").err
+    assert "note: " not in run(*RENDER, *flags, "--quiet").err
 
 
 CLOCK = """\

@@ -8,7 +8,7 @@ from function_script.request.values import Object
 from function_script.texts.errors import InputError
 from function_script.tools.render import steps
 from function_script.tools.render import xr as xrs
-from function_script.tools.render.requirements import Schemas
+from function_script.tools.render.requirements import find_schema
 
 GVK = "x-kubernetes-group-version-kind"
 
@@ -88,12 +88,12 @@ def test_schemas_are_found_with_references_resolved() -> None:
             GVK: [{"group": "example.org", "version": "v1", "kind": "Thing"}],
         },
     }
-    schemas_ = Schemas([{"components": {"schemas": schemas}}])
+    documents: list[Object] = [{"components": {"schemas": schemas}}]
     meta: Object = {"type": "object", "properties": {"self": {"type": "object"}}}
-    thing = schemas_.find("example.org/v1", "Thing")
+    thing = find_schema(documents, "example.org/v1", "Thing")
     assert thing["properties"] == {"metadata": meta, "list": {"type": "array", "items": meta}}
-    assert schemas_.find("example.org/v1", "Other") is None
-    assert schemas_.find("other.org/v1", "Thing") is None
+    assert find_schema(documents, "example.org/v1", "Other") is None
+    assert find_schema(documents, "other.org/v1", "Thing") is None
 
 
 def test_required_schemas_reach_the_function() -> None:

@@ -138,7 +138,7 @@ def test_foreign_observed_resources_are_refused() -> None:
     foreign = observed("a", name="foreign", namespace="far", ownerReferences=[owner])
     nameless: Object = {**BUCKET, "metadata": {"name": "nameless", "namespace": "default"}}
     with pytest.raises(InputError) as caught:
-        render_once(observed=[foreign, nameless], spans={1: Span(name="observed.yaml", line=9)})
+        render_once(observed=[foreign, nameless], spans=[None, Span(name="observed.yaml", line=9)])
     problems = caught.value.diagnostics
     assert [problem.message for problem in problems] == [
         'cannot observe Bucket "foreign": its controller is not the XR, but one with uid "other"',

@@ -72,6 +72,7 @@ def test_directory_is_rendered_as_its_files_are(
     output = run("render", tmp_path)
     assert "size: large\n" in output.out
     assert ("note: the XRD is " in output.err) is has_note
+    assert run("render", tmp_path, "--quiet").err == ""
 
 
 @pytest.mark.parametrize(("xrd", "size"), [("", "large"), ("xrd: none\n", "<no value>")])

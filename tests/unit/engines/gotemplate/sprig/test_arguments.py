@@ -17,7 +17,6 @@ from function_script.engines.gotemplate.sprig.semver import Version
 from function_script.engines.gotemplate.values import (
     Int,
     Ints,
-    Lists,
     NilList,
     NilMap,
     NilStrings,
@@ -46,7 +45,7 @@ MAPS = [
 OTHERS = [
     *(None, True, 7, -(2**63), Uint8(255), Uint64(2**64 - 1), b"\xff\x00"),
     *([], [None, [], {}, math.nan, HALF, "a"], NilList(), NilStrings(), Strings(["b", HALF])),
-    *(Ints([Int(1)]), Lists([[1], []]), StringMap({"_0": "a"}), Version((1, 2, 3)), Month(5)),
+    *(Ints([Int(1)]), StringMap({"_0": "a"}), Version((1, 2, 3)), Month(5)),
     *(Duration(5 << 40), Condition.empty("Ready", "Unknown")),
 ]
 ODD: dict[str, list[object]] = {
