@@ -17,8 +17,8 @@ from workloads import Workload, requests
 
 from function_script import contribution, inputs, wire
 from function_script.request.limits import Limits
-from function_script.sandbox import Pool, PoolOptions
 from function_script.sandbox.outcome import Failed
+from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.step import desired, function, response
 
 if TYPE_CHECKING:

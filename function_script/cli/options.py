@@ -38,7 +38,7 @@ from function_script.tools.processes.options import PackageOptions
 from function_script.tools.project import FLAG
 
 if TYPE_CHECKING:
-    from function_script.sandbox import PoolOptions
+    from function_script.sandbox.pool import PoolOptions
     from function_script.tools.render import renderer
 
 Arguments = ParamSpec("Arguments")

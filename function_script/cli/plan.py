@@ -14,7 +14,7 @@ import click
 from function_script.cli import exit_codes, options, terminal
 
 if TYPE_CHECKING:
-    from function_script.sandbox import Pool
+    from function_script.sandbox.pool import Pool
     from function_script.tools.plan.planning import Planner, XrPlan
 
 

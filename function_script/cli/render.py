@@ -14,7 +14,7 @@ from function_script.texts.errors import InputError
 from function_script.tools.project import STDIN
 
 if TYPE_CHECKING:
-    from function_script.sandbox import Pool
+    from function_script.sandbox.pool import Pool
     from function_script.tools.project import Project
     from function_script.tools.render.command import Options
     from function_script.tools.render.loading import RenderPaths

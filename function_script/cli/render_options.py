@@ -18,7 +18,7 @@ from function_script.texts.errors import InputError
 from function_script.tools import project
 
 if TYPE_CHECKING:
-    from function_script.sandbox import Pool
+    from function_script.sandbox.pool import Pool
     from function_script.texts.diagnostics import Diagnostic
     from function_script.tools.render import renderer
     from function_script.tools.render.command import Options

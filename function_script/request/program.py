@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from function_script.request.lazy import Lazy
+from function_script.request.limits import Limits
 from function_script.request.values import Object, Readable, Value
 from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.errors import LimitError
 from function_script.texts.source import Piece, Source, Span
 
 # Prefix of the function's own requirements, whose resources programs do not see.
@@ -36,6 +38,15 @@ class Program:
         return sum(
             len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts
         )
+
+    def check_size(self, limits: Limits) -> None:
+        """Raise LimitError for sources that are too big to be parsed."""
+        size = self.size_bytes()
+        if size > limits.source_bytes:
+            cause = f"a source of {size} bytes, the limit is {limits.source_bytes}"
+            message = f"cannot parse {self.main.name}: {cause}"
+            hint = "its modules count, too" if self.modules else None
+            raise LimitError.of(message, hint=hint, limit="source")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

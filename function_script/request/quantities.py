@@ -51,3 +51,8 @@ def is_quantity(text: str) -> bool:
     """Report whether Kubernetes decodes a text to a quantity, such as ``100m`` or ``1Gi``."""
     # Go looks at the JSON, where white space other than a blank is an escape.
     return text.strip(" ") != "" and _QUANTITY.fullmatch(text.strip(" ")) is not None
+
+
+def has_unit(text: str) -> bool:
+    """Report whether a text is a quantity that is a number and a unit, such as ``100m``."""
+    return text[:1].isdigit() and text[-1:].isalpha() and is_quantity(text)

@@ -19,22 +19,3 @@ In both: ``ipc``, ``shared_memory``, ``report``, ``confinement``, ``zygote_confi
 
 ``plain`` and ``plain_worker`` replace the zygote on other systems than Linux; ``system`` chooses.
 """
-
-import importlib
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from function_script.sandbox.outcome import Answered, Failed, Reply
-    from function_script.sandbox.pool import Pool, PoolOptions, PoolStats
-
-__all__ = ["Answered", "Failed", "Pool", "PoolOptions", "PoolStats", "Reply"]
-
-_OUTCOMES: Final = {"Answered", "Failed", "Reply"}
-
-
-def __getattr__(name: str) -> object:
-    """Import a name on first use: a zygote, which imports this package, needs no pool."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "outcome" if name in _OUTCOMES else "pool"
-    return getattr(importlib.import_module(f"{__name__}.{module}"), name)

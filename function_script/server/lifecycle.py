@@ -25,10 +25,11 @@ from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import MIB, Limits
 from function_script.request.remote.reference import Allowlist
 from function_script.request.salt import SaltFile
-from function_script.sandbox import Pool, PoolOptions, capacity, rlimits
+from function_script.sandbox import capacity, rlimits
 from function_script.sandbox.confinement import Measure
 from function_script.sandbox.dispatcher import Dispatcher
 from function_script.sandbox.fetcher import Fetcher, FetcherOptions
+from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.sandbox.threads import start_threads
 from function_script.server import channel_args, handler, log, memory, tracing
 from function_script.server.handler import RequestHandler

@@ -28,9 +28,9 @@ from prometheus_client.core import (
 
 from function_script import __version__, inputs, wire
 from function_script.request.limits import BUILT_IN, LIMITS, PRINTED
-from function_script.sandbox import PoolStats
 from function_script.sandbox.confinement import Confinement, Measure
 from function_script.sandbox.outcome import Cause
+from function_script.sandbox.pool import PoolStats
 from function_script.server.request_record import RequestRecord
 from function_script.step.telemetry import IDENTITY, RequestInfo
 

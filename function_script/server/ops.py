@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 import h11
 
-from function_script.sandbox import Pool
 from function_script.sandbox.confinement import Confinement
 from function_script.sandbox.fetcher import Fetcher
+from function_script.sandbox.pool import Pool
 from function_script.server import log, metrics, rpc, sockets
 from function_script.server.request_record import RequestRecord
 

@@ -22,7 +22,7 @@ from function_script.texts.problems import Problem
 
 if TYPE_CHECKING:
     from function_script.request.remote.reference import RemoteReference
-    from function_script.sandbox import Answered
+    from function_script.sandbox.outcome import Answered
 
 _Credentials: TypeAlias = Mapping[str, Mapping[str, bytes]]
 _MAX_STEPS: Final = 1_000

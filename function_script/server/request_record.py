@@ -5,8 +5,7 @@ A record holds the identity of the XR, times and sizes, and never the contents o
 
 from typing import NamedTuple
 
-from function_script.sandbox import Answered, Reply
-from function_script.sandbox.outcome import Cause
+from function_script.sandbox.outcome import Answered, Cause, Reply
 from function_script.step import telemetry
 from function_script.step.telemetry import RequestInfo
 from function_script.texts import diagnostics

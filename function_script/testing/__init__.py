@@ -14,7 +14,7 @@ from typing import Final
 from function_script import documents
 from function_script.request.salt import SaltFile
 from function_script.request.values import Object, Value
-from function_script.sandbox import Pool
+from function_script.sandbox.pool import Pool
 from function_script.texts import diagnostics
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Source

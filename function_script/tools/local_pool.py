@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from function_script.engines.registry import LANGUAGES
-from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
-from function_script.sandbox.outcome import RETRIED
+from function_script.sandbox.outcome import RETRIED, Answered, Failed, Reply
+from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import worker_marks
 from function_script.tools.processes.options import PackageOptions

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from function_script.request import objects
 from function_script.request.values import Object, Readable, Value, type_phrase
 from function_script.texts.diagnostics import Diagnostic
+from function_script.texts.problems import suggest
 
 COMPOSITION: Final = ("apiextensions.crossplane.io/v1", "Composition")
 SECRET: Final = ("v1", "Secret")
@@ -17,6 +18,8 @@ COMPOSITE: Final = "crossplane.io/composite"
 CLAIM_NAME: Final = "crossplane.io/claim-name"
 CLAIM_NAMESPACE: Final = "crossplane.io/claim-namespace"
 MACHINERY: Final = (("spec", "crossplane"), ("spec",))
+_OBJECTS: Final = ("spec", "status")
+_PARTS: Final = ("apiVersion", "kind", "metadata", *_OBJECTS)
 """The places of Crossplane's fields in an XR; the second is that of legacy XRs."""
 
 # The group and kind, the namespace and the name.
@@ -184,19 +187,18 @@ def add_texts(manifest: Object, texts: Mapping[str, str], *path: str) -> None:
     make_object(manifest, *path[:-1])[path[-1]] = merged
 
 
-def find_misshapen(xr: Object) -> tuple[Diagnostic, ...]:
-    """Return the problems of an XR that the schema of every XRD refuses: parts that are no maps."""
-    parts = {field: xr.get(field) for field in ("spec", "status")}
-    return tuple(
-        Diagnostic(
-            message=f"invalid XR: {field} must be an object, not {type_phrase(value)}",
-            field=field,
-            hint="its fields are lines `name: value` below it"
-            + (", without - in front" if isinstance(value, list) else ""),
-        )
-        for field, value in parts.items()
-        if value is not None and not isinstance(value, dict)
-    )
+def find_misshapen(xr: Object) -> Iterator[Diagnostic]:
+    """Yield the problems of an XR that the schema of every XRD refuses."""
+    absent = tuple(each for each in _PARTS if each not in xr)
+    for field, value in xr.items():
+        hint = suggest(field, absent) if field not in _PARTS else None
+        message = f"invalid XR: there is no field {field}" if hint else ""
+        if field in _OBJECTS and value is not None and not isinstance(value, dict):
+            message = f"invalid XR: {field} must be an object, not {type_phrase(value)}"
+            dash = ", without - in front" if isinstance(value, list) else ""
+            hint = f"its fields are lines `name: value` below it{dash}"
+        if message:
+            yield Diagnostic(message=message, field=field, hint=hint)
 
 
 def is_secret(manifest: Object, path: objects.Path) -> bool:

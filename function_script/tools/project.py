@@ -204,7 +204,12 @@ def create(directory: Path) -> Project:
 def write_named(path: Path, data: bytes) -> None:
     """Write a file that the command line names, through a link too. Raises InputError."""
     try:
-        path.write_bytes(data)
+        if path.exists() and not path.is_file():
+            # A device or a pipe.
+            path.write_bytes(data)
+        else:
+            target = beneath.resolve(path)
+            beneath.replace(target.parent, [target.name], data)
     except (OSError, ValueError) as error:
         raise _failure("write", path, error) from error
 

@@ -12,7 +12,7 @@ from support.commands import Run
 from function_script import documents
 from function_script.cli import commands
 from function_script.request.limits import LIMITS, Limits
-from function_script.sandbox import Pool, PoolOptions
+from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.tools.playground.folders import Folder, Mirror
 from function_script.tools.playground.workbench import RenderSession
 from function_script.tools.render import renderer

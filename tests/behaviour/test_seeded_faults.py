@@ -19,7 +19,7 @@ from support.paths import ROOT
 from function_script import documents
 from function_script.request import objects
 from function_script.request.values import Object, Scalar
-from function_script.sandbox import Pool
+from function_script.sandbox.pool import Pool
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Source
 from function_script.tools import check, local_pool, structural_schema

@@ -15,7 +15,7 @@ from support.paths import ROOT
 from function_script.cli import execute
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import Limits
-from function_script.sandbox import Pool
+from function_script.sandbox.pool import Pool
 from function_script.texts.source import Source, Span
 from function_script.tools import local_pool, local_worker, worker_marks
 

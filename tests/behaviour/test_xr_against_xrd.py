@@ -11,7 +11,7 @@ from support.timing import stretched
 
 from function_script import documents, testing
 from function_script.request.values import Object
-from function_script.sandbox import Pool, PoolOptions
+from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.texts.errors import FatalError
 from function_script.tools import manifests, xr_validation
 from function_script.tools.playground.folders import Folder, Mirror

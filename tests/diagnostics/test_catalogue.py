@@ -17,7 +17,7 @@ from support.paths import ROOT
 
 from function_script import cli
 from function_script.request.limits import Limits
-from function_script.sandbox import PoolOptions
+from function_script.sandbox.pool import PoolOptions
 from function_script.tools import console
 
 MISTAKES = catalogue.load()

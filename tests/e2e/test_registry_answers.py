@@ -124,6 +124,12 @@ def circle(registry: Registry, _: str) -> str:
     return "it redirects more than 5 times"
 
 
+def control_character(registry: Registry, _: str) -> str:
+    """The words of the library begin with a name, which keeps its capitals."""
+    registry.hook("GET", "/blobs/", status(302, Location="/a\x01b"))
+    return "URL can't contain control characters"
+
+
 def many_headers(registry: Registry, _: str) -> str:
     headers = {f"X{number}": "y" for number in range(200)}
     registry.hook("GET", "/blobs/", status(200, **headers))
@@ -152,7 +158,7 @@ def many_layers(registry: Registry, _: str) -> str:
 LIES = [
     *(other_bytes, fewer_bytes, more_bytes, path_as_digest, unknown_algorithm, large_blob),
     *(deep_manifest, large_manifest, stated_otherwise, index_of_another, endless, circle),
-    *(many_headers, large_together, many_layers),
+    *(control_character, many_headers, large_together, many_layers),
 ]
 
 

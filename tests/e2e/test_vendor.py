@@ -169,6 +169,35 @@ def test_tag_that_is_not_there_is_an_error_at_its_place(
     assert "--> composition.yaml:" in place
 
 
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [("{a: b}", 'input.remote: cannot read ""'), ("nginx", 'cannot read "nginx"')],
+    ids=["no-text", "no-registry"],
+)
+def test_reference_that_names_no_package_is_an_error_at_its_place(
+    project: Path, run: Run, reference: str, message: str
+) -> None:
+    write(project, f"oci: {{ref: {reference}}}")
+    text = run("vendor", code=1).err
+    assert message in text
+    assert "--> composition.yaml:15:" in text
+
+
+def test_vendor_pins_an_alias_where_its_anchor_is(
+    registry: Registry, project: Path, run: Run
+) -> None:
+    name, _, digest = put_module(registry).partition("@")
+    write(project, f"oci: &ref {{ref: '{name}:v1'}}")
+    path = project / "composition.yaml"
+    text = path.read_text()
+    step = text[text.index("  - step:") :].replace("- step: ", "- step: again-")
+    path.write_text(text + step.replace(f"&ref {{ref: '{name}:v1'}}", "*ref"))
+    before = path.read_text()
+    run("vendor")
+    assert path.read_text() == before.replace(f"{name}:v1", f"{name}:v1@{digest}")
+    assert run("vendor", "--check").text == ""
+
+
 def test_vendor_says_that_nothing_is_remote(project: Path, run: Run) -> None:
     text = one_step.composition("StarlarkScript", "def main(req):\n    return {}", field="script")
     (project / "composition.yaml").write_text(text)

@@ -16,8 +16,8 @@ from support.grpc_server import METHOD, Served
 
 from function_script.request.limits import Limits
 from function_script.request.values import Object
-from function_script.sandbox import Pool, PoolOptions
 from function_script.sandbox.dispatcher import Dispatcher
+from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.server.handler import RequestHandler, identify
 from function_script.server.metrics import Gauges, Metrics
 from function_script.step import function

@@ -14,7 +14,8 @@ from support.timing import stretched
 
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import MIB, Limits
-from function_script.sandbox import Answered, Pool, PoolOptions, Reply
+from function_script.sandbox.outcome import Answered, Reply
+from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.step import function
 from function_script.texts import redaction
 

@@ -15,7 +15,8 @@ from support.timing import SLACK_SECONDS, wait_until
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.limits import Limits
 from function_script.request.values import Object
-from function_script.sandbox import PoolOptions, capacity
+from function_script.sandbox import capacity
+from function_script.sandbox.pool import PoolOptions
 
 GOOD = builders.request(
     builders.jinja("---\napiVersion: example.org/v1\nkind: XThing\nstatus: {a: 1}\n"),

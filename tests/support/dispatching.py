@@ -8,9 +8,10 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from support.timing import PATIENCE_SECONDS
 
-from function_script.sandbox import Pool, PoolOptions, Reply
 from function_script.sandbox.batch import Run
 from function_script.sandbox.dispatcher import Dispatcher
+from function_script.sandbox.outcome import Reply
+from function_script.sandbox.pool import Pool, PoolOptions
 
 C = TypeVar("C", bound="Caller")
 P = ParamSpec("P")

@@ -15,7 +15,7 @@ from function_script import documents
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request import objects
 from function_script.request.values import Readable, Scalar
-from function_script.sandbox import Pool
+from function_script.sandbox.pool import Pool
 from function_script.texts.errors import FatalError
 from function_script.texts.source import Source, Span
 from function_script.tools import local_pool

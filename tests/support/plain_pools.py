@@ -2,7 +2,8 @@
 
 import pytest
 
-from function_script.sandbox import Pool, PoolOptions, system
+from function_script.sandbox import system
+from function_script.sandbox.pool import Pool, PoolOptions
 
 
 def start(options: PoolOptions) -> Pool:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from support.timing import PATIENCE_SECONDS
 
 from function_script.request.limits import MIB, Limits
-from function_script.sandbox import PoolOptions
+from function_script.sandbox.pool import PoolOptions
 
 # For runs that must not reach their time limit, on the slowest machine.
 PATIENT = PoolOptions(

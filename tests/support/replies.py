@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from function_script.sandbox import Answered, Failed, Reply
-from function_script.sandbox.outcome import Cause
+from function_script.sandbox.outcome import Answered, Cause, Failed, Reply
 
 
 def parent_of(pid: int) -> int:

@@ -258,14 +258,6 @@ def list_missing(run: Run, pieces: list[str], loaded: LoadedProgram) -> Iterator
         yield MissingValue(offset=offset, missing=message, span=location.span)
 
 
-def site_problem(
-    error: GoError, site: Site, loaded: LoadedProgram
-) -> tuple[Diagnostic, str | None]:
-    """Return a failure that is certain once its place is reached, and its correction as a hint."""
-    (problem,) = run_problem(error, [site], loaded).diagnostics
-    return problem, _correction(error, site, loaded)
-
-
 def _locate(site: Site, loaded: LoadedProgram, error: Exception | None = None) -> SourceSpan:
     """Return the place of a site; an error may be about the keyword before it."""
     source = loaded.origins[site.template]
@@ -354,11 +346,11 @@ def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | N
     if isinstance(error, errors.NoValueError):
         return _missing_hint(error, site)
     # The corrected text says more than the sentence about the error's code.
-    correction = _correction(error, site, loaded) if site is not None else None
+    correction = find_correction(error, site, loaded) if site is not None else None
     return correction or _run_hint(error, loaded.program.templates)
 
 
-def _correction(error: Exception, site: Site, loaded: LoadedProgram) -> str | None:
+def find_correction(error: Exception, site: Site, loaded: LoadedProgram) -> str | None:
     """Return the hint for an action that the parser takes for another one than its author.
 
     It may also be a call whose arguments are in the order of another language.

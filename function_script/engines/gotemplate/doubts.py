@@ -35,7 +35,8 @@ _SUBJECT_LAST: Final = {
 _EFFECTS: Final = registry.MUTATING | {"fail"}
 # Functions that only make sense for the text that a template writes.
 _OF_TEXT: Final = frozenset({"indent", "nindent", "quote", "squote", "trim"})
-PRINTED_BY_MISTAKE: Final = {
+# Messages and hints for functions whose results Go prints where nobody stores them.
+_PRINTED_BY_MISTAKE: Final = {
     **dict.fromkeys(
         ("append", "prepend", "push"),
         ("gives a new list, which is printed here", "write {{ $list = append $list ITEM }}"),
@@ -43,7 +44,6 @@ PRINTED_BY_MISTAKE: Final = {
     "set": ("changes the map and prints it here", "write {{ $_ := set MAP KEY VALUE }}"),
     "unset": ("changes the map and prints it here", "write {{ $_ := unset MAP KEY }}"),
 }
-"""Messages and hints for functions whose results Go prints where nobody stores them."""
 _VERB: Final = re.compile(r"%[-+# 0]*\d*(?:\.\d*)?[a-zA-Z]")
 
 
@@ -51,6 +51,7 @@ def find(trees: parser.Trees, source: Source, grammar: parser.Grammar) -> list[F
     """Return the doubtful parts of a text that compiles."""
     doubts = [
         *_find_in_nodes(trees, source, grammar),
+        *find_printed(trees, source),
         *(doubt for root in trees.values() for doubt in _find_unread_variables(root)),
     ]
     return sorted(doubts)
@@ -107,12 +108,6 @@ def _find_in_nodes(
                         f"{name} changes what the template is given, not the text that it writes"
                     )
                     yield Finding(last.position, len(name), message, correction.hint)
-            case nodes.Action(pipe=nodes.Pipe(declared=(), commands=[command])) if (
-                command.function in PRINTED_BY_MISTAKE
-            ) and not _is_in_comment(source.text, command.position):
-                name = command.function
-                message, hint = PRINTED_BY_MISTAKE[name]
-                yield Finding(command.position, len(name), f"{name} {message}", hint)
             case nodes.Pipe(commands=commands):
                 yield from _find_constant_subjects(commands)
             case nodes.Command():
@@ -120,6 +115,18 @@ def _find_in_nodes(
             case nodes.Number(position=position, text=text, integer=code) if text[0] == "'":
                 message = f"{text} is the number {code}, not a text"
                 yield Finding(position, len(text), message, f'write "{text[1:-1]}"')
+
+
+def find_printed(trees: parser.Trees, source: Source) -> Iterator[Finding]:
+    """Find actions that print the result of a function that is called for its effect."""
+    for part in nodes.walk_nodes([*chain.from_iterable(trees.values())]):
+        match part:
+            case nodes.Action(pipe=nodes.Pipe(declared=(), commands=[command])) if (
+                command.function in _PRINTED_BY_MISTAKE
+            ) and not _is_in_comment(source.text, command.position):
+                name = command.function
+                message, hint = _PRINTED_BY_MISTAKE[name]
+                yield Finding(command.position, len(name), f"{name} {message}", hint)
 
 
 def _find_constant_subjects(commands: Sequence[nodes.Command]) -> Iterator[Finding]:
@@ -153,7 +160,7 @@ def _find_constant_subjects(commands: Sequence[nodes.Command]) -> Iterator[Findi
 
 
 def _find_odd_counts(command: nodes.Command, count: int) -> Iterator[Finding]:
-    """Find a printf with other than one value for each verb, and a dict with half a pair."""
+    """Find calls with a value that nothing takes, and a dict with half a pair."""
     match command.words:
         case (nodes.Identifier(name="printf"), nodes.String(value=text) as format_, *_):
             verbs = _VERB.findall(text.replace("%%", ""))
@@ -166,6 +173,10 @@ def _find_odd_counts(command: nodes.Command, count: int) -> Iterator[Finding]:
                 message,
                 "each verb takes one value",
             )
+        case (nodes.Identifier(name="default"), *_) if count > _SUBJECT_LAST["default"]:
+            message = f"default has {count} arguments, and reads the first two"
+            hint = "write one default and one value: default DEFAULT VALUE"
+            yield Finding(command.position, len("default"), message, hint)
         case (nodes.Identifier(name="dict"), *_) if count % 2:
             message = f"dict has {count} arguments: the last key has no value"
             hint = "write pairs of key and value: dict KEY VALUE KEY VALUE"

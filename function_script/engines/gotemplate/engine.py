@@ -3,7 +3,6 @@
 Raises only FatalError.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -29,9 +28,6 @@ from function_script.texts.source import Piece, Span
 _MAX_RECENT: Final = 8
 
 
-_CALL_ALONE: Final = re.compile(r"\s*\{\{-? *(?P<name>\w+) [^|]*\}\}\s*")
-
-
 @remembered(_MAX_RECENT)
 def _load_checked(
     program: Program, limits: Limits
@@ -40,7 +36,7 @@ def _load_checked(
 
     The doubts are the same in every run, and take a millisecond in a large template.
     """
-    _check_size(program, limits)
+    program.check_size(limits)
     loaded = _load(program)
     # The lines of joined texts are no lines of a file; other delimiters are there for a "${{".
     is_usual = "parts" not in program.options and loaded.settings.delims[0] == "{{"
@@ -167,18 +163,17 @@ def _line_hint(line: str) -> str | None:
 
 def _find_printed(program: Program, span: Span) -> tuple[Span, str] | None:
     """Return the place and hint of an action that prints by mistake, in the line before."""
-    for source in program.sources():
-        lines = source.text.split("\n")[: span.line - 1]
-        match = _CALL_ALONE.fullmatch(lines[-1]) if source.name == span.name and lines else None
-        if match is not None and (doubt := doubts.PRINTED_BY_MISTAKE.get(match["name"])):
-            column, width = match.start("name") + 1, len(match["name"])
-            return Span(name=span.name, line=span.line - 1, column=column, width=width), doubt[1]
+    for source, trees in programs.parse_texts(program):
+        for finding in doubts.find_printed(trees, source):
+            place = positions.find_span(source, finding.position, finding.width).span
+            if (place.name, place.line) == (span.name, span.line - 1):
+                return place, finding.hint
     return None
 
 
 def check(program: Program, limits: Limits) -> None:
     """Compile a program; raises ProgramError with all that is certain to fail."""
-    _check_size(program, limits)
+    program.check_size(limits)
     loaded = _load(program)
     problems: list[Diagnostic] = []
     undefined: set[str] = set()
@@ -189,7 +184,9 @@ def check(program: Program, limits: Limits) -> None:
             if error.subject in undefined:
                 continue
             undefined.add(error.subject)
-        problem, correction = diagnostics.site_problem(error, site, loaded)
+        # A failure that is certain once its place is reached.
+        (problem,) = diagnostics.run_problem(error, [site], loaded).diagnostics
+        correction = diagnostics.find_correction(error, site, loaded)
         line = 0 if problem.span is None else problem.span.line
         # One correction of a line may be that of several failures.
         if correction is not None:
@@ -216,12 +213,3 @@ def _load(program: Program) -> programs.LoadedProgram:
     except LimitExceededError as error:
         message = f"cannot parse {program.main.name}: {error}"
         raise LimitError.of(message, limit=error.limit) from error
-
-
-def _check_size(program: Program, limits: Limits) -> None:
-    size = program.size_bytes()
-    if size > limits.source_bytes:
-        message = f"a source of {size} bytes, the limit is {limits.source_bytes}"
-        hint = "its modules count, too" if program.modules else None
-        message = f"cannot parse {program.main.name}: {message}"
-        raise LimitError.of(message, hint=hint, limit="source")

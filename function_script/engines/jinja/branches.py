@@ -54,7 +54,7 @@ def find(program: Program, scope: Scope, limits: Limits) -> list[Branch]:
 def _compile_marked(
     program: Program, limits: Limits
 ) -> tuple[programs.CompiledProgram, list[_Body]]:
-    programs.check_size(program, limits)
+    program.check_size(limits)
     _BODIES.clear()
     return programs.build(program, _MarkingCodeGenerator), [*_BODIES]
 

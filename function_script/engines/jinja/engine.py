@@ -82,7 +82,7 @@ def _describe(gaps: deferral.Gaps, run: Run) -> Iterator[MissingValue]:
 
 def check(program: Program, limits: Limits) -> None:
     """Compile the template and all modules; raises FatalError with the problems found by that."""
-    programs.check_size(program, limits)
+    program.check_size(limits)
     programs.build(program, is_whole=True)
 
 

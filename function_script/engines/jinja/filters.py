@@ -8,7 +8,6 @@ where the library has the same name, the reference lists the differences.
 
 import itertools
 import math
-import re
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias, TypeVar, cast
 
@@ -26,14 +25,16 @@ from function_script.engines.jinja.lookups import Group
 from function_script.engines.jinja.output import to_flow_yaml, to_text
 from function_script.engines.jinja.run import Budget, Run
 from function_script.engines.jinja.runtime import add, is_number
+from function_script.request import quantities
 from function_script.texts.problems import suggest
 
 _MAX_INDENT = 200
 # Python reads longer numbers in quadratic time.
 _MAX_DIGITS = 100
 _MAX_PRECISION = 20
+# With 0 the text has a prefix, such as 0x.
+_BASES = {0, *range(2, 37)}
 _MAX_QUOTED = 40
-_QUANTITY: Final = re.compile(r"[0-9.]+(?:[numkMGTPE]|[KMGTPE]i)")
 # The most steps of an attribute's path, and the most attributes to sort by.
 _MAX_STEPS = 20
 
@@ -146,8 +147,10 @@ def integer(run: Run, value: object, default: object = None, base: object = 10) 
     """The integer of a number or a text; other texts are an error, or the default."""
     if isinstance(value, (int, float)):
         return int(value)
+    if not isinstance(base, int) or base not in _BASES:
+        raise exceptions.RenderError("cannot convert: the base must be 2 to 36, or 0", name="int")
     try:
-        return int(_digits(run, value), base if isinstance(base, int) else 10)
+        return int(_digits(run, value), base)
     except ValueError as error:
         if default is None:
             raise _conversion_error(value, "an integer") from error
@@ -205,7 +208,7 @@ def _conversion_error(value: object, target: str) -> exceptions.RenderError:
         f'"{value[:_MAX_QUOTED]}"' if isinstance(value, str) else exceptions.type_of(value)
     )
     hint = "give a default to allow it"
-    if isinstance(value, str) and _QUANTITY.fullmatch(value):
+    if isinstance(value, str) and quantities.has_unit(value):
         hint = "read a quantity of Kubernetes with `text | quantity`"
     return exceptions.RenderError(f"{text_or_type} is not {target}", hint=hint)
 

@@ -31,7 +31,7 @@ from function_script.request.cache import ByteLruCache
 from function_script.request.limits import Limits
 from function_script.request.program import Program
 from function_script.texts.diagnostics import Diagnostic
-from function_script.texts.errors import LimitError, ProgramError
+from function_script.texts.errors import ProgramError
 from function_script.texts.source import Source
 
 MAX_PROGRAMS = 64
@@ -75,7 +75,7 @@ _programs: ByteLruCache[tuple[object, ...], CompiledProgram] = ByteLruCache(
 @remembered(_MAX_RECENT)
 def load(program: Program, limits: Limits) -> CompiledProgram:
     """Return the compiled program, from the cache if possible; raises ProgramError."""
-    check_size(program, limits)
+    program.check_size(limits)
     # All that compilation depends on, names of sources (for positions) included.
     options = _is_strict(program), _is_deferring(program)
     key = (*options, program.main, *program.modules.items())
@@ -92,15 +92,6 @@ def _is_strict(program: Program) -> bool:
 
 def _is_deferring(program: Program) -> bool:
     return program.options.get("missing") == "Defer"
-
-
-def check_size(program: Program, limits: Limits) -> None:
-    """Raise LimitError for a program that is too big to be parsed."""
-    size = program.size_bytes()
-    if size > limits.source_bytes:
-        message = f"a source of {size} bytes, the limit is {limits.source_bytes}"
-        hint = "its modules count, too" if program.modules else None
-        raise LimitError.of(f"cannot compile template: {message}", hint=hint, limit="source")
 
 
 def build(

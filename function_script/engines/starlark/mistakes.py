@@ -19,6 +19,7 @@ from function_script.engines.starlark.analysis.kinds import Kinds, can_be_equal
 from function_script.engines.starlark.analysis.names import Bindings
 from function_script.engines.starlark.interpreter import GET_VALUE, NONE, Failure, Finding
 from function_script.engines.tables import Rules
+from function_script.request import quantities
 from function_script.request.program import Program
 from function_script.request.values import with_article
 from function_script.texts import spelling
@@ -30,7 +31,6 @@ _OF_DICTS: Final = frozenset(signatures.attributes()["dict"])
 _DATA: Final = ("dict", "list", "string", NONE)
 # Methods that lists alone have, and that give None.
 _LIST_CHANGES: Final = frozenset({"append", "extend", "insert"})
-_QUANTITY: Final = re.compile(r"[0-9.]+(?:[numkMGTPE]|[KMGTPE]i)")
 _DECIMAL: Final = re.compile(r"[-+]?[0-9]*\.[0-9]+")
 _SPECIFICATION: Final = re.compile(r"(?<!\{)\{\w*:([^{}]+)\}")
 _PADDING: Final = re.compile(r"0(?P<width>[0-9]+)d?")
@@ -563,7 +563,7 @@ def _numbers(script: _Script) -> Iterator[Finding]:
         if not isinstance(text, str):
             continue
         hint = None
-        if _QUANTITY.fullmatch(text):
+        if quantities.has_unit(text):
             hint = f'read a quantity of Kubernetes with quantity("{text}")'
         elif _DECIMAL.fullmatch(text) and function == "int":
             hint = f'write int(float("{text}"))'
@@ -645,7 +645,7 @@ def _operand_hint(operator: str, one: str, two: str, node: ast.AST) -> str | Non
                 ast.BinOp(left=ast.Constant(value=str(text)))
                 | ast.BinOp(right=ast.Constant(value=str(text)))
             ),
-        ) if _QUANTITY.fullmatch(text):
+        ) if quantities.has_unit(text):
             return f'read a quantity of Kubernetes with quantity("{text}")'
         case "+", _ if kinds == {"int", "string"}:
             return "use str(value), or a format such as %s; int(text) reads a number"

@@ -17,7 +17,7 @@ from function_script.proto.v1.run_function_pb2 import RunFunctionRequest
 from function_script.request import objects
 from function_script.request.capture import responses
 from function_script.request.values import Object
-from function_script.sandbox import Pool, PoolOptions
+from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError
 from function_script.tools import local_pool, sources

@@ -118,7 +118,7 @@ def load(
     It ``fetches`` packages that the cache lacks. Raises InputError or DocumentError.
     """
     packages = PackageSchemas(fetches=fetches)
-    loaded = packages.load_beside(map(str, crds), project)
+    loaded = packages.load_beside([*map(str, crds)], project)
     documents = sources.load([str(xrd)] if xrd else [], project)
     values = [*(document.value for document in documents), *loaded]
     return Definitions(

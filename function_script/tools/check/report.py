@@ -150,7 +150,7 @@ def _gaps(report: Report) -> Iterator[str]:
         (report.untyped, "Composition without its XRD", "Compositions without their XRDs"),
         (len(report.kinds), "composed kind without its CRD", "composed kinds without their CRDs"),
         (len(report.rules), "rule of an XRD", "rules of XRDs"),
-        (len(report.packages), "package", "packages"),
+        (len(report.packages), "source of schemas", "sources of schemas"),
     ]
     texts = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
     if texts:

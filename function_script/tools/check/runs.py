@@ -14,6 +14,7 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -24,10 +25,10 @@ from function_script.inputs import Step
 from function_script.request import objects
 from function_script.request.program import Branch
 from function_script.request.values import Object
-from function_script.sandbox import Pool
+from function_script.sandbox.pool import Pool
 from function_script.texts import spelling
 from function_script.texts.diagnostics import Code, Diagnostic
-from function_script.texts.errors import FatalError
+from function_script.texts.errors import FatalError, InputError
 from function_script.texts.source import Span
 from function_script.tools import (
     author_positions,
@@ -142,6 +143,7 @@ def find(subject: Subject, options: Options, report: Report, static: Collection[
     """
     try:
         sequences = [*plan(subject, options.variants, report)]
+        report.add(rules.DOUBTFUL, _find_misnamed_xr(subject))
     except FatalError as error:
         report.unreached += (Finding.of(rules.DOUBT, each) for each in error.diagnostics)
         return
@@ -281,9 +283,8 @@ def _find_xrs(subject: Subject) -> Iterator[Document]:
     files = [(each, _find_words(each, subject.project)) for each in own]
     for folder in folders:
         files += _list_words(folder, subject.project)
-    count = 0
     for file, words in files:
-        if count == subject.max_examples or words.isdisjoint(kind for _, kind in kinds):
+        if words.isdisjoint(kind for _, kind in kinds):
             continue
         # Of folders with a Composition and an XR each, each has its own XR alone.
         if own and file.parent != directory and any(file.parent.glob("composition*.y*ml")):
@@ -291,8 +292,21 @@ def _find_xrs(subject: Subject) -> Iterator[Document]:
         for document in sources.read(sources.load_file(file, subject.project)):
             is_xr = objects.api_version_and_kind(document.value) in kinds
             if is_xr and not _is_rendered(document.value):
-                count += 1
                 yield document
+
+
+def _find_misnamed_xr(subject: Subject) -> Iterator[Diagnostic]:
+    """Yield why `render` refuses the XR beside a Composition, whose type is almost its own."""
+    file = author_positions.file_of(subject.document)
+    xr, types = file.with_name("xr.yaml"), _kinds(subject)
+    is_rendered = file.name == "composition.yaml" and xr.is_file()
+    for document in loading.load_all(xr, subject.project) if is_rendered else ():
+        type_ = objects.api_version_and_kind(document.value)
+        if type_ not in types and spelling.nearest(type_[1], {kind for _, kind in types}):
+            try:
+                steps.check_type(subject.document.value, document.value)
+            except InputError as error:
+                yield from author_positions.locate_all(error.diagnostics, subject.document)
 
 
 @lru_cache(maxsize=100)
@@ -328,7 +342,7 @@ def plan(subject: Subject, count: int, report: Report | None = None) -> Iterator
     """
     most = 1 if report is None else _MAX_RECONCILES
     examples: list[Document] = []
-    for document in _find_xrs(subject):
+    for document in islice(_find_xrs(subject), subject.max_examples):
         verdict = subject.xrd and xr_validation.validate(document.value, subject.xrd)
         errors = verdict.errors if verdict else ()
         if report is not None:
@@ -423,23 +437,32 @@ def _judge(
 
 
 def _find_slips(subject: Subject, run: Run) -> Iterator[Finding]:
-    """Yield reads that a program does without, of names that are misspelt ones of the XR at hand.
+    """Yield reads that a program does without, of misspelt names of the XR or context at hand.
 
-    An XRD says better which fields there are.
+    An XRD says better which fields an XR has.
     """
-    request: Object = {"observed": {"composite": {"resource": run.inputs.xr}}}
-    for step_input, step in () if subject.xrd else subject.inputs:
+    for step_input, step in subject.inputs:
         for read in step.language.lint.find_reads(step.program):
-            holder, key = objects.find_path(request, read.path[:-1]), str(read.path[-1])
-            if not read.is_guarded or not isinstance(holder, dict) or key in holder:
+            is_context = read.path[:1] == ("context",)
+            if not read.is_guarded or (subject.xrd and not is_context):
                 continue
-            if near := _find_slip(key, holder):
-                message = f"{format_access(read.path)} does not exist: the XR at hand has {near}"
+            if near := _find_near_key(read.path, run):
+                holder = "context" if is_context else "XR"
+                path = format_access(read.path)
+                message = f"{path} does not exist: the {holder} at hand has {near}"
                 problem = Diagnostic(message=message, hint=f'did you mean "{near}"?')
                 located = author_positions.map_to_source(
                     problem.at(read.source, read.span), step_input, subject.programs
                 )
                 yield Finding.of(rules.DOUBTFUL, run.note(located), step_input.step)
+
+
+def _find_near_key(path: objects.Path, run: Run) -> str | None:
+    """Return the key of the XR or context at hand that is meant where the last one is absent."""
+    xr: Object = {"composite": {"resource": run.inputs.xr}}
+    holder = objects.find_path({"observed": xr, "context": run.inputs.context}, path[:-1])
+    key = str(path[-1])
+    return _find_slip(key, holder) if isinstance(holder, dict) and key not in holder else None
 
 
 def _find_slip(name: str, names: Iterable[str]) -> str | None:
@@ -503,6 +526,7 @@ def _is_of_xr(problem: Diagnostic, step: Step, run: Run) -> bool:
         line = line.replace(name, "")
     return all(
         path[:1] == ("params",)
+        or (path[:1] == ("context",) and _find_near_key(path, run))
         or (path[:3] == _XR[:-1] and path[3:] in _IDENTITY)
         or (
             path[: len(_XR)] == _XR

@@ -17,7 +17,7 @@ from function_script.documents import Document
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.request.limits import Limits
 from function_script.request.values import Object
-from function_script.sandbox import Pool
+from function_script.sandbox.pool import Pool
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import local_pool, manifests, step_inputs, xrds

@@ -11,7 +11,7 @@ from typing import Final
 from function_script.request import objects
 from function_script.request.reader import format_path
 from function_script.request.values import Object, Value
-from function_script.sandbox import Pool
+from function_script.sandbox.pool import Pool
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import DocumentError, FatalError, InputError, LimitError
 from function_script.texts.source import Source

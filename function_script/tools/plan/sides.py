@@ -7,7 +7,7 @@ from typing import Final
 
 from function_script.request import objects
 from function_script.request.values import Object
-from function_script.sandbox import Pool
+from function_script.sandbox.pool import Pool
 from function_script.texts.errors import InputError
 from function_script.tools import local_pool, manifests, xrds
 from function_script.tools.author_positions import file_of

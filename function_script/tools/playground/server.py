@@ -23,7 +23,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from function_script.engines.registry import ENGINE_MODULES, LANGUAGES
 from function_script.request.values import Object
-from function_script.sandbox import PoolOptions
+from function_script.sandbox.pool import PoolOptions
 from function_script.texts.errors import FatalError, InputError, cause_of
 from function_script.tools import bounded, local_pool
 from function_script.tools.playground import folders

@@ -11,7 +11,7 @@ from function_script.documents import Document
 from function_script.request import objects
 from function_script.request.program import Blocked
 from function_script.request.values import Object, Value
-from function_script.sandbox import Pool
+from function_script.sandbox.pool import Pool
 from function_script.texts import diagnostics
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import FatalError, InputError

@@ -10,6 +10,7 @@ import os
 import shutil
 import stat
 import tarfile
+import time
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,8 @@ from function_script.tools.xpkg import archives
 _WHITEOUT: Final = ".wh."
 _OPAQUE: Final = ".wh..wh..opq"
 _MAX_ENTRIES: Final = 500_000
+# Of this thread: a slow disk is no fault of the image.
+_MAX_CPU_SECONDS: Final = 60.0
 _MAX_LINKS: Final = 40
 # Trees are removed by recursion.
 _MAX_DEPTH: Final = 256
@@ -38,6 +41,7 @@ class Unpacker:
         self._root = str(root)
         self._max_bytes = self._remaining_bytes = max_bytes
         self._entries = 0
+        self._end_seconds = time.thread_time() + _MAX_CPU_SECONDS
         # The paths of the present layer, with the directories above them.
         self._layer: set[str] = set()
 
@@ -67,6 +71,8 @@ class Unpacker:
         self._entries += 1
         if self._entries > _MAX_ENTRIES:
             raise ValueError(f"it holds more than {_MAX_ENTRIES:,} files")
+        if time.thread_time() > self._end_seconds:
+            raise ValueError(f"its files take more than {_MAX_CPU_SECONDS:.0f} s of CPU time")
         path = self._locate(member.name)
         if path is None or (member.isdev() and path.startswith(f"{self._root}/dev/")):
             return

@@ -312,14 +312,11 @@ def _read(git: Git, reference: RemoteReference) -> Content:
     """Return the texts of a commit that was fetched."""
     if git.run("cat-file", "-t", reference.version).strip() != b"commit":
         raise FetchError("it is no commit")
-    files = {
-        selection.check_name(entry.name.decode("utf-8", "replace")): entry
-        for entry in git.list_files(reference.version)
-        if not entry.is_link
-    }
+    entries = git.list_files(reference.version)
+    files = {each.name.decode("utf-8", "replace"): each for each in entries if not each.is_link}
     selected = selection.select_names(files, reference.path)
-    entries = [files[path] for path in selected.values()]
-    if sum(entry.size_bytes for entry in entries) > MAX_BYTES:
+    wanted = [files[selection.check_name(path)] for path in selected.values()]
+    if sum(entry.size_bytes for entry in wanted) > MAX_BYTES:
         raise selection.too_large()
-    contents = dict(git.read_files(entries))
+    contents = dict(git.read_files(wanted))
     return selection.read_texts(selected, reference.path, lambda path: contents[files[path]])

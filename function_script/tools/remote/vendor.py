@@ -283,7 +283,11 @@ def _pin(place: _Place, source: Source, revision: str) -> _Place:
             login = source.find_login(place.with_version("0" * 40).read().host)
             return place.with_version(git.resolve(url, revision, source.trust(login)))
         name = place.version.partition("@")[0]
-        reference = references.parse(name)
+        try:
+            reference = references.parse(name)
+        except InputError as error:
+            (problem,) = error.diagnostics
+            raise place.failure(problem.message, problem.hint) from error
         # The login is for this host alone.
         trust = source.trust(source.find_login(reference.host))
         data = Repository(reference, "pull", trust).pull_manifest(reference.version)
@@ -304,6 +308,9 @@ def _write_version(before: _Place, after: _Place, project: Project) -> None:
     number = 0 if span is None else span.line - 1
     start = 0 if span is None or span.column is None else span.column - 1
     position = lines[number].find(before.version, start)
+    # An alias of YAML: the version is at its anchor, where it was written.
+    if position < 0 and after.version in "".join(lines):
+        return
     if span is None or position < 0:
         raise InputError.of(
             f'cannot write the version into "{before.file}"',

@@ -101,9 +101,9 @@ def reconcile(
 
 def _identify(inputs: RenderInputs) -> Xr:
     is_legacy = xrs.is_legacy(inputs.xrd)
-    xrs.check_identity(inputs.xr)
-    if inputs.xrd is None and (problems := manifests.find_misshapen(inputs.xr)):
+    if inputs.xrd is None and (problems := [*manifests.find_misshapen(inputs.xr)]):
         raise XrError(*problems)
+    xrs.check_identity(inputs.xr)
     steps.check_type(inputs.composition, inputs.xr)
     if not inputs.is_prepared:
         steps.check_selector(inputs.composition, inputs.xr, is_legacy=is_legacy)

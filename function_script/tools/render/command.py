@@ -9,7 +9,7 @@ from function_script.documents import Document
 from function_script.engines.registry import LANGUAGES
 from function_script.request import objects
 from function_script.request.values import Object
-from function_script.sandbox import Pool
+from function_script.sandbox.pool import Pool
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.tools import author_positions, local_pool, manifests, step_inputs

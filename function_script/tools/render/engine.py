@@ -14,7 +14,7 @@ from google.protobuf.struct_pb2 import Struct
 
 from function_script.proto.render import render_pb2
 from function_script.request.values import Object
-from function_script.sandbox import PoolOptions
+from function_script.sandbox.pool import PoolOptions
 from function_script.texts.errors import FatalError, InputError
 from function_script.tools import local_pool
 from function_script.tools.render import (

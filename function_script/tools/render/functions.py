@@ -354,19 +354,23 @@ def load(
             located = author_positions.locate(error.diagnostics[0], document, ("kind",))
             raise InputError(located) from error
         if report is not None:
-            for problem in find_misspelt_annotations(document):
+            for problem in find_misspelt_keys(document):
                 report(problem, "warning")
     return [document.value for document in functions]
 
 
-def find_misspelt_annotations(document: Document) -> Iterator[Diagnostic]:
-    """Yield a problem for each annotation of a Function that is one of `render` by its prefix."""
-    for key in manifests.texts_at(document.value, "metadata", "annotations"):
-        near = spelling.nearest(key, _ANNOTATIONS)
-        if key.startswith("render.crossplane.io/") and key not in _ANNOTATIONS and near:
-            message = f'there is no annotation "{key}"'
-            problem = Diagnostic(message=message, hint=f'did you mean "{near}"?')
-            yield author_positions.locate(problem, document, ("metadata", "annotations", key))
+def find_misspelt_keys(document: Document) -> Iterator[Diagnostic]:
+    """Yield a problem for each annotation of a Function that is misspelt, and for its package."""
+    for *at, names, noun in (
+        ("metadata", "annotations", _ANNOTATIONS, "annotation"),
+        ("spec", ("package",), "field"),
+    ):
+        for key in manifests.object_at(document.value, *at):
+            near = spelling.nearest(key, names)
+            if key not in names and near:
+                message = f'there is no {noun} "{key}"'
+                problem = Diagnostic(message=message, hint=f'did you mean "{near}"?')
+                yield author_positions.locate(problem, document, (*at, key))
 
 
 def select(objects_: Iterable[Object]) -> list[Object] | None:

@@ -42,7 +42,9 @@ def validate(
     result = rendering.result
     xr = result.xr
     composed = [*_list_composed(result.resources)]
-    has_namespace = catalog.has_namespace(xr)
+    # In a cluster, an XR of scope LegacyCluster loses the namespace that a file gives it.
+    is_certain = catalog.is_extension(objects.api_version_and_kind(xr))
+    has_namespace = catalog.has_namespace(xr) if is_certain else bool(manifests.namespace(xr))
     # A line in a loop writes the same into each item.
     places: set[object] = set()
     for name, at, part in composed:
@@ -53,7 +55,7 @@ def validate(
             group = builtin.find_namespaced_group(type_[0])
             hint = group and f"its kinds with a namespace are in the group {group}"
             problem = Problem(type="schema", message=message, path="kind", hint=hint)
-            yield _locate(problem, rendering, name), "error"
+            yield _locate(problem, rendering, name), "error" if is_certain else "warning"
         for problem in _compare(part, catalog):
             # The provider may change an object that has the other fields.
             path = objects.read_path(problem.path)
@@ -96,7 +98,10 @@ def _compare(manifest: Object, catalog: Catalog) -> list[Problem]:
     comparison = catalog.compare(manifest)
     if comparison is None:
         return [*builtin.find_misspelt_kind(*objects.api_version_and_kind(manifest))]
-    return [*comparison.problems, *_compare_labels(manifest)]
+    problems = [*comparison.problems, *_compare_labels(manifest)]
+    # Of a fraction that is to be whole, the API server says so twice.
+    paths = {each.path for each in problems if each.field != wording.NO_FIELD}
+    return [each for each in problems if each.field != wording.NO_FIELD or each.path not in paths]
 
 
 def _compare_labels(manifest: Object) -> Iterator[Problem]:

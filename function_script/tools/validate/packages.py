@@ -5,7 +5,7 @@ nothing is downloaded.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,9 +59,12 @@ class PackageSchemas:
     fetches: bool = False
     notes: list[str] = field(default_factory=list)
 
-    def load_beside(self, crds: Iterable[str], project: Project) -> list[Object]:
+    def load_beside(self, crds: Sequence[str], project: Project) -> list[Object]:
         """Load the objects of `sources.load`, behind those of the packages that they name."""
         loaded = sources.load(crds, project)
+        if crds and not loaded:
+            names = ", ".join(f'"{each}"' for each in crds)
+            self.notes.append(f"there is no XRD, CRD or package in {names}")
         return [document.value for document in (*self.load(loaded), *loaded)]
 
     def load(self, extensions: Iterable[Document], optional: str = "") -> list[Document]:

@@ -31,7 +31,7 @@ def type_of(value: Value) -> str:
 
 def wrong_type(path: str, expected: str, actual: str) -> Problem:
     """A value of another type, ``actual``, or a string of another format."""
-    return invalid(path, actual, f"must be of type {expected}: {_quoted(actual)}")
+    return invalid(path, actual, f"must be of type {expected}: {_compact(actual)}")
 
 
 def invalid(path: str, value: Value, fault: str) -> Problem:
@@ -47,7 +47,7 @@ def refused(path: str, value: Value, reason: str) -> Problem:
 def forbidden(path: str, key: str) -> Problem:
     """A field that a closed object must not have."""
     text = f"{path}.{key} in body is a forbidden property"
-    return _problem(path, key, f"Invalid value: {_quoted(key)}: {text}")
+    return _problem(path, key, f"Invalid value: {_compact(key)}: {text}")
 
 
 def whole(path: str, text: str) -> Problem:
@@ -75,7 +75,7 @@ def too_many(path: str, size: int, most: int) -> Problem:
 def unsupported(path: str, value: Value, allowed: Sequence[Value]) -> Problem:
     """A value that is not in an enum, of which the first values are listed."""
     texts = (item if isinstance(item, str) else _compact(item) for item in allowed[:_MAX_LISTED])
-    listed = ", ".join([*map(_quoted, texts), *["…"] * (len(allowed) > _MAX_LISTED)])
+    listed = ", ".join([*map(_compact, texts), *["…"] * (len(allowed) > _MAX_LISTED)])
     text = f"Unsupported value: {format_value(value)}: supported values: {listed}"
     return _problem(path, value, text)
 
@@ -95,16 +95,12 @@ def format_value(value: Value) -> str:
     """Format a value for a message."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return number(value)
-    return _quoted(value) if isinstance(value, str) else _compact(value)
+    return _compact(value)
 
 
 def number(value: float) -> str:
     """Format a number as Go does: ``3``, ``2.5``, ``3e+09``."""
     return number_text(float(value))
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
 
 
 def _compact(value: Value) -> str:

@@ -84,6 +84,7 @@ class Package:
     """A package: its name, the texts of its two files, and the project files that are left out.
 
     ``other_functions`` are those that its steps call and none of its dependencies installs.
+    ``files`` are those that were read.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Package:
     examples: str | None
     left_out: tuple[str, ...]
     other_functions: tuple[str, ...]
+    files: frozenset[Path]
 
 
 def load(contents: Contents) -> Package:
@@ -142,6 +144,7 @@ def load(contents: Contents) -> Package:
         examples=None if path is None else _join(examples),
         left_out=tuple(dict.fromkeys(span.name for span in spans if span is not None)),
         other_functions=_other_functions(meta.value, content),
+        files=frozenset(map(file_of, (*documents, *examples))),
     )
 
 

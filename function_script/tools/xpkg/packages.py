@@ -42,7 +42,7 @@ def build(
     its suffix. By default it is NAME-DIGEST.xpkg in the working directory. ``progress`` gets a
     line for each runtime image and each platform. Raises InputError.
     """
-    progress = progress or Progress()
+    progress, runtime_images = progress or Progress(), [*runtime_images]
     package = manifest.load(contents)
     bases: list[images.Image] = []
     for path in runtime_images:
@@ -51,6 +51,7 @@ def build(
     bases = bases or [images.EMPTY]
     _check_platforms(bases)
     results = []
+    inputs = {each.resolve() for each in (*package.files, *runtime_images)}
     for base in bases:
         progress.line(f"building {images.platform(base.config) or 'the package'}")
         layer = archives.tar({manifest.FILE_NAME: package.text.encode()})
@@ -67,6 +68,8 @@ def build(
             platform = images.platform(image.config).replace("/", "-")
             name = f"{output.stem}-{platform}{output.suffix}"
             path = output if len(bases) == 1 else output.with_name(name)
+            if path.resolve() in inputs:
+                raise InputError.of(f'cannot write "{path}": the package is built of it')
             write_named(path, data)
         results.append(Built(path=path, digest=digest, package=package))
     return results

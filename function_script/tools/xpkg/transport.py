@@ -316,4 +316,6 @@ def _explain(
     if isinstance(cause, http.client.BadStatusLine):
         return NoAnswerError(f"{host} does not answer in HTTP")
     words = getattr(cause, "strerror", None) or str(cause)
-    return NoAnswerError(f"{host}: {words[:1].lower()}{words[1:]}")
+    # A name such as URL is no plain word.
+    start = words[:1].lower() if words[1:2].islower() else words[:1]
+    return NoAnswerError(f"{host}: {start}{words[1:]}")

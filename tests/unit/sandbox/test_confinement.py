@@ -13,16 +13,10 @@ from support.pool_options import HASTY
 from support.pool_options import PATIENT as OPTIONS
 from support.timing import wait_until
 
-from function_script.sandbox import (
-    Answered,
-    Failed,
-    Pool,
-    confinement,
-    seccomp,
-    spawn_errors,
-)
+from function_script.sandbox import confinement, seccomp, spawn_errors
 from function_script.sandbox.confinement import NOT_IN_FORCE, UNKNOWN, Confinement, Measure
-from function_script.sandbox.outcome import Cause
+from function_script.sandbox.outcome import Answered, Cause, Failed
+from function_script.sandbox.pool import Pool
 from function_script.sandbox.spawn_errors import Call, CallRefusedError
 from function_script.texts.errors import SandboxError
 

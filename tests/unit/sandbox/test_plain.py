@@ -18,8 +18,9 @@ from support.replies import answer, cause
 from support.timing import wait_until
 
 from function_script.request.limits import MIB
-from function_script.sandbox import Failed, Pool, plain
-from function_script.sandbox.outcome import Cause
+from function_script.sandbox import plain
+from function_script.sandbox.outcome import Cause, Failed
+from function_script.sandbox.pool import Pool
 from function_script.sandbox.report import WorkerReport, to_json
 from function_script.texts.errors import SandboxError
 

@@ -19,9 +19,9 @@ from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
 from function_script.engines.registry import ENGINE_MODULES
 from function_script.request.limits import MIB
-from function_script.sandbox import Answered, Failed, Pool, PoolOptions, PoolStats, Reply
 from function_script.sandbox.identity import RequestIdentity
-from function_script.sandbox.outcome import Cause
+from function_script.sandbox.outcome import Answered, Cause, Failed, Reply
+from function_script.sandbox.pool import Pool, PoolOptions, PoolStats
 from function_script.step.telemetry import RequestInfo
 from function_script.texts.errors import LimitError, SandboxError
 

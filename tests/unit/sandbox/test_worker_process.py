@@ -10,7 +10,8 @@ from support.pool_options import PATIENT as OPTIONS
 from support.replies import answer, parent_of
 from support.timing import wait_until
 
-from function_script.sandbox import Answered, Failed, Pool
+from function_script.sandbox.outcome import Answered, Failed
+from function_script.sandbox.pool import Pool
 
 
 @pytest.mark.linux

@@ -12,8 +12,8 @@ from support import request_records, server_logs
 from support.sandbox_handlers import PROBLEM
 from support.timing import stretched
 
-from function_script.sandbox import Answered, Failed, PoolStats
-from function_script.sandbox.outcome import Cause
+from function_script.sandbox.outcome import Answered, Cause, Failed
+from function_script.sandbox.pool import PoolStats
 from function_script.server import log, metrics, request_record
 from function_script.step.telemetry import RequestInfo
 from function_script.texts.errors import InputError

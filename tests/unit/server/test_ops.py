@@ -12,7 +12,7 @@ from contextlib import ExitStack, closing, suppress
 import pytest
 from support.timing import PATIENCE_SECONDS, wait_until
 
-from function_script.sandbox import Pool, PoolOptions
+from function_script.sandbox.pool import Pool, PoolOptions
 from function_script.server import ops
 from function_script.server.ops import HttpResponse, OpsEndpoints, OpsHttpServer
 

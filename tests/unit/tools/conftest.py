@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from function_script.sandbox import Pool
+from function_script.sandbox.pool import Pool
 from function_script.tools import local_pool
 
 

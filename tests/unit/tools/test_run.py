@@ -1,7 +1,9 @@
 """`run`: one request as JSON in, one response as JSON out."""
 
+import errno
 import io
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -46,6 +48,21 @@ def test_request_is_answered(run: Run) -> None:
     }
     assert '"size": 2\n' in out
     assert without_note(err).strip() == "seen"
+
+
+def test_case_is_whole_or_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    (tmp_path / "request.json").write_text(request())
+
+    def fail(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    case = tmp_path / "x.case.yaml"
+    err = run("run", tmp_path / "request.json", "--capture", case, code=1).err
+    assert f'cannot write "{case}": no space left on device' in err
+    assert [each.name for each in tmp_path.iterdir()] == ["request.json"]
 
 
 def test_fatal_response_is_printed_and_fails(run: Run) -> None:

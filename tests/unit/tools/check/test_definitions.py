@@ -8,7 +8,7 @@ from support import one_step
 from support.check_helpers import pointed_at
 from support.commands import Run
 
-from function_script.sandbox import Pool
+from function_script.sandbox.pool import Pool
 from function_script.tools import check
 from function_script.tools.check import runs
 from function_script.tools.check.report import Finding

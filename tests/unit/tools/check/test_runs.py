@@ -10,7 +10,7 @@ from support import one_step
 from support.check_helpers import pointed_at
 from support.commands import Run
 
-from function_script.sandbox import Pool
+from function_script.sandbox.pool import Pool
 from function_script.tools import check
 from function_script.tools.check import runs
 from function_script.tools.check.report import Report, render_text
@@ -718,6 +718,48 @@ def test_misspelt_field_of_an_xr_without_an_xrd_is_a_finding(
     (tmp_path / "xrd.yaml").unlink()
     (tmp_path / "xr.yaml").write_text(f"{one_step.XR}spec: {{size: red}}\n")
     assert [each.rule for each in _check(file, pool).findings] == rules
+
+
+@pytest.mark.parametrize(
+    ("read", "rule"),
+    [('["regoin"]', "failing-run"), ('.get("regoin", "a")', "doubtful"), ('.get("regions")', "")],
+)
+def test_misspelt_key_of_the_context_at_hand_is_a_finding(
+    read: str, rule: str, tmp_path: Path, pool: Pool
+) -> None:
+    key = "apiextensions.crossplane.io/environment"
+    file = _place(tmp_path, _STARLARK, _script(_config(f'req["context"]["{key}"]{read}')))
+    (tmp_path / "context" / key).parent.mkdir(parents=True)
+    (tmp_path / "context" / f"{key}.yaml").write_text("{region: eu, zone: a}")
+    (tmp_path / "xr.yaml").write_text(dedent(_CASE.partition("\n")[2]))
+    rules = [each.rule for each in _check(file, pool).findings if "region" in str(each.diagnostic)]
+    assert rules == ([rule] if rule else [])
+
+
+def test_only_the_first_xrs_at_hand_run_however_many_a_file_has(tmp_path: Path, pool: Pool) -> None:
+    file = _place(tmp_path, _JINJA, _CONFIG + "  size: '{{ spec.count + 1 }}'\n")
+    (tmp_path / "xrd.yaml").unlink()
+    (tmp_path / "examples").mkdir()
+    many = "".join(f"---\n{one_step.XR}spec: {{count: {number}}}\n" for number in range(10))
+    (tmp_path / "examples" / "a.yaml").write_text(many)
+    (tmp_path / "examples" / "b.yaml").write_text(f"{one_step.XR}spec: {{count: many}}\n")
+    assert _check(file, pool).findings == []
+
+
+@pytest.mark.parametrize(
+    ("type_", "count"),
+    [("/v2\nkind: XThing", 1), ("/v1\nkind: Xthing", 1), ("/v1\nkind: XOther", 0)],
+    ids=["version", "capitals", "another"],
+)
+def test_xr_that_is_almost_of_the_composition_is_a_finding(
+    type_: str, count: int, tmp_path: Path, pool: Pool
+) -> None:
+    file = _place(tmp_path, _JINJA, _CONFIG)
+    (tmp_path / "xrd.yaml").unlink()
+    xr = f"{one_step.XR}spec: {{}}\n".replace("/v1\nkind: XThing", type_)
+    (tmp_path / "xr.yaml").write_text(xr)
+    messages = [each.diagnostic.message for each in _check(file, pool).findings]
+    assert sum("but the XR to render is" in each for each in messages) == count
 
 
 def test_provider_without_namespaces_is_refused_for_an_xr_with_one(

@@ -6,7 +6,7 @@ import os
 import pytest
 from support.plans import OUTER, XRD, Plan, buckets, nested, xr
 
-from function_script.sandbox import Pool
+from function_script.sandbox.pool import Pool
 from function_script.tools.plan import planning
 from function_script.tools.plan.dump import Dump
 from function_script.tools.plan.planning import Planner

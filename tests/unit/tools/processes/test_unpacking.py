@@ -226,6 +226,12 @@ def test_directories_of_names_are_counted(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(names(tmp_path / "rootfs")) <= 60
 
 
+def test_unpacking_has_a_bound_of_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unpacking, "_MAX_CPU_SECONDS", -1.0)
+    with pytest.raises(ValueError, match="CPU time"):
+        unpack(tmp_path, [member("a")])
+
+
 def test_files_beyond_the_bound_are_refused_by_their_declared_size(
     files: Path, unpacker: Unpacker
 ) -> None:

@@ -97,6 +97,17 @@ def test_submodules_are_left_out(tmp_path: Path) -> None:
     assert set(texts) == {"main.star", "lib/names.star"}
 
 
+def test_name_that_no_archive_may_have_is_refused_where_it_is_asked_for(tmp_path: Path) -> None:
+    """Units of systemd have such names."""
+    files = {"lib/a.star": "a = 1\n", "units/dev-a\\x2db.mount": "[Mount]\n"}
+    revision = make_repository(tmp_path, files)
+    with serving_git(tmp_path) as server:
+        url = f"{server.url}/lib.git"
+        assert set(client.fetch(reference(url, revision, "lib"), TRUST).texts) == {"a.star"}
+        with pytest.raises(FetchError, match="outside of it"):
+            client.fetch(reference(url, revision, "units"), TRUST)
+
+
 def test_login_without_tls_is_not_sent(tmp_path: Path) -> None:
     revision = make_repository(tmp_path)
     login = Login(user="me", password="secret")  # noqa: S106 - a test's

@@ -215,19 +215,24 @@ def test_flag_has_what_a_step_requires(
     assert "seen: true" in run(*RENDER, folder, flag, tmp_path / "required.json").out
 
 
+@pytest.mark.parametrize(
+    ("text", "slip", "place"),
+    [("runtime: Docker", "runtme: Docker", "7:5"), ("package", "pakage", "8:8")],
+    ids=["annotation", "field"],
+)
 @pytest.mark.parametrize("command", ["render", "check"])
-def test_misspelt_annotation_of_a_function_is_a_warning(
-    tmp_path: Path, command: str, run: Run
+def test_misspelt_key_of_a_function_is_a_warning(
+    tmp_path: Path, command: str, text: str, slip: str, place: str, run: Run
 ) -> None:
     """One that is like no known name may be of a newer command."""
-    lines = "    render.crossplane.io/other: a\n    render.crossplane.io/runtme: Docker\n"
+    lines = "    render.crossplane.io/other: a\n    render.crossplane.io/runtime: Docker\n"
     head = "apiVersion: pkg.crossplane.io/v1\nkind: Function\nmetadata:\n  name: function-script\n"
     function = f"{head}  annotations:\n{lines}spec: {{package: example.org/function-script:v1}}\n"
-    folder = example(tmp_path, STEP + SCRIPT, functions=function)
+    folder = example(tmp_path, STEP + SCRIPT, functions=function.replace(text, slip))
     printed = run(command, folder)
     (warning,) = re.findall("warning: .*\n.*", printed.out + printed.err)
-    assert "functions.yaml:7:5" in warning
-    assert 'did you mean "render.crossplane.io/runtime"?' in printed.out + printed.err
+    assert f"functions.yaml:{place}" in warning
+    assert f'{text.partition(":")[0]}"?' in printed.out + printed.err
 
 
 REMOTE = """\

@@ -7,7 +7,7 @@ from support import builders, one_step
 from function_script import documents
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request.values import Object
-from function_script.sandbox import Pool
+from function_script.sandbox.pool import Pool
 from function_script.texts.source import Source
 from function_script.tools.render import RenderInputs, positions, renderer
 from function_script.tools.render.functions import FunctionIndex

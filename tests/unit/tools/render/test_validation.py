@@ -1,5 +1,6 @@
 """What a pipeline writes is compared with the schemas at hand, at the author's lines."""
 
+import os
 from pathlib import Path
 from textwrap import indent
 
@@ -98,6 +99,12 @@ ROWS = {
         "replicas: ",
         'invalid resource "web": spec.replicas: Invalid value: "string"',
         "leave the quotes out, or make it a number",
+    ),
+    "fraction": (
+        DEPLOYMENT.replace("replcas: 3", "replicas: 3.5"),
+        "replicas",
+        'invalid resource "web": spec.replicas: Invalid value: "number"',
+        "make it a whole number",
     ),
     "text-without-quotes": (
         DEPLOYMENT.replace("replcas: 3", "replicas: 3").replace("image: b", "image: 1"),
@@ -247,6 +254,8 @@ def test_package_whose_schemas_are_not_at_hand_is_noted(
     meta += "  - {provider: registry.example.org/none, version: v1.0.0}\n"
     (tmp_path / "crossplane.yaml").write_text(meta)
     printed = run("render", tmp_path, "--crds", tmp_path / "crossplane.yaml", *flags)
+    empty = run("render", tmp_path, "--crds", os.devnull, *flags).err
+    assert empty.count('there is no XRD, CRD or package in "/dev/null"') == (0 if flags else 1)
     note = 'note: the schemas of package "registry.example.org/none:v1.0.0" are not in the cache'
     assert printed.err.count(note) == (0 if flags else 1)
 
@@ -295,6 +304,11 @@ def test_kind_without_a_namespace_is_for_an_xr_without_one(
     assert any(text in printed for text in texts) is (is_refused and namespace != "")
     # A domain of Kubernetes may be misspelt.
     assert [*find_misspelt_kind("rbac.authorisation.k8s.io/v1", "Role")]
+    # Without an XRD, its scope is not certain.
+    (tmp_path / "xrd.yaml").unlink()
+    printed = run("render", tmp_path).err
+    assert (f"warning: {texts[0]}" in printed) is (is_refused and namespace != "")
+    (tmp_path / "xrd.yaml").write_text(one_step.xrd("spec: {}"))
     # XRs of the other scopes lose their namespace in a cluster.
     (tmp_path / "xrd.yaml").write_text(one_step.xrd("spec: {}").replace("/v2", "/v1", 1))
     assert texts[0] not in run("render", tmp_path).err

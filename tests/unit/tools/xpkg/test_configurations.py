@@ -115,6 +115,14 @@ def test_cluster_of_a_test_is_left_out(project: Path, name: str) -> None:
     assert "EnvironmentConfig" not in read_package(built.path)
 
 
+@pytest.mark.parametrize("name", ["composition.yaml", "crossplane.yaml", "link.xpkg"])
+def test_file_of_the_package_is_not_written_over(project: Path, name: str) -> None:
+    (project / "link.xpkg").symlink_to("composition.yaml")
+    with pytest.raises(InputError, match="the package is built of it"):
+        packages.build(Contents(package_root=project), output=project / name)
+    assert (project / "composition.yaml").read_text() == COMPOSITION
+
+
 def test_files_can_be_ignored(project: Path) -> None:
     (project / "tests").mkdir()
     (project / "tests" / "composition.yaml").write_text(COMPOSITION)
