@@ -16,7 +16,6 @@ LEAVINGS = [
     ("tags: map[env:prod tier:gold]", "a map was written as Go prints it"),
     ('tags: "map[env:prod]"', "a map was written as Go prints it"),
     ("owner: [object Object]", "an object was written as JavaScript prints it"),
-    ("- type: FromCompositeFieldPath", "patches are of function-patch-and-transform"),
     ("size: { .spec.size }", "in one pair of braces"),
 ]
 NO_LEAVINGS = [
