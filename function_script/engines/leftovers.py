@@ -52,7 +52,8 @@ def find(text: str) -> Iterator[tuple[Leftover, int, int]]:
         return
     for number, line in enumerate(text.split("\n"), 1):
         for leftover in candidates:
-            value = line.partition(" #")[0]
+            # To YAML, "#{" begins a comment.
+            value = line if leftover.part == "#{" else line.partition(" #")[0]
             if leftover.part in line and (match := leftover.pattern.search(value)):
                 yield leftover, number, line.find(leftover.part, match.start()) + 1
 
