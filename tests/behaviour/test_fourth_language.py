@@ -243,6 +243,6 @@ def test_playground_knows_it(
     assert "starter: toy" in json.loads(ask("POST", "/api/folders", {}))["folders"]
     names = ("composition.yaml", "xr.yaml")
     files = {name: (project / name).read_text() for name in names}
-    page = json.loads(ask("POST", "/api/render", {"files": files}))
+    page = json.loads(ask("POST", "/api/render", {"folder": "starter: toy", "files": files}))
     assert page["problems"] == []
     assert "size: Small" in json.dumps(page["documents"])

@@ -93,4 +93,4 @@ def test_part_of_a_file_is_removed(tmp_path: Path, capfd: pytest.CaptureFixture[
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, former)
-    assert "File too large" in complaints(capfd)[0]
+    assert "file too large" in complaints(capfd)[0]
