@@ -456,7 +456,8 @@ def _variable_hint(name: str, source: str, position: int, left: str) -> str | No
     if name not in declared:
         return suggest(name, tuple(declared), f"declare it first: {{{{ {name} := ... }}}}")
     if "define" not in find_open_blocks(source[:position], left):
-        return "its block has ended"
+        is_before = name in chain.from_iterable(DECLARED.findall(source[:position]))
+        return "its block has ended" if is_before else None
     # Of a define without an end nobody knows what is in it.
     return None if "define" in find_open_blocks(source, left) else _OF_OTHER_TEMPLATE
 

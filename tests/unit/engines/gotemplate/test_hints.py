@@ -98,6 +98,11 @@ def test_text_of_fail_is_no_error_of_the_engine() -> None:
     assert not _hint('{{ fail "integer divide by zero" }}')
 
 
+def test_block_of_a_variable_that_is_declared_below_has_not_ended() -> None:
+    """As in `{{ rnge $i := … }}`, where the keyword must be mended."""
+    assert not _hint("{{ $x }}{{ $x := 1 }}{{ $x }}")
+
+
 def test_hints_are_all_reachable() -> None:
     mistakes = (ROOT / "tests" / "diagnostics" / "cases" / "gotemplate").iterdir()
     catalogue = "\n".join(path.read_text() for path in mistakes)
