@@ -30,23 +30,24 @@ _EMPTY: Final = ParsedDocument(value=None, line=0, nodes=0, depth=0)
 _NOT_BLANK: Final = re.compile(r"[^ \t\r\n]")
 _SEPARATOR_REST: Final = re.compile(r"\s*(?:#.*)?\Z", re.DOTALL)
 
-# What readers made of a document's value, by what else it depends on. They share nearly all of it.
+# The results of a document's readers, by all else that they depend on. They share nearly all of
+# the document's value.
 Derived: TypeAlias = dict[Hashable, object]
-_Known: TypeAlias = tuple[ParsedDocument, Derived]
+_Entry: TypeAlias = tuple[ParsedDocument, Derived]
 # A cluster has few types of XRs whose programs write the same text.
 _MAX_DERIVED: Final = 2
 # Parsed documents by their text, with as many derived parts of each.
 _CACHE_BYTES = 24 << 20
 _BYTES_PER_CHARACTER: Final = 14
-_cache: Final[ByteLruCache[str, _Known]] = ByteLruCache(_CACHE_BYTES, is_of_requests=True)
+_cache: Final[ByteLruCache[str, _Entry]] = ByteLruCache(_CACHE_BYTES, is_of_requests=True)
 
 
-def _remember(key: str, parsed: ParsedDocument, warnings: Sequence[YamlError]) -> _Known:
-    known: _Known = parsed, {}
+def _remember(key: str, parsed: ParsedDocument, warnings: Sequence[YamlError]) -> _Entry:
+    entry: _Entry = parsed, {}
     # From the cache it would come without them.
     if not warnings:
-        _cache.put(key, known, len(key) * _BYTES_PER_CHARACTER)
-    return known
+        _cache.put(key, entry, len(key) * _BYTES_PER_CHARACTER)
+    return entry
 
 
 class Document:
@@ -62,14 +63,14 @@ class Document:
 
     def __init__(
         self,
-        known: _Known,
+        entry: _Entry,
         text: str,
         origin: TextOrigin,
         *,
         number: int,
         first_line: int,
     ) -> None:
-        parsed, self.derived = known
+        parsed, self.derived = entry
         self.value = cast("Object", parsed.value)
         self.text = text
         self.number = number
@@ -236,18 +237,18 @@ class _StreamReader:
     def _add_yaml(self, text: str, line: int) -> None:
         if not text or text.isspace():
             return
-        known = _cache.get(text)
+        entry = _cache.get(text)
         warnings: list[YamlError] = []
         nodes, depth = self._nodes_left, self._limits.depth
         # One that exceeds what is left of the limits is parsed again, which finds the place.
-        if known is None or known[0].nodes > nodes or known[0].depth > depth:
+        if entry is None or entry[0].nodes > nodes or entry[0].depth > depth:
             try:
                 parsed = self._parse(text, nodes, depth, warnings)
             except YamlError as error:
                 raise self._error(error, line) from error
-            known = _remember(text, parsed, warnings)
-        if known[0].value is not None:
-            self._add(known, text, line, warnings)
+            entry = _remember(text, parsed, warnings)
+        if entry[0].value is not None:
+            self._add(entry, text, line, warnings)
 
     def _parse(
         self, text: str, nodes: int, depth: int, warnings: list[YamlError]
@@ -262,15 +263,15 @@ class _StreamReader:
             _check_object(parsed, text, sink)
         return parsed
 
-    def _add(self, known: _Known, text: str, line: int, warnings: Sequence[YamlError]) -> None:
-        parsed, _ = known
+    def _add(self, entry: _Entry, text: str, line: int, warnings: Sequence[YamlError]) -> None:
+        parsed, _ = entry
         if len(self._documents) == self._limits.documents:
             message = f"more than {self._limits.documents:,} documents"
             error = TooLargeError(message, line=parsed.line, column=0, limit="documents")
             raise self._error(error, line)
         self._nodes_left -= parsed.nodes
         number = len(self._documents) + 1
-        document = Document(known, text, self._origin, number=number, first_line=line)
+        document = Document(entry, text, self._origin, number=number, first_line=line)
         if warnings:
             document.warnings = tuple(warnings)
         self._documents.append(document)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 Scalar: TypeAlias = str | int | float | bool | None
 Value: TypeAlias = Scalar | list["Value"] | dict[str, "Value"]
 Object: TypeAlias = dict[str, Value]
-# What a program may read: containers that need not be built yet (see lazy.Lazy).
+# The values that a program may read: containers need not be built yet (see lazy.Lazy).
 Readable: TypeAlias = Scalar | Sequence["Readable"] | Mapping[str, "Readable"]
 
 if TYPE_CHECKING:

@@ -137,11 +137,11 @@ def signature_of(name: str, call: Call, *, is_filter: bool = False) -> Signature
         usage = f"{name}{signature.usage.removeprefix(signature.name)}"
         return signature._replace(name=name, usage=usage)
     parameters = [*inspect.signature(call).parameters.values()][1:]
-    written = (each.replace(annotation=each.empty) for each in parameters[is_filter:])
+    usage_parameters = (each.replace(annotation=each.empty) for each in parameters[is_filter:])
     kinds = {each.kind for each in parameters}
     return Signature(
         name=name,
-        usage=f"{name}({', '.join(map(str, written))})",
+        usage=f"{name}({', '.join(map(str, usage_parameters))})",
         parameters=tuple(
             Parameter(
                 each.name,

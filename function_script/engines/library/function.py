@@ -114,14 +114,14 @@ class Group:
         """Add a function; the first parameter of one that is seeded is the root of its values."""
 
         def register(call: Callable[P, R]) -> Callable[P, R]:
-            written = inspect.signature(call)
-            every = tuple(map(_parameter, written.parameters.values()))
+            python_signature = inspect.signature(call)
+            every = tuple(map(_parameter, python_signature.parameters.values()))
             parameters = every[1:] if "is_seeded" in traits else every
             signature = signatures.Signature(
                 name=call.__name__,
                 usage=_usage(call.__name__, parameters),
                 parameters=tuple(parameter.rule for parameter in parameters),
-                result=_RETURNS[written.return_annotation],
+                result=_RETURNS[python_signature.return_annotation],
             )
             function = Function(
                 name=signature.name,

@@ -253,7 +253,7 @@ def _unknown_fields(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagn
     ):
         # A path in the form of another language, such as "spec/size", is a doubt of its own.
         is_doubt = is_guarded and _FOREIGN.search(str(read.path[-1])) is not None
-        # Who asks for it serves XRs of scope LegacyCluster and others by one program.
+        # A program that asks for it serves XRs of scope LegacyCluster and others.
         is_doubt |= is_guarded and read.path[3:] == ("spec", "crossplane")
         unknown = None if is_doubt else subject.request.find_unknown(read.path)
         if unknown is not None and read.is_guarded is is_guarded:

@@ -315,8 +315,8 @@ def _read(git: Git, reference: RemoteReference) -> Content:
     entries = git.list_files(reference.version)
     files = {each.name.decode("utf-8", "replace"): each for each in entries if not each.is_link}
     selected = selection.select_names(files, reference.path)
-    wanted = [files[selection.check_name(path)] for path in selected.values()]
-    if sum(entry.size_bytes for entry in wanted) > MAX_BYTES:
+    blobs = [files[selection.check_name(path)] for path in selected.values()]
+    if sum(blob.size_bytes for blob in blobs) > MAX_BYTES:
         raise selection.too_large()
-    contents = dict(git.read_files(wanted))
+    contents = dict(git.read_files(blobs))
     return selection.read_texts(selected, reference.path, lambda path: contents[files[path]])

@@ -163,7 +163,7 @@ def test_namespace_takes_the_place_of_all(kubectl: Path) -> None:
     assert snapshot(kubectl, "--namespace", "team") == 0
     calls = Path("calls").read_text()
     assert all(" --namespace team " in call for call in calls.splitlines())
-    # What others compose may exist all the same.
+    # Objects that others compose may exist all the same.
     assert json.loads(Path("dump.json").read_text())["unread"]
 
 
