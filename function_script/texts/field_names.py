@@ -17,7 +17,8 @@ _MACHINERY: Final = frozenset(
     }
 )
 _XR: Final = "observed.composite.resource"
-_OF_XR: Final = ("apiVersion", "kind", "metadata", "spec", "status")
+ROOTS: Final = ("apiVersion", "kind", "metadata", "spec", "status")
+"""The fields of every XR, which an XRD has, too."""
 _HELM: Final = ("Capabilities", "Chart", "Files", "Template")
 _SHORT: Final = {
     **dict.fromkeys(("xr", "oxr", "XR"), _XR),
@@ -47,7 +48,7 @@ def advise_root(name: str, prefix: str = "") -> str | None:
 
     ``prefix`` is what begins a path in the author's language.
     """
-    if name in _OF_XR:
+    if name in ROOTS:
         return f"the XR is {prefix}{_XR}: write {prefix}{_XR}.{name}"
     if name in _SHORT:
         return f"write {prefix}{_SHORT[name]}"

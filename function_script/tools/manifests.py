@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from function_script.request import objects
 from function_script.request.values import Object, Readable, Value, type_phrase
+from function_script.texts import field_names
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.problems import suggest
 
@@ -18,9 +19,8 @@ COMPOSITE: Final = "crossplane.io/composite"
 CLAIM_NAME: Final = "crossplane.io/claim-name"
 CLAIM_NAMESPACE: Final = "crossplane.io/claim-namespace"
 MACHINERY: Final = (("spec", "crossplane"), ("spec",))
-_OBJECTS: Final = ("spec", "status")
-_PARTS: Final = ("apiVersion", "kind", "metadata", *_OBJECTS)
 """The places of Crossplane's fields in an XR; the second is that of legacy XRs."""
+_OBJECTS: Final = ("spec", "status")
 
 # The group and kind, the namespace and the name.
 Key: TypeAlias = tuple[str, str, str, str]
@@ -189,9 +189,9 @@ def add_texts(manifest: Object, texts: Mapping[str, str], *path: str) -> None:
 
 def find_misshapen(xr: Object) -> Iterator[Diagnostic]:
     """Yield the problems of an XR that the schema of every XRD refuses."""
-    absent = tuple(each for each in _PARTS if each not in xr)
+    absent = tuple(each for each in field_names.ROOTS if each not in xr)
     for field, value in xr.items():
-        hint = suggest(field, absent) if field not in _PARTS else None
+        hint = suggest(field, absent) if field not in field_names.ROOTS else None
         message = f"invalid XR: there is no field {field}" if hint else ""
         if field in _OBJECTS and value is not None and not isinstance(value, dict):
             message = f"invalid XR: {field} must be an object, not {type_phrase(value)}"

@@ -16,6 +16,7 @@ from function_script.request import objects
 from function_script.request.objects import SUBDOMAIN
 from function_script.request.reader import format_path
 from function_script.request.values import Object
+from function_script.texts import field_names
 from function_script.texts.diagnostics import Code, Diagnostic
 from function_script.texts.problems import Problem, suggest
 from function_script.tools import manifests, structural_schema, xrds
@@ -31,7 +32,6 @@ _NAME_RULE: Final = (
 _ANY: Final[Object] = {structural_schema.PRESERVE: True}
 _TEXT: Final[Object] = {"type": "string"}
 _SCHEMA: Final = ("schema", "openAPIV3Schema")
-_XRD_KEYS: Final = ("apiVersion", "kind", "metadata", "spec", "status")
 _TEXTS: Final = ("defaultCompositeDeletePolicy", "defaultCompositionUpdatePolicy", "group")
 _OBJECTS: Final = (
     *("conversion", "defaultCompositionRef", "defaultCompositionRevisionSelector"),
@@ -132,7 +132,7 @@ def _read_schemas() -> tuple[Object, dict[str, Object]]:
         "scope": {**_TEXT, "enum": ["Namespaced", "Cluster", "LegacyCluster"]},
         "versions": {"type": "array", "items": _object("name served referenceable", fields)},
     }
-    root: Object = {**dict.fromkeys(_XRD_KEYS, _ANY), "apiVersion": _TEXT, "kind": _TEXT}
+    root: Object = {**dict.fromkeys(field_names.ROOTS, _ANY), "apiVersion": _TEXT, "kind": _TEXT}
     xrd = _object("", {**root, "spec": _object("group names versions", spec)})
     keywords = structural_schema.properties(schema).items()
     return xrd, {**{key: part for key, part in keywords if key[0] != "$"}, "examples": _ANY}

@@ -9,6 +9,7 @@ from function_script import documents
 from function_script.documents import Document
 from function_script.request import objects
 from function_script.request.values import Object, Value
+from function_script.texts import field_names
 from function_script.texts.diagnostics import Diagnostic
 from function_script.texts.errors import InputError
 from function_script.tools import (
@@ -20,7 +21,6 @@ from function_script.tools import (
 )
 from function_script.tools.starters import api as apis
 
-_FIELDS: Final = {"apiVersion", "kind", "metadata", "spec", "status"}
 _HINT: Final = "--from takes an example of an XR, an object of your own API"
 # Larger numbers pass through Crossplane as doubles.
 _MAX_INTEGER: Final = 2**53
@@ -55,7 +55,7 @@ def load(path: str) -> Example:
     xr = document.value
     api = _read_api(document)
     for field in xr:
-        if field not in _FIELDS:
+        if field not in field_names.ROOTS:
             raise _error(document, (field,), "an XR has the fields spec and status alone")
     for field in ("metadata", "spec", "status"):
         if not isinstance(xr.get(field, {}), dict):
