@@ -79,8 +79,6 @@ def read(
         contribution = _read_script(result, scope)
     else:
         contribution = _read_documents(result, scope, limits, dialect, input_warnings)
-    if warnings := lint.kind_warnings(result, contribution.composed):
-        contribution = replace(contribution, results=contribution.results + warnings)
     if scope.random_texts:
         contribution = predictable_secrets.warn(contribution, scope.random_texts)
     return enforce_limits(contribution)
@@ -141,9 +139,10 @@ def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
     warnings = lint.value_warnings(result, leftovers)
     xr = objects.find_path(result.value, _XR)
     if isinstance(xr, dict) and lint.reads_xr(xr):
-        warnings += lint.ignored_field_warnings(
-            xr, scope.xr, lambda below: _returned_at(result, (*_XR, *below))
-        )
+        warnings += lint.ignored_field_warnings(xr, scope.xr, partial(_returned_below, result, _XR))
+    for name, entry in contribution.composed.items():
+        locate = partial(_returned_below, result, (*_RESOURCES, name, "resource"))
+        warnings += lint.kind_warnings(name, entry.resource, locate)
     if warnings:
         contribution = replace(contribution, results=contribution.results + warnings)
     policies = {
@@ -166,6 +165,10 @@ def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
         },
         deferred=result.withheld,
     )
+
+
+def _returned_below(result: ScriptResult, above: Path, path: Path) -> Span | None:
+    return _returned_at(result, (*above, *path))
 
 
 def _returned_at(result: ScriptResult, path: Path) -> Span | None:

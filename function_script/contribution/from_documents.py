@@ -99,8 +99,10 @@ class _Collector:
         path = "metadata", "annotations", keys.name
         self._add_name(_RESOURCE_NAME, name, document, problems, path)
         self._composed[name] = entry
+        warnings = lint.kind_warnings(name, entry.resource, document.span)
         if part.advice:
-            warnings = lint.name_warnings(name, part.advice, document.span)
+            warnings = lint.name_warnings(name, part.advice, document.span) + warnings
+        if warnings:
             self._parts.append(model.Contribution(results=warnings))
         if entry.policy is not None:
             key = keys.depends_on if entry.policy.depends_on else keys.moved_from
