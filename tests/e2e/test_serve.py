@@ -64,11 +64,18 @@ def test_loop_is_ended_at_its_limit(channel: grpc.Channel) -> None:
 
 def test_reflection_lists_both_versions(channel: grpc.Channel) -> None:
     """Tools such as grpcurl find the services without their files."""
-    services = set(ProtoReflectionDescriptorDatabase(channel).get_services())
+    database = ProtoReflectionDescriptorDatabase(channel)
+    services = set(database.get_services())
     assert {
         "apiextensions.fn.proto.v1.FunctionRunnerService",
         "apiextensions.fn.proto.v1beta1.FunctionRunnerService",
+        "grpc.health.v1.Health",
     } <= services
+    for name in services:
+        package, _, service = name.rpartition(".")
+        file = database.FindFileContainingSymbol(name)
+        assert file.package == package
+        assert service in {each.name for each in file.service}
 
 
 @pytest.mark.parametrize("service", ["", "apiextensions.fn.proto.v1.FunctionRunnerService"])
