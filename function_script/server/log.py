@@ -12,7 +12,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -21,9 +21,10 @@ import orjson
 
 from function_script.request.limits import MIB
 from function_script.server.background import Background
-from function_script.server.request_record import RequestRecord
+from function_script.server.request_record import FATAL, RequestRecord
 from function_script.step.telemetry import IDENTITY
 from function_script.texts import diagnostics, redaction
+from function_script.texts.diagnostics import Diagnostic
 
 Fields: TypeAlias = Mapping[str, str | int | float]
 
@@ -79,13 +80,16 @@ def fields(**values: str | float) -> dict[str, Fields]:
     return {"fields": values}
 
 
-def write(record: RequestRecord) -> None:
-    """Log the line of a request; with --debug also its problems."""
+def write(record: RequestRecord, problems: Sequence[Diagnostic] = ()) -> None:
+    """Log the line of a request; with --debug also the problems of a step that failed.
+
+    ``problems`` may quote values of the request.
+    """
     if _LOG.isEnabledFor(logging.DEBUG):
         level = logging.getLevelNamesMapping()[record.level.upper()]
         _LOG.log(level, _message(record), extra={"fields": fields_of(record)})
-        if record.problems:
-            frames = "\n".join(diagnostics.to_frame(problem) for problem in record.problems)
+        if record.outcome == FATAL:
+            frames = "\n".join(diagnostics.to_frame(problem) for problem in problems)
             _LOG.debug("the problems", extra=fields(problems=frames + "\n"))
         return
     # A logging call would take several times as long.
@@ -176,8 +180,7 @@ class LineHandler(logging.Handler):
         info = record.info
         texts = *info[: len(IDENTITY)], info.bug, record.error, record.detail
         size = _RECORD_BYTES + sum(map(str.__sizeof__, texts))
-        # Without problems, which the line has not, and which may be large.
-        self._enqueue((time.time(), record._replace(problems=())), size)
+        self._enqueue((time.time(), record), size)
 
     def _enqueue(self, line: str | tuple[float, RequestRecord], size: int) -> None:
         """Enqueue a line that takes ``size`` bytes of memory; drop it if the queue is full."""
