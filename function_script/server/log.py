@@ -178,7 +178,7 @@ class LineHandler(logging.Handler):
     def write(self, record: RequestRecord) -> None:
         """Write the line of a request that ends now."""
         info = record.info
-        texts = *info[: len(IDENTITY)], info.bug, record.error, record.detail
+        texts = *info[: len(IDENTITY)], info.bug, record.error, record.detail, record.parent
         size = _RECORD_BYTES + sum(map(str.__sizeof__, texts))
         self._enqueue((time.time(), record), size)
 
