@@ -139,10 +139,13 @@ def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
     warnings = lint.value_warnings(result, leftovers)
     xr = objects.find_path(result.value, _XR)
     if isinstance(xr, dict) and lint.reads_xr(xr):
-        warnings += lint.ignored_field_warnings(xr, scope.xr, partial(_returned_below, result, _XR))
-    for name, entry in contribution.composed.items():
-        locate = partial(_returned_below, result, (*_RESOURCES, name, "resource"))
-        warnings += lint.kind_warnings(name, entry.resource, locate)
+        warnings += lint.ignored_field_warnings(
+            xr, scope.xr, lambda below: _returned_at(result, (*_XR, *below))
+        )
+    warnings += lint.kind_warnings(
+        contribution.composed,
+        lambda name, below: _returned_at(result, (*_RESOURCES, name, "resource", *below)),
+    )
     if warnings:
         contribution = replace(contribution, results=contribution.results + warnings)
     policies = {
@@ -165,10 +168,6 @@ def _read_script(result: ScriptResult, scope: Scope) -> Contribution:
         },
         deferred=result.withheld,
     )
-
-
-def _returned_below(result: ScriptResult, above: Path, path: Path) -> Span | None:
-    return _returned_at(result, (*above, *path))
 
 
 def _returned_at(result: ScriptResult, path: Path) -> Span | None:

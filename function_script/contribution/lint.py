@@ -189,25 +189,28 @@ def _add_texts(value: Value, path: Path, texts: list[tuple[Path, str]]) -> None:
 
 
 def kind_warnings(
-    resource_name: str, resource: Object | None, locate: Callable[[Path], Span | None]
+    composed: Mapping[str, DesiredResource], locate: Callable[[str, Path], Span | None]
 ) -> tuple[wire.Result, ...]:
-    """Warn of a kind of Kubernetes in an apiVersion that has no such kind, and of a lost spec."""
-    if resource is None:
-        return ()
+    """Warn of kinds of Kubernetes in an apiVersion that has no such kind, and of a lost spec.
+
+    ``locate`` returns the position of a field of a composed resource.
+    """
     problems = []
-    if _OF_SPEC in resource:
-        message = f'resource "{resource_name}": {_OF_SPEC} is a field of spec'
-        span = locate((_OF_SPEC,))
-        problems.append(Diagnostic(message=message, hint="move it into spec", span=span))
-    kind = resource.get("kind")
-    if isinstance(kind, str) and kind in kubernetes_kinds.KINDS:
-        api_version, kind = objects.api_version_and_kind(resource)
+    for name, entry in composed.items():
+        if entry.resource and _OF_SPEC in entry.resource:
+            message = f'resource "{name}": {_OF_SPEC} is a field of spec'
+            span = locate(name, (_OF_SPEC,))
+            problems.append(Diagnostic(message=message, hint="move it into spec", span=span))
+        kind = entry.resource.get("kind") if entry.resource else None
+        if not isinstance(kind, str) or kind not in kubernetes_kinds.KINDS:
+            continue
+        api_version, kind = objects.api_version_and_kind(entry.resource)
         right = kubernetes_kinds.find_api_version(api_version, kind)
         if right is not None:
-            message = f'resource "{resource_name}": there is no {kind} in {api_version}'
-            hint, span = f"write apiVersion: {right}", locate(("apiVersion",))
+            message = f'resource "{name}": there is no {kind} in {api_version}'
+            hint, span = f"write apiVersion: {right}", locate(name, ("apiVersion",))
             problems.append(Diagnostic(message=message, hint=hint, span=span))
-    return warn(problems) if problems else ()
+    return warn(problems)
 
 
 def name_warnings(
