@@ -40,8 +40,8 @@ class Files:
     def read(self, dir_path: str, top: str = ".") -> Mapping[str, str]:
         """Return every file's text below ``dir_path`` by its relative path, in walk order.
 
-        ``dir_path`` is absolute or relative to the root, ``top`` its name in an error about its
-        list of files. Raises ValueError "cannot …" when it is outside, absent, too large, or holds
+        ``dir_path`` is absolute or relative to the root: an absolute one is the place of a mount,
+        or begins at the root. ``top`` is its name in an error about its list of files. Raises ValueError "cannot …" when it is outside, absent, too large, or holds
         something else than UTF-8 text.
         """
         directory, inside = self._find(dir_path)
@@ -62,17 +62,15 @@ class Files:
             raise ValueError(f'cannot read "{dir_path}": no directory is allowed')
         root = self.root
         try:
-            directory = (root / dir_path).resolve()
+            # The path of a mount in a pod is another one where an author keeps the programs.
+            places = [(root / path).resolve() for path in (dir_path, dir_path.lstrip("/"))]
             # The same error for outside and absent: an input must not probe for paths.
-            is_readable = _is_directory(directory, root)
-            name = dir_path.lstrip("/")
-            is_below = not is_readable and name and _is_directory((root / name).resolve(), root)
+            directory = next((place for place in places if _is_directory(place, root)), None)
         except (OSError, ValueError) as error:
             name = cut(dir_path, _MAX_SHOWN_BYTES)
             raise ValueError(f'cannot read "{name}": {cause_of(error)}') from error
-        if not is_readable:
-            there = f', which has "{name}"' if is_below else ""
-            raise ValueError(f'cannot find directory "{dir_path}" below the program root{there}')
+        if directory is None:
+            raise ValueError(f'cannot find directory "{dir_path}" below the program root')
         return directory, root
 
 

@@ -125,7 +125,7 @@ def _program(
     for other in sorted(_SOURCES.values()):
         beside = None if other == chosen else fields.object(other.field)
         if beside is not None and beside.value:
-            beside.refuse_unknown(*other.keys)
+            beside.refuse_unknown(*other.keys, hints=_hints_beside(other))
             doubts.add(fields.at(other.field), f"is not looked at, for source is {source}")
     value = fields.value.get(key)
     if not isinstance(value, dict):
@@ -135,7 +135,7 @@ def _program(
         fields.problems.add(fields.at(key), text, hint=f"write {chosen.form}")
         return _join([])
     section = ObjectReader(value, fields.at(key), fields.problems)
-    section.refuse_unknown(*chosen.keys)
+    section.refuse_unknown(*chosen.keys, hints=_hints_beside(chosen))
     if source == "Inline":
         return _join(_inline(section, doubts))
     if source == "FileSystem":
@@ -200,6 +200,12 @@ def _environment(section: ObjectReader, sources: ProgramSources) -> list[Part]:
         problem = f'cannot read a template: "{section.value["key"]}" is not text but an object'
         section.problems.add(section.at("key"), problem)
     return []
+
+
+def _hints_beside(section: _Section) -> dict[str, str]:
+    """Return the hints for fields of the input that are written into a section of it."""
+    names = _ALL_FIELDS - {section.field, *section.keys}
+    return {name: f"write {name} beside {section.field}, not in it" for name in names}
 
 
 def _join(parts: list[Part]) -> Program:

@@ -222,7 +222,7 @@ def _build(function: FunctionReference, selection: str) -> Runtime:
     # The word of that one is the form of an address, and nothing that people type.
     kinds = [kind for kind in _RUNTIMES if kind.word == selection != Remote.word]
     if not kinds:
-        return Remote.at(selection, function.name)
+        return Remote.at(selection, function)
     suitable = (kind for kind in kinds if kind.judge(function).is_suitable)
     return next(suitable, kinds[0]).build(function)
 

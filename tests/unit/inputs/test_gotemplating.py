@@ -219,6 +219,15 @@ def test_impossible_input_is_refused(value: Object, message: str) -> None:
     assert problems(value, {"k": {}}) == [message]
 
 
+def test_field_of_the_input_in_a_section_is_told_its_place() -> None:
+    """The first example in the README of that function has its options there."""
+    with pytest.raises(InputError) as caught:
+        inputs.parse(go(inline={"template": "a", "options": ["missingkey=error"]}), Limits())
+    (problem,) = caught.value.diagnostics
+    assert problem.message == "input.inline.options: unknown field"
+    assert problem.hint == "write options beside inline, not in it"
+
+
 def parsed(value: Object, **defaults: str) -> inputs.Step:
     """The step under an operator's defaults."""
     return inputs.parse(value, Limits(**defaults))  # type: ignore[arg-type] # texts only
