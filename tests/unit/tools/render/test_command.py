@@ -327,6 +327,7 @@ apiVersion: v1
 kind: Thing
 metadata:
   name: demo-gone
+  namespace: here
   annotations: {crossplane.io/composition-resource-name: gone}
 """
 
