@@ -38,7 +38,7 @@ PEERS = (
     "oxr dxr context environment extra_resources Resource skip_resource set_condition emit_event "
     "set_xr_status set_composite_ready set_connection_details set_response_ttl struct "
     "require_extra_resource require_extra_resources get_extra_resource get_extra_resources "
-    "observed_body crypto encoding regex yaml"
+    "observed_body crypto encoding regex yaml fatal"
 )
 
 
