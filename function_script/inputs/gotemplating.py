@@ -105,7 +105,7 @@ def parse_go_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSo
         kind=KIND,
         language=LANGUAGE,
         dialect="gotemplating",
-        program=Program(main=program.main, options={**program.options, **options}),
+        program=Program(main=program.main, options=options, parts=program.parts),
         limits=ceilings,
         ttl_seconds=ttl_seconds,
         credentials=None,
@@ -209,18 +209,12 @@ def _hints_beside(section: _Section) -> dict[str, str]:
 
 
 def _join(parts: list[Part]) -> Program:
-    """Join all parts, since they share their named templates.
-
-    The option ``parts`` has the name and first line of each.
-    """
-    line = 1
-    starts: list[Value] = []
-    for name, text in parts:
-        starts.append([name, line])
-        line += (text + _SEPARATOR).count("\n")
+    """Join all parts, since they share their named templates."""
+    sources = tuple(Source(name=name, text=text) for name, text in parts)
+    if len(sources) == 1:
+        return Program(main=sources[0])
     text = _SEPARATOR.join(text for _, text in parts)
-    name = parts[0][0] if len(parts) == 1 else "templates"
-    return Program(main=Source(name=name, text=text), options={"parts": starts})
+    return Program(main=Source(name="templates", text=text), parts=sources)
 
 
 def _delims(fields: ObjectReader, doubts: ProblemList) -> list[Value]:
