@@ -41,8 +41,9 @@ class Files:
         """Return every file's text below ``dir_path`` by its relative path, in walk order.
 
         ``dir_path`` is absolute or relative to the root: an absolute one is the place of a mount,
-        or begins at the root. ``top`` is its name in an error about its list of files. Raises ValueError "cannot …" when it is outside, absent, too large, or holds
-        something else than UTF-8 text.
+        or begins at the root. ``top`` is its name in an error about its list of files. Raises
+        ValueError "cannot …" when it is outside, absent, too large, or holds something else than
+        UTF-8 text.
         """
         directory, inside = self._find(dir_path)
         # One file more than allowed is enough to refuse a directory of any size.

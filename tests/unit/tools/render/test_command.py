@@ -357,6 +357,39 @@ def test_nothing_is_desired_of_an_xr_whose_steps_do_not_run(
     assert "would delete" not in run(*RENDER, example(tmp_path, xr=xr, observed=OBSERVED)).err
 
 
+DETAILS = """\
+      script: |
+        def main(req):
+            return {"desired": {"composite": {"connection_details": {"user": "a", "key": "b"}}}}
+"""
+LEGACY = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: CompositeResourceDefinition
+metadata: {name: xthings.example.org}
+spec:
+  group: example.org
+  names: {kind: XThing, plural: xthings}
+  versions: [{name: v1, served: true, referenceable: true, schema: {openAPIV3Schema: {}}}]
+"""
+CLUSTER_SCOPED = XR.replace("  namespace: here\n", "")
+
+
+@pytest.mark.parametrize(
+    ("files", "is_noted"),
+    [
+        pytest.param({}, True, id="a-namespace"),
+        pytest.param({"xr": CLUSTER_SCOPED}, False, id="it-may-be-a-legacy-one"),
+        pytest.param({"xr": CLUSTER_SCOPED, "xrd": LEGACY}, False, id="legacy"),
+    ],
+)
+def test_connection_details_that_nobody_gets_are_noted(
+    tmp_path: Path, run: Run, files: dict[str, str], is_noted: bool
+) -> None:
+    err = run("render", example(tmp_path, STEP + DETAILS, **files)).err
+    note = 'Crossplane drops the connection details of XThing "demo", key, user: '
+    assert (f"note: {note}" in err) == is_noted
+
+
 CLOCK = """\
   - step: clock
     functionRef:

@@ -255,9 +255,9 @@ def test_required_object_of_another_version_is_told() -> None:
     with pytest.raises(FatalError) as caught:
         run(script(fatal), {}, required=there)
     subject = "EnvironmentConfig of example.org/v1beta1 named"
+    there_is = "there is one of example.org/v1alpha1"
     assert caught.value.diagnostics[0].notes == (
-        f'required resource "one" was not found: {subject} "a"; '
-        "there is one of example.org/v1alpha1",
+        f'required resource "one" was not found: {subject} "a"; {there_is}',
         f'required resource "other" was not found: {subject} "b"',
     )
 
