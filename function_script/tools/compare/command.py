@@ -30,6 +30,7 @@ from function_script.tools.compare.sides import (
     Change,
     Comparison,
     Functions,
+    NothingToCompare,
     Place,
     Side,
     Versions,
@@ -79,14 +80,14 @@ class Row:
     ``captured`` counts captured requests that were compared, and ``masked`` those that cannot be,
     for they have masked values. ``refused`` are the errors here of XRs and requests that both sides
     refuse, and ``uncompared`` the reasons for which others were not compared, with the number of
-    each. ``named`` counts XRs and requests with differences that are no change. ``changes`` has
+    each. ``nothing`` says why there is nothing to compare. ``named`` counts XRs and requests with differences that are no change. ``changes`` has
     those of each place, one for each XR or request that shows it.
     """
 
     def __init__(self, file: str, name: str = "", error: FatalError | None = None) -> None:
         self.file = file
         self.name = name
-        self.has_steps = True
+        self.nothing: NothingToCompare | None = None
         self.compared = self.captured = self.masked = 0
         self.changes: dict[Place, list[Change]] = {}
         self.refused: Counter[str] = Counter()
@@ -96,7 +97,7 @@ class Row:
     @property
     def verdict(self) -> Verdict:
         """The verdict; what was not compared is never equal."""
-        if not self.has_steps:
+        if self.nothing:
             return "nothing to compare"
         if self.changes:
             return "different"
@@ -220,9 +221,27 @@ class _Subject:
         """
         row = self.row
         sides = self._make_sides(other)
-        if not sides.has_steps:
-            row.has_steps = False
-            return
+        row.nothing = sides.nothing
+        if sides.nothing is None:
+            self._compare_xrs(sides)
+        for file, (request, is_redacted) in [*captured.items()]:
+            step = sides.find_step(request)
+            if step is None:
+                continue
+            del captured[file]
+            if is_redacted and sides.is_compared(step):
+                row.masked += 1
+            elif sides.is_compared(step):
+                label = f'the request in "{file}"'
+                row.captured += row.attempt(label, partial(sides.ask, step, request))
+        has_result = row.compared or row.captured or row.refused or row.uncompared
+        if not (has_result or row.nothing):
+            hint = "put an xr.yaml beside the Composition, or its XRD"
+            row.uncompared[Diagnostic(message="no XR is at hand", hint=hint)] += 1
+
+    def _compare_xrs(self, sides: Versions) -> None:
+        """Compare the requests of XRs at hand, and of those of a dump. Raises FatalError."""
+        row = self.row
         # Of a case, the first reconcile.
         for each in chain.from_iterable(islice(runs_, 1) for runs_ in self._plan()):
             row.compared += row.attempt(each.label, partial(sides.run, each.inputs))
@@ -233,19 +252,6 @@ class _Subject:
                 if manifests.text_at_machinery(xr, *_REFERENCE) in {"", row.name}:
                     label = f"{manifests.describe(xr)} of the dump"
                     row.compared += row.attempt(label, partial(self._run_live, sides, dump, xr))
-        for file, (request, is_redacted) in [*captured.items()]:
-            step = sides.find_step(request)
-            if step is None:
-                continue
-            del captured[file]
-            if is_redacted:
-                row.masked += 1
-                continue
-            label = f'the request in "{file}"'
-            row.captured += row.attempt(label, partial(sides.ask, step, request))
-        if not (row.compared or row.captured or row.refused or row.uncompared):
-            hint = "put an xr.yaml beside the Composition, or its XRD"
-            row.uncompared[Diagnostic(message="no XR is at hand", hint=hint)] += 1
 
     def _make_sides(self, other: Document | None) -> Versions:
         options = self._options

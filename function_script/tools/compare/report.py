@@ -135,9 +135,13 @@ def _count(row: Row) -> str:
 
 
 def _totals(rows: Sequence[Row]) -> Iterator[str]:
-    judged = [row for row in rows if row.has_steps]
+    judged = [row for row in rows if not row.nothing]
     equal = sum(row.verdict == "equal" for row in judged)
-    yield f"{equal} of {len(judged)} Compositions change nothing."
+    yield (
+        f"{equal} of {len(judged)} Compositions change nothing."
+        if judged
+        else "Nothing was compared."
+    )
     if uncompared := sum(bool(row.uncompared) for row in judged):
         yield f"Not compared, or not with all XRs: {console.count(uncompared, 'Composition')}."
     if refused := sum(row.refused.total() for row in judged):
@@ -145,8 +149,12 @@ def _totals(rows: Sequence[Row]) -> Iterator[str]:
     if masked := sum(row.masked for row in judged):
         count = console.count(masked, "captured request")
         yield f"Not comparable, for values in them are masked: {count}."
-    if others := len(rows) - len(judged):
-        yield f"Without a step of function-go-templating: {console.count(others, 'Composition')}."
+    others = Counter(row.nothing for row in rows)
+    if number := others["no step of function-go-templating"]:
+        yield f"Without a step of function-go-templating: {console.count(number, 'Composition')}."
+    if number := others["steps of this function"]:
+        count = console.count(number, "Composition")
+        yield f"With Go templates that this function runs already: {count}. See --with."
     named: Counter[Named] = Counter()
     for row in judged:
         named.update(row.named)

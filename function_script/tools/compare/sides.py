@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from function_script import inputs
 from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -29,6 +29,8 @@ from function_script.tools.render.steps import Step
 Place: TypeAlias = tuple[str, objects.Path, tuple[str, int] | None]
 Change: TypeAlias = tuple[Diagnostic, Difference]
 """A difference as a problem with a position, and as values."""
+NothingToCompare: TypeAlias = Literal["no step of function-go-templating", "steps of this function"]
+"""Why no step of a Composition runs on two sides."""
 
 # A random choice between two values is the same as often once in 256 times.
 _REPEATS: Final = 8
@@ -129,7 +131,7 @@ class Side(NamedTuple):
 class Versions:
     """Two versions of a Composition, whose whole pipelines run; ``other`` names theirs."""
 
-    has_steps = True
+    nothing: NothingToCompare | None = None
 
     def __init__(self, ours: Side, theirs: Side, other: str = "") -> None:
         self._ours = ours
@@ -158,6 +160,11 @@ class Versions:
             if other is not None and step_input in (step.input, other.input):
                 return step
         return None
+
+    def is_compared(self, step: Step) -> bool:
+        """Report whether a step runs on both sides."""
+        del step
+        return True
 
     def ask(
         self, step: Step, request: fnv1.RunFunctionRequest, comparison: Comparison
@@ -224,22 +231,32 @@ class Versions:
 class Functions(Versions):
     """The function that runs a pipeline's Go templates, and this one in its place.
 
-    Steps run up to the last Go template: what comes after cannot change what is compared. Raises
-    FatalError if the pipeline cannot be parsed.
+    Steps run up to the last Go template: what comes after cannot change what is compared. A step
+    that calls this function itself runs here alone. Raises FatalError if the pipeline cannot be
+    parsed.
     """
 
     def __init__(self, side: Side) -> None:
         pipeline = steps.parse(side.composition)
-        while pipeline and not _is_compared(pipeline[-1]):
+        templates = [each for each in pipeline if each.input and is_go_template(each.input)]
+        compared = [each for each in templates if not side.functions.is_itself(each)]
+        while pipeline and pipeline[-1] not in compared:
             pipeline.pop()
-        self.has_steps = bool(pipeline)
+        if not compared:
+            own: NothingToCompare = "steps of this function"
+            self.nothing = own if templates else "no step of function-go-templating"
         self._pipeline = pipeline
-        local = {step.function: Local.word for step in pipeline if _is_compared(step)}
+        self._compared = compared
+        local = {each.function: Local.word for each in compared}
         # This side runs here, whatever --function says of the other one.
         options = replace(side.functions.options, runtimes=local)
         here = replace(side.functions, options=options)
-        there = replace(side.functions, runs_elsewhere=_is_compared)
+        there = replace(side.functions, runs_elsewhere=self.is_compared)
         super().__init__(side._replace(functions=here), side._replace(functions=there))
+
+    def is_compared(self, step: Step) -> bool:
+        """Report whether a step runs on both sides."""
+        return step in self._compared
 
     def run(self, xr: RenderInputs, comparison: Comparison) -> Sequence[RequirementSource | None]:
         """Run the pipeline, which goes on with the other function's responses.
@@ -248,7 +265,7 @@ class Functions(Versions):
         """
 
         def call(step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
-            is_compared = _is_compared(step)
+            is_compared = self.is_compared(step)
             return self.ask(step, request, comparison) if is_compared else runner(step, request)
 
         with self._theirs.origin.map_errors():
@@ -263,7 +280,9 @@ class Functions(Versions):
                 return []
             failure = result.failure
             # The other side's refusal ends a pipeline. It was compared.
-            if failure and (isinstance(failure, UnfetchedError) or not _is_compared(failure.step)):
+            if failure and (
+                isinstance(failure, UnfetchedError) or not self.is_compared(failure.step)
+            ):
                 raise failure
         if result.requirements is None:
             raise InputError.of(_PAUSED)
@@ -284,10 +303,6 @@ def _join(rendering: Rendering) -> fnv1.RunFunctionResponse:
         joined.context.CopyFrom(response.context)
         joined.meta.ttl.CopyFrom(response.meta.ttl)
     return joined
-
-
-def _is_compared(step: Step) -> bool:
-    return step.input is not None and is_go_template(step.input)
 
 
 def is_go_template(value: Object) -> bool:
