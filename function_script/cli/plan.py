@@ -139,13 +139,14 @@ def plan(**flags: Unpack[_Flags]) -> int:
             for wait in others:
                 plans += cast("list[XrPlan]", wait())
         plans.sort(key=attrgetter("order"))
+        notes = [*planner.list_notes(plans)]
         if flags["output"] == "json":
-            text = report.to_json(plans)
+            text = report.to_json(plans, notes)
         elif flags["output"] == "markdown":
-            text = report.to_markdown(plans, has_names=flags["names"])
+            text = report.to_markdown(plans, notes, has_names=flags["names"])
         else:
             columns = console.columns_of(sys.stdout)
-            text = report.to_text(plans, has_names=flags["names"], columns=columns)
+            text = report.to_text(plans, notes, has_names=flags["names"], columns=columns)
     terminal.echo(text if other is None else other.rename(text))
     changes = [change for each in plans for change in each.changes]
     fails = {

@@ -82,7 +82,7 @@ def find(
     for name, live in observed.items():
         if name in new and name not in old:
             raise UnknownError(f"{manifests.describe(live)} is there, and desired only from now on")
-        # What neither of both desires goes without this change.
+        # What neither of both desires goes without this change: it is drift.
         if name in old and name not in new:
             changes.append(_place(before.positions, of_object("destroy", name, live)))
         elif name in old and manifests.key_of(live) != manifests.key_of(new[name]):
@@ -213,15 +213,24 @@ def hide_path(path: Path, live: Object) -> Path:
 
 
 def find_drift(
-    observed: Mapping[str, Object], before: Rendering, catalog: Catalog, *, is_hidden: bool
+    observed: Mapping[str, Object],
+    before: Rendering,
+    after: Rendering,
+    catalog: Catalog,
+    *,
+    is_hidden: bool,
 ) -> Iterator[str]:
     """Yield the fields that are not as before the change they should be, with their kinds.
 
-    ``is_hidden``: of those that the objects do not have, the names may be data of a Secret.
+    So are objects that neither side desires. ``is_hidden``: of fields that the objects do not have,
+    the names may be data of a Secret.
     """
     desired = before.result.resources
-    for name in (each for each in observed if each in desired):
-        live = observed[name]
+    for name, live in observed.items():
+        if name not in desired and name not in after.result.resources:
+            yield f'resource "{name}" (the next reconcile destroys its {live["kind"]})'
+        if name not in desired:
+            continue
         for path in effects.find_drift(live, desired[name], catalog):
             part = hide_path(path, live) if is_hidden else path
             yield f"{format_path(part)} of {live['kind']}"

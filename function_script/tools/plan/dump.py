@@ -97,6 +97,11 @@ class Dump:
         """The XRDs, CRDs and Functions."""
         return [self[key] for type_ in _DEFINITIONS for key in self.list_keys(type_)]
 
+    @property
+    def xrds(self) -> list[Object]:
+        """The XRDs."""
+        return [self[key] for key in self.list_keys(_DEFINITIONS[0])]
+
     def __getitem__(self, key: Key) -> Object:
         return self._objects[key[:2]][key[2:]].unpack()
 
@@ -273,6 +278,11 @@ def _flatten(value: Value, file: Path) -> Iterator[Object]:
     """Yield an object, or the items of a list of objects, at any depth."""
     items = value.get("items") if isinstance(value, dict) else value
     if isinstance(items, list):
+        if isinstance(value, dict) and "apiVersion" in value and "kind" not in value:
+            raise InputError.of(
+                f'cannot read "{file}": a list in it has no kind, which kubectl writes after the '
+                "items: the end is missing"
+            )
         for item in items:
             yield from _flatten(item, file)
     elif isinstance(value, dict) and all(objects.api_version_and_kind(value)):

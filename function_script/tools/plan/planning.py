@@ -18,7 +18,7 @@ from function_script.tools.manifests import Key
 from function_script.tools.plan import changes, sides
 from function_script.tools.plan.changes import Change
 from function_script.tools.plan.dump import Dump, UnknownError, is_masked
-from function_script.tools.plan.sides import Renderings, Source
+from function_script.tools.plan.sides import Files, Renderings, Source
 from function_script.tools.render import RenderInputs, steps
 from function_script.tools.render.renderer import Answers, Rendering
 from function_script.tools.validate.catalog import Catalog
@@ -66,27 +66,30 @@ class Planner:
         *,
         until_ready: bool = False,
     ) -> None:
-        self._new, definitions = renderings.load(after)
-        if not self._new:
+        new = renderings.load(after)
+        old = Files() if before is None else renderings.load(before)
+        if not new.compositions and not new.xrds:
             raise InputError.of(f'cannot plan: there is no Composition in "{after}"')
         self._dump = dump
-        self._old = None if before is None else renderings.load(before)[0]
+        self._new = new.compositions
+        self._skipped = new.skipped
+        self._old = None if before is None else old.compositions
+        self._removed = old.compositions.keys() - new.compositions
         self._renderings = renderings
         self._until_ready = until_ready
-        live, changed = (
-            {manifests.defined_type(each): each for each in side if xrds.is_xrd(each)}
-            for side in (dump.definitions, definitions)
-        )
-        # An XRD beside a new Composition takes the place of the dump's.
-        self._xrds = live | changed
+        # The API server has the dump's, until that beside a new Composition takes its place.
+        live = old.xrds | {manifests.defined_type(each): each for each in dump.xrds}
+        self._old_xrds = new.xrds | live
+        self._xrds = live | new.xrds
         self._changed_xrds = {
             type_
-            for type_, xrd in changed.items()
+            for type_, xrd in new.xrds.items()
             if type_ not in live or [*xrds.to_schemas(xrd)] != [*xrds.to_schemas(live[type_])]
         }
         # Schemas of what is composed.
-        self._catalog = Catalog([*dump.definitions, *definitions])
-        composed = (manifests.composed_type(each.value) for each in self._new.values())
+        self._catalog = Catalog([*dump.definitions, *new.xrds.values()])
+        compositions = (*new.compositions.values(), *old.compositions.values())
+        composed = (manifests.composed_type(each.value) for each in compositions)
         self._composed_types = {(manifests.group(version), kind) for version, kind in composed}
         self._types = self._composed_types | self._xrds.keys()
         # The XRs above each XR, its parent first.
@@ -109,6 +112,14 @@ class Planner:
             return 1
         cpus = capacity.heavy_slots()
         return max(1, min(cpus, _MAX_PROCESSES, len(self._owners) // _MIN_XRS))
+
+    def list_notes(self, plans: Iterable[XrPlan]) -> Iterator[str]:
+        """Yield sentences about what no plan of an XR shows, of all plans."""
+        if unused := sorted(self._new.keys() - {each.composition for each in plans}):
+            names = ", ".join(f'"{name}"' for name in unused)
+            yield f"No XR of the dump has Composition {names}."
+        for name, reason in self._skipped.items():
+            yield f'"{name}" is left out: {reason}.'
 
     def plan(
         self, part: int = 0, part_count: int = 1, report: Callable[[float], None] | None = None
@@ -159,16 +170,19 @@ class Planner:
             if len(self._owners[key]) == _MAX_DEPTH:
                 reason = f"{_MAX_DEPTH} XRs or more are above it, or it is one of them"
                 return replace(plan, reason=reason)
-            if name not in self._new and new_xr is xr:
+            new_name = manifests.text_at_machinery(new_xr, "compositionRef", "name")
+            if new_name in self._removed:
+                raise UnknownError(f'there is no Composition "{new_name}" after the change')
+            is_other = new_xr is not xr or key[:2] in self._changed_xrds
+            if name not in self._new and not is_other:
                 return None
             old = self._find_old(xr, name)
-            new_name = manifests.text_at_machinery(new_xr, "compositionRef", "name")
             new = self._new.get(new_name) or (
                 old if new_name == name else self._find_live("Composition", "", new_name)
             )
             # The XR above may hold it from now on, and it may have the new revision by then.
             if reason := self._find_hold(xr, new) and self._find_hold(new_xr, new):
-                if new_xr is xr:
+                if not is_other or (new_xr is xr and _find_halt(xr)):
                     return replace(plan, verdict="stays", reason=reason)
                 new = self._find_old(new_xr, name)
             return self._compare(plan, old, new, xr, new_xr)
@@ -178,7 +192,7 @@ class Planner:
 
     def _find_old(self, xr: Object, name: str) -> Source:
         """Return the Composition before the change."""
-        if self._old is not None:
+        if self._old is not None and (name in self._old or name in self._new):
             if name not in self._old:
                 raise UnknownError(f'there is no Composition "{name}" before the change')
             return self._old[name]
@@ -202,10 +216,8 @@ class Planner:
 
     def _find_hold(self, xr: Object, new: Source) -> str:
         """Return the reason for which an XR does not follow its Composition; empty if it does."""
-        if manifests.annotation(xr, "crossplane.io/paused") == "true":
-            return "it is paused"
-        if manifests.text_at(xr, "metadata", "deletionTimestamp"):
-            return "it is being deleted"
+        if halt := _find_halt(xr):
+            return halt
         if manifests.text_at_machinery(xr, "compositionUpdatePolicy") == "Manual":
             return "its compositionUpdatePolicy is Manual"
         if any(steps.find_unselected(new.value, xr)):
@@ -227,16 +239,23 @@ class Planner:
         observed = self._dump.find_observed(xr)
         old_inputs = self._find_inputs(xr, old, observed)
         new_inputs = replace(old_inputs, xr=new_xr, composition=new.value)
+        old_inputs = replace(old_inputs, xrd=self._old_xrds[key[:2]])
         api_version, _ = manifests.composed_type(new.value)
         if api_version != xr["apiVersion"]:
             raise UnknownError(
                 f"the dump has it as {xr['apiVersion']}, and its Composition is for {api_version}"
             )
         # The API server takes what it has under the schema that it has.
-        is_judged = new_xr is not xr or key[:2] in self._changed_xrds
-        if is_judged and (problems := xr_validation.validate(new_xr, self._xrds[key[:2]]).errors):
-            reason = self._explain(problems[0].message, new_inputs)
-            return replace(plan, verdict="invalid", reason=reason)
+        is_changed = key[:2] in self._changed_xrds
+        if new_xr is not xr or is_changed:
+            problems, drops, _ = xr_validation.validate(new_xr, self._xrds[key[:2]])
+            former = xr_validation.validate(xr, self._old_xrds[key[:2]]).warnings
+            if problems:
+                reason = self._explain(problems[0].message, new_inputs)
+                return replace(plan, verdict="invalid", reason=reason)
+            if is_changed and (losses := [each for each in drops if each not in former]):
+                message = f"with the XRD after the change it has an {losses[0].message}"
+                raise UnknownError(self._explain(message, new_inputs))
         # A function that reads the clock or a random number would differ from itself.
         answers: Answers = {}
         before = self._run("before", old, old_inputs, new, answers)
@@ -274,7 +293,11 @@ class Planner:
             verdict="invalid" if refusals else "planned" if differences else "unchanged",
             reason=refusals,
             changes=differences,
-            drift=[*changes.find_drift(observed, before[0], self._catalog, is_hidden=is_hidden)],
+            drift=[
+                *changes.find_drift(
+                    observed, before[0], after[0], self._catalog, is_hidden=is_hidden
+                )
+            ],
         )
 
     def _run(
@@ -321,9 +344,14 @@ class Planner:
             name = change.resource or ""
             # One of another kind under its resource name leaves it as it is.
             if name in observed and change.verb != "add":
-                key = manifests.key_of(observed[name])
+                live = observed[name]
+                key = manifests.key_of(live)
                 if key in self._owners:
                     self._rewrites[key] = remaining.get(name)
+                elif manifests.text_at_machinery(live, "compositionRef", "name"):
+                    plan = _start((_MAX_DEPTH, key), live)
+                    reason = "the dump lacks its XRD, and the XR above it changes or destroys it"
+                    self._later.append(replace(plan, reason=reason))
 
     def _hand_up(self, xr: Object, status: Object) -> None:
         """Note that the XR above reads the status of an XR, which the change makes another one."""
@@ -381,6 +409,14 @@ def _find_owners(dump: Dump, keys: Sequence[Key]) -> dict[Key, list[Key]]:
             above.append(parent)
             parent = keys_by_uid.get(owner_uids[parent])
     return owners
+
+
+def _find_halt(xr: Object) -> str:
+    """Return the reason for which Crossplane does nothing for an XR; empty if there is none."""
+    if manifests.annotation(xr, "crossplane.io/paused") == "true":
+        return "it is paused"
+    is_deleted = manifests.text_at(xr, "metadata", "deletionTimestamp")
+    return "it is being deleted" if is_deleted else ""
 
 
 def _start(order: tuple[int, Key], xr: Object) -> XrPlan:

@@ -26,8 +26,13 @@ _MAX_NAMES: Final = 3
 _MAX_VALUE: Final = 60
 
 
-def to_text(plans: Sequence[XrPlan], *, has_names: bool, columns: int | None = None) -> str:
-    """Return a frame for each cause, the XRs without a plan by their reasons, and the totals."""
+def to_text(
+    plans: Sequence[XrPlan], notes: Sequence[str], *, has_names: bool, columns: int | None = None
+) -> str:
+    """Return a frame for each cause, the XRs without a plan by their reasons, and the totals.
+
+    ``notes`` are sentences at the end.
+    """
     parts = []
     for entry in _group(plans):
         first = entry[0][1]
@@ -41,10 +46,10 @@ def to_text(plans: Sequence[XrPlan], *, has_names: bool, columns: int | None = N
     for title, names in _list_reasons(plans):
         lines = _cut(names, has_all=has_names)
         parts.append("\n".join([title, *(f"  = {line}" for line in lines)]))
-    return "\n\n".join([*parts, "\n".join(total_lines(plans))])
+    return "\n\n".join([*parts, "\n".join([*total_lines(plans), *notes])])
 
 
-def to_markdown(plans: Sequence[XrPlan], *, has_names: bool) -> str:
+def to_markdown(plans: Sequence[XrPlan], notes: Sequence[str], *, has_names: bool) -> str:
     """Return the totals and a list of the causes, cut at the limit of a comment."""
     lines = [f"**{' '.join(total_lines(plans))}**", ""]
     for entry in _group(plans):
@@ -56,10 +61,11 @@ def to_markdown(plans: Sequence[XrPlan], *, has_names: bool) -> str:
     for title, names in _list_reasons(plans):
         first_names = ", ".join(map(console.to_code, names[:_MAX_NAMES]))
         lines.append(f"- {console.to_code(title)}: {first_names}")
+    lines += [f"- {console.to_code(note)}" for note in notes]
     return console.to_comment(lines)
 
 
-def to_json(plans: Sequence[XrPlan]) -> str:
+def to_json(plans: Sequence[XrPlan], notes: Sequence[str]) -> str:
     """Return one object with all of the plan."""
     value = {
         "xrs": [
@@ -87,7 +93,7 @@ def to_json(plans: Sequence[XrPlan]) -> str:
             }
             for plan in plans
         ],
-        "summary": [*total_lines(plans)],
+        "summary": [*total_lines(plans), *notes],
     }
     return json.dumps(value, indent=2, ensure_ascii=False)
 

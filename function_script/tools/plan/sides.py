@@ -1,7 +1,7 @@
 """The Compositions of one side of a plan, and their renderings for the XRs of a dump."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +31,18 @@ class Source:
     origin: Origin | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What is below a path: Compositions by name, XRDs by group and kind.
+
+    ``skipped`` are files that were left out, with the reasons.
+    """
+
+    compositions: dict[str, Source] = field(default_factory=dict)
+    xrds: dict[tuple[str, str], Object] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+
 class Renderings:
     """Loads the sides, and renders the XRs of a dump with their sandboxes and functions."""
 
@@ -41,13 +53,12 @@ class Renderings:
         self._pool = pool
         self._indexes: dict[Path | None, FunctionIndex] = {}
 
-    def load(self, directory: Path) -> tuple[dict[str, Source], list[Object]]:
-        """Load the Compositions below a path, by their names, and the XRDs. Raises FatalError.
+    def load(self, directory: Path) -> Files:
+        """Load the Compositions and XRDs below a path. Raises FatalError.
 
-        A dump that is there, too, is left out.
+        A dump that is there, too, is none of them.
         """
-        compositions: dict[str, Source] = {}
-        definitions: list[Object] = []
+        files = Files()
         dump = self._dump.path
         is_inside = dump is not None and not directory.resolve().is_relative_to(dump.resolve())
         for file in searching.find([str(directory)], self._project, ()):
@@ -55,20 +66,22 @@ class Renderings:
                 continue
             if file.error is not None:
                 raise file.error
+            if file.skipped:
+                files.skipped[file.name] = file.skipped
             for document in file.documents:
                 if xrds.is_xrd(document.value):
-                    definitions.append(document.value)
+                    files.xrds[manifests.defined_type(document.value)] = document.value
                 if objects.api_version_and_kind(document.value) == manifests.COMPOSITION:
                     name = manifests.name(document.value)
-                    if name in compositions:
+                    if name in files.compositions:
                         raise InputError.of(
                             f'cannot plan: two Compositions are called "{name}"',
                             span=document.span(),
                         )
                     programs = local_pool.programs_beside(Path(file.name))
                     origin = Origin(document=document, programs=programs)
-                    compositions[name] = Source(value=document.value, origin=origin)
-        return compositions, definitions
+                    files.compositions[name] = Source(value=document.value, origin=origin)
+        return files
 
     def render(
         self, source: Source, inputs: RenderInputs, functions_: Source, answers: Answers
