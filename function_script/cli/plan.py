@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Unpack, cast
 import click
 
 from function_script.cli import exit_codes, options, terminal
+from function_script.texts.errors import InputError
 
 if TYPE_CHECKING:
     from function_script.sandbox.pool import Pool
@@ -50,6 +51,7 @@ def _open_planner(flags: _Flags, pool: Pool, *, hides_packages: bool) -> Iterato
     """Yield a planner. Raises FatalError."""
     from function_script.tools.plan import dump, planning, sides  # noqa: PLC0415 - slow
     from function_script.tools.project import Project  # noqa: PLC0415 - as above
+    from function_script.tools.render.sides import Sides  # noqa: PLC0415 - as above
 
     after = flags["after"]
     before = None if flags["before"] is None else Path(flags["before"])
@@ -58,9 +60,12 @@ def _open_planner(flags: _Flags, pool: Pool, *, hides_packages: bool) -> Iterato
     rendering = options.read_rendering(flags, hides_packages=hides_packages)
     with rendering.servers:
         cluster = dump.load(flags["cluster"])
-        renderings = sides.Renderings(cluster, project, rendering, pool)
+        makers = Sides(pool, project, rendering, cluster.definitions)
+        files = [sides.load(each, project, makers, cluster.path) for each in named]
+        if not files[0].compositions and not files[0].xrds:
+            raise InputError.of(f'cannot plan: there is no Composition in "{after}"')
         until_ready = flags["until_ready"]
-        yield planning.Planner(cluster, renderings, after, before, until_ready=until_ready)
+        yield planning.Planner(cluster, makers, *files, until_ready=until_ready)
 
 
 @options.command(

@@ -154,6 +154,18 @@ class Dump:
                 raise UnknownError(f'{kind} "{name}" has no annotation "{manifests.RESOURCE_NAME}"')
         return observed
 
+    def make_inputs(
+        self, xr: Object, composition: Object, xrd: Object | None, observed: Mapping[str, Object]
+    ) -> RenderInputs:
+        """Return an XR with ``observed`` and what steps may require."""
+        return RenderInputs(
+            xr=xr,
+            composition=composition,
+            observed=[*observed.values()],
+            xrd=xrd,
+            cluster=self,
+        )
+
     def check(self, inputs: RenderInputs, requirements: RequirementSource | None) -> bool:
         """Report whether a pipeline got a Secret that is masked.
 

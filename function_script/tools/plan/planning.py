@@ -12,15 +12,16 @@ from typing import Final, Literal, TypeAlias
 
 from function_script.request.values import Object
 from function_script.sandbox import capacity
-from function_script.texts.errors import FatalError, InputError
+from function_script.texts.errors import FatalError
 from function_script.tools import manifests, xr_validation, xrds
 from function_script.tools.manifests import Key
 from function_script.tools.plan import changes, sides
 from function_script.tools.plan.changes import Change
 from function_script.tools.plan.dump import Dump, UnknownError, is_masked
-from function_script.tools.plan.sides import Files, Renderings, Source
+from function_script.tools.plan.sides import Files
 from function_script.tools.render import RenderInputs, steps
 from function_script.tools.render.renderer import Answers, Rendering
+from function_script.tools.render.sides import Side, Sides
 from function_script.tools.validate.catalog import Catalog
 
 Verdict: TypeAlias = Literal["planned", "unchanged", "unknown", "stays", "fails", "invalid"]
@@ -53,43 +54,39 @@ class Planner:
     """Plans the XRs of a dump, those first that compose others.
 
     ``after`` has the Compositions after the change, and ``before`` those before it; None: the dump.
-    ``until_ready``: what later reconciles do, too, when all is ready that is composed. Raises
-    FatalError for a file that cannot be read, and if there is no Composition.
+    ``until_ready``: what later reconciles do, too, when all is ready that is composed.
     """
 
     def __init__(
         self,
         dump: Dump,
-        renderings: Renderings,
-        after: Path,
-        before: Path | None,
+        sides_: Sides,
+        after: Files,
+        before: Files | None = None,
         *,
         until_ready: bool = False,
     ) -> None:
-        new = renderings.load(after)
-        old = Files() if before is None else renderings.load(before)
-        if not new.compositions and not new.xrds:
-            raise InputError.of(f'cannot plan: there is no Composition in "{after}"')
+        old = before or Files()
         self._dump = dump
-        self._new = new.compositions
-        self._skipped = new.skipped
+        self._new = after.compositions
+        self._skipped = after.skipped
         self._old = None if before is None else old.compositions
-        self._removed = old.compositions.keys() - new.compositions
-        self._renderings = renderings
+        self._removed = old.compositions.keys() - after.compositions
+        self._sides = sides_
         self._until_ready = until_ready
         # The API server has the dump's, until that beside a new Composition takes its place.
         live = old.xrds | {manifests.defined_type(each): each for each in dump.xrds}
-        self._old_xrds = new.xrds | live
-        self._xrds = live | new.xrds
+        self._old_xrds = after.xrds | live
+        self._xrds = live | after.xrds
         self._changed_xrds = {
             type_
-            for type_, xrd in new.xrds.items()
+            for type_, xrd in after.xrds.items()
             if type_ not in live or [*xrds.to_schemas(xrd)] != [*xrds.to_schemas(live[type_])]
         }
         # Schemas of what is composed.
-        self._catalog = Catalog([*dump.definitions, *new.xrds.values()])
-        compositions = (*new.compositions.values(), *old.compositions.values())
-        composed = (manifests.composed_type(each.value) for each in compositions)
+        self._catalog = Catalog([*dump.definitions, *after.xrds.values()])
+        both = (*after.compositions.values(), *old.compositions.values())
+        composed = (manifests.composed_type(each.composition) for each in both)
         self._composed_types = {(manifests.group(version), kind) for version, kind in composed}
         self._types = self._composed_types | self._xrds.keys()
         # The XRs above each XR, its parent first.
@@ -190,7 +187,7 @@ class Planner:
             self._unknown.add(key)
             return replace(plan, reason=str(error))
 
-    def _find_old(self, xr: Object, name: str) -> Source:
+    def _find_old(self, xr: Object, name: str) -> Side:
         """Return the Composition before the change."""
         if self._old is not None and (name in self._old or name in self._new):
             if name not in self._old:
@@ -200,7 +197,7 @@ class Planner:
         kind = "CompositionRevision" if revision else "Composition"
         return self._find_live(kind, revision, name, ": --before takes it from files or git")
 
-    def _find_live(self, kind: str, revision: str, name: str, advice: str = "") -> Source:
+    def _find_live(self, kind: str, revision: str, name: str, advice: str = "") -> Side:
         """Return a Composition of the dump; a revision has its name then.
 
         ``advice`` says what to do about one that is not there.
@@ -210,17 +207,17 @@ class Planner:
         if value is None:
             raise UnknownError(f'the dump lacks {kind} "{revision or name}"{advice}')
         metadata: Object = {**manifests.object_at(value, "metadata"), "name": name}
-        return Source(
-            value={**value, "apiVersion": api_version, "kind": own_kind, "metadata": metadata}
+        return self._sides.of_cluster(
+            {**value, "apiVersion": api_version, "kind": own_kind, "metadata": metadata}
         )
 
-    def _find_hold(self, xr: Object, new: Source) -> str:
+    def _find_hold(self, xr: Object, new: Side) -> str:
         """Return the reason for which an XR does not follow its Composition; empty if it does."""
         if halt := _find_halt(xr):
             return halt
         if manifests.text_at_machinery(xr, "compositionUpdatePolicy") == "Manual":
             return "its compositionUpdatePolicy is Manual"
-        if any(steps.find_unselected(new.value, xr)):
+        if any(steps.find_unselected(new.composition, xr)):
             return "its compositionRevisionSelector does not select the new Composition"
         return ""
 
@@ -232,15 +229,16 @@ class Planner:
         reason = "the XR above it no longer composes it"
         return replace(plan, verdict="planned", reason=reason, changes=destroyed)
 
-    def _compare(
-        self, plan: XrPlan, old: Source, new: Source, xr: Object, new_xr: Object
-    ) -> XrPlan:
+    def _compare(self, plan: XrPlan, old: Side, new: Side, xr: Object, new_xr: Object) -> XrPlan:
         key = plan.order[1]
         observed = self._dump.find_observed(xr)
-        old_inputs = self._find_inputs(xr, old, observed)
-        new_inputs = replace(old_inputs, xr=new_xr, composition=new.value)
-        old_inputs = replace(old_inputs, xrd=self._old_xrds[key[:2]])
-        api_version, _ = manifests.composed_type(new.value)
+        new_inputs = self._find_inputs(new_xr, new, observed)
+        old_inputs = replace(
+            new_inputs, xr=xr, composition=old.composition, xrd=self._old_xrds[key[:2]]
+        )
+        # A change of Compositions is planned, and not one of functions.
+        old = replace(old, functions=new.functions)
+        api_version, _ = manifests.composed_type(new.composition)
         if api_version != xr["apiVersion"]:
             raise UnknownError(
                 f"the dump has it as {xr['apiVersion']}, and its Composition is for {api_version}"
@@ -258,11 +256,11 @@ class Planner:
                 raise UnknownError(self._explain(message, new_inputs))
         # A function that reads the clock or a random number would differ from itself.
         answers: Answers = {}
-        before = self._run("before", old, old_inputs, new, answers)
+        before = self._run("before", old, old_inputs, answers)
         if failure := before[-1].result.failure:
             message = f"before the change it fails: {failure.diagnostics[0].message}"
             raise UnknownError(self._explain(message, old_inputs, before[-1]))
-        after = self._run("after", new, new_inputs, new, answers)
+        after = self._run("after", new, new_inputs, answers)
         if failure := after[-1].result.failure:
             reason = self._explain(failure.diagnostics[0].message, new_inputs, after[-1])
             return replace(plan, verdict="fails", reason=reason)
@@ -301,14 +299,14 @@ class Planner:
         )
 
     def _run(
-        self, when: str, source: Source, inputs: RenderInputs, functions_: Source, answers: Answers
+        self, when: str, side: Side, inputs: RenderInputs, answers: Answers
     ) -> list[Rendering]:
         """Return the rendering of the next reconcile, and that of the last one if asked for."""
         try:
-            first = self._renderings.render(source, inputs, functions_, answers)
+            first = sides.render(self._dump, side, inputs, answers)
             if not self._until_ready:
                 return [first]
-            return [first, self._renderings.settle(source, inputs, first, functions_, answers)]
+            return [first, sides.settle(self._dump, side, inputs, first, answers)]
         except FatalError as error:
             message = error.diagnostics[0].message
             message = f"{when} the change it cannot be rendered: {message}"
@@ -364,14 +362,14 @@ class Planner:
         unknown = replace(plan, reason=reason)
         current: Object = {"conditions": [*manifests.objects_at(xr, "status", "conditions")]}
         try:
-            source = self._new.get(plan.composition) or self._find_old(above, plan.composition)
-            inputs = self._find_inputs(above, source, self._dump.find_observed(above))
+            side = self._new.get(plan.composition) or self._find_old(above, plan.composition)
+            inputs = self._find_inputs(above, side, self._dump.find_observed(above))
             changed = {manifests.key_of(xr): manifests.copy({"status": current}, status)}
             observed = [
                 {**each, **changed.get(manifests.key_of(each), {})} for each in inputs.observed
             ]
-            old = self._renderings.render(source, inputs, source, {})
-            new = self._renderings.render(source, replace(inputs, observed=observed), source, {})
+            old = sides.render(self._dump, side, inputs, {})
+            new = sides.render(self._dump, side, replace(inputs, observed=observed), {})
             if sides.answer(old) != sides.answer(new):
                 self._later.append(unknown)
                 self._hand_up(above, changes.status_of(new, self._catalog))
@@ -379,19 +377,13 @@ class Planner:
             self._later.append(unknown)
 
     def _find_inputs(
-        self, xr: Object, source: Source, observed: Mapping[str, Object]
+        self, xr: Object, side: Side, observed: Mapping[str, Object]
     ) -> RenderInputs:
         """Return an XR and what the dump has for it. Raises UnknownError."""
         xrd = self._xrds.get(manifests.key_of(xr)[:2])
         if xrd is None:
             raise UnknownError("the dump lacks its XRD")
-        return RenderInputs(
-            xr=xr,
-            composition=source.value,
-            observed=[*observed.values()],
-            xrd=xrd,
-            cluster=self._dump,
-        )
+        return self._dump.make_inputs(xr, side.composition, xrd, observed)
 
 
 def _find_owners(dump: Dump, keys: Sequence[Key]) -> dict[Key, list[Key]]:

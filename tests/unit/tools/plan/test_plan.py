@@ -308,7 +308,7 @@ UNKNOWN = {
         'the dump lacks Secret "password" with connection details',
     ),
     "function": (LIVE, OTHER, (), "it cannot be rendered"),
-    "step": (LIVE, OTHER, ("--function", "b=skip"), 'step "other" was left out'),
+    "step": (LIVE, OTHER, ("--function", "b=skip"), 'step "other" is left out'),
 }
 
 
