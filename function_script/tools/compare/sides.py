@@ -14,15 +14,14 @@ from function_script.texts.errors import DocumentError, InputError
 from function_script.tools import console, manifests, render
 from function_script.tools.compare import differences
 from function_script.tools.compare.differences import Difference, Named
-from function_script.tools.local_pool import Sandbox
 from function_script.tools.render import RenderInputs, messages, steps
-from function_script.tools.render.functions import FunctionIndex
 from function_script.tools.render.messages import fatal_messages
 from function_script.tools.render.pipeline import PipelineError, UnfetchedError
-from function_script.tools.render.positions import Origin, Position, Positions
-from function_script.tools.render.renderer import Renderer, Rendering
+from function_script.tools.render.positions import Position, Positions
+from function_script.tools.render.renderer import Rendering
 from function_script.tools.render.requirements import RequirementSource, StepResponse
 from function_script.tools.render.runtimes.local import Local
+from function_script.tools.render.sides import FileSide
 from function_script.tools.render.steps import Step
 
 # The step, the path of the value, and the line that writes it or fails.
@@ -73,59 +72,41 @@ class Answer(NamedTuple):
         return texts[0].partition("\n")[0] if texts else None
 
 
-class Side(NamedTuple):
-    """A Composition in a file, its functions, and the sandbox with its programs."""
+def _render(side: FileSide, xr: RenderInputs) -> Answer:
+    """Return what all steps answer together. Raises FatalError if one does not answer."""
+    with side.origin.map_errors():
+        rendering = side.render(xr)
+    result, failure = rendering.result, rendering.result.failure
+    if isinstance(failure, UnfetchedError):
+        raise failure
+    if result.requirements is None:
+        raise InputError.of(_PAUSED)
+    problems = side.origin.locate(failure.step, failure.diagnostics) if failure else ()
+    response = StepResponse(response=_join(rendering), diagnostics=problems)
+    return Answer(response, rendering.positions, result.requirements)
 
-    origin: Origin
-    functions: FunctionIndex
-    pool: Sandbox
 
-    @property
-    def composition(self) -> Object:
-        """The Composition."""
-        return self.origin.document.value
+def _call(side: FileSide, step: Step, request: fnv1.RunFunctionRequest) -> Answer:
+    """Return what a step answers with its input of a side. Raises FatalError if it does not.
 
-    def open(self) -> Renderer:
-        """Return what runs the steps."""
-        return Renderer(self.pool, self.functions, self.functions.options)
-
-    def render(self, xr: RenderInputs) -> Answer:
-        """Return what all steps answer together. Raises FatalError if one does not answer."""
-        with self.origin.map_errors():
-            inputs_ = replace(xr, composition=self.composition)
-            rendering = self.open().reconcile(inputs_, self.origin)
-        if rendering.skipped:
-            raise InputError.of(f'step "{rendering.skipped[0]}" is left out')
-        result, failure = rendering.result, rendering.result.failure
-        if isinstance(failure, UnfetchedError):
-            raise failure
-        if result.requirements is None:
-            raise InputError.of(_PAUSED)
-        problems = self.origin.locate(failure.step, failure.diagnostics) if failure else ()
-        response = StepResponse(response=_join(rendering), diagnostics=problems)
-        return Answer(response, rendering.positions, result.requirements)
-
-    def call(self, step: Step, request: fnv1.RunFunctionRequest) -> Answer:
-        """Return what a step answers with its input of this side. Raises FatalError if it does not.
-
-        ``request`` is as before: the pipeline adds requirements to it.
-        """
-        own_step = next(each for each in steps.parse(self.composition) if each.name == step.name)
-        own = fnv1.RunFunctionRequest()
-        own.CopyFrom(request)
-        messages.write_struct(own.input, own_step.input or {})
-        runner = self.open().start([own_step])
-        try:
-            response = runner(own_step, own)
-        except PipelineError as error:
-            # Nobody knows what a program answers that is not at hand.
-            if isinstance(error, UnfetchedError):
-                raise
-            empty = fnv1.RunFunctionResponse()
-            response = StepResponse(response=empty, diagnostics=error.diagnostics)
-        problems = self.origin.locate(own_step, response.diagnostics)
-        positions = Positions(runner.calls.values(), self.origin)
-        return Answer(replace(response, diagnostics=problems), positions)
+    ``request`` is as before: the pipeline adds requirements to it.
+    """
+    own_step = next(each for each in steps.parse(side.composition) if each.name == step.name)
+    own = fnv1.RunFunctionRequest()
+    own.CopyFrom(request)
+    messages.write_struct(own.input, own_step.input or {})
+    runner = side.open().start([own_step])
+    try:
+        response = runner(own_step, own)
+    except PipelineError as error:
+        # Nobody knows what a program answers that is not at hand.
+        if isinstance(error, UnfetchedError):
+            raise
+        empty = fnv1.RunFunctionResponse()
+        response = StepResponse(response=empty, diagnostics=error.diagnostics)
+    problems = side.origin.locate(own_step, response.diagnostics)
+    positions = Positions(runner.calls.values(), side.origin)
+    return Answer(replace(response, diagnostics=problems), positions)
 
 
 class Versions:
@@ -133,14 +114,14 @@ class Versions:
 
     nothing: NothingToCompare | None = None
 
-    def __init__(self, ours: Side, theirs: Side, other: str = "") -> None:
+    def __init__(self, ours: FileSide, theirs: FileSide, other: str = "") -> None:
         self._ours = ours
         self._theirs = theirs
         self._other = other
 
     def run(self, xr: RenderInputs, comparison: Comparison) -> Sequence[RequirementSource | None]:
         """Compare the renderings of an XR; return what they required. Raises FatalError."""
-        answers = self._compare(lambda side: side.render(xr), None, comparison)
+        answers = self._compare(lambda side: _render(side, xr), None, comparison)
         return [each.requirements for each in answers]
 
     @property
@@ -170,11 +151,11 @@ class Versions:
         self, step: Step, request: fnv1.RunFunctionRequest, comparison: Comparison
     ) -> StepResponse:
         """Compare the answers of a step to a request; return theirs. Raises FatalError."""
-        _, theirs = self._compare(lambda side: side.call(step, request), step, comparison)
+        _, theirs = self._compare(lambda side: _call(side, step, request), step, comparison)
         return theirs.response
 
     def _compare(
-        self, ask: Callable[[Side], Answer], step: Step | None, comparison: Comparison
+        self, ask: Callable[[FileSide], Answer], step: Step | None, comparison: Comparison
     ) -> tuple[Answer, Answer]:
         """Ask both sides, and again if they differ: a clock or a random text differs from itself.
 
@@ -236,7 +217,7 @@ class Functions(Versions):
     parsed.
     """
 
-    def __init__(self, side: Side) -> None:
+    def __init__(self, side: FileSide) -> None:
         pipeline = steps.parse(side.composition)
         templates = [each for each in pipeline if each.input and is_go_template(each.input)]
         compared = [each for each in templates if not side.functions.is_itself(each)]
@@ -252,7 +233,7 @@ class Functions(Versions):
         options = replace(side.functions.options, runtimes=local)
         here = replace(side.functions, options=options)
         there = replace(side.functions, runs_elsewhere=self.is_compared)
-        super().__init__(side._replace(functions=here), side._replace(functions=there))
+        super().__init__(replace(side, functions=here), replace(side, functions=there))
 
     def is_compared(self, step: Step) -> bool:
         """Report whether a step runs on both sides."""

@@ -168,15 +168,12 @@ class Planner:
                 reason = f"{_MAX_DEPTH} XRs or more are above it, or it is one of them"
                 return replace(plan, reason=reason)
             new_name = manifests.text_at_machinery(new_xr, "compositionRef", "name")
-            if new_name in self._removed:
-                raise UnknownError(f'there is no Composition "{new_name}" after the change')
             is_other = new_xr is not xr or key[:2] in self._changed_xrds
-            if name not in self._new and not is_other:
+            if not is_other and name not in self._new and name not in self._removed:
                 return None
             old = self._find_old(xr, name)
-            new = self._new.get(new_name) or (
-                old if new_name == name else self._find_live("Composition", "", new_name)
-            )
+            new = old if new_name == name else None
+            new = self._find_new(new_name) or new or self._find_live("Composition", "", new_name)
             # The XR above may hold it from now on, and it may have the new revision by then.
             if reason := self._find_hold(xr, new) and self._find_hold(new_xr, new):
                 if not is_other or (new_xr is xr and _find_halt(xr)):
@@ -196,6 +193,12 @@ class Planner:
         revision = manifests.text_at_machinery(xr, "compositionRevisionRef", "name")
         kind = "CompositionRevision" if revision else "Composition"
         return self._find_live(kind, revision, name, ": --before takes it from files or git")
+
+    def _find_new(self, name: str) -> Side | None:
+        """Return the Composition after the change; None for one that is no part of the change."""
+        if name in self._removed:
+            raise UnknownError(f'there is no Composition "{name}" after the change')
+        return self._new.get(name)
 
     def _find_live(self, kind: str, revision: str, name: str, advice: str = "") -> Side:
         """Return a Composition of the dump; a revision has its name then.
@@ -243,17 +246,8 @@ class Planner:
             raise UnknownError(
                 f"the dump has it as {xr['apiVersion']}, and its Composition is for {api_version}"
             )
-        # The API server takes what it has under the schema that it has.
-        is_changed = key[:2] in self._changed_xrds
-        if new_xr is not xr or is_changed:
-            problems, drops, _ = xr_validation.validate(new_xr, self._xrds[key[:2]])
-            former = xr_validation.validate(xr, self._old_xrds[key[:2]]).warnings
-            if problems:
-                reason = self._explain(problems[0].message, new_inputs)
-                return replace(plan, verdict="invalid", reason=reason)
-            if is_changed and (losses := [each for each in drops if each not in former]):
-                message = f"with the XRD after the change it has an {losses[0].message}"
-                raise UnknownError(self._explain(message, new_inputs))
+        if refusal := self._judge(xr, new_inputs):
+            return replace(plan, verdict="invalid", reason=refusal)
         # A function that reads the clock or a random number would differ from itself.
         answers: Answers = {}
         before = self._run("before", old, old_inputs, answers)
@@ -297,6 +291,26 @@ class Planner:
                 )
             ],
         )
+
+    def _judge(self, xr: Object, inputs: RenderInputs) -> str:
+        """Return why the API server refuses an XR after the change; empty if it does not.
+
+        Raises UnknownError if its XRD does not have a field any longer, which is dropped then.
+        """
+        type_ = manifests.key_of(xr)[:2]
+        is_changed = type_ in self._changed_xrds
+        # The API server takes what it has under the schema that it has.
+        if inputs.xr is xr and not is_changed:
+            return ""
+        verdict = xr_validation.validate(inputs.xr, self._xrds[type_])
+        if verdict.errors:
+            return self._explain(verdict.errors[0].message, inputs)
+        former = xr_validation.validate(xr, self._old_xrds[type_]).warnings
+        losses = [each for each in verdict.warnings if is_changed and each not in former]
+        if losses:
+            message = f"with the XRD after the change it has an {losses[0].message}"
+            raise UnknownError(self._explain(message, inputs))
+        return ""
 
     def _run(
         self, when: str, side: Side, inputs: RenderInputs, answers: Answers
@@ -376,9 +390,7 @@ class Planner:
         except (FatalError, UnknownError):
             self._later.append(unknown)
 
-    def _find_inputs(
-        self, xr: Object, side: Side, observed: Mapping[str, Object]
-    ) -> RenderInputs:
+    def _find_inputs(self, xr: Object, side: Side, observed: Mapping[str, Object]) -> RenderInputs:
         """Return an XR and what the dump has for it. Raises UnknownError."""
         xrd = self._xrds.get(manifests.key_of(xr)[:2])
         if xrd is None:

@@ -48,6 +48,13 @@ class Side:
         return rendering
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileSide(Side):
+    """The side of a Composition in a file."""
+
+    origin: Origin
+
+
 class Sides:
     """Makes the sides of a command.
 
@@ -63,11 +70,11 @@ class Sides:
         self._cluster = [*cluster]
         self._indexes: dict[Path | None, FunctionIndex] = {}
 
-    def of_document(self, document: Document, xrd: Object | None = None) -> Side:
+    def of_document(self, document: Document, xrd: Object | None = None) -> FileSide:
         """Return the side of a Composition in a file. Raises FatalError."""
         file = file_of(document)
         programs = local_pool.programs_beside(file)
-        return Side(
+        return FileSide(
             composition=document.value,
             functions=self._find_functions(file.parent),
             pool=local_pool.bind_programs(self._pool, programs, self._project),

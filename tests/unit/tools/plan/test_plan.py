@@ -403,7 +403,8 @@ def test_default_of_a_new_xrd_is_a_change(plan: Plan) -> None:
     """XRs get it when they are read, also those that keep their revision."""
     text = COMPOSITION.replace("size: 1", "size: {{ spec.size | default(1) }}")
     plan.write("composition.yaml", text)
-    xrd = json.dumps(XRD).replace('"region":', '"size": {"type": "integer", "default": 5}, "region":')
+    size = '"size": {"type": "integer", "default": 5}'
+    xrd = json.dumps(XRD).replace('"region":', f'{size}, "region":')
     (plan.directory / "new" / "xrd.yaml").write_text(xrd)
     change = "2 objects of 1 XR: spec.size: 1 becomes 5"
     assert change in plan(*LIVE)
@@ -471,7 +472,8 @@ def test_objects_of_an_xr_without_its_xrd_are_unknown(plan: Plan) -> None:
     definition, outer, live = json.loads(text)
     reference = {"apiVersion": "s3.example.org/v1", "kind": "XOther", "name": "demo"}
     outer["spec"]["crossplane"]["resourceRefs"] = [reference]
-    printed = plan(definition, outer, live, flags=("--fail-on", "unknown"), code=exit_codes.REPORTED)
+    flags = ("--fail-on", "unknown")
+    printed = plan(definition, outer, live, flags=flags, code=exit_codes.REPORTED)
     assert "1 to add, 0 to change, 1 to destroy" in printed
     assert "unknown: the dump lacks its XRD, and the XR above it changes or destroys it" in printed
     assert "  = XOther/demo" in printed
