@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 from function_script.request.values import Object
 from function_script.sandbox import capacity
 from function_script.texts.errors import FatalError
-from function_script.tools import manifests, xr_validation, xrds
+from function_script.tools import console, manifests, xr_validation, xrds
 from function_script.tools.manifests import Key
 from function_script.tools.plan import changes, sides
 from function_script.tools.plan.changes import Change
@@ -30,6 +30,7 @@ _MAX_DEPTH: Final = 20
 # Each process takes a second to start, and the memory of the dump.
 _MIN_XRS: Final = 50
 _MAX_PROCESSES: Final = 4
+_MAX_NAMES: Final = 3
 _HIDDEN: Final = "the reason is hidden: a step got data of a Secret"
 
 
@@ -113,8 +114,8 @@ class Planner:
     def list_notes(self, plans: Iterable[XrPlan]) -> Iterator[str]:
         """Yield sentences about what no plan of an XR shows, of all plans."""
         if unused := sorted(self._new.keys() - {each.composition for each in plans}):
-            names = ", ".join(f'"{name}"' for name in unused)
-            yield f"No XR of the dump has Composition {names}."
+            names = console.cut_names([f'"{name}"' for name in unused], _MAX_NAMES)
+            yield f"No XR of the dump has Composition {', '.join(names)}."
         for name, reason in self._skipped.items():
             yield f'"{name}" is left out: {reason}.'
 

@@ -408,9 +408,9 @@ def test_function_that_nothing_runs_is_reported_once(project: Path, run: Run) ->
     (project / "composition.yaml").unlink()
     printed = run("compare").out
     assert printed.count("nothing says how function") == 1
-    assert "  = for the same reason: b/composition.yaml buckets" in printed
-    item = "- not compared, `a/composition.yaml buckets`, `b/composition.yaml buckets`: "
-    assert item in run("compare", "-o", "markdown").out
+    titles = "in a/composition.yaml buckets, b/composition.yaml buckets"
+    assert f"  = {titles}\n" in printed
+    assert f"  - `{titles}`\n" in run("compare", "-o", "markdown").out
 
 
 def test_errors_on_both_sides_are_neither_equal_nor_different(project: Path, run: Run) -> None:
@@ -582,7 +582,8 @@ def test_markdown_has_a_table_and_the_differences(twin: Twin, run: Run) -> None:
         "|---|---:|---|\n"
         "| `composition.yaml buckets` | 1 XR | different |\n"
         "\n"
-        f"- `composition.yaml:19:11`: `{sentence}`\n"
+        f"- **difference** `composition.yaml:19:11`: `{sentence}`\n"
+        '  - `for the XR in "xr.yaml"`\n'
         "\n"
         "0 of 1 Compositions change nothing.\n"
     )
