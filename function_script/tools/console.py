@@ -23,6 +23,7 @@ Entry: TypeAlias = tuple[str, diagnostics.Diagnostic]
 
 # A platform's limit, less what is around the report.
 _MAX_COMMENT: Final = 60_000
+_MAX_NAMES: Final = 3
 _COLOURS: Final = {"error": RED, "warning": _YELLOW}
 
 
@@ -85,11 +86,10 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def cut_names(names: Sequence[str], most: int | None) -> list[str]:
-    """Return the first names and the number of the others; None: all of them."""
-    if most is None or len(names) <= most:
-        return [*names]
-    return [*names[:most], f"and {len(names) - most} more"]
+def cut_names(names: Sequence[str]) -> list[str]:
+    """Return the first names of a report's entry, and the number of the others."""
+    others = len(names) - _MAX_NAMES
+    return [*names[:_MAX_NAMES], f"and {others} more"] if others > 0 else [*names]
 
 
 def to_short(value: Readable, characters: int) -> str:

@@ -97,11 +97,6 @@ class Dump:
         """The XRDs, CRDs and Functions."""
         return [self[key] for type_ in _DEFINITIONS for key in self.list_keys(type_)]
 
-    @property
-    def xrds(self) -> list[Object]:
-        """The XRDs."""
-        return [self[key] for key in self.list_keys(_DEFINITIONS[0])]
-
     def __getitem__(self, key: Key) -> Object:
         return self._objects[key[:2]][key[2:]].unpack()
 
@@ -158,13 +153,8 @@ class Dump:
         self, xr: Object, composition: Object, xrd: Object | None, observed: Mapping[str, Object]
     ) -> RenderInputs:
         """Return an XR with ``observed`` and what steps may require."""
-        return RenderInputs(
-            xr=xr,
-            composition=composition,
-            observed=[*observed.values()],
-            xrd=xrd,
-            cluster=self,
-        )
+        values = [*observed.values()]
+        return RenderInputs(xr=xr, composition=composition, observed=values, xrd=xrd, cluster=self)
 
     def check(self, inputs: RenderInputs, requirements: RequirementSource | None) -> bool:
         """Report whether a pipeline got a Secret that is masked.

@@ -30,7 +30,6 @@ _MAX_DEPTH: Final = 20
 # Each process takes a second to start, and the memory of the dump.
 _MIN_XRS: Final = 50
 _MAX_PROCESSES: Final = 4
-_MAX_NAMES: Final = 3
 _HIDDEN: Final = "the reason is hidden: a step got data of a Secret"
 
 
@@ -44,8 +43,8 @@ class XrPlan:
 
     order: tuple[int, Key]
     xr: str
-    composition: str
-    verdict: Verdict
+    composition: str = ""
+    verdict: Verdict = "unknown"
     reason: str = ""
     changes: Sequence[Change] = ()
     drift: Sequence[str] = ()
@@ -70,13 +69,14 @@ class Planner:
         old = before or Files()
         self._dump = dump
         self._new = after.compositions
-        self._skipped = after.skipped
         self._old = None if before is None else old.compositions
         self._removed = old.compositions.keys() - after.compositions
         self._sides = sides_
+        self._notes = after.notes
         self._until_ready = until_ready
         # The API server has the dump's, until that beside a new Composition takes its place.
-        live = old.xrds | {manifests.defined_type(each): each for each in dump.xrds}
+        definitions = [each for each in dump.definitions if xrds.is_xrd(each)]
+        live = old.xrds | {manifests.defined_type(each): each for each in definitions}
         self._old_xrds = after.xrds | live
         self._xrds = live | after.xrds
         self._changed_xrds = {
@@ -112,12 +112,11 @@ class Planner:
         return max(1, min(cpus, _MAX_PROCESSES, len(self._owners) // _MIN_XRS))
 
     def list_notes(self, plans: Iterable[XrPlan]) -> Iterator[str]:
-        """Yield sentences about what no plan of an XR shows, of all plans."""
+        """Yield what none of all plans shows: Compositions without an XR, and unread files."""
         if unused := sorted(self._new.keys() - {each.composition for each in plans}):
-            names = console.cut_names([f'"{name}"' for name in unused], _MAX_NAMES)
+            names = console.cut_names([f'"{name}"' for name in unused])
             yield f"No XR of the dump has Composition {', '.join(names)}."
-        for name, reason in self._skipped.items():
-            yield f'"{name}" is left out: {reason}.'
+        yield from self._notes
 
     def plan(
         self, part: int = 0, part_count: int = 1, report: Callable[[float], None] | None = None
@@ -137,16 +136,13 @@ class Planner:
             plan = self._plan_xr(order)
             if plan is None:
                 continue
+            if plan.verdict == "unknown":
+                self._unknown.add(order[1])
             yield plan
             for change in plan.changes:
                 if change.verb == "add" and change.type in self._types:
-                    yield XrPlan(
-                        order=order,
-                        xr=f"{change.object} of {plan.xr}",
-                        composition="",
-                        verdict="unknown",
-                        reason="it is a new XR: what it composes is not planned",
-                    )
+                    reason = "it is a new XR: what it composes is not planned"
+                    yield XrPlan(order=order, xr=f"{change.object} of {plan.xr}", reason=reason)
         yield from self._later
 
     def _plan_xr(self, order: tuple[int, Key]) -> XrPlan | None:
@@ -157,7 +153,6 @@ class Planner:
         name = plan.composition
         new_xr = self._rewrites.get(key, xr)
         if self._unknown.intersection(self._owners[key][:1]):
-            self._unknown.add(key)
             return replace(plan, reason="the XR above it is unknown, and may change it")
         try:
             if new_xr is None:
@@ -172,17 +167,17 @@ class Planner:
             is_other = new_xr is not xr or key[:2] in self._changed_xrds
             if not is_other and name not in self._new and name not in self._removed:
                 return None
+            if halt := _find_halt(new_xr):
+                return replace(plan, verdict="stays", reason=halt)
             old = self._find_old(xr, name)
-            new = old if new_name == name else None
-            new = self._find_new(new_name) or new or self._find_live("Composition", "", new_name)
+            new = self._find_new(new_name, name, old)
             # The XR above may hold it from now on, and it may have the new revision by then.
             if reason := self._find_hold(xr, new) and self._find_hold(new_xr, new):
-                if not is_other or (new_xr is xr and _find_halt(xr)):
+                if not is_other:
                     return replace(plan, verdict="stays", reason=reason)
                 new = self._find_old(new_xr, name)
             return self._compare(plan, old, new, xr, new_xr)
         except UnknownError as error:
-            self._unknown.add(key)
             return replace(plan, reason=str(error))
 
     def _find_old(self, xr: Object, name: str) -> Side:
@@ -195,11 +190,13 @@ class Planner:
         kind = "CompositionRevision" if revision else "Composition"
         return self._find_live(kind, revision, name, ": --before takes it from files or git")
 
-    def _find_new(self, name: str) -> Side | None:
-        """Return the Composition after the change; None for one that is no part of the change."""
+    def _find_new(self, name: str, old_name: str, old: Side) -> Side:
+        """Return the Composition after the change."""
         if name in self._removed:
             raise UnknownError(f'there is no Composition "{name}" after the change')
-        return self._new.get(name)
+        if name in self._new:
+            return self._new[name]
+        return old if name == old_name else self._find_live("Composition", "", name)
 
     def _find_live(self, kind: str, revision: str, name: str, advice: str = "") -> Side:
         """Return a Composition of the dump; a revision has its name then.
@@ -217,8 +214,6 @@ class Planner:
 
     def _find_hold(self, xr: Object, new: Side) -> str:
         """Return the reason for which an XR does not follow its Composition; empty if it does."""
-        if halt := _find_halt(xr):
-            return halt
         if manifests.text_at_machinery(xr, "compositionUpdatePolicy") == "Manual":
             return "its compositionUpdatePolicy is Manual"
         if any(steps.find_unselected(new.composition, xr)):
@@ -236,18 +231,12 @@ class Planner:
     def _compare(self, plan: XrPlan, old: Side, new: Side, xr: Object, new_xr: Object) -> XrPlan:
         key = plan.order[1]
         observed = self._dump.find_observed(xr)
-        new_inputs = self._find_inputs(new_xr, new, observed)
-        old_inputs = replace(
-            new_inputs, xr=xr, composition=old.composition, xrd=self._old_xrds[key[:2]]
-        )
+        new_xrd, old_xrd = (each.get(key[:2]) for each in (self._xrds, self._old_xrds))
+        new_inputs = self._dump.make_inputs(new_xr, new.composition, new_xrd, observed)
+        old_inputs = replace(new_inputs, xr=xr, composition=old.composition, xrd=old_xrd)
         # A change of Compositions is planned, and not one of functions.
         old = replace(old, functions=new.functions)
-        api_version, _ = manifests.composed_type(new.composition)
-        if api_version != xr["apiVersion"]:
-            raise UnknownError(
-                f"the dump has it as {xr['apiVersion']}, and its Composition is for {api_version}"
-            )
-        if refusal := self._judge(xr, new_inputs):
+        if refusal := self._judge(old_inputs, new_inputs):
             return replace(plan, verdict="invalid", reason=refusal)
         # A function that reads the clock or a random number would differ from itself.
         answers: Answers = {}
@@ -287,26 +276,34 @@ class Planner:
             reason=refusals,
             changes=differences,
             drift=[
-                *changes.find_drift(
-                    observed, before[0], after[0], self._catalog, is_hidden=is_hidden
-                )
+                *outcome.leftovers,
+                *changes.find_drift(observed, before[0], self._catalog, is_hidden=is_hidden),
             ],
         )
 
-    def _judge(self, xr: Object, inputs: RenderInputs) -> str:
+    def _judge(self, old: RenderInputs, inputs: RenderInputs) -> str:
         """Return why the API server refuses an XR after the change; empty if it does not.
 
-        Raises UnknownError if its XRD does not have a field any longer, which is dropped then.
+        Raises UnknownError if there is no XRD of its version, or if that does not have a field any
+        longer, which is dropped then.
         """
-        type_ = manifests.key_of(xr)[:2]
-        is_changed = type_ in self._changed_xrds
+        if inputs.xrd is None or old.xrd is None:
+            raise UnknownError("the dump lacks its XRD")
+        version, composed_version = (
+            old.xr["apiVersion"],
+            manifests.composed_type(inputs.composition)[0],
+        )
+        if composed_version != version:
+            reason = f"the dump has it as {version}, and its Composition is for {composed_version}"
+            raise UnknownError(reason)
+        is_changed = manifests.key_of(old.xr)[:2] in self._changed_xrds
         # The API server takes what it has under the schema that it has.
-        if inputs.xr is xr and not is_changed:
+        if inputs.xr is old.xr and not is_changed:
             return ""
-        verdict = xr_validation.validate(inputs.xr, self._xrds[type_])
+        verdict = xr_validation.validate(inputs.xr, inputs.xrd)
         if verdict.errors:
             return self._explain(verdict.errors[0].message, inputs)
-        former = xr_validation.validate(xr, self._old_xrds[type_]).warnings
+        former = xr_validation.validate(old.xr, old.xrd).warnings
         losses = [each for each in verdict.warnings if is_changed and each not in former]
         if losses:
             message = f"with the XRD after the change it has an {losses[0].message}"
@@ -378,7 +375,9 @@ class Planner:
         current: Object = {"conditions": [*manifests.objects_at(xr, "status", "conditions")]}
         try:
             side = self._new.get(plan.composition) or self._find_old(above, plan.composition)
-            inputs = self._find_inputs(above, side, self._dump.find_observed(above))
+            xrd = self._xrds.get(owners[0][:2])
+            live = self._dump.find_observed(above)
+            inputs = self._dump.make_inputs(above, side.composition, xrd, live)
             changed = {manifests.key_of(xr): manifests.copy({"status": current}, status)}
             observed = [
                 {**each, **changed.get(manifests.key_of(each), {})} for each in inputs.observed
@@ -390,13 +389,6 @@ class Planner:
                 self._hand_up(above, changes.status_of(new, self._catalog))
         except (FatalError, UnknownError):
             self._later.append(unknown)
-
-    def _find_inputs(self, xr: Object, side: Side, observed: Mapping[str, Object]) -> RenderInputs:
-        """Return an XR and what the dump has for it. Raises UnknownError."""
-        xrd = self._xrds.get(manifests.key_of(xr)[:2])
-        if xrd is None:
-            raise UnknownError("the dump lacks its XRD")
-        return self._dump.make_inputs(xr, side.composition, xrd, observed)
 
 
 def _find_owners(dump: Dump, keys: Sequence[Key]) -> dict[Key, list[Key]]:
@@ -428,4 +420,4 @@ def _start(order: tuple[int, Key], xr: Object) -> XrPlan:
     """Return the plan of an XR of which nothing is known yet."""
     label = "/".join(part for part in order[1][1:] if part)
     name = manifests.text_at_machinery(xr, "compositionRef", "name")
-    return XrPlan(order=order, xr=label, composition=name, verdict="unknown")
+    return XrPlan(order=order, xr=label, composition=name)

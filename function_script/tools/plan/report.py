@@ -22,7 +22,6 @@ _VERDICTS: Final[Mapping[Verdict, str]] = {
     "invalid": "refused",
     "stays": "outside of the change",
 }
-_MAX_NAMES: Final = 3
 _MAX_VALUE: Final = 60
 
 
@@ -99,11 +98,10 @@ def total_lines(plans: Sequence[XrPlan]) -> Iterator[str]:
 
 def _list_entries(plans: Sequence[XrPlan], *, has_names: bool) -> Iterator[console.Entry]:
     """Yield the causes, and the reasons, each with the names of objects or XRs."""
-    most = None if has_names else _MAX_NAMES
 
     def list_names(names: Iterable[str]) -> tuple[str, ...]:
-        unique = dict.fromkeys(map(console.one_line, names))
-        return (*console.cut_names([*unique], most),)
+        unique = [*dict.fromkeys(map(console.one_line, names))]
+        return (*(unique if has_names else console.cut_names(unique)),)
 
     for entry in _group(plans):
         first = entry[0][1]

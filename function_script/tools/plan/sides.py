@@ -20,16 +20,16 @@ from function_script.tools.render.sides import Side, Sides
 _MAX_STAGES: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
     """What is below a path: Compositions by name, XRDs by group and kind.
 
-    ``skipped`` are files that were left out, with the reasons.
+    ``notes`` are sentences about files that were left out.
     """
 
     compositions: dict[str, Side] = field(default_factory=dict)
     xrds: dict[tuple[str, str], Object] = field(default_factory=dict)
-    skipped: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
 
 def load(directory: Path, project: Project, sides: Sides, dump: Path | None) -> Files:
@@ -45,7 +45,7 @@ def load(directory: Path, project: Project, sides: Sides, dump: Path | None) -> 
         if file.error is not None:
             raise file.error
         if file.skipped:
-            files.skipped[file.name] = file.skipped
+            files.notes.append(f'"{file.name}" is left out: {file.skipped}.')
         for document in file.documents:
             if xrds.is_xrd(document.value):
                 files.xrds[manifests.defined_type(document.value)] = document.value
@@ -60,10 +60,7 @@ def load(directory: Path, project: Project, sides: Sides, dump: Path | None) -> 
 
 
 def render(dump: Dump, side: Side, inputs: RenderInputs, answers: Answers) -> Rendering:
-    """Render one reconcile. Raises FatalError.
-
-    Raises UnknownError if it cannot be known, because it has read what the dump does not say.
-    """
+    """Render one reconcile. Raises FatalError, or UnknownError for what the dump does not say."""
     dump.check_credentials(side.composition)
     rendering = side.render(inputs, answers)
     if dump.check(inputs, rendering.result.requirements):
