@@ -62,10 +62,10 @@ def _open_planner(flags: _Flags, pool: Pool, *, hides_packages: bool) -> Iterato
         cluster = dump.load(flags["cluster"])
         makers = Sides(pool, project, rendering, cluster.definitions)
         files = [sides.load(each, project, makers, cluster.path) for each in named]
-        if not files[0].compositions and not files[0].xrds:
+        planner = planning.Planner(cluster, makers, *files, until_ready=flags["until_ready"])
+        if not planner.has_change:
             raise InputError.of(f'cannot plan: there is no Composition in "{after}"')
-        until_ready = flags["until_ready"]
-        yield planning.Planner(cluster, makers, *files, until_ready=until_ready)
+        yield planner
 
 
 @options.command(

@@ -79,7 +79,7 @@ class Dump:
             name, places = manifests.describe(manifest), f"{other.place} and {place}"
             if other.uid and packed.uid and other.uid != packed.uid:
                 raise InputError.of(
-                    f"cannot plan with a dump of several clusters: {name} has two UIDs, in {places}"
+                    f"cannot read a dump of several clusters: {name} has two UIDs, in {places}"
                 )
             version, other_version = (
                 manifests.text_at(each, "metadata", "resourceVersion")
@@ -90,7 +90,7 @@ class Dump:
             # One state, printed without managedFields or in another apiVersion, too.
             group[key[2:]] = max(other, packed, key=lambda each: len(each.text))
         if not self._objects:
-            raise InputError.of("cannot plan: the dump has no objects")
+            raise InputError.of("cannot read the dump: it has no objects")
 
     @cached_property
     def definitions(self) -> list[Object]:

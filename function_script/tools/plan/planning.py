@@ -103,6 +103,11 @@ class Planner:
         # The XRs of which no step got data of a Secret.
         self._public: set[Key] = set()
 
+    @property
+    def has_change(self) -> bool:
+        """Report whether there is a Composition, or one or an XRD that changes."""
+        return bool(self._new or self._removed or self._changed_xrds)
+
     def count_processes(self, inputs: Iterable[Path]) -> int:
         """Return the number of processes in which the plan takes the least time."""
         if any(not each.is_file() and not each.is_dir() for each in inputs):

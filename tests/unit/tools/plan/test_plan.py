@@ -435,6 +435,14 @@ def test_xr_whose_composition_is_removed_is_unknown(plan: Plan) -> None:
     assert text.endswith('No XR of the dump has Composition "others".\n')
 
 
+def test_folder_without_a_change_is_an_error(plan: Plan) -> None:
+    """An XRD as the dump has it is none."""
+    (plan.directory / "new" / "composition.yaml").unlink()
+    (plan.directory / "new" / "xrd.yaml").write_text(json.dumps(XRD))
+    printed = plan.of_dump(to_yaml_stream([XRD, *LIVE]), code=exit_codes.PROBLEM)
+    assert 'cannot plan: there is no Composition in "new"' in printed.err
+
+
 def test_composition_without_an_xr_is_named(plan: Plan) -> None:
     """The dump may be that of another cluster."""
     note = 'No XR of the dump has Composition "buckets".'
@@ -571,7 +579,7 @@ def test_programs_in_files_are_those_of_each_side(plan: Plan) -> None:
 
 POD = "kind: Pod\napiVersion: v1\nmetadata: "
 BROKEN = {
-    "empty": ("", "the dump has no objects"),
+    "empty": ("", "cannot read the dump: it has no objects"),
     "truncated": ('{"apiVersion": "v1", "kind"', "it is not JSON"),
     "without its end": (
         "apiVersion: v1\nitems:\n- kind: Pod\n  apiVersion: v1\n  metadata: {name: a}\n",
