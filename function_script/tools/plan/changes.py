@@ -58,8 +58,7 @@ class Change:
 class Outcome:
     """The changes of one XR, and why the API server refuses to change some of its objects.
 
-    ``manifests`` are the objects afterwards that stay, by resource name. ``leftovers`` are those
-    that go without the change, too, as texts.
+    ``manifests`` are the objects that stay, by resource name; ``leftovers`` name what goes anyway.
     """
 
     changes: list[Change]
