@@ -1,7 +1,6 @@
 """Faults of a real server: after each the next good request is answered, and nothing leaks."""
 
 import os
-import random
 import resource
 import signal
 import subprocess
@@ -16,7 +15,7 @@ import pytest
 from e2e.serving import ENDLESS, NOTHING, Server, call, method
 from support import builders
 from support.paths import ROOT
-from support.timing import PATIENCE_SECONDS, wait_until
+from support.timing import wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
 
@@ -140,23 +139,6 @@ def test_deadline_that_is_nearer_than_the_limit_is_kept(channel: grpc.Channel) -
         call(channel, LONG, timeout=2)
     assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert "it was not done at the call's deadline, after 1." in str(caught.value.details())
-
-
-def test_random_and_truncated_bytes_are_answered(channel: grpc.Channel) -> None:
-    send = channel.unary_unary("/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction")
-    whole = GOOD.SerializeToString()
-    noise = [random.Random(size).randbytes(size) for size in range(1, 400, 20)]  # noqa: S311 - the same bytes each time
-    for data in [*noise, *[whole[:size] for size in range(1, len(whole) - 1, 20)]]:
-        response = pb.RunFunctionResponse.FromString(send(data, timeout=PATIENCE_SECONDS))
-        # A request may be whole again by chance where it was cut, and then lacks something.
-        assert [result.severity for result in response.results] == [pb.SEVERITY_FATAL], data
-
-
-def test_large_response_is_told_before_callers_refuse_it(channel: grpc.Channel) -> None:
-    script = BODY + "    return {'context': {'s': 'x' * 5000000}}\n"
-    (fatal,) = call(channel, builders.request(builders.starlark(script))).results
-    assert fatal.severity == pb.SEVERITY_FATAL
-    assert "limit" in fatal.message
 
 
 def test_exhausted_descriptors_are_reported_and_survived(
