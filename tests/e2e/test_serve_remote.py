@@ -474,6 +474,17 @@ def test_commit_runs_and_a_moved_branch_changes_nothing(git: Git) -> None:
 
 
 @needs_git
+def test_huge_commit_is_refused(git: Git) -> None:
+    large = git.directory / "work/large.txt"
+    large.write_text("x" * (9 << 20))
+    revision = commit(git.directory)
+    large.unlink()
+    assert "it has more than 8 MiB" in failure(
+        git.channel, git_step(f"{git.url}/lib.git", revision)
+    )
+
+
+@needs_git
 def test_link_in_a_commit_is_left_out(git: Git) -> None:
     (git.directory / "work/passwords.star").symlink_to("/etc/passwd")
     step_input = git_step(f"{git.url}/lib.git", commit(git.directory), "passwords.star")
