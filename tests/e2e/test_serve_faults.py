@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import grpc
@@ -16,8 +15,6 @@ from e2e.serving import ENDLESS, NOTHING, Server, call, method
 from support import builders
 from support.paths import ROOT
 from support.timing import wait_until
-
-from function_script.proto.v1 import run_function_pb2 as pb
 
 BODY = "def main(req):\n"
 GOOD = builders.request(
@@ -175,38 +172,3 @@ def test_full_disk_and_no_tmp_are_not_noticed(tmp_path: Path) -> None:
         large.context["x"] = "x" * 3_000_000
         assert not call(channel, large).results
         assert is_well(channel)
-
-
-@pytest.mark.attack
-def test_thousands_of_programs_do_not_fill_the_server() -> None:
-    """Caches are bounded: two thousand programs need no more memory than some."""
-    sizes = []
-    with (
-        Server("--insecure", "--workers", "1") as server,
-        server.channel() as channel,
-        ThreadPoolExecutor(2) as threads,
-    ):
-        for part in range(4):
-            numbers = range(part * 500, part * 500 + 500)
-            list(threads.map(lambda number: call(channel, distinct(number)), numbers))
-            sizes.append(sum(map(private_bytes, server.family())))
-    assert sizes[-1] - sizes[0] < 48 << 20, sizes
-
-
-def distinct(number: int) -> pb.RunFunctionRequest:
-    """Return a request with a program of its own."""
-    padding = f"x{number} " * 200
-    inputs = [
-        builders.starlark(f"# {padding}\n{BODY}    return {{}}\n"),
-        builders.jinja(f"{{# {padding} #}}"),
-    ]
-    return builders.request(inputs[number % len(inputs)])
-
-
-def private_bytes(pid: int) -> int:
-    """Return the private memory of a process; 0 when it has ended."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0
-    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) << 10
