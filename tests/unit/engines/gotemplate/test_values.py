@@ -1,12 +1,7 @@
-"""Values whose type or text no vector of Go shows; those that one shows are in sprig/vectors."""
+"""Equality and quoting where no vector of Go shows them; the others are in sprig/vectors."""
 
 from function_script.engines.gotemplate.printing import quote
-from function_script.engines.gotemplate.values import (
-    Int,
-    NilMap,
-    Strings,
-    deep_key,
-)
+from function_script.engines.gotemplate.values import Int, NilMap, Strings, deep_key
 
 
 def test_quoting_is_gos_and_not_jsons() -> None:
