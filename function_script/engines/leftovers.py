@@ -22,8 +22,9 @@ class Leftover(NamedTuple):
 
 
 _ROWS: Final = tuple(
-    (use, Leftover(part, re.compile(WHOLE_LINE.format(pattern) if whole == "yes" else pattern), *words))
-    for use, part, whole, pattern, *words in read_rows("leftovers")
+    (use, Leftover(part, re.compile(pattern), *words))
+    for use, part, whole, text, *words in read_rows("leftovers")
+    for pattern in (WHOLE_LINE.format(text) if whole == "yes" else text,)
 )
 _LEFTOVERS: Final = tuple(each for use, each in _ROWS if use in {"text", "line"})
 # Braces, brackets and "$" are in all data: texts with them are left to `of_line`.

@@ -98,6 +98,8 @@ class Environment(ImmutableSandboxedEnvironment):
         self.sources: Mapping[str, Source] = {}
         # The operations of each compiled template by their line and column in its code.
         self.operations: dict[str, Mapping[tuple[int, int], Operation]] = {}
+        # The lines of its code that write a value into the main text.
+        self.writing_lines: dict[str, set[int]] = {}
         self.templates: Mapping[str, Template] = {}
 
     def getattr(self, obj: object, attribute: str) -> object:

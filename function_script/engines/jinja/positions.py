@@ -31,17 +31,29 @@ _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{[{%].*|^(?:(?!\{[{%]).)*[%}]\}", re.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """A line of a source in which a statement begins."""
+    """A line of a source in which a statement begins.
+
+    ``is_written``: what failed there was to be written into the main text.
+    """
 
     source: Source
     line: int
     operation: Operation | None = None
+    is_written: bool = False
 
     def statement(self) -> str:
         """Return the text from here to the end of the tag that begins or continues in this line."""
         lines = _split(self.source.text)[self.line - 1 : self.line - 1 + _MAX_LINES]
         ends = (number for number, line in enumerate(lines, 1) if "}}" in line or "%}" in line)
         return "\n".join(lines[: next(ends, 1)])[:_MAX_STATEMENT]
+
+    def text_before(self, name: str | None) -> str | None:
+        """Return what the line has in front of the tag with a word; None if it is unclear."""
+        span = self.span(name)
+        # The span may begin with the tag.
+        before = _line(self.source, span.line)[: (span.column or 1) + 1]
+        text, tag, _ = before.rpartition("{{")
+        return text if tag else None
 
     def span(self, name: str | None = None) -> Span:
         """Return the span of the word ``name`` if it is certain, else of the line's tags."""
@@ -171,6 +183,7 @@ def _position(frame: FrameType, line: int, offset: int) -> Position | None:
         source=source,
         line=tokens.line_at(source.text, template.get_corresponding_lineno(line)),
         operation=noted.get((code_line or 0, column or 0)),
+        is_written=line in template.environment.writing_lines[str(template.name)],
     )
 
 

@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Final, ParamSpec, TypeAlias, TypeVar
 
+from function_script.engines import missing_values
 from function_script.engines.library import ArgumentError
 from function_script.engines.starlark import interpreter, mistakes, syntax_hints
 from function_script.engines.starlark.analysis import missing
@@ -37,7 +38,6 @@ _Result = TypeVar("_Result")
 
 _MAX_CALLS_SHOWN = 8
 _MAIN_IS_CALLED = "main is called for every request: take the call at the top level out"
-_FUNCTIONS_WAIT = "an object that is a function waits: rsp.resource(name, lambda: {...})"
 _MAIN_CALL = re.compile(r"\bmain\(")
 _MAIN = re.compile(r"^def +main\b", re.MULTILINE)
 _FUNCTIONS = re.compile(r"^def +(\w+)", re.MULTILINE)
@@ -186,14 +186,15 @@ def failed(  # noqa: PLR0913 - the script, its request, and what is known of the
     if place == WRAPPER:
         return _bad_contract(failure, main)
     problem = _diagnostic(_RUN, failure, sources, raised)
-    if failure.is_absence:
-        hint = problem.hint
-        if cause := missing.find_missing_key(failure.spot, failure.arguments, sources, request):
-            # A name that is near is what its author meant: no other advice is needed.
-            is_whole = cause.is_suggestion or hint is None
-            if is_deferring and cause.parent.startswith("observed.resources"):
-                is_whole, hint = cause.is_suggestion, _FUNCTIONS_WAIT
-            problem = replace(problem, hint=cause.text if is_whole else f"{cause.text}; {hint}")
+    if not failure.is_absence:
+        return ProgramError(problem)
+    if cause := missing.find_missing_key(failure.spot, failure.arguments, sources, request):
+        waiting = cause.waiting
+        if waiting and is_deferring:
+            waiting = missing_values.FUNCTION_WAITS_NOW
+        # A name that is near is what its author meant: no other advice is needed.
+        others = () if cause.is_suggestion else (waiting, problem.hint)
+        problem = replace(problem, hint="; ".join(filter(None, (cause.text, *others))))
     return ProgramError(problem)
 
 

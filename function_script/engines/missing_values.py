@@ -1,0 +1,26 @@
+"""The advice for a value that an observed resource does not have yet: what needs it may wait.
+
+It is certain for a template whose line has text in front of the value: with ``missing: Defer`` the
+value leaves a gap in a document that can be identified without it.
+"""
+
+import re
+from typing import Final
+
+OBSERVED: Final = "observed.resources"
+"""The path of what has such values."""
+DOCUMENT_WAITS: Final = "`missing: Defer` in the input makes this document wait for it"
+RESOURCE_WAITS: Final = "`missing: Defer` in the input makes this resource wait for it"
+FUNCTION_WAITS_NOW: Final = "an object that is a function waits: rsp.resource(name, lambda: {...})"
+"""The advice for a script whose input has ``missing: Defer``."""
+FUNCTION_WAITS: Final = f"with `missing: Defer` in the input, {FUNCTION_WAITS_NOW}"
+# A key or other text, and values in it. What identifies a document cannot wait.
+_BEFORE: Final = re.compile(
+    r"(?!---|[\"']?(?:apiVersion|kind)\b)(?!.*\.fn\.crossplane\.io/)"
+    r"[ \t]*[^\s{}#](?:[^{}#]|\{\{[^{}]*\}\})*"
+)
+
+
+def can_wait_behind(text: str) -> bool:
+    """Report whether a document can wait for a value that its line has behind ``text``."""
+    return _BEFORE.fullmatch(text) is not None
