@@ -47,6 +47,7 @@ _RUN: Final = "cannot run main"
 # The hint for a refusal, by its code and its subject; "" is any other subject.
 _HINTS: Final = {
     ("key", ""): "use str(key)",
+    ("main", ""): f"{mistakes.RESULT}, or what response() gives",
     ("main", "NoneType"): "end main with `return` and the response",
     ("main", "function"): "call it, with parentheses",
     ("main", "list"): mistakes.RESULT,
@@ -330,19 +331,22 @@ def _bad_result(
     if refusal.code in {"depth", "nodes"}:
         limit: LimitName = "depth" if refusal.code == "depth" else "nodes"
         return LimitError(problem, limit=limit)
-    finding = mistakes.explain_result(main) if refusal.code == "main" else None
+    finding = mistakes.explain_main(main) if refusal.code == "main" else None
     return DocumentError(replace(problem, hint=(finding and finding.hint) or refusal.hint))
 
 
 def _bad_contract(failure: Failure, main: Source) -> FatalError:
-    cause = failure.message
+    cause, hint = failure.message, "write `def main(req):`"
     match failure.code:
         case "nested":
             return LimitError.of("cannot run main: the request is nested too deeply")
         case "call":
             cause = "main must be a function"
-        case "arguments" | "type" | "position" | "item":
-            cause = "main must take exactly one argument"
-    message, hint = f"{_RUN}: {cause}", "write `def main(req):`"
-    problem = Diagnostic(message=message, hint=hint, code=Code("program"))
+        case "type":
+            cause = "the request is not of the type that main declares"
+        case "arguments" | "position" | "item":
+            cause = mistakes.PARAMETERS
+            finding = mistakes.explain_main(main)
+            hint = (finding and finding.hint) or hint
+    problem = Diagnostic(message=f"{_RUN}: {cause}", hint=hint, code=Code("program"))
     return ProgramError(problem.at(main, main_span(main)))

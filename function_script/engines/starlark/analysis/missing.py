@@ -64,6 +64,8 @@ def find_missing_key(
             nodes: list[ast.AST | None] = [*ast.walk(test)]
         case ast.BinOp(left=left, right=right):
             nodes = [left, right]
+        case ast.Call(args=[argument], keywords=[]):
+            nodes = [node, argument]
         case _:
             nodes = [node]
     paths = (
