@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 # A body of so many nodes of the syntax tree costs one step each time it runs.
 _NODES_PER_STEP = 32
-# The operator of a call.
+# The operators of a call and of a filter.
 CALL = "("
+FILTER = "|"
 COMPARISONS = {
     "eq": ("equal", "=="),
     "ne": ("unequal", "!="),
@@ -67,7 +68,8 @@ def _separate(parts: Iterable[str | nodes.Node]) -> Iterator[str | nodes.Node]:
 class Operation(NamedTuple):
     """An operation, by offsets: its node's own, and its first and last word without a bracket.
 
-    ``operator`` stands before the node, or is CALL, or "" where the operation is on a value alone.
+    ``operator`` stands before the node, or is CALL or FILTER, or "" where the operation is on a
+    value alone.
     """
 
     own: int
@@ -315,6 +317,7 @@ class CodeGenerator(JinjaCodeGenerator):
     def visit_Filter(self, node: nodes.Filter, frame: Frame) -> None:
         """Write ``value | filter``; in a filter block the value is the block's text."""
         value = node.node or f"concat({frame.buffer})"
+        self.begin(node, FILTER)
         self.compose(frame, f"{self.filters[node.name]}(run, ", value)
         self.signature(node, frame)
         self.write(")")

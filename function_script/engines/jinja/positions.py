@@ -14,7 +14,7 @@ from types import FrameType, TracebackType
 from jinja2 import Template
 
 from function_script.engines.jinja import policy, tokens
-from function_script.engines.jinja.compiler import CALL, Operation
+from function_script.engines.jinja.compiler import CALL, FILTER, Operation
 from function_script.engines.jinja.environment import Environment
 from function_script.texts.diagnostics import Diagnostic, Note
 from function_script.texts.source import Source, Span, span_at
@@ -62,6 +62,10 @@ class Position:
         if self.operation is not None and len(words) != 1:
             token_list = tokens.read(Environment(), self.source.text)
             place, operands = _find_ranges(self.operation, token_list)
+            if not words and name and self.operation.operator == FILTER:
+                # The value that the filter gets comes from another line.
+                text = self.source.text[self.operation.first : self.operation.own]
+                return span_at(self.source, self.operation.first, len(text.rstrip("| \t\n")))
             if not words:
                 return span_at(self.source, place.start, max(1, len(place)))
             # Of several words, the last one that the operation has read.
@@ -86,6 +90,9 @@ def _find_ranges(operation: Operation, words: tokens.TokenList) -> tuple[range, 
         return operands, operands
     if operation.operator == CALL:
         return range(operation.first, operation.own), operands
+    if operation.operator == FILTER:
+        name = words.tokens[bisect_right(starts, operation.own) - 1]
+        return range(name.offset, name.end), operands
     # The operator stands before its operand.
     index = bisect_right(starts, operation.first) - 1
     while index > 0 and words.tokens[index].text != operation.operator:

@@ -91,6 +91,8 @@ def _explain_type(call: ast.Call, signature: Signature, wrong: WrongArgument) ->
     hint: str | None = f"write {signature.usage}" if is_ordered else None
     if wrong.type == "number" and types == ["integer"]:
         hint = "divide with //, or use int(value)"
+    elif wrong.type == "struct":
+        hint = "use a dict: {...}"
     elif wrong.type == "list" and types == ["object", "function"]:
         hint = "each object has a name and a call of its own"
     elif wrong.type == "string":

@@ -9,7 +9,7 @@ from typing import Final, ParamSpec, TypeAlias, TypeVar
 from function_script.engines import missing_values
 from function_script.engines.library import ArgumentError
 from function_script.engines.starlark import interpreter, mistakes, syntax_hints
-from function_script.engines.starlark.analysis import missing
+from function_script.engines.starlark.analysis import missing, syntax
 from function_script.engines.starlark.interpreter import MAX_CALLS, Failure, Frame
 from function_script.request import objects
 from function_script.request.limits import Limits
@@ -137,11 +137,24 @@ def unloadable(
     if limit := _limit(verb, failure, sources, limits):
         return limit
     problem = _diagnostic(verb, failure, sources, take_raised())
-    for frame in failure.frames:
-        line = _line(sources.get(frame.name), Span(name=frame.name, line=frame.line))
-        if frame.function == interpreter.TOP and _MAIN_CALL.search(line):
-            problem = replace(problem, hint=_MAIN_IS_CALLED)
+    spans = [
+        Span(name=frame.name, line=frame.line)
+        for frame in failure.frames
+        if frame.function == interpreter.TOP
+    ]
+    if failure.code == "data" and failure.spot is None and (end := _last_statement(source)):
+        # The binding hands the value of the last statement to Python.
+        message = f"{verb}: the value of this statement is no data, and nothing uses it"
+        problem = replace(problem, message=message, hint="take it out").at(source, end)
+        spans.append(end)
+    if any(_MAIN_CALL.search(_line(sources.get(span.name), span)) for span in spans):
+        problem = replace(problem, hint=_MAIN_IS_CALLED)
     return ProgramError(replace(problem, hint=hint or problem.hint))
+
+
+def _last_statement(source: Source) -> Span | None:
+    tree = syntax.parse(source.text)
+    return syntax.span_of(tree.body[-1], source) if tree is not None and tree.body else None
 
 
 def no_main(text: str, main: Source) -> ProgramError:

@@ -62,6 +62,8 @@ def find_missing_key(
         case ast.If(test=test):
             # The interpreter points at a whole statement, of which a condition is a part.
             nodes: list[ast.AST | None] = [*ast.walk(test)]
+        case ast.For(iter=items):
+            nodes = [items]
         case ast.BinOp(left=left, right=right):
             nodes = [left, right]
         case ast.Call(args=[argument], keywords=[]):
