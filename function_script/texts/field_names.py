@@ -1,6 +1,6 @@
 """Hints about names of fields: lists of them, and what authors take for parts of a request."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 _MAX_NAMES: Final = 8
@@ -27,14 +27,6 @@ _SHORT: Final = {
     "resources": "observed.resources",
     "connectionDetails": "observed.composite.connectionDetails",
 }
-
-
-def is_below_resource(name: str, names: Collection[str]) -> bool:
-    """Report whether a field is one of an object, and the names are of what is around the object.
-
-    A resource of a request has its object in the field ``resource``.
-    """
-    return name in ROOTS and "resource" in names and "apiVersion" not in names
 
 
 def listed(names: Iterable[str], most: int = _MAX_NAMES) -> str:

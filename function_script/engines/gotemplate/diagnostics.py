@@ -399,7 +399,7 @@ def _missing_hint(error: errors.NoValueError, site: Site | None, optional: str) 
     near = None if field_names.is_of_helm(error.name) else suggest(error.name, error.names)
     if near is not None:
         return near
-    if field_names.is_below_resource(error.name, error.names):
+    if missing_values.is_below_resource(error.name, error.names):
         return f"the object is below resource: write resource.{error.name}"
     first = site.node.names[0] if site is not None and isinstance(site.node, nodes.Field) else ""
     # Without the keys of a holder, the first name of the chain is the one that is missing.

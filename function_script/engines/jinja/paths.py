@@ -80,7 +80,7 @@ def _correction_of(base: object, key: object, statement: str, path: str) -> str 
     hint = habits.find("jinja", name, "object") if f".{name}(" in statement else None
     if not isinstance(base, Mapping):
         return hint
-    if field_names.is_below_resource(name, base.keys()):
+    if missing_values.is_below_resource(name, base.keys()):
         return f"the object is below resource: write {path.lstrip('.')}.resource.{name}"
     if re.search(rf"\.{re.escape(name)}-\w", statement):
         hint = hints.key_hint(statement, name)

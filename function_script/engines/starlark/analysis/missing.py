@@ -133,7 +133,7 @@ def _describe(parent: str, key: str, keys: list[str]) -> MissingKey:
         return MissingKey(parent, key, "", is_null=True)
     if key == "resource" and parent.endswith(".resource"):
         return MissingKey(parent, key, ": it is the resource itself", is_suggestion=True)
-    if field_names.is_below_resource(key, keys):
+    if missing_values.is_below_resource(key, keys):
         advice = f': the object is below it, ["resource"]["{key}"]'
         return MissingKey(parent, key, advice, is_suggestion=True)
     near = spelling.nearest(key, keys)
